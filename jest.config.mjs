@@ -17,20 +17,31 @@ const project = (displayName, testMatch, extra = {}) => ({
 });
 
 /** PostgreSQL, which all projects that name it share. */
-const withDatabase = { globalSetup: '<rootDir>/tools/jest-setup.mjs', globalTeardown: '<rootDir>/tools/jest-teardown.mjs' };
+const withDatabase = {
+  globalSetup: '<rootDir>/tools/jest-setup.mjs',
+  globalTeardown: '<rootDir>/tools/jest-teardown.mjs',
+};
 
 export default {
-  // Most tests spend their time waiting for processes and databases: even two cores are enough for four of them.
+  // Most tests spend their time waiting for processes and databases: even two cores are enough for
+  // four of them.
   maxWorkers: Math.max(4, availableParallelism() - 1),
   testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
   projects: [
-    project('unit', ['<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.attack|*.contract).test.ts']),
+    project('unit', [
+      '<rootDir>/{apps/*,packages/*,test}/src/**/!(*.db|*.attack|*.contract).test.ts',
+    ]),
     project('contract', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.contract.test.ts']),
     project('database', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.db.test.ts'], withDatabase),
     // What somebody would try who writes a workflow, installs the App or reaches the webhook.
-    project('attacks', ['<rootDir>/{apps/*,packages/*,test}/src/**/*.attack.test.ts'], withDatabase),
+    project(
+      'attacks',
+      ['<rootDir>/{apps/*,packages/*,test}/src/**/*.attack.test.ts'],
+      withDatabase,
+    ),
   ],
-  // Tests wait for facts: this is a net for a hung test on a busy machine, not an expectation. Longer than anything in a test is waited for.
+  // Tests wait for facts: this is a net for a hung test on a busy machine, not an expectation.
+  // Longer than anything in a test is waited for.
   testTimeout: 300_000,
   reporters: ['default', '<rootDir>/tools/jest-closing-line.mjs'],
   coverageProvider: 'v8',

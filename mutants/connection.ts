@@ -12,7 +12,9 @@ export const connection: readonly NamedMutant[] = [
   {
     mutant: 'an authority that is given with require is not asked',
     file: 'packages/db/src/connection/tls.ts',
-    find: 'sslrootcert === undefined ? { ...files, rejectUnauthorized: false } : withoutHostCheck(files)',
+    find: `sslrootcert === undefined
+        ? { ...files, rejectUnauthorized: false }
+        : withoutHostCheck(files)`,
     replace: '{ ...files, rejectUnauthorized: false }',
     tests: ['test/src/postgres-tls.db.test.ts'],
   },

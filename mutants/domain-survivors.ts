@@ -1,6 +1,9 @@
 import type { Excuse } from '../tools/mutants/domain/survivor.ts';
 
-/** What no test of the domain notices, and why. Texts for people need no entry: their wording is nobody's promise. */
+/**
+ * What no test of the domain notices, and why. Texts for people need no entry: their wording is
+ * nobody's promise.
+ */
 export const survivors: readonly Excuse[] = [
   {
     reason: 'The code does the same with the change, for every value that can get there.',

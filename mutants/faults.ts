@@ -4,7 +4,7 @@ import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
 export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'no pool has a cap',
-    file: 'packages/domain/src/matching/plan-workers.ts',
+    file: 'packages/domain/src/matching/caps.ts',
     find: "{ room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },",
     replace: "{ room: Infinity, reason: 'at_pool_cap' },",
     row: 'none',
@@ -22,7 +22,8 @@ export const faults: readonly MutantOfRow[] = [
     mutant: 'a delivery that our endpoint never saw is not asked for again',
     file: 'apps/reconciler/src/redelivery/delivery-log.ts',
     find: 'else failed.push(failureOf(guid, ofGuid));',
-    replace: 'else if (!ofGuid.every(({ statusCode }) => statusCode === 502)) failed.push(failureOf(guid, ofGuid));',
+    replace:
+      'else if (!ofGuid.every(({ statusCode }) => statusCode === 502)) failed.push(failureOf(guid, ofGuid));',
     row: 'deliveries-lost',
     jobs: 12,
   },
@@ -38,7 +39,8 @@ export const faults: readonly MutantOfRow[] = [
     mutant: 'the beginning of a job is not asked for again',
     file: 'apps/reconciler/src/redelivery/delivery-log.ts',
     find: 'const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);',
-    replace: "const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'in_progress';",
+    replace:
+      "const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'in_progress';",
     row: 'in-progress-lost',
     jobs: 12,
   },
@@ -62,7 +64,8 @@ export const faults: readonly MutantOfRow[] = [
     mutant: 'a delivery that our endpoint refused is never asked for again',
     file: 'apps/reconciler/src/redelivery/delivery-log.ts',
     find: 'else failed.push(failureOf(guid, ofGuid));',
-    replace: 'else if (!ofGuid.some(({ statusCode }) => statusCode >= 400 && statusCode < 500)) failed.push(failureOf(guid, ofGuid));',
+    replace:
+      'else if (!ofGuid.some(({ statusCode }) => statusCode >= 400 && statusCode < 500)) failed.push(failureOf(guid, ofGuid));',
     row: 'wrong-secret',
     jobs: 12,
   },
@@ -85,8 +88,11 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'an entity is held back because one of its repositories refuses us',
     file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
-    find: 'const subject = isOfRepository ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
-    replace: 'const subject = isOfRepository && !isUsable ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
+    find: `const subject = isOfRepository
+    ? repositoryBreaker(worker.scopeRepoId)
+    : installationBreaker(worker.entityId);`,
+    replace:
+      'const subject = isOfRepository && !isUsable ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
     row: 'repository-refuses',
     jobs: 12,
   },
@@ -116,7 +122,8 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a service that PostgreSQL does not answer calls itself ready until its statement is given up',
+    mutant:
+      'a service that PostgreSQL does not answer calls itself ready until its statement is given up',
     file: 'packages/db/src/connection/wait-until-fit.ts',
     find: 'const reason = await Promise.race([asked, silence]);',
     replace: 'const reason = await asked;',
@@ -147,12 +154,12 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'neither its run nor its log is asked whether a runner that GitHub calls idle works',
     file: 'packages/domain/src/workers/stop-steps.ts',
-    find: `  if (evidence.job === undefined) return { look: 'job' };
+    find: `if (evidence.job === undefined) return { look: 'job' };
   if (evidence.job === 'found') return { act: 'bind' };
-  if (evidence.job === 'too_many') return heldUp(rules, 'more runs wait for its like than can be looked through');
+  if (evidence.job === 'too_many')
+    return heldUp(rules, 'more runs wait for its like than can be looked through');
   const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;
-  if (silent !== undefined) return silent;
-`,
+  if (silent !== undefined) return silent;`,
     replace: '',
     row: 'busy-lies',
     jobs: 12,
@@ -168,8 +175,11 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'one label in common is enough for a pool to serve a job',
     file: 'packages/domain/src/pools/pools-document.ts',
-    find: 'return pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label))).toSorted(byPreference);',
-    replace: 'return pools.filter((candidate) => wanted.some((label) => candidate.labels.includes(label))).toSorted(byPreference);',
+    find: `return pools
+    .filter((candidate) => wanted.every((label) => candidate.labels.includes(label)))
+    .toSorted(byPreference);`,
+    replace:
+      'return pools.filter((candidate) => wanted.some((label) => candidate.labels.includes(label))).toSorted(byPreference);',
     row: 'two-environments',
     jobs: 12,
   },
@@ -200,7 +210,7 @@ export const faults: readonly MutantOfRow[] = [
   // Nowhere else do so many long jobs of one account wait for its cap.
   {
     mutant: 'no account has a cap',
-    file: 'packages/domain/src/matching/plan-workers.ts',
+    file: 'packages/domain/src/matching/caps.ts',
     find: "{ room: left(entityRule(entityId)?.cap, ofEntity.get(entityId)), reason: 'at_entity_cap' },",
     replace: "{ room: Infinity, reason: 'at_entity_cap' },",
     row: 'everything',

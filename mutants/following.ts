@@ -55,7 +55,10 @@ export const following: readonly NamedMutant[] = [
     find: `    .where('pod_uid', 'is not', null)
 `,
     replace: ``,
-    tests: ['apps/scheduler/src/following/follow-pods.db.test.ts', 'apps/scheduler/src/following/doubted-lists.db.test.ts'],
+    tests: [
+      'apps/scheduler/src/following/follow-pods.db.test.ts',
+      'apps/scheduler/src/following/doubted-lists.db.test.ts',
+    ],
   },
   {
     mutant: 'jobs are not asked about after an unexplained end',
@@ -67,7 +70,8 @@ export const following: readonly NamedMutant[] = [
   {
     mutant: 'a deleted pod counts as it was before, whatever was known of its end',
     file: 'apps/scheduler/src/following/follow-pods.ts',
-    find: `pod.phase !== 'Failed' && newest.has(pod.uid);`,
+    find: `pod.phase !== 'Failed' &&
+      newest.has(pod.uid);`,
     replace: `pod.phase !== 'Failed' && !newest.has(pod.uid);`,
     tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
   },

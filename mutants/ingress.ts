@@ -28,7 +28,8 @@ export const ingress: readonly NamedMutant[] = [
     mutant: 'a delivery of one App that is refused is a gap of every App',
     file: 'apps/ingress/src/gaps.ts',
     find: 'refused: (appId) => void refusedAt.set(appId, now()),',
-    replace: 'refused: () => void [...storedAt.keys()].forEach((appId) => refusedAt.set(appId, now())),',
+    replace:
+      'refused: () => void [...storedAt.keys()].forEach((appId) => refusedAt.set(appId, now())),',
     tests: ['apps/ingress/src/gaps.test.ts'],
   },
   {

@@ -51,7 +51,8 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'deliveries since an instant are asked for with the attempts of a sweep, though no tick begins that anew',
+    mutant:
+      'deliveries since an instant are asked for with the attempts of a sweep, though no tick begins that anew',
     file: 'apps/reconciler/src/schedules/sweep-schedules.ts',
     find: `(cursor === undefined ? {} : { cursor }) },
 `,

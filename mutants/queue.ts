@@ -109,7 +109,8 @@ export const queue: readonly NamedMutant[] = [
   {
     mutant: 'of several tasks of one subject the first one’s instant stands',
     file: 'packages/queue/src/enqueue.ts',
-    find: 'else if (Number(row.due_in_ms ?? 0) < Number(first.due_in_ms ?? 0)) first.due_in_ms = row.due_in_ms;',
+    find: `else if (Number(row.due_in_ms ?? 0) < Number(first.due_in_ms ?? 0))
+      first.due_in_ms = row.due_in_ms;`,
     replace: '',
     tests: ['packages/queue/src/enqueue.db.test.ts'],
   },

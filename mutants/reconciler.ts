@@ -53,7 +53,10 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/jobs/look-up-jobs.ts',
     find: `await postponeLookUps(db, unanswered, retryMs);`,
     replace: `void [postponeLookUps, unanswered, retryMs];`,
-    tests: ['apps/reconciler/src/jobs/look-up-failures.db.test.ts', 'apps/reconciler/src/jobs/failed-jobs.db.test.ts'],
+    tests: [
+      'apps/reconciler/src/jobs/look-up-failures.db.test.ts',
+      'apps/reconciler/src/jobs/failed-jobs.db.test.ts',
+    ],
   },
   {
     mutant: 'a job fails unasked while its worker has not ended and GitHub may still have it',
@@ -116,7 +119,10 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'apps/reconciler/src/workers/check-workers.ts',
     find: `inOrderOf(overdue, stops).slice(0, cap)`,
     replace: `inOrderOf(overdue, stops).slice(0, cap + 1_000)`,
-    tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts', 'apps/reconciler/src/workers/check-workers.db.test.ts'],
+    tests: [
+      'apps/reconciler/src/workers/check-workers-guards.db.test.ts',
+      'apps/reconciler/src/workers/check-workers.db.test.ts',
+    ],
   },
   {
     mutant: 'a worker to which a job has just been bound is asked to stop',
@@ -132,7 +138,10 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'packages/db/src/workers/overdue-workers.ts',
     find: `order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at`,
     replace: `order by w.created_at`,
-    tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts', 'apps/reconciler/src/workers/check-workers.db.test.ts'],
+    tests: [
+      'apps/reconciler/src/workers/check-workers-guards.db.test.ts',
+      'apps/reconciler/src/workers/check-workers.db.test.ts',
+    ],
   },
   {
     mutant: 'failed authentications are retired',
@@ -168,7 +177,10 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'packages/db/src/jobs/repositories.ts',
     find: `order by r.due_at, r.repo_id limit`,
     replace: `order by r.due_at desc, r.repo_id limit`,
-    tests: ['apps/reconciler/src/jobs/discovered-repositories.db.test.ts', 'apps/reconciler/src/jobs/discover-resting.db.test.ts'],
+    tests: [
+      'apps/reconciler/src/jobs/discovered-repositories.db.test.ts',
+      'apps/reconciler/src/jobs/discover-resting.db.test.ts',
+    ],
   },
   {
     mutant: 'a repository for which GitHub does not answer keeps its turn before all others',
@@ -205,7 +217,8 @@ export const reconciler: readonly NamedMutant[] = [
   {
     mutant: 'what GitHub refuses for one repository keeps its entity from all calls',
     file: 'apps/reconciler/src/pass-failures.ts',
-    find: `(subject === 'repository' && kind === 'not_found')) return undefined;
+    find: `(subject === 'repository' && kind === 'not_found'))
+        return undefined;
       if (ids[subject] !== 0) refused.add(\`\${subject} \${ids[subject]}\`);`,
     replace: `(subject === 'repository' && kind === 'not_found')) return undefined;
       refused.add(\`entity \${ids.entity}\`);`,

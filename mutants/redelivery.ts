@@ -70,7 +70,7 @@ export const redelivery: readonly NamedMutant[] = [
   {
     mutant: 'a gap is forgotten when its cursor is refused once',
     file: 'apps/reconciler/src/redelivery/read-delivery-log.ts',
-    find: `if (cursor !== undefined && isCursorRefused(error)) `,
+    find: `if (cursor !== undefined && isCursorRefused(error))`,
     replace: `if (cursor !== undefined) `,
     tests: ['apps/reconciler/src/redelivery/read-delivery-log.test.ts'],
   },

@@ -55,7 +55,8 @@ export const registrations: readonly NamedMutant[] = [
   {
     mutant: 'a runner that an empty list lacks counts as gone',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `if (runner === undefined && runnerId === null && !(await isTrusted(scope))) return`,
+    find: `if (runner === undefined && runnerId === null && !(await isTrusted(scope)))
+    return`,
     replace: `if (runner === undefined && runnerId === null && !isTrusted) return`,
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },

@@ -165,7 +165,7 @@ export const scheduler: readonly NamedMutant[] = [
     file: 'packages/db/src/matching/lock-planned.ts',
     find: `any(\${giveBack}::text[]) and \${RESERVED})`,
     replace: `any(\${giveBack}::text[]))`,
-    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-give-back.db.test.ts'],
   },
   {
     mutant: 'workers are reserved for the youngest jobs first',
@@ -200,7 +200,10 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'a registration whose answer was lost is asked for again for the same row',
     file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
-    find: ` || kind === 'unavailable' || kind === 'timeout' || kind === 'network' ||`,
+    find: `||
+    kind === 'unavailable' ||
+    kind === 'timeout' ||
+    kind === 'network' ||`,
     replace: ` ||`,
     tests: ['apps/scheduler/src/provisioning/provision-worker-faults.db.test.ts'],
   },
@@ -239,7 +242,10 @@ export const scheduler: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/provisioning/start-pod.ts',
     find: `[poolBreaker(pool.name)], { only: POD_REFUSED })`,
     replace: `[poolBreaker(pool.name)], {})`,
-    tests: ['apps/scheduler/src/following/unpullable-pools.db.test.ts', 'apps/scheduler/src/following/pool-health.db.test.ts'],
+    tests: [
+      'apps/scheduler/src/following/unpullable-pools.db.test.ts',
+      'apps/scheduler/src/following/pool-health.db.test.ts',
+    ],
   },
   {
     mutant: 'two trials of one breaker run at a time',
@@ -272,7 +278,8 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'jobs that ingress judged by the pools of before do not follow a change',
     file: 'apps/scheduler/src/pools/load-pools.ts',
-    find: `reconsideredAt === undefined || (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW)`,
+    find: `reconsideredAt === undefined ||
+      (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW)`,
     replace: `reconsideredAt === undefined || LOOKS_UNTIL_ALL_FOLLOW < 0`,
     tests: ['apps/scheduler/src/pools/load-pools.db.test.ts'],
   },

@@ -14,13 +14,17 @@ export const statements: readonly NamedMutant[] = [
     file: 'packages/db/src/jobs/jobs.ts',
     find: "'placed where pool is not null order by job_id'",
     replace: "'placed where pool is not null order by random()'",
-    tests: ['packages/db/src/deliveries/eight-connections.db.test.ts', 'apps/ingress/src/contention.db.test.ts'],
+    tests: [
+      'packages/db/src/deliveries/eight-connections.db.test.ts',
+      'apps/ingress/src/contention.db.test.ts',
+    ],
   },
   {
     mutant: 'the workers of a batch are locked from the last name to the first',
     file: 'packages/db/src/workers/bind-workers.ts',
     find: 'where workers.assigned_job_id is null order by workers.pod_name for no key update of workers',
-    replace: 'where workers.assigned_job_id is null order by workers.pod_name desc for no key update of workers',
+    replace:
+      'where workers.assigned_job_id is null order by workers.pod_name desc for no key update of workers',
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {
@@ -125,7 +129,8 @@ begin
     mutant: 'whoever held a lease once prolongs it',
     file: 'packages/db/src/leases/leases.ts',
     find: "    .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })\n    .where('name', '=', name)\n    .where('fence', '=', fence)",
-    replace: "    .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })\n    .where('name', '=', name)",
+    replace:
+      "    .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })\n    .where('name', '=', name)",
     tests: ['packages/db/src/leases/leases.db.test.ts'],
   },
   {

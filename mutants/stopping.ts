@@ -6,7 +6,10 @@ export const stopping: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/stopping/read-evidence.ts',
     find: `if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid)) return 'absent';`,
     replace: `if (pod === undefined) return 'absent';`,
-    tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts', 'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
+    tests: [
+      'apps/scheduler/src/stopping/stop-worker.db.test.ts',
+      'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts',
+    ],
   },
   {
     mutant: 'a runner is deregistered without a look at the lease',
@@ -27,7 +30,9 @@ export const stopping: readonly NamedMutant[] = [
   {
     mutant: 'a stopped pod is deleted whatever became of it since it was looked at',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
-    find: `uid: pod.uid, resourceVersion: pod.resourceVersion }`,
+    find: `uid: pod.uid,
+    resourceVersion: pod.resourceVersion,
+  }`,
     replace: `uid: pod.uid }`,
     tests: ['apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
   },
@@ -44,12 +49,16 @@ export const stopping: readonly NamedMutant[] = [
     find: `if (!(await markDeregistering(db, worker.podName))) return`,
     replace: `await markDeregistering(db, worker.podName);
   if (stopRules.lastLookMs < 0) return`,
-    tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts', 'apps/scheduler/src/stopping/stop-worker-stalled.db.test.ts'],
+    tests: [
+      'apps/scheduler/src/stopping/stop-worker.db.test.ts',
+      'apps/scheduler/src/stopping/stop-worker-stalled.db.test.ts',
+    ],
   },
   {
     mutant: 'GitHub’s refusal to remove a busy runner goes unheard',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
-    find: `if (result === 'busy') return keep(`,
+    find: `if (result === 'busy')
+      return keep(`,
     replace: `if (result !== 'busy' && result !== 'deleted' && result !== 'absent') return keep(`,
     tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts'],
   },
@@ -58,14 +67,20 @@ export const stopping: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
     find: `if (hasOutlived(evidence) && isRefused(error)) return`,
     replace: `if (isRefused(error)) return`,
-    tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts', 'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
+    tests: [
+      'apps/scheduler/src/stopping/stop-worker.db.test.ts',
+      'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts',
+    ],
   },
   {
     mutant: 'the Secret of a stopped worker is left behind',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
     find: `if (isOver) await enqueue(trx, [removeSecretTask(podName)]);`,
     replace: `void [enqueue, removeSecretTask];`,
-    tests: ['apps/scheduler/src/stopping/stop-worker.db.test.ts', 'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
+    tests: [
+      'apps/scheduler/src/stopping/stop-worker.db.test.ts',
+      'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts',
+    ],
   },
   {
     mutant: 'a worker ends as one without a pod although its pod was seen meanwhile',

@@ -1,10 +1,14 @@
-// Bundles each app and all that it imports into apps/*/dist/main.mjs: its image needs Node and that one file.
+// Bundles each app and all that it imports into apps/*/dist/main.mjs: its image needs Node and that
+// one file.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { bundle } from './bundle.mjs';
 
 const [MAJOR, MINOR] = JSON.parse(readFileSync('package.json', 'utf8')).engines.node.match(/\d+/g);
 
-/** An image has the right one; elsewhere an older one would fail at some line of the bundle, and not say what is needed. */
+/**
+ * An image has the right one; elsewhere an older one would fail at some line of the bundle, and not
+ * say what is needed.
+ */
 const BANNER = `{
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < ${MAJOR} || (major === ${MAJOR} && minor < ${MINOR})) {
@@ -16,6 +20,10 @@ const BANNER = `{
 for (const app of readdirSync('apps')) {
   const input = `apps/${app}/src/main.ts`;
   if (!existsSync(input) || app === 'demo') continue;
-  const { output } = await bundle(input, { file: `apps/${app}/dist/main.mjs`, codeSplitting: false, banner: BANNER });
+  const { output } = await bundle(input, {
+    file: `apps/${app}/dist/main.mjs`,
+    codeSplitting: false,
+    banner: BANNER,
+  });
   console.log(`apps/${app}/dist/main.mjs ${(output[0].code.length / 1e6).toFixed(1)} MB`);
 }

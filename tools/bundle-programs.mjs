@@ -1,7 +1,11 @@
 // Bundles what tests start as processes: a start from sources costs three times the CPU time.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findTemporaryPlaces, makeTemporaryFolder, removeFolder } from '../packages/embedded-postgres/src/temporary-folder.ts';
+import {
+  findTemporaryPlaces,
+  makeTemporaryFolder,
+  removeFolder,
+} from '../packages/embedded-postgres/src/temporary-folder.ts';
 import { bundle } from './bundle.mjs';
 
 const PROGRAMS = {
@@ -11,7 +15,10 @@ const PROGRAMS = {
   executors: 'packages/queue/src/scenes/executor-program.scene.ts',
 };
 
-/** Stacks name the sources, as in the images, and V8's code of the first process serves the next ones. */
+/**
+ * Stacks name the sources, as in the images, and V8's code of the first process serves the next
+ * ones.
+ */
 const starter = (name) => `import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 enableCompileCache(join(import.meta.dirname, 'compiled'));
@@ -19,13 +26,21 @@ process.setSourceMapsEnabled(true);
 await import('./${name}.bundle.mjs');
 `;
 
-/** Bundles the programs as they are now, for this run alone; each can be started by NAME.mjs in the folder. */
+/**
+ * Bundles the programs as they are now, for this run alone; each can be started by NAME.mjs in the
+ * folder.
+ */
 export async function bundlePrograms() {
   const folder = await makeTemporaryFolder((await findTemporaryPlaces()).disk);
   const remove = () => removeFolder(folder);
   try {
-    await bundle(PROGRAMS, { dir: folder, entryFileNames: '[name].bundle.mjs', chunkFileNames: '[name]-[hash].mjs' });
-    for (const name of Object.keys(PROGRAMS)) await writeFile(join(folder, `${name}.mjs`), starter(name));
+    await bundle(PROGRAMS, {
+      dir: folder,
+      entryFileNames: '[name].bundle.mjs',
+      chunkFileNames: '[name]-[hash].mjs',
+    });
+    for (const name of Object.keys(PROGRAMS))
+      await writeFile(join(folder, `${name}.mjs`), starter(name));
   } catch (error) {
     await remove();
     throw error;

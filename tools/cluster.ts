@@ -1,5 +1,6 @@
-// A real control plane on this machine, with nodes that KWOK plays: something for `pnpm demo --cluster real` and for trying things by hand.
-// `pnpm cluster [NODES]`; ends everything with Ctrl-C.
+// A real control plane on this machine, with nodes that KWOK plays: something for `pnpm demo
+// --cluster real` and for trying things by hand. `pnpm cluster [NODES]`; ends everything with
+// Ctrl-C.
 import { once } from 'node:events';
 import { canPlayNodes } from '../packages/testing/src/played-nodes.ts';
 import { startRealCluster } from '../packages/testing/src/real-cluster.ts';

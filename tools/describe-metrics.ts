@@ -23,10 +23,18 @@ interface Metric {
 
 const log = createLogger('generate', 'error');
 
-/** The registries as the services fill them; test/src/metrics.db.test.ts compares with what the services show. Nothing is read. */
+/**
+ * The registries as the services fill them; test/src/metrics.db.test.ts compares with what the
+ * services show. Nothing is read.
+ */
 function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
   // Connections are made when the first statement runs.
-  const { db } = connectDatabase({ url: 'postgresql://nowhere', schema: 'paddock', poolSize: 1, applicationName: 'paddock-generate' });
+  const { db } = connectDatabase({
+    url: 'postgresql://nowhere',
+    schema: 'paddock',
+    poolSize: 1,
+    applicationName: 'paddock-generate',
+  });
   const declare = (fill: (metrics: Metrics) => void): Metrics => {
     const metrics = createMetrics();
     fill(metrics);
@@ -39,7 +47,9 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
     declareQueueDepth(metrics, db);
   };
   return {
-    ingress: declare((metrics) => void createIngressEvents({ log, metrics, held: { heldBytes: 0, requests: 0 } })),
+    ingress: declare(
+      (metrics) => void createIngressEvents({ log, metrics, held: { heldBytes: 0, requests: 0 } }),
+    ),
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);
       createPoolsEvents(log, metrics);
@@ -57,11 +67,17 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
 /** One table for what all services have, and one for each: name, type, labels, meaning (H5). */
 export function describeMetrics(): string {
   const { ingress, scheduler, reconciler } = declareAll();
-  const [inIngress, inScheduler, inReconciler] = [ingress, scheduler, reconciler].map(ownMetrics) as [Metric[], Metric[], Metric[]];
-  const isIn = (metrics: readonly Metric[]) => (metric: Metric) => metrics.some(({ name }) => name === metric.name);
+  const [inIngress, inScheduler, inReconciler] = [ingress, scheduler, reconciler].map(
+    ownMetrics,
+  ) as [Metric[], Metric[], Metric[]];
+  const isIn = (metrics: readonly Metric[]) => (metric: Metric) =>
+    metrics.some(({ name }) => name === metric.name);
   const everywhere = inIngress.filter(isIn(inScheduler)).filter(isIn(inReconciler));
-  const ofBoth = inScheduler.filter(isIn(inReconciler)).filter((metric) => !isIn(everywhere)(metric));
-  const only = (metrics: readonly Metric[]) => metrics.filter((metric) => !isIn(everywhere)(metric) && !isIn(ofBoth)(metric));
+  const ofBoth = inScheduler
+    .filter(isIn(inReconciler))
+    .filter((metric) => !isIn(everywhere)(metric));
+  const only = (metrics: readonly Metric[]) =>
+    metrics.filter((metric) => !isIn(everywhere)(metric) && !isIn(ofBoth)(metric));
   const sections: [string, readonly Metric[]][] = [
     ['Every service', everywhere],
     ['ingress', only(inIngress)],

@@ -1,4 +1,5 @@
-// Jest compiles every module anew for each test file. Here V8's own code of the last time serves the next file of the same worker.
+// Jest compiles every module anew for each test file. Here V8's own code of the last time serves
+// the next file of the same worker.
 import { createRequire } from 'node:module';
 
 /** The object that Jest calls these functions on. */
@@ -13,13 +14,19 @@ export function keepCompiledCode() {
     constructor(source, options) {
       const cachedData = codeOf(options.identifier, source);
       super(source, { ...options, cachedData });
-      if (cachedData === undefined) compiled.set(options.identifier, { source, code: this.createCachedData() });
+      if (cachedData === undefined)
+        compiled.set(options.identifier, { source, code: this.createCachedData() });
     }
   };
   vm.compileFunction = (source, parameters, options) => {
     const cachedData = codeOf(options.filename, source);
-    const made = compileFunction(source, parameters, { ...options, cachedData, produceCachedData: cachedData === undefined });
-    if (made.cachedData !== undefined) compiled.set(options.filename, { source, code: made.cachedData });
+    const made = compileFunction(source, parameters, {
+      ...options,
+      cachedData,
+      produceCachedData: cachedData === undefined,
+    });
+    if (made.cachedData !== undefined)
+      compiled.set(options.filename, { source, code: made.cachedData });
     return made;
   };
 }

@@ -1,4 +1,5 @@
-// What all test files share: a PostgreSQL with a migrated template database that each clones, the programs that they start, and an App's key.
+// What all test files share: a PostgreSQL with a migrated template database that each clones, the
+// programs that they start, and an App's key.
 import { createAppKey } from '../packages/simulators/src/github/app-key.ts';
 import { startTestServer } from '../packages/testing/src/test-server.ts';
 import { bundlePrograms } from './bundle-programs.mjs';

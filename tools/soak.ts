@@ -1,19 +1,24 @@
-// Draws new cases for all tests with random ones, round after round, and says what brings a failure back.
-// `pnpm soak [MINUTES]`: ten unless said; the round that is under way is finished. Ctrl-C ends it at once.
+// Draws new cases for all tests with random ones, round after round, and says what brings a failure
+// back. `pnpm soak [MINUTES]`: ten unless said; the round that is under way is finished. Ctrl-C
+// ends it at once.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 
-const JEST = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+const JEST = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+];
 const minutes = Number(process.argv[2] ?? 10);
 
 if (!(minutes > 0)) {
   process.stderr.write('Usage: pnpm soak [MINUTES]   (10 unless said)\n');
   process.exitCode = 2;
 } else {
-  const files = globSync('{apps,packages,test}/**/src/**/*.test.ts', { exclude: ['**/node_modules/**'] }).filter((file) =>
-    readFileSync(file, 'utf8').includes('/random-cases'),
-  );
+  const files = globSync('{apps,packages,test}/**/src/**/*.test.ts', {
+    exclude: ['**/node_modules/**'],
+  }).filter((file) => readFileSync(file, 'utf8').includes('/random-cases'));
   process.stdout.write(`${files.length} files with random cases, for ${minutes} minutes\n`);
   const until = performance.now() + minutes * 60_000;
   const counts = { passed: 0, failed: 0 };
@@ -42,7 +47,8 @@ async function runTests(files: readonly string[], seed: string): Promise<string>
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [jest.stdout, jest.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [jest.stdout, jest.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   await new Promise((resolve) => jest.on('close', resolve));
   return output;
 }

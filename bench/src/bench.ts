@@ -1,4 +1,7 @@
-/** How large a bench is: what it counts, by which flag, and how many of it by default, at least and at most. */
+/**
+ * How large a bench is: what it counts, by which flag, and how many of it by default, at least and
+ * at most.
+ */
 export interface Size {
   readonly flag: string;
   readonly usual: number;
@@ -16,8 +19,8 @@ export interface Bench {
   /** By which flag one part of it can be measured alone. */
   readonly part?: { readonly flag: string; readonly of: readonly string[] };
   /**
-   * Measures; `say` takes lines of progress. The table is for people, the result is what `--json` prints. Failed: what was measured is not
-   * as it has to be.
+   * Measures; `say` takes lines of progress. The table is for people, the result is what `--json`
+   * prints. Failed: what was measured is not as it has to be.
    */
   run(
     size: number,

@@ -13,5 +13,10 @@ const FIRST_COLUMN = 18;
 /** Rows of a table for people: the first column to the left, figures to the right. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const first = Math.max(FIRST_COLUMN, ...rows.map(([name = '']) => name.length));
-  return rows.map(([name = '', ...figures]) => name.padEnd(first) + figures.map((figure) => figure.padStart(14)).join('')).join('\n');
+  return rows
+    .map(
+      ([name = '', ...figures]) =>
+        name.padEnd(first) + figures.map((figure) => figure.padStart(14)).join(''),
+    )
+    .join('\n');
 }

@@ -24,33 +24,48 @@ export const usageOf = (benches: Benches): string =>
     '',
   ].join('\n');
 
-const lineOf = (flag: string, meaning: string): string => `\n             ${flag.padEnd(14)} ${meaning}`;
+const lineOf = (flag: string, meaning: string): string =>
+  `\n             ${flag.padEnd(14)} ${meaning}`;
 
 function usageOfOne(name: string, { about, size, further = [], part }: Bench): string {
-  const ofSize = [size, ...further].map(({ flag, least, most, usual }) => lineOf(`--${flag} N`, `${least} to ${most} (${usual})`)).join('');
-  const ofPart = part === undefined ? '' : lineOf(`--${part.flag} NAME`, `one of ${part.of.join(', ')}`);
+  const ofSize = [size, ...further]
+    .map(({ flag, least, most, usual }) => lineOf(`--${flag} N`, `${least} to ${most} (${usual})`))
+    .join('');
+  const ofPart =
+    part === undefined ? '' : lineOf(`--${part.flag} NAME`, `one of ${part.of.join(', ')}`);
   return `  ${name.padEnd(10)} ${about}${ofSize}${ofPart}`;
 }
 
 /** Reads the command line; every problem is told at once. */
-export function readFlags(argv: readonly string[], benches: Benches): { flags: Flags } | { problems: string[] } {
+export function readFlags(
+  argv: readonly string[],
+  benches: Benches,
+): { flags: Flags } | { problems: string[] } {
   const flags = Object.values(benches).flatMap(flagsOf);
   try {
     const { values, positionals } = parseArgs({
       args: argv.filter((argument) => argument !== '--'),
       allowPositionals: true,
-      options: { json: { type: 'boolean' }, ...Object.fromEntries(flags.map((flag) => [flag, { type: 'string' }] as const)) },
+      options: {
+        json: { type: 'boolean' },
+        ...Object.fromEntries(flags.map((flag) => [flag, { type: 'string' }] as const)),
+      },
     });
     const bench = benches[positionals.join(' ')];
-    if (bench === undefined) return { problems: [`say what to measure: ${Object.keys(benches).join(' or ')}`] };
+    if (bench === undefined)
+      return { problems: [`say what to measure: ${Object.keys(benches).join(' or ')}`] };
     const { json, ...given }: Record<string, unknown> = values;
     const problems = Object.keys(given)
       .filter((name) => !flagsOf(bench).includes(name))
       .map((name) => `--${name} is no flag of bench ${positionals.join(' ')}`);
     const size = readSize(bench.size, given, problems);
-    const further = Object.fromEntries((bench.further ?? []).map((one) => [one.flag, readSize(one, given, problems)]));
+    const further = Object.fromEntries(
+      (bench.further ?? []).map((one) => [one.flag, readSize(one, given, problems)]),
+    );
     const part = readPart(bench, given, problems);
-    return problems.length > 0 ? { problems } : { flags: { bench, size, further, ...part, json: json === true } };
+    return problems.length > 0
+      ? { problems }
+      : { flags: { bench, size, further, ...part, json: json === true } };
   } catch (error) {
     return { problems: [error instanceof Error ? error.message : String(error)] };
   }
@@ -61,18 +76,31 @@ const flagsOf = ({ size, further = [], part }: Bench): string[] => [
   ...(part === undefined ? [] : [part.flag]),
 ];
 
-function readSize({ flag, usual, least, most }: Size, given: Readonly<Record<string, unknown>>, problems: string[]): number {
+function readSize(
+  { flag, usual, least, most }: Size,
+  given: Readonly<Record<string, unknown>>,
+  problems: string[],
+): number {
   const size = Number(given[flag] ?? usual);
   if (!Number.isInteger(size) || size < least || size > most) {
-    problems.push(`--${flag} must be a whole number from ${least} to ${most}, not ${String(given[flag])}`);
+    problems.push(
+      `--${flag} must be a whole number from ${least} to ${most}, not ${String(given[flag])}`,
+    );
   }
   return size;
 }
 
-function readPart({ part }: Bench, given: Readonly<Record<string, unknown>>, problems: string[]): { part?: string } {
+function readPart(
+  { part }: Bench,
+  given: Readonly<Record<string, unknown>>,
+  problems: string[],
+): { part?: string } {
   const wanted = part === undefined ? undefined : given[part.flag];
   if (part === undefined || wanted === undefined) return {};
   const found = part.of.find((name) => name === wanted);
-  if (found === undefined) problems.push(`--${part.flag} must be one of ${part.of.join(', ')}, not ${JSON.stringify(wanted)}`);
+  if (found === undefined)
+    problems.push(
+      `--${part.flag} must be one of ${part.of.join(', ')}, not ${JSON.stringify(wanted)}`,
+    );
   return found === undefined ? {} : { part: found };
 }

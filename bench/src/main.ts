@@ -20,7 +20,11 @@ await main(async () => {
     return;
   }
   const { bench, size, json, ...given } = read.flags;
-  const { table, result, failed } = await bench.run(size, (line) => void process.stderr.write(`${line}\n`), given);
+  const { table, result, failed } = await bench.run(
+    size,
+    (line) => void process.stderr.write(`${line}\n`),
+    given,
+  );
   process.stdout.write(`${table}\n`);
   if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   if (failed === true) process.exitCode = 1;

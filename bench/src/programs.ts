@@ -3,6 +3,8 @@ import { bundledProgram } from '@paddock/testing/bundled-program';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-export const appProgram = (app: string): string => bundledProgram(app, join(ROOT, 'apps', app, 'src', 'main.ts'));
+export const appProgram = (app: string): string =>
+  bundledProgram(app, join(ROOT, 'apps', app, 'src', 'main.ts'));
 
-export const simulatorProgram = (name: string): string => join(ROOT, 'packages', 'simulators', 'src', 'programs', `${name}.ts`);
+export const simulatorProgram = (name: string): string =>
+  join(ROOT, 'packages', 'simulators', 'src', 'programs', `${name}.ts`);

@@ -3,7 +3,10 @@ import type { Program } from '@paddock/processes/start-program';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
 
-/** Soon enough for a test: what the dead scheduler held is taken over, what it left at GitHub is removed. */
+/**
+ * Soon enough for a test: what the dead scheduler held is taken over, what it left at GitHub is
+ * removed.
+ */
 const SHORT = {
   PADDOCK_LEASE_MS: '2000',
   PADDOCK_LEASE_RENEW_MS: '500',
@@ -14,8 +17,16 @@ const SHORT = {
   PADDOCK_REGISTRATIONS_EVERY_SECONDS: '1',
 };
 
-const TOKEN = { counted: 'apps/create-installation-access-token', method: 'POST', path: '/access_tokens$' };
-const JIT = { counted: 'actions/generate-runner-jitconfig-for-org', method: 'POST', path: '/generate-jitconfig$' };
+const TOKEN = {
+  counted: 'apps/create-installation-access-token',
+  method: 'POST',
+  path: '/access_tokens$',
+};
+const JIT = {
+  counted: 'actions/generate-runner-jitconfig-for-org',
+  method: 'POST',
+  path: '/generate-jitconfig$',
+};
 const SECRET = { counted: 'create secrets', method: 'POST', path: '/secrets$' };
 const POD = { counted: 'create pods', method: 'POST', path: '/pods$' };
 const OWNER = { counted: 'patch secrets', method: 'PATCH', path: '/secrets/' };
@@ -30,7 +41,12 @@ const STEPS = [
   { when: 'before the pod', at: 'cluster', call: POD, afterCommit: false },
   { when: 'after the pod, before its answer', at: 'cluster', call: POD, afterCommit: true },
   { when: 'before the Secret has its owner', at: 'cluster', call: OWNER, afterCommit: false },
-  { when: 'after the Secret has its owner, before the answer', at: 'cluster', call: OWNER, afterCommit: true },
+  {
+    when: 'after the Secret has its owner, before the answer',
+    at: 'cluster',
+    call: OWNER,
+    afterCommit: true,
+  },
 ] as const;
 
 describe('the scheduler is killed in the middle of provisioning and started again (P1, P2, P3, C6)', () => {
@@ -51,32 +67,58 @@ describe('the scheduler is killed in the middle of provisioning and started agai
   };
   afterEach(killScheduler);
 
-  test.each(STEPS)('$when: no job lost, no worker in excess, nothing left', async ({ at, call, afterCommit }) => {
-    const { github, cluster } = system;
-    const { db } = system.database;
-    scheduler = await system.start('scheduler', SHORT);
-    const { counted, method, path } = call;
-    const made = async () => (at === 'github' ? (await github.report()).calls[counted] : cluster.report().calls[counted]) ?? 0;
-    const before = await made();
-    const fault = { method, path, afterCommit, hang: true };
-    if (at === 'github') await github.failNext(fault);
-    else cluster.failNext(fault);
-    const { id } = await github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 50 });
-    await waitFor('the scheduler to wait for that call', async () => (await made()) > before);
-    await killScheduler();
+  test.each(STEPS)(
+    '$when: no job lost, no worker in excess, nothing left',
+    async ({ at, call, afterCommit }) => {
+      const { github, cluster } = system;
+      const { db } = system.database;
+      scheduler = await system.start('scheduler', SHORT);
+      const { counted, method, path } = call;
+      const made = async () =>
+        (at === 'github'
+          ? (await github.report()).calls[counted]
+          : cluster.report().calls[counted]) ?? 0;
+      const before = await made();
+      const fault = { method, path, afterCommit, hang: true };
+      if (at === 'github') await github.failNext(fault);
+      else cluster.failNext(fault);
+      const { id } = await github.queueJob({
+        repo: 'acme/shop',
+        labels: ['self-hosted', 'linux'],
+        durationMs: 50,
+      });
+      await waitFor('the scheduler to wait for that call', async () => (await made()) > before);
+      await killScheduler();
 
-    scheduler = await system.start('scheduler', SHORT);
-    await waitFor('the job to complete', () =>
-      db.selectFrom('jobs').select('job_id').where('job_id', '=', id).where('status', '=', 'completed').executeTakeFirst(),
-    );
-    await waitFor('every worker to have ended', async () => {
-      const alive = await db.selectFrom('workers').select('pod_name').where('status', 'in', ['pending', 'running']).execute();
-      return alive.length === 0;
-    });
-    await waitFor('every registration to be gone', async () => (await github.truth()).runners.length === 0);
-    await waitFor('every Secret to be gone', () => cluster.report().secretsLeft.length === 0);
-    const report = await github.report();
-    expect({ lost: report.lost, killed: report.killed, excess: report.excessWorkers }).toEqual({ lost: 0, killed: 0, excess: 0 });
-    expect(cluster.report().podsByPhase['Running'] ?? 0).toBe(0);
-  });
+      scheduler = await system.start('scheduler', SHORT);
+      await waitFor('the job to complete', () =>
+        db
+          .selectFrom('jobs')
+          .select('job_id')
+          .where('job_id', '=', id)
+          .where('status', '=', 'completed')
+          .executeTakeFirst(),
+      );
+      await waitFor('every worker to have ended', async () => {
+        const alive = await db
+          .selectFrom('workers')
+          .select('pod_name')
+          .where('status', 'in', ['pending', 'running'])
+          .execute();
+        return alive.length === 0;
+      });
+      await waitFor(
+        'every registration to be gone',
+        async () => (await github.truth()).runners.length === 0,
+      );
+      await waitFor('every Secret to be gone', () => cluster.report().secretsLeft.length === 0);
+      const report = await github.report();
+      expect({ lost: report.lost, killed: report.killed, excess: report.excessWorkers }).toEqual({
+        lost: 0,
+        killed: 0,
+        excess: 0,
+      });
+      expect(cluster.report().podsByPhase['Running'] ?? 0).toBe(0);
+    },
+  );
 });

@@ -9,11 +9,13 @@ const docs = join(import.meta.dirname, '..', '..', 'docs');
 
 /** What people are told to give to psql, page by page. */
 const blocks = globSync('*.md', { cwd: docs }).flatMap((page) =>
-  [...readFileSync(join(docs, page), 'utf8').matchAll(/^```sql\n(.*?)^```$/gms)].map(([, text = '']) => ({
-    page,
-    text,
-    begin: text.split('\n')[0],
-  })),
+  [...readFileSync(join(docs, page), 'utf8').matchAll(/^```sql\n(.*?)^```$/gms)].map(
+    ([, text = '']) => ({
+      page,
+      text,
+      begin: text.split('\n')[0],
+    }),
+  ),
 );
 
 let database: TestDatabase;
@@ -39,6 +41,9 @@ test.each(blocks)('what $page says in SQL works: $begin', async ({ page, text })
 });
 
 test('the statement that drains a worker asks for its stop (F5, E5)', async () => {
-  const stops = database.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'stop-worker');
+  const stops = database.db
+    .selectFrom('tasks')
+    .select('subject_id')
+    .where('kind', '=', 'stop-worker');
   expect(await stops.execute()).toEqual([{ subject_id: 'pdk-abc123-linux-x64-0123456789ab' }]);
 });

@@ -5,7 +5,10 @@ import { expect, test } from '@jest/globals';
 const root = join(import.meta.dirname, '..', '..');
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
 
-/** A file is named from the root, or by its app or package without `src`, as `db/connection/connect.ts`. */
+/**
+ * A file is named from the root, or by its app or package without `src`, as
+ * `db/connection/connect.ts`.
+ */
 function isThere(file: string): boolean {
   const [first = '', ...rest] = file.split('/');
   return ['', join('apps', first, 'src'), join('packages', first, 'src')].some((folder) =>
@@ -13,7 +16,8 @@ function isThere(file: string): boolean {
   );
 }
 
-const captures = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, captured = '']) => captured);
+const captures = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, captured = '']) => captured);
 
 test.each(pages)('%s names and links only files that are there', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
@@ -30,8 +34,12 @@ test('there are pages, with names of files', () => {
 });
 
 test('the name of a setting means the same in all services (H6)', () => {
-  const rows = captures(readFileSync(join(root, 'docs', 'settings.md'), 'utf8'), /^\| (`PADDOCK_.*) \|$/gm).map((row) => row.split(' | '));
+  const rows = captures(
+    readFileSync(join(root, 'docs', 'settings.md'), 'utf8'),
+    /^\| (`PADDOCK_.*) \|$/gm,
+  ).map((row) => row.split(' | '));
   const meanings = Map.groupBy(rows, ([name = '']) => name);
   expect(meanings.size).toBeGreaterThan(50);
-  for (const [name, told] of meanings) expect([name, new Set(told.map((row) => row.at(-1))).size]).toEqual([name, 1]);
+  for (const [name, told] of meanings)
+    expect([name, new Set(told.map((row) => row.at(-1))).size]).toEqual([name, 1]);
 });

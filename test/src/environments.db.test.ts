@@ -7,18 +7,27 @@ const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 
 const completed = async ({ database, github }: TestSystem, count: number) => {
   const jobs = await Promise.all(
-    Array.from({ length: count }, () => github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 50 })),
+    Array.from({ length: count }, () =>
+      github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 50 }),
+    ),
   );
   await waitFor(`${count} jobs to complete in ${database.schema}`, async () => {
-    const rows = await database.db.selectFrom('jobs').select('job_id').where('status', '=', 'completed').execute();
+    const rows = await database.db
+      .selectFrom('jobs')
+      .select('job_id')
+      .where('status', '=', 'completed')
+      .execute();
     return rows.length === jobs.length;
   });
   return jobs.map(({ id }) => id);
 };
 
 const rowsOf = async ({ database: { db } }: TestSystem) => ({
-  instance: (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow()).instance_id,
-  jobs: (await db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id),
+  instance: (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
+    .instance_id,
+  jobs: (await db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
+    (row) => row.job_id,
+  ),
   workers: (await db.selectFrom('workers').select('pod_name').execute()).map((row) => row.pod_name),
 });
 
@@ -41,7 +50,10 @@ describe('two environments in two schemas of one database, in one namespace of o
   });
 
   test('both make progress at the same time, and neither sees jobs, workers or pods of the other', async () => {
-    const [productionJobs, stagingJobs] = await Promise.all([completed(production, 4), completed(staging, 3)]);
+    const [productionJobs, stagingJobs] = await Promise.all([
+      completed(production, 4),
+      completed(staging, 3),
+    ]);
     const ours = await rowsOf(production);
     const theirs = await rowsOf(staging);
     expect(ours.instance).not.toBe(theirs.instance);
@@ -60,8 +72,16 @@ describe('two environments in two schemas of one database, in one namespace of o
   test('a matcher that holds its lock in one environment does not hold up the other', async () => {
     const { db } = production.database;
     await db.transaction().execute(async (trx) => {
-      await lockMatching(trx, { lockTimeoutMs: 60_000, statementTimeoutMs: 60_000, idleTimeoutMs: 150_000 });
-      const { id } = await staging.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 20 });
+      await lockMatching(trx, {
+        lockTimeoutMs: 60_000,
+        statementTimeoutMs: 60_000,
+        idleTimeoutMs: 150_000,
+      });
+      const { id } = await staging.github.queueJob({
+        repo: 'acme/shop',
+        labels: ['self-hosted', 'linux'],
+        durationMs: 20,
+      });
       await waitFor('the job of the other environment to complete', () =>
         staging.database.db
           .selectFrom('jobs')

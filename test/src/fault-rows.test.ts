@@ -24,36 +24,57 @@ const complaints = (more: Partial<Counted>, excess?: number) =>
 
 describe('a row of the fault matrix', () => {
   test('complains of nothing where the fault struck and all went as it has to', () => {
-    expect(complaintsOf({ signs: { runnersDied: 1 } }, 100, counted({ signs: signs({ runnersDied: 1 }) }))).toEqual([]);
+    expect(
+      complaintsOf(
+        { signs: { runnersDied: 1 } },
+        100,
+        counted({ signs: signs({ runnersDied: 1 }) }),
+      ),
+    ).toEqual([]);
   });
 
-  test.each(FAULTS.flatMap(({ name, signs: wanted }) => Object.keys(wanted).map((sign) => ({ name, sign: sign as Sign, wanted }))))(
-    '$name fails without $sign',
-    ({ sign, wanted }) => {
-      const least = wanted[sign] ?? 0;
-      expect(complaintsOf({ signs: wanted, excess: 0 }, 100, counted({ signs: { ...signs(wanted), [sign]: least - 1 } }))).toEqual([
-        expect.stringContaining(`${SIGNS[sign]} ${least - 1} instead of ${least} at least`),
-      ]);
-    },
-  );
+  test.each(
+    FAULTS.flatMap(({ name, signs: wanted }) =>
+      Object.keys(wanted).map((sign) => ({ name, sign: sign as Sign, wanted })),
+    ),
+  )('$name fails without $sign', ({ sign, wanted }) => {
+    const least = wanted[sign] ?? 0;
+    expect(
+      complaintsOf(
+        { signs: wanted, excess: 0 },
+        100,
+        counted({ signs: { ...signs(wanted), [sign]: least - 1 } }),
+      ),
+    ).toEqual([
+      expect.stringContaining(`${SIGNS[sign]} ${least - 1} instead of ${least} at least`),
+    ]);
+  });
 
   test('tells a fault that has not struck from one that we have not answered', () => {
-    expect(complaintsOf({ signs: { deliveriesLost: 1, deliveriesRepeated: 1 } }, 100, counted())).toEqual([
+    expect(
+      complaintsOf({ signs: { deliveriesLost: 1, deliveriesRepeated: 1 } }, 100, counted()),
+    ).toEqual([
       'the fault has not struck: deliveries lost 0 instead of 1 at least; play more jobs',
       'the fault is not answered: deliveries repeated 0 instead of 1 at least',
     ]);
   });
 
   test('every fault but `none` has a sign', () => {
-    expect(FAULTS.filter(({ signs: wanted }) => Object.values(wanted).every((least) => least === 0)).map(({ name }) => name)).toEqual([
-      'none',
-    ]);
+    expect(
+      FAULTS.filter(({ signs: wanted }) => Object.values(wanted).every((least) => least === 0)).map(
+        ({ name }) => name,
+      ),
+    ).toEqual(['none']);
   });
 
   test('fails with more in excess than the fault entities for', () => {
     expect(complaints({ excessWorkers: 5 })).toEqual([]);
-    expect(complaints({ excessWorkers: 6 })).toEqual(['6 workers were made in excess, and the fault entities for 5']);
-    expect(complaints({ excessWorkers: 1 }, 0)).toEqual(['1 workers were made in excess, and the fault entities for 0']);
+    expect(complaints({ excessWorkers: 6 })).toEqual([
+      '6 workers were made in excess, and the fault entities for 5',
+    ]);
+    expect(complaints({ excessWorkers: 1 }, 0)).toEqual([
+      '1 workers were made in excess, and the fault entities for 0',
+    ]);
   });
 
   test('fails with a worker that nothing called for, and names it', () => {
@@ -70,9 +91,17 @@ describe('a row of the fault matrix', () => {
 
   test.each([
     { most: { pool: 6, entity: 4 }, told: [] },
-    { most: { pool: 7, entity: 4 }, told: ['environment_1 had 7 pods of one pool at one moment, and its cap is 6'] },
-    { most: { pool: 6, entity: 5 }, told: ['environment_1 had 5 pods of one entity at one moment, and its cap is 4'] },
+    {
+      most: { pool: 7, entity: 4 },
+      told: ['environment_1 had 7 pods of one pool at one moment, and its cap is 6'],
+    },
+    {
+      most: { pool: 6, entity: 5 },
+      told: ['environment_1 had 5 pods of one entity at one moment, and its cap is 4'],
+    },
   ])('fails above a cap: $most', ({ most, told }) => {
-    expect(exceededCaps({ schema: 'environment_1', caps: { pool: 6, entity: 4 } }, most)).toEqual(told);
+    expect(exceededCaps({ schema: 'environment_1', caps: { pool: 6, entity: 4 } }, most)).toEqual(
+      told,
+    );
   });
 });

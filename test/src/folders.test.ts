@@ -4,10 +4,15 @@ import { describe, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The folder of a subject that a file of product code is in, as `packages/db/src/jobs`; undefined for files beside those folders. */
+/**
+ * The folder of a subject that a file of product code is in, as `packages/db/src/jobs`; undefined
+ * for files beside those folders.
+ */
 function folderOf(file: string): string | undefined {
   const [kind, name, src, folder, ...rest] = file.split(sep);
-  return src === 'src' && folder !== 'scenes' && rest.length > 0 ? [kind, name, src, folder].join('/') : undefined;
+  return src === 'src' && folder !== 'scenes' && rest.length > 0
+    ? [kind, name, src, folder].join('/')
+    : undefined;
 }
 
 /** Each folder, with those beside it that its files import from. */
@@ -16,7 +21,9 @@ function importsOfFolders(): Map<string, Set<string>> {
   for (const file of globSync('{apps,packages}/*/src/**/*.ts', { cwd: ROOT })) {
     const from = folderOf(file);
     if (from === undefined || /\.(test|contract)\.ts$/.test(file)) continue;
-    for (const [, imported = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(/ from '(\.\.\/[^']+)'/g)) {
+    for (const [, imported = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(
+      / from '(\.\.\/[^']+)'/g,
+    )) {
       const to = folderOf(normalize(join(dirname(file), imported)));
       if (to !== undefined && to !== from) found.set(from, (found.get(from) ?? new Set()).add(to));
     }
@@ -44,6 +51,8 @@ describe('the folders of subjects', () => {
   test('import each other one way', () => {
     const imports = importsOfFolders();
     expect(imports.size).toBeGreaterThan(10);
-    expect([...imports.keys()].flatMap((folder) => wayBack(imports, folder)?.join(' → ') ?? [])).toEqual([]);
+    expect(
+      [...imports.keys()].flatMap((folder) => wayBack(imports, folder)?.join(' → ') ?? []),
+    ).toEqual([]);
   });
 });

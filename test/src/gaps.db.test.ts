@@ -6,8 +6,15 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { startSystem, type TestSystem } from './start-system.ts';
 
-/** The reconciler looks at the log by itself once a day: only what ingress asks for can bring a delivery back. */
-const BY_ITSELF = { PADDOCK_REDELIVERY_EVERY_SECONDS: '86400', PADDOCK_REDELIVERY_SPACING_MS: '300000', PADDOCK_LOG_LEVEL: 'info' };
+/**
+ * The reconciler looks at the log by itself once a day: only what ingress asks for can bring a
+ * delivery back.
+ */
+const BY_ITSELF = {
+  PADDOCK_REDELIVERY_EVERY_SECONDS: '86400',
+  PADDOCK_REDELIVERY_SPACING_MS: '300000',
+  PADDOCK_LOG_LEVEL: 'info',
+};
 
 let system: TestSystem;
 let tunnel: Tunnel;
@@ -16,7 +23,8 @@ let reconciler: Program;
 beforeAll(async () => {
   system = await startSystem();
   tunnel = await startTunnel(system.database.url);
-  for (const sweep of ['discover-jobs', 'look-up-jobs']) await pauseSweep(system.database.db, sweep, 'test');
+  for (const sweep of ['discover-jobs', 'look-up-jobs'])
+    await pauseSweep(system.database.db, sweep, 'test');
   reconciler = await system.start('reconciler', BY_ITSELF);
   await waitFor('the first listing', async () => (await listings()) > 0);
 });
@@ -25,26 +33,34 @@ afterAll(async () => {
   await system.stop();
 });
 
-const queueJob = () => system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
+const queueJob = () =>
+  system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
 
 async function queueJobs(count: number): Promise<void> {
   for (let nth = 0; nth < count; nth++) await queueJob();
   await system.github.settled();
 }
 
-const listings = async () => (await system.github.report()).calls['apps/list-webhook-deliveries'] ?? 0;
+const listings = async () =>
+  (await system.github.report()).calls['apps/list-webhook-deliveries'] ?? 0;
 
 /** Deliveries that GitHub has sent, and that no row tells of. */
 async function unstored(): Promise<string[]> {
   const sent = (await system.github.truth()).deliveries.map(({ guid }) => guid);
-  const rows = await system.database.db.selectFrom('installation_events').select('delivery_guid').where('source', '=', 'webhook').execute();
+  const rows = await system.database.db
+    .selectFrom('installation_events')
+    .select('delivery_guid')
+    .where('source', '=', 'webhook')
+    .execute();
   const stored = new Set(rows.map(({ delivery_guid: guid }) => guid));
   return [...new Set(sent)].filter((guid) => !stored.has(guid));
 }
 
-const untilAllStored = () => waitFor('a row of each delivery', async () => (await unstored()).length === 0);
+const untilAllStored = () =>
+  waitFor('a row of each delivery', async () => (await unstored()).length === 0);
 
-const isReady = async ({ healthPort }: Program) => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
+const isReady = async ({ healthPort }: Program) =>
+  (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
 
 async function startIngress(settings: Record<string, string> = {}): Promise<Program> {
   const ingress = await system.start('ingress', { PADDOCK_LOG_LEVEL: 'info', ...settings });
@@ -58,18 +74,38 @@ async function kill(program: Program): Promise<void> {
 }
 
 const isLookWanted = async () =>
-  (await system.database.db.selectFrom('schedules').select('name').where('extra_at', 'is not', null).execute()).length > 0;
+  (
+    await system.database.db
+      .selectFrom('schedules')
+      .select('name')
+      .where('extra_at', 'is not', null)
+      .execute()
+  ).length > 0;
 
 const isLooking = async () =>
-  (await system.database.db.selectFrom('tasks').select('id').where('kind', '=', 'redeliver').execute()).length > 0;
+  (
+    await system.database.db
+      .selectFrom('tasks')
+      .select('id')
+      .where('kind', '=', 'redeliver')
+      .execute()
+  ).length > 0;
 
-/** Until when looks are wanted; each start of an ingress moves it, some time after its first delivery is stored. */
+/**
+ * Until when looks are wanted; each start of an ingress moves it, some time after its first
+ * delivery is stored.
+ */
 const wantedUntil = async () => {
-  const { rows } = await sql<{ at: string | null }>`select max(extra_until)::text as at from schedules`.execute(system.database.db);
+  const { rows } = await sql<{
+    at: string | null;
+  }>`select max(extra_until)::text as at from schedules`.execute(system.database.db);
   return rows[0]?.at;
 };
 
-/** Starts ingress, has it store its first delivery, and waits until it has asked for the look that this is worth. */
+/**
+ * Starts ingress, has it store its first delivery, and waits until it has asked for the look that
+ * this is worth.
+ */
 async function startStoring(settings: Record<string, string> = {}): Promise<Program> {
   const before = await wantedUntil();
   const ingress = await startIngress(settings);
@@ -79,7 +115,11 @@ async function startStoring(settings: Record<string, string> = {}): Promise<Prog
   return ingress;
 }
 
-const untilLooksAreOver = () => waitFor('the end of the extra looks', async () => !(await isLookWanted()) && !(await isLooking()));
+const untilLooksAreOver = () =>
+  waitFor(
+    'the end of the extra looks',
+    async () => !(await isLookWanted()) && !(await isLooking()),
+  );
 
 describe('deliveries that failed while ingress was away (E1)', () => {
   let ingress: Program;

@@ -27,7 +27,11 @@ async function addServed(): Promise<number> {
 
 /** All workers are stopped for this reason. */
 async function stopWorkers(reason: StopReason): Promise<void> {
-  const workers = await scene.db.selectFrom('workers').select('pod_name').where('stopping_at', 'is', null).execute();
+  const workers = await scene.db
+    .selectFrom('workers')
+    .select('pod_name')
+    .where('stopping_at', 'is', null)
+    .execute();
   const stops = workers.map(({ pod_name: podName }) => ({ podName, reason }));
   await scene.db.transaction().execute((trx) => requestStops(trx, stops));
 }
@@ -41,7 +45,13 @@ const endStopped = () =>
     .execute();
 
 describe('a job that was cancelled unheard (E4, P3)', () => {
-  test.each(['pending_timeout', 'not_registered', 'not_assigned', 'offline', 'registration_gone'] as const)(
+  test.each([
+    'pending_timeout',
+    'not_registered',
+    'not_assigned',
+    'offline',
+    'registration_gone',
+  ] as const)(
     'gets no second worker after the first ended by %s: GitHub is asked before',
     async (reason) => {
       const ghost = await addServed();
@@ -107,7 +117,11 @@ describe('a job that GitHub still calls queued after its worker was stopped (E4)
   test('is asked about once in a few minutes, however many of its key’s workers are stopped', async () => {
     for (let index = 0; index < 2; index++) await addServed();
     const [first] = await scene.db.selectFrom('workers').select('pod_name').execute();
-    await scene.db.transaction().execute((trx) => requestStops(trx, [{ podName: first?.pod_name ?? '', reason: 'pending_timeout' }]));
+    await scene.db
+      .transaction()
+      .execute((trx) =>
+        requestStops(trx, [{ podName: first?.pod_name ?? '', reason: 'pending_timeout' }]),
+      );
     expect(await scene.lookUp()).toMatchObject({ jobs: 2, graces: 1 });
     await stopWorkers('pending_timeout');
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 1 });

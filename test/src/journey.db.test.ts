@@ -14,7 +14,8 @@ describe('the journey of a job, over HTTP and through processes', () => {
 
   afterAll(() => system.stop());
 
-  const jobRow = (id: number) => system.database.db.selectFrom('jobs').selectAll().where('job_id', '=', id).executeTakeFirst();
+  const jobRow = (id: number) =>
+    system.database.db.selectFrom('jobs').selectAll().where('job_id', '=', id).executeTakeFirst();
   const ended = (id: number) =>
     waitFor(`job ${id} to be completed`, async () => {
       const row = await jobRow(id);
@@ -23,7 +24,11 @@ describe('the journey of a job, over HTTP and through processes', () => {
 
   test('a signed webhook becomes a runner pod and ends completed (P1, A5, B7, C6, C8)', async () => {
     const { db } = system.database;
-    const queued = await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'Linux'], durationMs: 50 });
+    const queued = await system.github.queueJob({
+      repo: 'acme/shop',
+      labels: ['self-hosted', 'Linux'],
+      durationMs: 50,
+    });
     const job = await ended(queued.id);
     expect(job).toMatchObject({
       k8s_pool: 'linux',
@@ -33,7 +38,12 @@ describe('the journey of a job, over HTTP and through processes', () => {
       entity_name: 'acme',
     });
     const worker = await waitFor('the worker to end', () =>
-      db.selectFrom('workers').selectAll().where('assigned_job_id', '=', queued.id).where('status', '=', 'completed').executeTakeFirst(),
+      db
+        .selectFrom('workers')
+        .selectAll()
+        .where('assigned_job_id', '=', queued.id)
+        .where('status', '=', 'completed')
+        .executeTakeFirst(),
     );
     expect(worker).toMatchObject({
       pod_name: job.k8s_pod,
@@ -45,7 +55,8 @@ describe('the journey of a job, over HTTP and through processes', () => {
     expect(worker.pod_name).toMatch(/^pdk-[a-z0-9]{6}-linux-[0-9a-f]{12}$/);
     expect(worker.registered_labels).toEqual(['linux', 'self-hosted']);
     await waitFor('the Secret to go', () => system.cluster.report().secretsLeft.length === 0);
-    // Discovery, at once due in an installation that is new, may have told a part of it before its delivery (E2).
+    // Discovery, at once due in an installation that is new, may have told a part of it before its
+    // delivery (E2).
     const events = await waitFor('an event of each delivery', async () => {
       const told = await db
         .selectFrom('installation_events')
@@ -57,7 +68,11 @@ describe('the journey of a job, over HTTP and through processes', () => {
       const kinds = new Set(told.map(({ event }) => event));
       return kinds.size >= 3 && kinds;
     });
-    expect([...events].toSorted()).toEqual(['workflow_job.completed', 'workflow_job.in_progress', 'workflow_job.queued']);
+    expect([...events].toSorted()).toEqual([
+      'workflow_job.completed',
+      'workflow_job.in_progress',
+      'workflow_job.queued',
+    ]);
     const provisioned = await waitFor('its provisioning to be settled', () =>
       db
         .selectFrom('operations')
@@ -71,19 +86,37 @@ describe('the journey of a job, over HTTP and through processes', () => {
 
   test('each repository of a user gets runners of its own (C2)', async () => {
     const jobs = await Promise.all(
-      ['mona/dotfiles', 'mona/compiler'].map((repo) => system.github.queueJob({ repo, labels: ['self-hosted', 'linux'], durationMs: 20 })),
+      ['mona/dotfiles', 'mona/compiler'].map((repo) =>
+        system.github.queueJob({ repo, labels: ['self-hosted', 'linux'], durationMs: 20 }),
+      ),
     );
     for (const { id, repo, repositoryId } of jobs) {
       await ended(id);
-      const worker = await system.database.db.selectFrom('workers').selectAll().where('assigned_job_id', '=', id).executeTakeFirstOrThrow();
-      expect(worker).toMatchObject({ scope_repo_id: repositoryId, repo_full_name: repo, entity_type: 'User' });
+      const worker = await system.database.db
+        .selectFrom('workers')
+        .selectAll()
+        .where('assigned_job_id', '=', id)
+        .executeTakeFirstOrThrow();
+      expect(worker).toMatchObject({
+        scope_repo_id: repositoryId,
+        repo_full_name: repo,
+        entity_type: 'User',
+      });
     }
   });
 
   test('a job for no pool of ours is recorded and makes nothing (B4)', async () => {
-    const { id } = await system.github.queueJob({ repo: 'acme/shop', labels: ['ubuntu-latest'], hosted: true });
+    const { id } = await system.github.queueJob({
+      repo: 'acme/shop',
+      labels: ['ubuntu-latest'],
+      hosted: true,
+    });
     const outcomes = await waitFor('its event', async () => {
-      const rows = await system.database.db.selectFrom('installation_events').select('outcome').where('job_id', '=', id).execute();
+      const rows = await system.database.db
+        .selectFrom('installation_events')
+        .select('outcome')
+        .where('job_id', '=', id)
+        .execute();
       return rows.length > 0 && rows;
     });
     expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['ignored_no_label']));
@@ -92,19 +125,36 @@ describe('the journey of a job, over HTTP and through processes', () => {
 
   test('deliveries that GitHub fails to hand over are asked for again (E1)', async () => {
     await system.github.setDeliveryFaults({ dropActions: ['queued', 'completed'] });
-    const { id } = await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 20 });
+    const { id } = await system.github.queueJob({
+      repo: 'acme/shop',
+      labels: ['self-hosted', 'linux'],
+      durationMs: 20,
+    });
     expect(await ended(id)).toMatchObject({ conclusion: 'success' });
     await system.github.setDeliveryFaults({});
     // Discovery and looking up may be faster than the log; the deliveries come in all the same.
-    await waitFor('both deliveries to be repeated', async () => (await system.github.report()).redelivered >= 2);
+    await waitFor(
+      'both deliveries to be repeated',
+      async () => (await system.github.report()).redelivered >= 2,
+    );
   });
 
   test('more jobs than the entity may have workers: the cap holds, the rest waits with a reason, all complete (C4, C5, P5)', async () => {
     const jobs = await Promise.all(
-      Array.from({ length: 12 }, () => system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 300 })),
+      Array.from({ length: 12 }, () =>
+        system.github.queueJob({
+          repo: 'acme/shop',
+          labels: ['self-hosted', 'linux'],
+          durationMs: 300,
+        }),
+      ),
     );
     const held = await waitFor('the cap to be the reason for waiting', () =>
-      system.database.db.selectFrom('demand_keys').select('cap').where('wait_reason', '=', 'at_entity_cap').executeTakeFirst(),
+      system.database.db
+        .selectFrom('demand_keys')
+        .select('cap')
+        .where('wait_reason', '=', 'at_entity_cap')
+        .executeTakeFirst(),
     );
     expect(held).toEqual({ cap: 5 });
     for (const { id } of jobs) await ended(id);

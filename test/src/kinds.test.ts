@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
-import { diagnoseTask, provisionTask, removeSecretTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
+import {
+  diagnoseTask,
+  provisionTask,
+  removeSecretTask,
+  stopTask,
+} from '@paddock/domain/tasks/worker-tasks';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
 import { settings as reconcilerSettings } from '@paddock/reconciler/config';
@@ -20,24 +25,40 @@ interface KindRow {
 /** The rows of ARCHITECTURE.md's table of kinds. */
 function documentedKinds(): (KindRow & { attempts: number })[] {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'ARCHITECTURE.md'), 'utf8');
-  const rows = text.split('\n').filter((line) => /^\| `[a-z-]+` +\| (scheduler|reconciler)/.test(line));
+  const rows = text
+    .split('\n')
+    .filter((line) => /^\| `[a-z-]+` +\| (scheduler|reconciler)/.test(line));
   return rows.map((row) => {
-    const [, kind = '', service = '', , , , slots = '', attempts = ''] = row.split('|').map((cell) => cell.trim());
-    return { kind: kind.replaceAll('`', ''), service, slots: Number(slots), attempts: Number(attempts) };
+    const [, kind = '', service = '', , , , slots = '', attempts = ''] = row
+      .split('|')
+      .map((cell) => cell.trim());
+    return {
+      kind: kind.replaceAll('`', ''),
+      service,
+      slots: Number(slots),
+      attempts: Number(attempts),
+    };
   });
 }
 
 /** The kinds of both services. What their handlers work with is only used when they run. */
 function registeredKinds(): KindRow[] {
-  return Object.entries({ scheduler: schedulerKinds({} as never), reconciler: sweepKinds({ config: {}, github: {} } as never) }).flatMap(
-    ([service, kinds]) => Object.entries(kinds).map(([kind, { slots }]) => ({ kind, service, slots })),
+  return Object.entries({
+    scheduler: schedulerKinds({} as never),
+    reconciler: sweepKinds({ config: {}, github: {} } as never),
+  }).flatMap(([service, kinds]) =>
+    Object.entries(kinds).map(([kind, { slots }]) => ({ kind, service, slots })),
   );
 }
 
 const byKind = (a: KindRow, b: KindRow): number => (a.kind < b.kind ? -1 : 1);
 
 test('the table of kinds in ARCHITECTURE.md names every registered kind, its service and its slots (D12)', () => {
-  const documented = documentedKinds().map(({ kind, service, slots }) => ({ kind, service, slots }));
+  const documented = documentedKinds().map(({ kind, service, slots }) => ({
+    kind,
+    service,
+    slots,
+  }));
   expect(documented.toSorted(byKind)).toEqual(registeredKinds().toSorted(byKind));
 });
 
@@ -46,7 +67,9 @@ test('the table says how often each task is tried, whoever enqueues it (D4, D12)
     provisionTask({ podName: 'a', deliveryGuid: null }),
     ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
   ];
-  const scheduled = sweepSchedules({ github: { apps: [{ appId: 1 }] } } as never).map(({ task }) => task);
+  const scheduled = sweepSchedules({ github: { apps: [{ appId: 1 }] } } as never).map(
+    ({ task }) => task,
+  );
   const asked: NewTask[] = [
     redeliverSinceTask(1, new Date()),
     redeliverSinceTask(1, new Date(), 'a cursor'),
@@ -59,15 +82,23 @@ test('the table says how often each task is tried, whoever enqueues it (D4, D12)
     made.map(({ kind }) => [kind, documented.get(kind)]),
   );
   // Only people enqueue the other: docs/reconciler.md says how.
-  expect([...documented.keys()].filter((kind) => made.every((task) => task.kind !== kind))).toEqual(['resync-repository']);
+  expect([...documented.keys()].filter((kind) => made.every((task) => task.kind !== kind))).toEqual(
+    ['resync-repository'],
+  );
 });
 
 test.each([
   { service: 'scheduler', poolSize: schedulerSettings.poolSize.default },
   { service: 'reconciler', poolSize: reconcilerSettings.poolSize.default },
-])('the pool of the $service has a connection for each task that may run at once, and two more (A11)', ({ service, poolSize }) => {
-  const slots = registeredKinds().filter((kind) => kind.service === service);
-  expect(poolSize).toBeGreaterThanOrEqual(slots.reduce((sum, kind) => sum + kind.slots, 2));
-  const network = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'network.md'), 'utf8');
-  expect(network).toMatch(new RegExp(`\\| \`${service}\` +\\| ${poolSize} \\(`));
-});
+])(
+  'the pool of the $service has a connection for each task that may run at once, and two more (A11)',
+  ({ service, poolSize }) => {
+    const slots = registeredKinds().filter((kind) => kind.service === service);
+    expect(poolSize).toBeGreaterThanOrEqual(slots.reduce((sum, kind) => sum + kind.slots, 2));
+    const network = readFileSync(
+      join(import.meta.dirname, '..', '..', 'docs', 'network.md'),
+      'utf8',
+    );
+    expect(network).toMatch(new RegExp(`\\| \`${service}\` +\\| ${poolSize} \\(`));
+  },
+);

@@ -21,17 +21,25 @@ function documented(): Map<string, Metric & { readonly section: string }> {
   let section = '';
   for (const line of PAGE.split('\n')) {
     section = /^## (.*)$/.exec(line)?.[1] ?? section;
-    const [, name, type = '', labels = '', help = ''] = /^\| `(paddock_\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/.exec(line) ?? [];
+    const [, name, type = '', labels = '', help = ''] =
+      /^\| `(paddock_\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/.exec(line) ?? [];
     // One that only some services have stands in the section of each.
     const sections = [all.get(name ?? '')?.section ?? [], section].flat().join(' and ');
-    if (name !== undefined) all.set(name, { section: sections, type, help, labels: [...labels.matchAll(/\w+/g)].map(([label]) => label) });
+    if (name !== undefined)
+      all.set(name, {
+        section: sections,
+        type,
+        help,
+        labels: [...labels.matchAll(/\w+/g)].map(([label]) => label),
+      });
   }
   return all;
 }
 
 /** Whether a service has what stands in this section of the page. */
 const isOf = (service: string, section: string): boolean =>
-  section === 'Every service' || section.split(':', 1)[0]?.split(' and ').includes(service) === true;
+  section === 'Every service' ||
+  section.split(':', 1)[0]?.split(' and ').includes(service) === true;
 
 describe('the metrics of the services (H5)', () => {
   let system: TestSystem;
@@ -40,13 +48,16 @@ describe('the metrics of the services (H5)', () => {
     const answer = await fetch(`http://127.0.0.1:${programs.get(service)?.healthPort}/metrics`);
     return (await answer.text()).split('\n');
   };
-  /** The values of gauges that are read from the rows and do not change here, by name and labels. */
+  /**
+   * The values of gauges that are read from the rows and do not change here, by name and labels.
+   */
   const sharedBy = (service: string) =>
     waitFor('the gauges of rows', async () => {
       const lines = await scrape(service);
       // They are missing where the rows could not be read in time.
       return (
-        lines.includes('paddock_migration_needed 0') && lines.filter((line) => documented().get(nameOf(line))?.section === 'Every service')
+        lines.includes('paddock_migration_needed 0') &&
+        lines.filter((line) => documented().get(nameOf(line))?.section === 'Every service')
       );
     });
 
@@ -56,24 +67,47 @@ describe('the metrics of the services (H5)', () => {
   });
   afterAll(() => system.stop());
 
-  test.each(SERVICES)('%s shows what docs/metrics.md says of it, with its type, meaning and labels', async (service) => {
-    const page = [...documented()].filter(([, { section }]) => isOf(service, section));
-    await waitFor('the gauges of rows', async () => (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')));
-    const lines = await scrape(service);
-    const types = lines.filter((line) => line.startsWith('# TYPE paddock_')).map((line) => line.slice('# TYPE '.length));
-    expect(types.toSorted()).toEqual(page.map(([name, { type }]) => `${name} ${type.replace(' of rows', '')}`).toSorted());
-    const helps = lines.filter((line) => line.startsWith('# HELP paddock_')).map((line) => line.slice('# HELP '.length));
-    expect(helps.toSorted()).toEqual(page.map(([name, { help }]) => `${name} ${help}`).toSorted());
-    for (const line of lines.filter((sample) => sample.startsWith('paddock_'))) {
-      const labels = [...line.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label).filter((label) => label !== 'le');
-      expect({ line, labels: labels.toSorted() }).toEqual({ line, labels: documented().get(nameOf(line))?.labels.toSorted() });
-    }
-  });
+  test.each(SERVICES)(
+    '%s shows what docs/metrics.md says of it, with its type, meaning and labels',
+    async (service) => {
+      const page = [...documented()].filter(([, { section }]) => isOf(service, section));
+      await waitFor('the gauges of rows', async () =>
+        (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')),
+      );
+      const lines = await scrape(service);
+      const types = lines
+        .filter((line) => line.startsWith('# TYPE paddock_'))
+        .map((line) => line.slice('# TYPE '.length));
+      expect(types.toSorted()).toEqual(
+        page.map(([name, { type }]) => `${name} ${type.replace(' of rows', '')}`).toSorted(),
+      );
+      const helps = lines
+        .filter((line) => line.startsWith('# HELP paddock_'))
+        .map((line) => line.slice('# HELP '.length));
+      expect(helps.toSorted()).toEqual(
+        page.map(([name, { help }]) => `${name} ${help}`).toSorted(),
+      );
+      for (const line of lines.filter((sample) => sample.startsWith('paddock_'))) {
+        const labels = [...line.matchAll(/[{,](\w+)="/g)]
+          .map(([, label = '']) => label)
+          .filter((label) => label !== 'le');
+        expect({ line, labels: labels.toSorted() }).toEqual({
+          line,
+          labels: documented().get(nameOf(line))?.labels.toSorted(),
+        });
+      }
+    },
+  );
 
   test('every service says the same of what they share', async () => {
     const [first, ...others] = SERVICES;
     const said = await sharedBy(first);
-    expect(said).toEqual(expect.arrayContaining(['paddock_workers{pool="linux",state="idle"} 0', 'paddock_migration_needed 0']));
+    expect(said).toEqual(
+      expect.arrayContaining([
+        'paddock_workers{pool="linux",state="idle"} 0',
+        'paddock_migration_needed 0',
+      ]),
+    );
     for (const service of others) expect(await sharedBy(service)).toEqual(said);
   });
 });
@@ -91,6 +125,8 @@ test('every metric is in a test that reads it', async () => {
     read.push(readFileSync(join(root, file), 'utf8'));
   const all = read.join('\n');
   // Some tests leave the prefix to their helper.
-  const unread = [...documented().keys()].filter((name) => !all.includes(name.replace('paddock_', '')));
+  const unread = [...documented().keys()].filter(
+    (name) => !all.includes(name.replace('paddock_', '')),
+  );
   expect(unread).toEqual([]);
 });

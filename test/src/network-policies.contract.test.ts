@@ -25,7 +25,10 @@ const specOf = async (): Promise<Spec> => {
   return manifest.spec;
 };
 
-/** Whether one of the policy's blocks lets a packet out to the address, as Kubernetes says that blocks are read. */
+/**
+ * Whether one of the policy's blocks lets a packet out to the address, as Kubernetes says that
+ * blocks are read.
+ */
 function isOpen({ egress }: Spec, address: string): boolean {
   const has = (cidrs: readonly string[]): boolean => {
     const list = new BlockList();
@@ -66,7 +69,9 @@ describe('the network policy of runners in deploy/kubernetes (H3)', () => {
   test('takes all pods of the namespace, lets nobody in, and names out to the cluster’s DNS alone', async () => {
     const { podSelector, policyTypes, ingress, egress } = await specOf();
     expect([podSelector, policyTypes, ingress]).toEqual([{}, ['Ingress', 'Egress'], []]);
-    const inside = egress.filter(({ to }) => to.some((peer) => peer.namespaceSelector !== undefined));
+    const inside = egress.filter(({ to }) =>
+      to.some((peer) => peer.namespaceSelector !== undefined),
+    );
     expect(inside.map(({ ports }) => ports)).toEqual([
       [
         { protocol: 'UDP', port: 53 },
@@ -79,24 +84,37 @@ describe('the network policy of runners in deploy/kubernetes (H3)', () => {
 const assets = process.env['KUBEBUILDER_ASSETS'];
 const described = assets === undefined || assets === '' ? describe.skip : describe;
 
-described('the network policies in deploy/kubernetes, on a real API server (H3; needs KUBEBUILDER_ASSETS)', () => {
-  let real: RealCluster;
-  let admin: AdminApi;
-  beforeAll(async () => {
-    real = await startRealCluster(assets ?? '');
-    admin = await connectAsAdmin(real.kubeconfigFile);
-    await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'runners' } });
-  });
-  afterAll(() => real.stop());
+described(
+  'the network policies in deploy/kubernetes, on a real API server (H3; needs KUBEBUILDER_ASSETS)',
+  () => {
+    let real: RealCluster;
+    let admin: AdminApi;
+    beforeAll(async () => {
+      real = await startRealCluster(assets ?? '');
+      admin = await connectAsAdmin(real.kubeconfigFile);
+      await admin('POST', '/api/v1/namespaces', {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'runners' },
+      });
+    });
+    afterAll(() => real.stop());
 
-  test.each(['network-policy.yaml', FILE])('%s is taken, and kept as it is written', async (file) => {
-    await deploy(admin, file, 'runners');
-    for (const manifest of await deployedManifests(file)) {
-      const { spec: written } = manifest as unknown as { spec: Partial<Spec> };
-      const { spec: stored } = (await admin('GET', `${COLLECTION}/${manifest.metadata.name}`)) as { spec: Partial<Spec> };
-      // An empty list and none say the same.
-      const { ingress = [], ...rest } = stored;
-      expect({ ...rest, ingress }).toMatchObject(written);
-    }
-  });
-});
+    test.each(['network-policy.yaml', FILE])(
+      '%s is taken, and kept as it is written',
+      async (file) => {
+        await deploy(admin, file, 'runners');
+        for (const manifest of await deployedManifests(file)) {
+          const { spec: written } = manifest as unknown as { spec: Partial<Spec> };
+          const { spec: stored } = (await admin(
+            'GET',
+            `${COLLECTION}/${manifest.metadata.name}`,
+          )) as { spec: Partial<Spec> };
+          // An empty list and none say the same.
+          const { ingress = [], ...rest } = stored;
+          expect({ ...rest, ingress }).toMatchObject(written);
+        }
+      },
+    );
+  },
+);

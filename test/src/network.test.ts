@@ -61,10 +61,17 @@ describe('the way to GitHub (H4)', () => {
 });
 
 describe('the way to the cluster (H4)', () => {
-  const emptyList = { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items: [] };
+  const emptyList = {
+    kind: 'PodList',
+    apiVersion: 'v1',
+    metadata: { resourceVersion: '1' },
+    items: [],
+  };
 
   test("it goes through the kubeconfig's proxy, and trusts the kubeconfig's certificate only", async () => {
-    const server = await startSecureServer((_request, response) => void response.end(JSON.stringify(emptyList)));
+    const server = await startSecureServer(
+      (_request, response) => void response.end(JSON.stringify(emptyList)),
+    );
     const proxy = await startProxy();
     const list = async (more: object) => {
       const kubeconfigFile = join(folder, 'kubeconfig');
@@ -76,10 +83,14 @@ describe('the way to the cluster (H4)', () => {
       };
       await writeFile(kubeconfigFile, JSON.stringify(config));
       const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 20_000 });
-      return listPods(cluster, { namespace: 'runners', instance: 'i' }).finally(() => cluster.close());
+      return listPods(cluster, { namespace: 'runners', instance: 'i' }).finally(() =>
+        cluster.close(),
+      );
     };
     try {
-      expect(await list({ 'certificate-authority-data': Buffer.from(server.ca).toString('base64') })).toMatchObject({ pods: [] });
+      expect(
+        await list({ 'certificate-authority-data': Buffer.from(server.ca).toString('base64') }),
+      ).toMatchObject({ pods: [] });
       expect(proxy.targets).toEqual([new URL(server.url).host]);
       await expect(list({})).rejects.toMatchObject({ failure: { kind: 'network' } });
     } finally {

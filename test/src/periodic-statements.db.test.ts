@@ -5,7 +5,10 @@ import { putActive } from '@paddock/bench/growth/active';
 import { openExplained, type Plans } from '@paddock/bench/growth/explain-statements';
 import { findGiven, type Given } from '@paddock/bench/growth/given';
 import { otherStatements } from '@paddock/bench/growth/other-statements';
-import { type PeriodicStatement, periodicStatements } from '@paddock/bench/growth/periodic-statements';
+import {
+  type PeriodicStatement,
+  periodicStatements,
+} from '@paddock/bench/growth/periodic-statements';
 import { fillYear } from '@paddock/bench/growth/year';
 import { settle } from '@paddock/bench/fill-tables';
 import type { Database } from '@paddock/db/schema/tables';
@@ -14,8 +17,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * How much one statement may read and handle beside `active` waiting jobs and living workers: enough to write a batch of a hundred rows
- * with all their indexes. A walk through all ended workers, or through the events of the largest entity, is ten times as much at least.
+ * How much one statement may read and handle beside `active` waiting jobs and living workers:
+ * enough to write a batch of a hundred rows with all their indexes. A walk through all ended
+ * workers, or through the events of the largest entity, is ten times as much at least.
  */
 const mostBuffers = (active: number): number => 6_000 + 2 * active;
 const mostRows = (active: number): number => 20_000 + 4 * active;
@@ -48,15 +52,20 @@ describe('a statement that runs by the clock', () => {
       const costs = await explained.explain(plans, (trx) => run(trx, given));
       for (const { buffers, rows, text } of costs) {
         if (buffers > mostBuffers(active) || rows > mostRows(active))
-          greedy.push(`${name}: ${buffers} buffers, ${rows} rows, ${text.replaceAll(/\s+/g, ' ').slice(0, 250)}`);
+          greedy.push(
+            `${name}: ${buffers} buffers, ${rows} rows, ${text.replaceAll(/\s+/g, ' ').slice(0, 250)}`,
+          );
       }
     }
     return greedy;
   }
 
-  test.each(['fresh', 'generic'] as const)('reads no more for a year of ended rows, with a %s plan', async (plans) => {
-    expect(await findGreedy(plans)).toEqual([]);
-  });
+  test.each(['fresh', 'generic'] as const)(
+    'reads no more for a year of ended rows, with a %s plan',
+    async (plans) => {
+      expect(await findGreedy(plans)).toEqual([]);
+    },
+  );
 
   test('reads no more with a plan that was kept while less went on', async () => {
     for (let runs = 0; runs < RUNS_UNTIL_KEPT; runs++) await findGreedy('kept');
@@ -64,13 +73,16 @@ describe('a statement that runs by the clock', () => {
     expect(await findGreedy('kept')).toEqual([]);
   });
 
-  test.each(['fresh', 'generic'] as const)('reads no more where thousands of workers live, with a %s plan', async (plans) => {
-    if (plans === 'fresh') {
-      await putActive(database.db, { ...ACTIVE, living: 8_000 });
-      await settle(database.db);
-    }
-    expect(await findGreedy(plans)).toEqual([]);
-  });
+  test.each(['fresh', 'generic'] as const)(
+    'reads no more where thousands of workers live, with a %s plan',
+    async (plans) => {
+      if (plans === 'fresh') {
+        await putActive(database.db, { ...ACTIVE, living: 8_000 });
+        await settle(database.db);
+      }
+      expect(await findGreedy(plans)).toEqual([]);
+    },
+  );
 });
 
 async function countActive(db: Kysely<Database>): Promise<number> {
@@ -82,12 +94,16 @@ async function countActive(db: Kysely<Database>): Promise<number> {
 }
 
 const PACKAGES = join(import.meta.dirname, '..', '..', 'packages');
-const STATEMENT = /^export (?:async function|function|const) (\w+)(?: = (?:async )?)?\(\s*(?:\{ )?(?:db|trx)\b/gm;
+const STATEMENT =
+  /^export (?:async function|function|const) (\w+)(?: = (?:async )?)?\(\s*(?:\{ )?(?:db|trx)\b/gm;
 
 test('every statement is among those that run by the clock, or it is said when it runs', async () => {
   const found: string[] = [];
-  for await (const file of glob('{db,queue}/src/**/!(*.test|*.scene|*-under-test).ts', { cwd: PACKAGES })) {
-    for (const [, name = ''] of readFileSync(join(PACKAGES, file), 'utf8').matchAll(STATEMENT)) found.push(name);
+  for await (const file of glob('{db,queue}/src/**/!(*.test|*.scene|*-under-test).ts', {
+    cwd: PACKAGES,
+  })) {
+    for (const [, name = ''] of readFileSync(join(PACKAGES, file), 'utf8').matchAll(STATEMENT))
+      found.push(name);
   }
   const listed = [...Object.keys(periodicStatements), ...Object.values(otherStatements).flat()];
   expect(found.toSorted()).toEqual(listed.toSorted());

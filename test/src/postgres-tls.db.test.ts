@@ -43,11 +43,14 @@ async function turnTlsOn(): Promise<void> {
     await client.query('alter system set ssl = on');
     await client.query('select pg_reload_conf()');
   });
-  await waitFor('the server to have TLS', () => isEncrypted({ sslmode: 'require' }).catch(() => false));
+  await waitFor('the server to have TLS', () =>
+    isEncrypted({ sslmode: 'require' }).catch(() => false),
+  );
 }
 
 const IS_ENCRYPTED = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
-const ARE_ENCRYPTED = 'select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = $1';
+const ARE_ENCRYPTED =
+  'select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = $1';
 
 interface Dsn {
   readonly sslmode?: string;
@@ -96,14 +99,23 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
   });
 
   test('connections beside the pool are encrypted too', async () => {
-    const config = clientConfig({ ...options({ sslmode: 'verify-full', sslrootcert: trusted }), applicationName: 'beside the pool' });
+    const config = clientConfig({
+      ...options({ sslmode: 'verify-full', sslrootcert: trusted }),
+      applicationName: 'beside the pool',
+    });
     const own = ownConnection({ config, patienceMs: 30_000, limitMs: 30_000 });
     const stop = new AbortController();
     const { promise: listens, resolve, reject } = Promise.withResolvers<void>();
-    const listening = listen({ config, channels: ['c'], onWake: () => resolve(), onError: reject }, stop.signal);
+    const listening = listen(
+      { config, channels: ['c'], onWake: () => resolve(), onError: reject },
+      stop.signal,
+    );
     try {
       await listens;
-      expect(await own.query(ARE_ENCRYPTED, ['beside the pool'])).toEqual([{ ssl: true }, { ssl: true }]);
+      expect(await own.query(ARE_ENCRYPTED, ['beside the pool'])).toEqual([
+        { ssl: true },
+        { ssl: true },
+      ]);
     } finally {
       stop.abort();
       await listening;
@@ -114,15 +126,47 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
   test.each([
     ['require', 'needs no authority', () => ({}), 'true'],
     ['require', 'checks the one it is given', () => ({ sslrootcert: trusted }), 'true'],
-    ['require', 'refuses another one’s certificate', () => ({ sslrootcert: other }), 'self-signed certificate'],
-    ['verify-ca', 'takes any name', () => ({ sslrootcert: trusted, host: 'localhost' as const }), 'true'],
-    ['verify-ca', 'refuses another one’s certificate', () => ({ sslrootcert: other }), 'self-signed certificate'],
+    [
+      'require',
+      'refuses another one’s certificate',
+      () => ({ sslrootcert: other }),
+      'self-signed certificate',
+    ],
+    [
+      'verify-ca',
+      'takes any name',
+      () => ({ sslrootcert: trusted, host: 'localhost' as const }),
+      'true',
+    ],
+    [
+      'verify-ca',
+      'refuses another one’s certificate',
+      () => ({ sslrootcert: other }),
+      'self-signed certificate',
+    ],
     ['verify-full', 'takes the name of the certificate', () => ({ sslrootcert: trusted }), 'true'],
-    ['verify-full', 'refuses another name', () => ({ sslrootcert: trusted, host: 'localhost' as const }), "does not match certificate's"],
-    ['verify-full', 'refuses another one’s certificate', () => ({ sslrootcert: other }), 'self-signed certificate'],
-    ['verify-full', 'trusts public authorities where none is given', () => ({}), 'self-signed certificate'],
+    [
+      'verify-full',
+      'refuses another name',
+      () => ({ sslrootcert: trusted, host: 'localhost' as const }),
+      "does not match certificate's",
+    ],
+    [
+      'verify-full',
+      'refuses another one’s certificate',
+      () => ({ sslrootcert: other }),
+      'self-signed certificate',
+    ],
+    [
+      'verify-full',
+      'trusts public authorities where none is given',
+      () => ({}),
+      'self-signed certificate',
+    ],
   ])('%s %s', async (sslmode, _does, dsn, expected) => {
-    const result = await isEncrypted({ sslmode, ...dsn() }).catch((error: unknown) => String(error));
+    const result = await isEncrypted({ sslmode, ...dsn() }).catch((error: unknown) =>
+      String(error),
+    );
     expect(String(result)).toContain(expected);
   });
 });

@@ -4,7 +4,10 @@ import type { Program } from '@paddock/processes/start-program';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
 
-/** Soon enough for a test: what a dead scheduler held is taken over. An end that nobody explained yet is never given up here. */
+/**
+ * Soon enough for a test: what a dead scheduler held is taken over. An end that nobody explained
+ * yet is never given up here.
+ */
 const SHORT = {
   PADDOCK_LEASE_MS: '2000',
   PADDOCK_LEASE_RENEW_MS: '500',
@@ -18,8 +21,9 @@ const JOBS = 16;
 const JIT = 'actions/generate-runner-jitconfig-for-org';
 
 /**
- * A worker that was being registered when its scheduler died ends, and another is made. A mere reservation may be given back, as when
- * the calls of a scheduler that stood still fail and open a breaker: nobody was asked for anything yet.
+ * A worker that was being registered when its scheduler died ends, and another is made. A mere
+ * reservation may be given back, as when the calls of a scheduler that stood still fail and open a
+ * breaker: nobody was asked for anything yet.
  */
 const EXCUSED: ReadonlySet<string | null> = new Set(['registration_interrupted', 'unwanted']);
 
@@ -46,7 +50,9 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     await system.start('ingress');
     // Deliveries may be refused while a scheduler stands still with rows locked.
     await system.start('reconciler', SHORT);
-    schedulers = await Promise.all(Array.from({ length: replicas }, () => system.start('scheduler', SHORT)));
+    schedulers = await Promise.all(
+      Array.from({ length: replicas }, () => system.start('scheduler', SHORT)),
+    );
   }, 150_000);
 
   afterAll(() => system.stop());
@@ -55,7 +61,11 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   const queueJobs = (count: number) =>
     Promise.all(
       Array.from({ length: count }, () =>
-        system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: randomInt(1, 80) }),
+        system.github.queueJob({
+          repo: 'acme/shop',
+          labels: ['self-hosted', 'linux'],
+          durationMs: randomInt(1, 80),
+        }),
       ),
     );
   const untilCompleted = (jobs: readonly { id: number }[]) =>
@@ -64,14 +74,27 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
       async () => {
         const { db } = system.database;
         const ids = jobs.map(({ id }) => id);
-        const open = await db.selectFrom('jobs').select('job_id').where('job_id', 'in', ids).where('status', '=', 'completed').execute();
-        const alive = await db.selectFrom('workers').select('pod_name').where('status', 'in', ['pending', 'running']).execute();
+        const open = await db
+          .selectFrom('jobs')
+          .select('job_id')
+          .where('job_id', 'in', ids)
+          .where('status', '=', 'completed')
+          .execute();
+        const alive = await db
+          .selectFrom('workers')
+          .select('pod_name')
+          .where('status', 'in', ['pending', 'running'])
+          .execute();
         return open.length === jobs.length && alive.length === 0;
       },
       { timeoutMs: 100_000 },
     );
   const follower = async () => {
-    const lease = await system.database.db.selectFrom('leases').select('holder').where('name', '=', 'follow-pods').executeTakeFirst();
+    const lease = await system.database.db
+      .selectFrom('leases')
+      .select('holder')
+      .where('name', '=', 'follow-pods')
+      .executeTakeFirst();
     return lease?.holder;
   };
   const kill = async (victim: number) => {
@@ -79,16 +102,24 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     await schedulers[victim]?.exited;
   };
 
-  /** What is not as it should be: every job that ever was has had one runner, and every runner that ran one pod. */
+  /**
+   * What is not as it should be: every job that ever was has had one runner, and every runner that
+   * ran one pod.
+   */
   const faults = async () => {
     const { jobs, registrations: registered } = await system.github.truth();
     const workers = await system.database.db.selectFrom('workers').selectAll().execute();
-    const begun = workers.filter((worker) => worker.registration_started_at !== null).map((worker) => worker.pod_name);
-    const failures = workers.filter(({ status }) => status === 'failed').map((worker) => worker.stop_reason);
+    const begun = workers
+      .filter((worker) => worker.registration_started_at !== null)
+      .map((worker) => worker.pod_name);
+    const failures = workers
+      .filter(({ status }) => status === 'failed')
+      .map((worker) => worker.stop_reason);
     const names = registered.map(({ name }) => name);
     const pods = system.cluster.report().creations.map(({ name }) => name);
     const { excessWorkers, killed, lost, calls } = await system.github.report();
-    // Nobody can call back the request that a scheduler had in hand when it stood still: it registers a runner once the row has ended.
+    // Nobody can call back the request that a scheduler had in hand when it stood still: it
+    // registers a runner once the row has ended.
     const interrupted = failures.filter((reason) => reason === 'registration_interrupted').length;
     return {
       excessWorkers: Math.max(0, excessWorkers - interrupted),
@@ -106,7 +137,10 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   };
 
   test('a burst while one after the other is killed and started again: one worker for each job, nothing doubled, nothing stops (P1, P3, C5, C6)', async () => {
-    const kills = Array.from({ length: 3 }, () => ({ victim: randomInt(replicas), afterRegistrations: randomInt(1, 5) }));
+    const kills = Array.from({ length: 3 }, () => ({
+      victim: randomInt(replicas),
+      afterRegistrations: randomInt(1, 5),
+    }));
     const jobs = await queueJobs(JOBS);
     for (const { victim, afterRegistrations } of kills) {
       const before = await registrations();

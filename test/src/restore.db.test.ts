@@ -6,7 +6,9 @@ import { sql } from 'kysely';
 import { type Backup, takeBackup } from './scenes/restore.scene.ts';
 import { startSystem, type TestSystem } from './start-system.ts';
 
-/** Soon enough for a test; what died with the services is taken over, what ended is cleared away. */
+/**
+ * Soon enough for a test; what died with the services is taken over, what ended is cleared away.
+ */
 const SHORT = {
   PADDOCK_LEASE_MS: '2000',
   PADDOCK_LEASE_RENEW_MS: '500',
@@ -43,11 +45,21 @@ describe('the database is restored from a backup while pods and runners live on 
   afterAll(() => system.stop());
 
   const queue = async (count: number, durationMs: number, repo = 'acme/shop') => {
-    const jobs = await Promise.all(Array.from({ length: count }, () => system.github.queueJob({ repo, labels: LABELS, durationMs })));
+    const jobs = await Promise.all(
+      Array.from({ length: count }, () =>
+        system.github.queueJob({ repo, labels: LABELS, durationMs }),
+      ),
+    );
     return jobs.map(({ id }) => id);
   };
   const jobsThat = async (status: 'pending' | 'running' | 'completed') =>
-    (await system.database.db.selectFrom('jobs').select('job_id').where('status', '=', status).execute()).map((row) => row.job_id);
+    (
+      await system.database.db
+        .selectFrom('jobs')
+        .select('job_id')
+        .where('status', '=', status)
+        .execute()
+    ).map((row) => row.job_id);
   const untilAll = (ids: readonly number[], status: 'pending' | 'running' | 'completed') =>
     waitFor(`jobs ${ids.join(', ')} to be ${status}`, async () => {
       const found = new Set(await jobsThat(status));
@@ -82,7 +94,8 @@ describe('the database is restored from a backup while pods and runners live on 
       await untilAll(ranAtBackup, 'running');
       const backup: Backup = await takeBackup(database.db, database.schema);
 
-      // The hour that is lost: a job of the backup ends, others come and end, come and run, come and wait.
+      // The hour that is lost: a job of the backup ends, others come and end, come and run, come
+      // and wait.
       for (const id of ranAtBackup) await github.cancelJob(id);
       const endedMeanwhile = [...(await queue(2, 20)), ...(await queue(1, 20, 'mona/dotfiles'))];
       await untilAll([...ranAtBackup, ...endedMeanwhile], 'completed');
@@ -96,7 +109,9 @@ describe('the database is restored from a backup while pods and runners live on 
       await killAll();
       await backup.restore();
       // The backup is an hour old: no pod of its workers can be too young to be missed.
-      await sql`update workers set created_at = created_at - interval '1 hour'`.execute(database.db);
+      await sql`update workers set created_at = created_at - interval '1 hour'`.execute(
+        database.db,
+      );
       expect(await jobsThat('running')).toEqual(ranAtBackup);
       await start();
 
@@ -104,15 +119,23 @@ describe('the database is restored from a backup while pods and runners live on 
         const names = new Set((await liveWorkers()).map(({ pod_name: name }) => name));
         return working.every(({ pod_name: name }) => names.has(name));
       });
-      const appId = (await database.db.selectFrom('jobs').select('app_id').executeTakeFirstOrThrow()).app_id;
+      const appId = (
+        await database.db.selectFrom('jobs').select('app_id').executeTakeFirstOrThrow()
+      ).app_id;
       await enqueueAlone(database.db, [
-        { kind: 'redeliver-since', subject: { type: 'app', id: String(appId) }, payload: { since: sinceBefore(backup.takenAt) } },
+        {
+          kind: 'redeliver-since',
+          subject: { type: 'app', id: String(appId) },
+          payload: { since: sinceBefore(backup.takenAt) },
+        },
       ]);
       await untilAll([...ranAtBackup, ...endedMeanwhile], 'completed');
       await untilAll(running, 'running');
       await untilAll(waiting, 'pending');
       expect(await liveWorkers()).toEqual(expect.arrayContaining(working));
-      const atWork = (await github.truth()).jobs.filter(({ id, status }) => running.includes(id) && status === 'in_progress');
+      const atWork = (await github.truth()).jobs.filter(
+        ({ id, status }) => running.includes(id) && status === 'in_progress',
+      );
       expect(atWork).toHaveLength(CAP);
 
       for (const id of running) await github.cancelJob(id);

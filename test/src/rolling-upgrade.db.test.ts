@@ -17,11 +17,19 @@ const NEWEST =
 
 let system: TestSystem;
 
-/** A database that lacks the newest migration, as somebody leaves it who has applied the others by hand. */
+/**
+ * A database that lacks the newest migration, as somebody leaves it who has applied the others by
+ * hand.
+ */
 async function createDatabaseBehind(): Promise<TestDatabase> {
   const { url, drop } = await createEmptyDatabase();
   const all = await pendingSql({ url, schema: SCHEMA });
-  const { db, close } = connectDatabase({ url, schema: SCHEMA, poolSize: 5, applicationName: 'paddock-test' });
+  const { db, close } = connectDatabase({
+    url,
+    schema: SCHEMA,
+    poolSize: 5,
+    applicationName: 'paddock-test',
+  });
   await sql.raw(`${all.slice(0, all.indexOf(`-- ${NEWEST}\n`))}commit;`).execute(db);
   return {
     url,
@@ -39,18 +47,29 @@ async function createDatabaseBehind(): Promise<TestDatabase> {
 
 const queueJobs = async (count: number) =>
   Promise.all(
-    Array.from({ length: count }, () => system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: 50 })),
+    Array.from({ length: count }, () =>
+      system.github.queueJob({
+        repo: 'acme/shop',
+        labels: ['self-hosted', 'linux'],
+        durationMs: 50,
+      }),
+    ),
   );
 
 const completed = (count: number) =>
   waitFor(`${count} jobs to complete`, async () => {
-    const rows = await system.database.db.selectFrom('jobs').select('job_id').where('status', '=', 'completed').execute();
+    const rows = await system.database.db
+      .selectFrom('jobs')
+      .select('job_id')
+      .where('status', '=', 'completed')
+      .execute();
     return rows.length === count;
   });
 
 beforeAll(async () => {
   system = await startSystem({ database: await createDatabaseBehind() });
-  for (const service of ['ingress', 'scheduler', 'reconciler'] as const) await system.start(service);
+  for (const service of ['ingress', 'scheduler', 'reconciler'] as const)
+    await system.start(service);
 });
 afterAll(() => system.stop());
 
@@ -59,7 +78,9 @@ describe('services on a schema one version behind (A10)', () => {
     await queueJobs(3);
     await completed(3);
     await queueJobs(3);
-    expect(await migrate({ url: system.database.url, schema: SCHEMA })).toEqual({ applied: [NEWEST] });
+    expect(await migrate({ url: system.database.url, schema: SCHEMA })).toEqual({
+      applied: [NEWEST],
+    });
     await queueJobs(3);
     await completed(9);
     expect(await system.github.report()).toMatchObject({ lost: 0, excessWorkers: 0 });

@@ -16,19 +16,36 @@ import { NAMESPACE, startSystem, type TestSystem, WEBHOOK_SECRET } from './start
 const SPILT = `ghs_${'a1B2c3D4'.repeat(5)}`;
 const PRIVATE_KEY = 'PRIVATE KEY-----\\n'; // as JSON has it
 const JOBS = 3;
-/** Longer than the test: such a job ends when it is cancelled, and its Secret is there until then. */
+/**
+ * Longer than the test: such a job ends when it is cancelled, and its Secret is there until then.
+ */
 const LONG_MS = 3_600_000;
 /** A net for a hung test on a busy machine. */
 const NET_MS = 240_000;
 
-/** Everything that the services have written anywhere, as text: rows of all tables, pods, events, log lines. */
-async function allThatIsWritten(system: TestSystem, cluster: Cluster, lines: readonly string[]): Promise<string> {
+/**
+ * Everything that the services have written anywhere, as text: rows of all tables, pods, events,
+ * log lines.
+ */
+async function allThatIsWritten(
+  system: TestSystem,
+  cluster: Cluster,
+  lines: readonly string[],
+): Promise<string> {
   const { db } = system.database;
   const tables = (await db.introspection.getTables()).map(({ name }) => name);
   const rows = await Promise.all(
-    tables.map(async (name) => (await sql<{ text: string }>`select to_jsonb(t)::text as text from ${sql.table(name)} t`.execute(db)).rows),
+    tables.map(
+      async (name) =>
+        (
+          await sql<{
+            text: string;
+          }>`select to_jsonb(t)::text as text from ${sql.table(name)} t`.execute(db)
+        ).rows,
+    ),
   );
-  const list = (resource: string) => callJson(cluster, { method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}/${resource}` });
+  const list = (resource: string) =>
+    callJson(cluster, { method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}/${resource}` });
   const objects = [await list('pods'), await list('events')];
   expect(rows.flat().length).toBeGreaterThan(10);
   expect(lines.length).toBeGreaterThan(10);
@@ -36,10 +53,14 @@ async function allThatIsWritten(system: TestSystem, cluster: Cluster, lines: rea
 }
 
 /**
- * Runs jobs and meanwhile collects the content of all Secrets that there are; a runner fails after it has spilt secrets into its log. Returns
- * those that stand anywhere.
+ * Runs jobs and meanwhile collects the content of all Secrets that there are; a runner fails after
+ * it has spilt secrets into its log. Returns those that stand anywhere.
  */
-async function findLeaks(system: TestSystem, cluster: Cluster, fail: (podName: string) => Promise<unknown>): Promise<string[]> {
+async function findLeaks(
+  system: TestSystem,
+  cluster: Cluster,
+  fail: (podName: string) => Promise<unknown>,
+): Promise<string[]> {
   const programs = [];
   for (const service of ['ingress', 'scheduler', 'reconciler'] as const) {
     programs.push(await system.start(service, { PADDOCK_LOG_LEVEL: 'debug' }));
@@ -52,25 +73,41 @@ async function findLeaks(system: TestSystem, cluster: Cluster, fail: (podName: s
       items: { metadata: { name: string }; data?: { jitconfig?: string } }[];
     };
     for (const { metadata, data } of items) {
-      if (data?.jitconfig !== undefined) jitConfigs.set(metadata.name, Buffer.from(data.jitconfig, 'base64').toString());
+      if (data?.jitconfig !== undefined)
+        jitConfigs.set(metadata.name, Buffer.from(data.jitconfig, 'base64').toString());
     }
   };
   const jobs: number[] = [];
   for (let job = 0; job < JOBS; job += 1) {
-    jobs.push((await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs: LONG_MS })).id);
+    jobs.push(
+      (
+        await system.github.queueJob({
+          repo: 'acme/shop',
+          labels: ['self-hosted', 'linux'],
+          durationMs: LONG_MS,
+        })
+      ).id,
+    );
   }
   await waitFor('all JIT configs to have been seen', async () => {
     await collect();
     return jitConfigs.size >= JOBS;
   });
   const [running] = await waitFor('a worker to run', async () => {
-    const found = await db.selectFrom('workers').select('pod_name').where('status', '=', 'running').orderBy('pod_name').execute();
+    const found = await db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('status', '=', 'running')
+      .orderBy('pod_name')
+      .execute();
     return found.length >= JOBS && found;
   });
   await fail(running?.pod_name ?? '');
   await waitFor('the failure to be diagnosed', async () => {
     const { rows } =
-      await sql`select from workers where failure_info ->> 'version' = '2' and failure_info ->> 'reason' = 'exit_code'`.execute(db);
+      await sql`select from workers where failure_info ->> 'version' = '2' and failure_info ->> 'reason' = 'exit_code'`.execute(
+        db,
+      );
     return rows.length > 0;
   });
   for (const id of jobs) await system.github.cancelJob(id);
@@ -104,9 +141,13 @@ test(
         return { exitCode, log: [`The careless job says ${SPILT} and ${jitConfig}`, ...log] };
       },
     });
-    const cluster = connectCluster({ kubeconfigFile: system.cluster.writeKubeconfig(), requestTimeoutMs: 20_000 });
+    const cluster = connectCluster({
+      kubeconfigFile: system.cluster.writeKubeconfig(),
+      requestTimeoutMs: 20_000,
+    });
     try {
-      const fail = (name: string) => Promise.resolve(system.cluster.endPod({ namespace: NAMESPACE, name, end: 'failed' }));
+      const fail = (name: string) =>
+        Promise.resolve(system.cluster.endPod({ namespace: NAMESPACE, name, end: 'failed' }));
       expect(await findLeaks(system, cluster, fail)).toEqual([]);
     } finally {
       cluster.close();
@@ -132,12 +173,21 @@ described('on a real API server (needs KUBEBUILDER_ASSETS with kwok)', () => {
       const system = await startSystem({ realKubeconfig: kubeconfigFile });
       const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 20_000 });
       // Makes the namespace, too.
-      const played = await playInCluster(kubeconfigFile, NAMESPACE, await findInstance(system.database.db));
+      const played = await playInCluster(
+        kubeconfigFile,
+        NAMESPACE,
+        await findInstance(system.database.db),
+      );
       try {
         const fail = (name: string) => {
           const body = { metadata: { annotations: { 'test.paddock/end': 'failed' } } };
           const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}`;
-          return callJson(cluster, { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+          return callJson(cluster, {
+            method: 'PATCH',
+            path,
+            body,
+            contentType: 'application/merge-patch+json',
+          });
         };
         expect(await findLeaks(system, cluster, fail)).toEqual([]);
       } finally {

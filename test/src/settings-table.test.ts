@@ -7,24 +7,36 @@ import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Setting } from '@paddock/runtime/settings';
 import { settings as scheduler } from '@paddock/scheduler/config';
 
-const read = (file: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', file), 'utf8');
-const namesIn = (text: string): string[] => [...text.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name = '']) => name);
+const read = (file: string): string =>
+  readFileSync(join(import.meta.dirname, '..', '..', 'docs', file), 'utf8');
+const namesIn = (text: string): string[] =>
+  [...text.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name = '']) => name);
 
 const [forOperators = '', forTuning = ''] = read('settings.md').split('## Tuning');
 const byName = Map.groupBy(
-  [ingress, scheduler, reconciler].flatMap((declared) => Object.entries<Setting<unknown>>(declared)),
+  [ingress, scheduler, reconciler].flatMap((declared) =>
+    Object.entries<Setting<unknown>>(declared),
+  ),
   ([, { env }]) => env,
 );
 
 /** What each service says of a setting; `schema` says what `range` says. */
 const meanings = (settings: readonly (readonly [string, Setting<unknown>])[]): Set<string> =>
-  new Set(settings.map((said) => JSON.stringify(said, (key, value: unknown) => (key === 'schema' ? undefined : value))));
+  new Set(
+    settings.map((said) =>
+      JSON.stringify(said, (key, value: unknown) => (key === 'schema' ? undefined : value)),
+    ),
+  );
 
 test('the first table holds at most the 40 settings that operators change, and each setting has one row (H6)', () => {
   const [operators, tuning] = [namesIn(forOperators), namesIn(forTuning)];
   expect(operators.length).toBeLessThanOrEqual(40);
-  expect(operators).toEqual(expect.arrayContaining(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SERVICE_ROLE']));
-  const marked = [...byName].filter(([, settings]) => settings.some(([, one]) => one.tuning === true)).map(([name]) => name);
+  expect(operators).toEqual(
+    expect.arrayContaining(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SERVICE_ROLE']),
+  );
+  const marked = [...byName]
+    .filter(([, settings]) => settings.some(([, one]) => one.tuning === true))
+    .map(([name]) => name);
   expect(tuning.toSorted()).toEqual(marked.toSorted());
   const all = [...operators, ...tuning];
   expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
@@ -32,7 +44,9 @@ test('the first table holds at most the 40 settings that operators change, and e
 });
 
 test('a setting has one meaning, one range and one default in all services (H6)', () => {
-  expect([...byName].filter(([, settings]) => meanings(settings).size > 1).map(([name]) => name)).toEqual([]);
+  expect(
+    [...byName].filter(([, settings]) => meanings(settings).size > 1).map(([name]) => name),
+  ).toEqual([]);
   expect([...byName.values()].filter((settings) => settings.length > 1).length).toBeGreaterThan(10);
 });
 

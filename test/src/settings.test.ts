@@ -15,10 +15,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Starts a service from its sources. V8's code of the first one serves the others. */
 const start = (app: string, env: Record<string, string>, ...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, 'apps', app), ...args], {
-    env: { ...env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
-    encoding: 'utf8',
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'apps', app), ...args],
+    {
+      env: { ...env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+      encoding: 'utf8',
+    },
+  );
   return { status, stdout, stderr };
 };
 
@@ -28,7 +32,10 @@ const SERVICES = [
   { app: 'reconciler', settings: reconcilerSettings, read: readReconcilerConfig },
 ];
 
-/** What a service says of its settings instead of starting: `main` prints it without a stack. Empty if it starts. */
+/**
+ * What a service says of its settings instead of starting: `main` prints it without a stack. Empty
+ * if it starts.
+ */
 function problemsOf(read: () => unknown): string {
   try {
     read();
@@ -98,13 +105,18 @@ describe.each(SERVICES)('$app', ({ app, settings, read }) => {
     );
     const { status, stdout, stderr } = start(
       app,
-      { DATABASE_URL: 'postgresql://user:hunter2@127.0.0.1:1/db', PADDOCK_CONFIG: file, HOOK: 'sesame' },
+      {
+        DATABASE_URL: 'postgresql://user:hunter2@127.0.0.1:1/db',
+        PADDOCK_CONFIG: file,
+        HOOK: 'sesame',
+      },
       '--print-config',
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('DATABASE_URL=[secret]');
     expect(stdout).toContain('PADDOCK_SCHEMA=paddock');
-    for (const value of ['hunter2', 'sesame', 'nobody must see']) expect(stdout).not.toContain(value);
+    for (const value of ['hunter2', 'sesame', 'nobody must see'])
+      expect(stdout).not.toContain(value);
   });
 
   test('an unknown option is refused instead of being passed over', () => {
@@ -112,9 +124,13 @@ describe.each(SERVICES)('$app', ({ app, settings, read }) => {
       'empty.yaml',
       'github: { apps: [{ id: 1, webhookSecret: { env: HOOK }, privateKey: { env: HOOK } }] }\npools: []\nentities: {}\n',
     );
-    const config = read({ DATABASE_URL: 'postgresql://user@127.0.0.1:1/db', PADDOCK_CONFIG: file, HOOK: 'sesame' });
-    expect(problemsOf(() => printConfigIfAsked(['node', app, '--print-confg'], settings, config))).toContain(
-      '--print-confg is not an option; there is --print-config',
-    );
+    const config = read({
+      DATABASE_URL: 'postgresql://user@127.0.0.1:1/db',
+      PADDOCK_CONFIG: file,
+      HOOK: 'sesame',
+    });
+    expect(
+      problemsOf(() => printConfigIfAsked(['node', app, '--print-confg'], settings, config)),
+    ).toContain('--print-confg is not an option; there is --print-config');
   });
 });

@@ -18,12 +18,19 @@ const startWithOldNode = (app: string) => {
 describe('node apps/NAME (H1)', () => {
   test.each(APPS)('%s says which Node.js it needs, and which is at hand', (app) => {
     const { status, stderr } = startWithOldNode(app);
-    expect(stderr).toMatch(/^Paddock needs Node\.js 22\.18 or newer and was started with 20\.20\.2\.\n/);
+    expect(stderr).toMatch(
+      /^Paddock needs Node\.js 22\.18 or newer and was started with 20\.20\.2\.\n/,
+    );
     expect(status).toBe(1);
   });
 
   test('starts the app with its arguments', () => {
-    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'apps', 'cli'), '--help'], { encoding: 'utf8' });
-    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('paddock pools check') });
+    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'apps', 'cli'), '--help'], {
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: expect.stringContaining('paddock pools check'),
+    });
   });
 });

@@ -5,16 +5,25 @@ import { migrate } from '@paddock/db/migrate';
 import type { Program } from '@paddock/processes/start-program';
 import { sharedAppKey } from '@paddock/simulators/github/app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { type GitHubSimulator, startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
+import {
+  type GitHubSimulator,
+  startGitHubSimulator,
+} from '@paddock/simulators/github/start-github-simulator';
 import type { PlayRunner } from '@paddock/simulators/kube/kubelet';
-import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import {
+  type KubeSimulator,
+  startKubeSimulator,
+} from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, openMigrated, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
 
 export type ServiceName = 'ingress' | 'scheduler' | 'reconciler';
 
-/** A database and both simulators in this process, and our services as processes of their own, started and killed as a test likes. */
+/**
+ * A database and both simulators in this process, and our services as processes of their own,
+ * started and killed as a test likes.
+ */
 export interface TestSystem {
   readonly database: TestDatabase;
   readonly github: GitHubSimulator;
@@ -31,7 +40,13 @@ export const NAMESPACE = 'runners';
 const POOLS = {
   pools: [
     { name: 'linux', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: NAMESPACE },
-    { name: 'gpu', labels: ['self-hosted', 'gpu'], image: 'runner:1', namespace: NAMESPACE, maxWorkers: 2 },
+    {
+      name: 'gpu',
+      labels: ['self-hosted', 'gpu'],
+      image: 'runner:1',
+      namespace: NAMESPACE,
+      maxWorkers: 2,
+    },
   ],
   entities: { '*': { maxWorkers: 5 } },
 };
@@ -42,18 +57,24 @@ const SHORT_TIMES = {
   PADDOCK_TASK_POLL_MS: '200',
   PADDOCK_REDELIVERY_EVERY_SECONDS: '1',
   PADDOCK_REDELIVERY_SPACING_MS: '500',
-  // As long as a delivery may take on a busy machine: the end that it explains stands for its job until then.
+  // As long as a delivery may take on a busy machine: the end that it explains stands for its job
+  // until then.
   PADDOCK_UNEXPLAINED_GRACE_MS: '60000',
 };
 
 export interface TestSystemOptions {
-  /** Works in this database, and drops it at its end; a clone of the migrated template unless told. */
+  /**
+   * Works in this database, and drops it at its end; a clone of the migrated template unless told.
+   */
   readonly database?: TestDatabase;
   /** Works in the same database and the same cluster as that one, in another schema. */
   readonly beside?: { readonly system: TestSystem; readonly schema: string };
   /** What a container does with its JIT config; the simulated runner's part unless told. */
   readonly playRunner?: PlayRunner;
-  /** A file that names a real cluster with the namespace `runners`, for the services instead of the simulated one. */
+  /**
+   * A file that names a real cluster with the namespace `runners`, for the services instead of the
+   * simulated one.
+   */
   readonly realKubeconfig?: string;
 }
 
@@ -66,11 +87,21 @@ export async function startSystem({
 }: TestSystemOptions = {}): Promise<TestSystem> {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
   const key = sharedAppKey();
-  const github = await startGitHubSimulator({ apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET }] });
+  const github = await startGitHubSimulator({
+    apps: [{ appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET }],
+  });
   const cluster =
-    beside?.system.cluster ?? (await startKubeSimulator({ namespaces: [NAMESPACE], playRunner: play, startDelayMs: [5, 30] }));
+    beside?.system.cluster ??
+    (await startKubeSimulator({
+      namespaces: [NAMESPACE],
+      playRunner: play,
+      startDelayMs: [5, 30],
+    }));
   const database =
-    given ?? (beside === undefined ? await createTestDatabase() : await shareDatabase(beside.system.database, beside.schema));
+    given ??
+    (beside === undefined
+      ? await createTestDatabase()
+      : await shareDatabase(beside.system.database, beside.schema));
   const config = join(folder, 'paddock.yaml');
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
@@ -141,7 +172,8 @@ async function furnish(github: GitHubSimulator): Promise<void> {
   await github.addOrganization({ login: 'acme' });
   await github.addRepository({ owner: 'acme', name: 'shop', private: true });
   await github.addUser({ login: 'mona' });
-  for (const name of ['dotfiles', 'compiler']) await github.addRepository({ owner: 'mona', name, private: true });
+  for (const name of ['dotfiles', 'compiler'])
+    await github.addRepository({ owner: 'mona', name, private: true });
   await github.install({ appId: APP_ID, account: 'acme', announce: false });
   await github.install({ appId: APP_ID, account: 'mona', announce: false });
 }

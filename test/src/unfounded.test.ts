@@ -45,18 +45,31 @@ function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
       workers: new Map(
         registrations.map(({ name }, index) => [
           name,
-          { begunAt: 10_000 * (index + 1) - 1_000, decidedAt: 10_000 * (index + 1), spareUntil: spareUntil[name] ?? Infinity },
+          {
+            begunAt: 10_000 * (index + 1) - 1_000,
+            decidedAt: 10_000 * (index + 1),
+            spareUntil: spareUntil[name] ?? Infinity,
+          },
         ]),
       ),
-      jobs: new Map(jobs.flatMap(([{ id }, heard]) => (heard === undefined ? [] : [[id, heard] as const]))),
+      jobs: new Map(
+        jobs.flatMap(([{ id }, heard]) => (heard === undefined ? [] : [[id, heard] as const])),
+      ),
     },
   );
 }
 
 describe('workers that nothing we had been told called for (P3)', () => {
   test('one for a job that waited as far as we had heard was called for', () => {
-    expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), WAITING]] })).toEqual([]);
-    expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), { heardAt: 10_000, newsAt: 9_500 }]] })).toEqual([]);
+    expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), WAITING]] })).toEqual(
+      [],
+    );
+    expect(
+      unfounded({
+        registrations: [registration('a')],
+        jobs: [[job(7), { heardAt: 10_000, newsAt: 9_500 }]],
+      }),
+    ).toEqual([]);
   });
 
   test.each<[string, JobTruth, Heard | undefined]>([
@@ -71,7 +84,9 @@ describe('workers that nothing we had been told called for (P3)', () => {
   test('a job calls for one at a time', () => {
     const registrations = [registration('a'), registration('b')];
     expect(unfounded({ registrations, jobs: [[job(7), WAITING]] })).toEqual(['b']);
-    expect(unfounded({ registrations, jobs: [[job(7), WAITING]], spareUntil: { a: 19_000 } })).toEqual([]);
+    expect(
+      unfounded({ registrations, jobs: [[job(7), WAITING]], spareUntil: { a: 19_000 } }),
+    ).toEqual([]);
     const two = [[job(7), WAITING] as const, [job(8), WAITING] as const];
     expect(unfounded({ registrations, jobs: two })).toEqual([]);
   });
@@ -103,7 +118,13 @@ describe('workers that nothing we had been told called for (P3)', () => {
   });
 
   test('another environment’s do not count', () => {
-    const truth = { jobs: [], runners: [], registrations: [registration('theirs')], deliveries: [], calls: {} };
+    const truth = {
+      jobs: [],
+      runners: [],
+      registrations: [registration('theirs')],
+      deliveries: [],
+      calls: {},
+    };
     expect(findUnfounded(truth, { workers: new Map(), jobs: new Map() })).toEqual([]);
   });
 });

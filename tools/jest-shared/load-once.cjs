@@ -8,4 +8,5 @@ const { runInThisContext } = require('node:vm');
 const { createRequire } = runInThisContext('process').getBuiltinModule('node:module');
 
 /** Loads what `name` means in the package of ours in `folder`. */
-exports.loadOnce = (folder, name) => createRequire(join(__dirname, '..', '..', 'packages', folder, 'package.json'))(name);
+exports.loadOnce = (folder, name) =>
+  createRequire(join(__dirname, '..', '..', 'packages', folder, 'package.json'))(name);

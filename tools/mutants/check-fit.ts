@@ -16,8 +16,11 @@ function problemsOf(named: NamedMutant): string[] {
   const { mutant, file } = named;
   const found = names.has(mutant) ? [`two mutants are called "${mutant}"`] : [];
   names.add(mutant);
-  const files = [file, ...('row' in named ? [] : named.tests)].filter((path) => !existsSync(join(ROOT, path)));
-  if (files.length > 0) return [...found, `"${mutant}" names files that are not there: ${files.join(', ')}`];
+  const files = [file, ...('row' in named ? [] : named.tests)].filter(
+    (path) => !existsSync(join(ROOT, path)),
+  );
+  if (files.length > 0)
+    return [...found, `"${mutant}" names files that are not there: ${files.join(', ')}`];
   try {
     mutate(readFileSync(join(ROOT, file), 'utf8'), named);
     return found;

@@ -1,4 +1,5 @@
-// Jest's reporter for runs of `pnpm mutants`: prints one JSON object and ends the run at the first failure, which decides.
+// Jest's reporter for runs of `pnpm mutants`: prints one JSON object and ends the run at the first
+// failure, which decides.
 export default class FirstFailure {
   #ran = new Set();
 

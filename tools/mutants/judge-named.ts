@@ -11,8 +11,9 @@ export interface Judged {
 }
 
 /**
- * Tries each mutant, in as many checkouts at once as there are, and tells of it. First everything that is to notice one has to pass without
- * any: else it would fail for another reason. Throws if it does not.
+ * Tries each mutant, in as many checkouts at once as there are, and tells of it. First everything
+ * that is to notice one has to pass without any: else it would fail for another reason. Throws if
+ * it does not.
  */
 export async function judgeNamed(
   checkouts: readonly [string, ...string[]],
@@ -44,13 +45,22 @@ export async function judgeNamed(
 const notice = (checkout: string, mutant: NamedMutant, signal: AbortSignal): Promise<Verdict> =>
   'row' in mutant ? runRow(checkout, mutant, signal) : runTests(checkout, mutant.tests, signal);
 
-async function passWithout(checkout: string, mutants: readonly NamedMutant[], signal: AbortSignal): Promise<void> {
+async function passWithout(
+  checkout: string,
+  mutants: readonly NamedMutant[],
+  signal: AbortSignal,
+): Promise<void> {
   const files = [...new Set(mutants.flatMap((mutant) => ('row' in mutant ? [] : mutant.tests)))];
   const rows = new Map(
-    mutants.filter((mutant): mutant is MutantOfRow => 'row' in mutant).map((mutant) => [`${mutant.row} ${mutant.jobs}`, mutant]),
+    mutants
+      .filter((mutant): mutant is MutantOfRow => 'row' in mutant)
+      .map((mutant) => [`${mutant.row} ${mutant.jobs}`, mutant]),
   );
   const verdicts = files.length === 0 ? [] : [await runTests(checkout, files, signal)];
   for (const row of rows.values()) verdicts.push(await runRow(checkout, row, signal));
-  const failed = verdicts.flatMap((verdict) => ('killedBy' in verdict ? [verdict.killedBy] : 'broken' in verdict ? [verdict.broken] : []));
-  if (failed.length > 0) throw new Error(`Without any mutant this fails already: ${failed.join('; ')}`);
+  const failed = verdicts.flatMap((verdict) =>
+    'killedBy' in verdict ? [verdict.killedBy] : 'broken' in verdict ? [verdict.broken] : [],
+  );
+  if (failed.length > 0)
+    throw new Error(`Without any mutant this fails already: ${failed.join('; ')}`);
 }

@@ -21,7 +21,8 @@ const USAGE = `Usage: npx -y pnpm@12 mutants [--domain | --named] [--only TEXT] 
 const LEAST_SCORE = 90;
 
 const stop = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(`received ${name}`)));
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => stop.abort(new Error(`received ${name}`)));
 
 try {
   await main(readFlags());
@@ -49,9 +50,16 @@ function readFlags(): Flags {
       },
     });
     const { domain, named, only, json } = values;
-    return { domain: domain || !(named || only !== ''), named: named || only !== '' || !domain, only, json };
+    return {
+      domain: domain || !(named || only !== ''),
+      named: named || only !== '' || !domain,
+      only,
+      json,
+    };
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`, { cause: error });
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`, {
+      cause: error,
+    });
   }
 }
 
@@ -60,13 +68,16 @@ function makeCopy(): ScratchCopy {
 }
 
 async function main({ domain, named, only, json }: Flags): Promise<void> {
-  const say = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
+  const say = (line: string): void =>
+    void (json ? process.stderr : process.stdout).write(`${line}\n`);
   const copy = makeCopy();
   const others = named ? Array.from({ length: availableParallelism() - 1 }, makeCopy) : [];
   try {
     const result = {
       ...(domain && { domain: await tryDomain(copy.path, say) }),
-      ...(named && { named: await tryNamed([copy.path, ...others.map(({ path }) => path)], only, say) }),
+      ...(named && {
+        named: await tryNamed([copy.path, ...others.map(({ path }) => path)], only, say),
+      }),
     };
     if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
   } finally {
@@ -74,13 +85,19 @@ async function main({ domain, named, only, json }: Flags): Promise<void> {
   }
 }
 
-async function tryDomain(checkout: string, say: (line: string) => void): Promise<{ killed: number; survived: number; score: number }> {
+async function tryDomain(
+  checkout: string,
+  say: (line: string) => void,
+): Promise<{ killed: number; survived: number; score: number }> {
   const { killed, survivors } = await judgeDomain(checkout, stop.signal);
   const { unexcused, unneeded } = compareSurvivors(survivors, excuses);
   const score = Math.round((10_000 * killed) / (killed + survivors.length)) / 100;
   for (const survivor of unexcused) say(describeSurvivor(survivor));
-  for (const line of unneeded) say(`excused for nothing: ${line}\n          Take it from mutants/domain-survivors.ts.`);
-  say(`domain: ${score} % of ${killed + survivors.length} mutants killed, ${unexcused.length} survived without a reason`);
+  for (const line of unneeded)
+    say(`excused for nothing: ${line}\n          Take it from mutants/domain-survivors.ts.`);
+  say(
+    `domain: ${score} % of ${killed + survivors.length} mutants killed, ${unexcused.length} survived without a reason`,
+  );
   if (score < LEAST_SCORE || unexcused.length > 0) process.exitCode = 1;
   return { killed, survived: survivors.length, score };
 }
@@ -96,13 +113,22 @@ async function tryNamed(
   say: (line: string) => void,
 ): Promise<{ mutant: string; killed_by: string | null }[]> {
   const chosen = NAMED.filter(({ mutant }) => mutant.includes(only));
-  const judged = await judgeNamed(checkouts, chosen, (one) => say(describeJudged(one)), stop.signal);
+  const judged = await judgeNamed(
+    checkouts,
+    chosen,
+    (one) => say(describeJudged(one)),
+    stop.signal,
+  );
   if (judged.some(({ verdict }) => !('killedBy' in verdict))) process.exitCode = 1;
-  return judged.map(({ mutant: { mutant }, verdict }) => ({ mutant, killed_by: 'killedBy' in verdict ? verdict.killedBy : null }));
+  return judged.map(({ mutant: { mutant }, verdict }) => ({
+    mutant,
+    killed_by: 'killedBy' in verdict ? verdict.killedBy : null,
+  }));
 }
 
 function describeJudged({ mutant, verdict, seconds }: Judged): string {
-  if ('killedBy' in verdict) return `killed    ${mutant.mutant} (${seconds.toFixed(0)} s): ${verdict.killedBy}`;
+  if ('killedBy' in verdict)
+    return `killed    ${mutant.mutant} (${seconds.toFixed(0)} s): ${verdict.killedBy}`;
   if ('broken' in verdict)
     return `BROKEN    ${mutant.mutant}: ${verdict.broken}\n          Write it so that the code still loads and runs.`;
   const where = 'row' in mutant ? `the row ${mutant.row}` : mutant.tests.join(', ');

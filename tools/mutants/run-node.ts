@@ -12,10 +12,14 @@ export interface Run {
 }
 
 /**
- * Runs Node with these arguments to its end, and ends what it leaves behind. Rejects if the signal aborts, once the process is gone. The
- * server of a developer is not used: a run that is cut short would leave databases on it.
+ * Runs Node with these arguments to its end, and ends what it leaves behind. Rejects if the signal
+ * aborts, once the process is gone. The server of a developer is not used: a run that is cut short
+ * would leave databases on it.
  */
-export async function runNode(args: readonly string[], { cwd, signal }: { cwd: string; signal: AbortSignal }): Promise<Run> {
+export async function runNode(
+  args: readonly string[],
+  { cwd, signal }: { cwd: string; signal: AbortSignal },
+): Promise<Run> {
   signal.throwIfAborted();
   const { TEST_DATABASE_URL: _, ...env } = process.env;
   // Detached: it leads a group, which can be killed as one.

@@ -8,12 +8,19 @@ export interface ScratchCopy {
   readonly remove: () => void;
 }
 
-/** Copies the files of a checkout that Git knows or would take, changed ones as they are now, to where mutants can be tried. */
+/**
+ * Copies the files of a checkout that Git knows or would take, changed ones as they are now, to
+ * where mutants can be tried.
+ */
 export function makeScratchCopy(root: string): ScratchCopy {
   // Jest knows files by their real path.
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-mutants-')));
   const path = join(place, 'checkout');
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    { cwd: root, encoding: 'utf8' },
+  );
   const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
   for (const file of files) cpSync(join(root, file), join(path, file));
   for (const file of files.filter((name) => basename(name) === 'package.json'))
@@ -22,12 +29,16 @@ export function makeScratchCopy(root: string): ScratchCopy {
 }
 
 /**
- * Copies the links of a folder's node_modules. Theirs are relative: those to packages of the workspace lead to the copies of these. What is
- * not ours, in `.pnpm`, is shared with the checkout.
+ * Copies the links of a folder's node_modules. Theirs are relative: those to packages of the
+ * workspace lead to the copies of these. What is not ours, in `.pnpm`, is shared with the checkout.
  */
 function copyModules(from: string, to: string): void {
   const [modules, copy] = [join(from, 'node_modules'), join(to, 'node_modules')];
   if (!existsSync(modules)) return;
-  cpSync(modules, copy, { recursive: true, verbatimSymlinks: true, filter: (entry) => basename(entry) !== '.pnpm' });
+  cpSync(modules, copy, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (entry) => basename(entry) !== '.pnpm',
+  });
   if (existsSync(join(modules, '.pnpm'))) symlinkSync(join(modules, '.pnpm'), join(copy, '.pnpm'));
 }

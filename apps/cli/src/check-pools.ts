@@ -15,9 +15,16 @@ export interface PoolsCheck {
   /** What is valid but probably not meant. */
   readonly warnings: readonly string[];
   /** Label sets that fit several pools, with those pools. The first one serves such jobs. */
-  readonly shared: readonly { readonly labels: readonly string[]; readonly pools: readonly string[] }[];
+  readonly shared: readonly {
+    readonly labels: readonly string[];
+    readonly pools: readonly string[];
+  }[];
   /** Present if labels were given and the file is valid. */
-  readonly job?: { readonly labels: readonly string[]; readonly pool: string | null; readonly pod: object | null };
+  readonly job?: {
+    readonly labels: readonly string[];
+    readonly pool: string | null;
+    readonly pod: object | null;
+  };
 }
 
 /**
@@ -35,13 +42,24 @@ export function checkPools(file: string, labels: readonly string[] | undefined):
   };
   if (value === undefined || labels === undefined) return found;
   const pool = poolFor(pools, labels);
-  return { ...found, job: { labels, pool: pool?.name ?? null, pod: pool === undefined ? null : podOf(pool) } };
+  return {
+    ...found,
+    job: { labels, pool: pool?.name ?? null, pod: pool === undefined ? null : podOf(pool) },
+  };
 }
 
-export const isGood = ({ problems, job }: PoolsCheck): boolean => problems.length === 0 && job?.pool !== null;
+export const isGood = ({ problems, job }: PoolsCheck): boolean =>
+  problems.length === 0 && job?.pool !== null;
 
 /** The pod that the scheduler would make, with an example name and entity. */
 function podOf(pool: Pool): object {
   const name = workerName('000000', pool.name, '000000000000');
-  return runnerPod({ ...pool, name, instance: '000000', pool: pool.name, entityId: 0, scopeRepoId: 0 });
+  return runnerPod({
+    ...pool,
+    name,
+    instance: '000000',
+    pool: pool.name,
+    entityId: 0,
+    scopeRepoId: 0,
+  });
 }

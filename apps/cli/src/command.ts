@@ -19,17 +19,31 @@ export interface PoolsCheckCommand {
 }
 
 /** Parses the program's arguments. Returns a wrong command as a `problem`. */
-export function readCommand(words: readonly string[]): PoolsCheckCommand | { readonly problem: string } | { readonly help: true } {
-  const options = { labels: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+export function readCommand(
+  words: readonly string[],
+): PoolsCheckCommand | { readonly problem: string } | { readonly help: true } {
+  const options = {
+    labels: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  } as const;
   try {
-    const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      options,
+      allowPositionals: true,
+    });
     if (values.help === true) return { help: true };
     const [subject, verb, file, ...more] = positionals;
-    if (subject !== 'pools' || verb !== 'check') return { problem: `There is no command "${positionals.slice(0, 2).join(' ')}".` };
-    if (file === undefined || more.length > 0) return { problem: `pools check takes one file, and was given ${positionals.length - 2}.` };
+    if (subject !== 'pools' || verb !== 'check')
+      return { problem: `There is no command "${positionals.slice(0, 2).join(' ')}".` };
+    if (file === undefined || more.length > 0)
+      return { problem: `pools check takes one file, and was given ${positionals.length - 2}.` };
     const labels = values.labels?.split(',').map((label) => label.trim());
     if (labels?.includes('') === true)
-      return { problem: '--labels takes labels with a comma between each two, such as self-hosted,linux.' };
+      return {
+        problem: '--labels takes labels with a comma between each two, such as self-hosted,linux.',
+      };
     return { file, labels, asJson: values.json === true };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };

@@ -7,7 +7,9 @@ import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const accepts = new Ajv({ validateFormats: false }).compile(JSON.parse(read('docs/config.schema.json')) as object);
+const accepts = new Ajv({ validateFormats: false }).compile(
+  JSON.parse(read('docs/config.schema.json')) as object,
+);
 const example = (): { pools: Record<string, unknown>[] } =>
   parse(read('deploy/paddock.example.yaml')) as { pools: Record<string, unknown>[] };
 
@@ -27,7 +29,12 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
       proxy: { https: 'http://proxy:3128' },
       caBundle: { configMap: 'ca' },
     },
-    { template: { metadata: { labels: { a: 'b' } }, spec: { anything: 1, containers: [{ name: 'runner', env: null }] } } },
+    {
+      template: {
+        metadata: { labels: { a: 'b' } },
+        spec: { anything: 1, containers: [{ name: 'runner', env: null }] },
+      },
+    },
     { maxWorkers: null, paused: true },
     { registration: 'repository', repositories: ['acme/*'], allowUntrusted: true },
     {
@@ -73,7 +80,10 @@ describe('docs/config.schema.json, which editors use (H3)', () => {
 });
 
 test('keys that are refused with the place where they belong are not offered by editors', () => {
-  const { properties, patternProperties } = JSON.parse(read('docs/config.schema.json')) as Record<string, Record<string, unknown>>;
+  const { properties, patternProperties } = JSON.parse(read('docs/config.schema.json')) as Record<
+    string,
+    Record<string, unknown>
+  >;
   expect(Object.keys(properties ?? {})).toEqual(['github', 'pools', 'entities']);
   expect(JSON.stringify(properties)).not.toMatch(/"(maxRunners|affinity|not)"/);
   expect(patternProperties).toEqual({ '^x-': {} });
@@ -81,9 +91,13 @@ test('keys that are refused with the place where they belong are not offered by 
 
 test('samples name public images by digest, so that a moved tag changes nothing', () => {
   const images = [
-    ...`${read('deploy/paddock.example.yaml')}${read('deploy/docker/Dockerfile')}`.matchAll(/(?:image: (?:&\S+ )?|^FROM )([^\s*}]+)/gm),
+    ...`${read('deploy/paddock.example.yaml')}${read('deploy/docker/Dockerfile')}`.matchAll(
+      /(?:image: (?:&\S+ )?|^FROM )([^\s*}]+)/gm,
+    ),
   ];
-  const open = images.flatMap(([, image = '']) => (image.startsWith('registry.example.com/') ? [] : [image]));
+  const open = images.flatMap(([, image = '']) =>
+    image.startsWith('registry.example.com/') ? [] : [image],
+  );
   expect(open.length).toBeGreaterThan(3);
   for (const image of open) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
 });

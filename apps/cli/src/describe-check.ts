@@ -5,7 +5,14 @@ import type { PoolsCheck } from './check-pools.ts';
  * The check as text. Lines before a pod are YAML comments, so that `kubectl create -f -` takes it
  * all.
  */
-export function describeCheck({ file, problems, pools, warnings, shared, job }: PoolsCheck): string {
+export function describeCheck({
+  file,
+  problems,
+  pools,
+  warnings,
+  shared,
+  job,
+}: PoolsCheck): string {
   const lines =
     problems.length > 0
       ? [`${file} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)]
@@ -19,7 +26,15 @@ export function describeCheck({ file, problems, pools, warnings, shared, job }: 
         ];
   if (job === undefined) return `${lines.join('\n')}\n`;
   const labels = job.labels.join(', ');
-  if (job.pod === null) return [...lines, `No pool serves a job with the labels ${labels}: none has all of them.`, ''].join('\n');
-  const comments = [...lines, `A job with the labels ${labels} goes to ${job.pool}, in a pod like this:`].map((line) => `# ${line}`);
+  if (job.pod === null)
+    return [
+      ...lines,
+      `No pool serves a job with the labels ${labels}: none has all of them.`,
+      '',
+    ].join('\n');
+  const comments = [
+    ...lines,
+    `A job with the labels ${labels} goes to ${job.pool}, in a pod like this:`,
+  ].map((line) => `# ${line}`);
   return `${comments.join('\n')}\n${stringify(job.pod, { lineWidth: 0 })}`;
 }

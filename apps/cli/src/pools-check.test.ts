@@ -41,20 +41,29 @@ describe('paddock pools check', () => {
   test('the pod of a label set is shown as YAML, with what the services add (H3)', () => {
     const { code, stdout } = paddock('pools', 'check', EXAMPLE, '--labels', 'GPU, linux');
     expect(code).toBe(0);
-    expect(stdout).toContain('# A job with the labels GPU, linux goes to gpu, in a pod like this:\n');
+    expect(stdout).toContain(
+      '# A job with the labels GPU, linux goes to gpu, in a pod like this:\n',
+    );
     expect(parse(stdout)).toMatchObject({
       kind: 'Pod',
       metadata: { namespace: 'runners', labels: { team: 'research', 'paddock.dev/pool': 'gpu' } },
       spec: {
         restartPolicy: 'Never',
         nodeSelector: { accelerator: 'nvidia-l4' },
-        containers: [{ name: 'runner', image: 'registry.example.com/runner-cuda:12', resources: { limits: { 'nvidia.com/gpu': 1 } } }],
+        containers: [
+          {
+            name: 'runner',
+            image: 'registry.example.com/runner-cuda:12',
+            resources: { limits: { 'nvidia.com/gpu': 1 } },
+          },
+        ],
       },
     });
   });
 
   test('the pools of docs/pools.md that serve some and not others can be used (B4)', () => {
-    const [pools = ''] = /pools:\n  # A Docker daemon[^]*?(?=```)/.exec(readFileSync(PAGE, 'utf8')) ?? [];
+    const [pools = ''] =
+      /pools:\n  # A Docker daemon[^]*?(?=```)/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const file = fileWith(`github: { apps: [{ id: 1 }] }\n${pools}`);
     const { code, stdout } = paddock('pools', 'check', file);
     expect(code).toBe(0);
@@ -69,22 +78,33 @@ describe('paddock pools check', () => {
   test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', () => {
     const [, pools = ''] = /```yaml\n(x-[^]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { acme: {} }\n${pools}`);
-    expect(paddock('pools', 'check', file).stdout).toBe(`${file} can be used; it has 2 pools.\n${ofRepository('gpu, spot')}\n`);
-    const podFor = (labels: string) => parse(paddock('pools', 'check', file, '--labels', labels).stdout) as object;
+    expect(paddock('pools', 'check', file).stdout).toBe(
+      `${file} can be used; it has 2 pools.\n${ofRepository('gpu, spot')}\n`,
+    );
+    const podFor = (labels: string) =>
+      parse(paddock('pools', 'check', file, '--labels', labels).stdout) as object;
     expect(podFor('gpu')).toMatchObject({
       spec: {
         nodeSelector: { 'nvidia.com/gpu.product': 'NVIDIA-L4' },
         tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' }],
-        containers: [{ name: 'runner', resources: { requests: { cpu: 4 }, limits: { 'nvidia.com/gpu': 1 } } }],
+        containers: [
+          { name: 'runner', resources: { requests: { cpu: 4 }, limits: { 'nvidia.com/gpu': 1 } } },
+        ],
       },
     });
     expect(podFor('spot')).toMatchObject({
-      spec: { tolerations: [{ value: 'true' }], priorityClassName: 'builds', terminationGracePeriodSeconds: 110 },
+      spec: {
+        tolerations: [{ value: 'true' }],
+        priorityClassName: 'builds',
+        terminationGracePeriodSeconds: 110,
+      },
     });
   });
 
   test('all that is wrong is told at once, with what was meant (H1)', () => {
-    const file = fileWith('github: { apps: [{ id: 1 }] }\npools: [{ name: A, labels: [x], imag: i, namespace: n }]\nentitles: {}\n');
+    const file = fileWith(
+      'github: { apps: [{ id: 1 }] }\npools: [{ name: A, labels: [x], imag: i, namespace: n }]\nentitles: {}\n',
+    );
     const { code, stdout } = paddock('pools', 'check', file);
     expect(code).toBe(1);
     expect(stdout.split('\n').slice(0, -1)).toEqual([
@@ -116,11 +136,18 @@ describe('paddock pools check', () => {
     expect(JSON.parse(asked.stdout)).toMatchObject({
       problems: [],
       pools: ['linux-x64', 'docker', 'gpu'],
-      job: { labels: ['docker'], pool: 'docker', pod: { spec: { initContainers: [{ name: 'init-dind-externals' }, { name: 'dind' }] } } },
+      job: {
+        labels: ['docker'],
+        pool: 'docker',
+        pod: { spec: { initContainers: [{ name: 'init-dind-externals' }, { name: 'dind' }] } },
+      },
     });
     const bad = paddock('pools', 'check', join(folder, 'nowhere.yaml'), '--json');
     expect(bad.code).toBe(1);
-    expect(JSON.parse(bad.stdout)).toMatchObject({ problems: [expect.stringContaining('cannot be read')], pools: [] });
+    expect(JSON.parse(bad.stdout)).toMatchObject({
+      problems: [expect.stringContaining('cannot be read')],
+      pools: [],
+    });
   });
 
   test('labels that no pool serves are no success', () => {
@@ -144,15 +171,24 @@ describe('paddock pools check', () => {
   });
 
   test('--help is no mistake', () => {
-    expect(paddock('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('paddock pools check FILE') });
+    expect(paddock('--help')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('paddock pools check FILE'),
+    });
   });
 
   test.each([
     [['pools', 'check', EXAMPLE], 0],
     [['pools', 'check', EXAMPLE, '--labels', 'windows'], 1],
     [['pools'], 2],
-  ])('%j as a program prints the same and ends with code %i, without any variable', (words, code) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], { encoding: 'utf8', env: {} });
-    expect({ code: status, stdout, stderr }).toEqual({ ...paddock(...words), code });
-  });
+  ])(
+    '%j as a program prints the same and ends with code %i, without any variable',
+    (words, code) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], {
+        encoding: 'utf8',
+        env: {},
+      });
+      expect({ code: status, stdout, stderr }).toEqual({ ...paddock(...words), code });
+    },
+  );
 });

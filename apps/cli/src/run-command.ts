@@ -14,7 +14,8 @@ export interface CommandResult {
 export function runCommand(words: readonly string[]): CommandResult {
   const command = readCommand(words);
   if ('help' in command) return { code: 0, stdout: USAGE, stderr: '' };
-  if ('problem' in command) return { code: 2, stdout: '', stderr: `${command.problem}\n\n${USAGE}` };
+  if ('problem' in command)
+    return { code: 2, stdout: '', stderr: `${command.problem}\n\n${USAGE}` };
   const check = checkPools(command.file, command.labels);
   return {
     code: isGood(check) ? 0 : 1,

@@ -7,7 +7,9 @@ import { devicesIn } from '@paddock/domain/pools/resources';
 /** Label sets that fit several pools and go to a surprising one: with devices, or first by name. */
 export function warningsAboutChoice(pools: readonly Pool[]): string[] {
   return sharedLabels(pools).flatMap(({ labels, pools: names }) => {
-    const [first, second, ...others] = names.flatMap((name) => pools.filter((pool) => pool.name === name));
+    const [first, second, ...others] = names.flatMap((name) =>
+      pools.filter((pool) => pool.name === name),
+    );
     if (first === undefined || second === undefined) return [];
     const jobs = `Jobs with the labels ${labels.join(', ')} go to ${first.name}`;
     const [device] = devicesOf(first);
@@ -17,13 +19,28 @@ export function warningsAboutChoice(pools: readonly Pool[]): string[] {
         `${jobs}, which has ${device}, although ${plain.name} fits them too: give ${plain.name} fewer labels, or as many and a higher priority.`,
       ];
     }
-    if (first.labels.length === second.labels.length && first.entities === undefined && first.repositories === undefined) {
+    if (
+      first.labels.length === second.labels.length &&
+      first.entities === undefined &&
+      first.repositories === undefined
+    ) {
       const isSame = labels.length === first.labels.length;
-      if (isSame) return [`${second.name} gets no jobs: ${first.name} has the same labels, comes first, and serves all entities.`];
+      if (isSame)
+        return [
+          `${second.name} gets no jobs: ${first.name} has the same labels, comes first, and serves all entities.`,
+        ];
     }
-    const isTie = first.labels.length === second.labels.length && first.priority === second.priority && overlap(first, second);
-    return isTie ? [`${jobs} and not to ${second.name} for its name alone: give one of the two a higher priority.`] : [];
+    const isTie =
+      first.labels.length === second.labels.length &&
+      first.priority === second.priority &&
+      overlap(first, second);
+    return isTie
+      ? [
+          `${jobs} and not to ${second.name} for its name alone: give one of the two a higher priority.`,
+        ]
+      : [];
   });
 }
 
-const devicesOf = ({ resources, template }: Pool): string[] => devicesIn(resources ?? templateRunner(template)?.['resources']);
+const devicesOf = ({ resources, template }: Pool): string[] =>
+  devicesIn(resources ?? templateRunner(template)?.['resources']);

@@ -3,9 +3,13 @@ import type { ConfigFile } from '@paddock/domain/pools/config-file';
 /**
  * Ways to get more than one's share: with many entities, or with one repository of an organisation.
  */
-export function warningsAboutSharing({ pools, entities }: Pick<ConfigFile, 'pools' | 'entities'>): string[] {
+export function warningsAboutSharing({
+  pools,
+  entities,
+}: Pick<ConfigFile, 'pools' | 'entities'>): string[] {
   const open = pools.filter(
-    ({ registration, repositories, maxWorkers }) => registration === 'organization' && repositories === undefined && maxWorkers !== 0,
+    ({ registration, repositories, maxWorkers }) =>
+      registration === 'organization' && repositories === undefined && maxWorkers !== 0,
   );
   const names = open.map(({ name }) => name).join(', ');
   return [

@@ -44,12 +44,18 @@ const ofFields = ({ name, template }: Pool): string[] =>
   });
 
 function ofRules({ name, template }: Pool): string[] {
-  const issues = templateRules.safeParse(withoutNulls(template), { error: sayWhatIsWanted }).error?.issues ?? [];
+  const issues =
+    templateRules.safeParse(withoutNulls(template), { error: sayWhatIsWanted }).error?.issues ?? [];
   return issues.flatMap(({ code, path, message }) => {
-    const isUnknown = code === 'unrecognized_keys' || (code === 'invalid_type' && String(path.at(-1)) === 'claims');
-    return isUnknown ? [] : [`${name}: template.${path.map(String).join('.')} ${message}; its pods would not start.`];
+    const isUnknown =
+      code === 'unrecognized_keys' || (code === 'invalid_type' && String(path.at(-1)) === 'claims');
+    return isUnknown
+      ? []
+      : [`${name}: template.${path.map(String).join('.')} ${message}; its pods would not start.`];
   });
 }
 
 const withoutNulls = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value ?? {}, (_key, field: unknown) => (field === null ? undefined : field)));
+  JSON.parse(
+    JSON.stringify(value ?? {}, (_key, field: unknown) => (field === null ? undefined : field)),
+  );

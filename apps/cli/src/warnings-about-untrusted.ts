@@ -4,7 +4,10 @@ import type { Pool } from '@paddock/domain/pools/pool';
 import { unnamedUsers } from '@paddock/domain/pools/trust';
 
 /** Powers and tokens that a pool's template gives to untrusted jobs. */
-export function warningsAboutUntrusted(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
+export function warningsAboutUntrusted(
+  entities: Readonly<Record<string, unknown>>,
+  pool: Pool,
+): string[] {
   const untrusted = unnamedUsers(entities, pool);
   const [first] = untrusted;
   if (first === undefined) return [];
@@ -19,14 +22,24 @@ function tokensIn({ template }: Pool): string[] {
   const spec = asRecord(template?.spec);
   const { serviceAccountName, serviceAccount, automountServiceAccountToken } = spec;
   const account = serviceAccountName ?? serviceAccount;
-  const isMounted = automountServiceAccountToken === true || (typeof account === 'string' && automountServiceAccountToken !== false);
+  const isMounted =
+    automountServiceAccountToken === true ||
+    (typeof account === 'string' && automountServiceAccountToken !== false);
   const projected = asList(spec['volumes'])
     .map(asRecord)
     .filter(({ projected: parts }) =>
-      asList(asRecord(parts)['sources']).some((source) => Object.hasOwn(asRecord(source), 'serviceAccountToken')),
+      asList(asRecord(parts)['sources']).some((source) =>
+        Object.hasOwn(asRecord(source), 'serviceAccountToken'),
+      ),
     );
   return [
-    ...(isMounted ? [`the token of the service account ${typeof account === 'string' ? account : 'default'} in its template`] : []),
-    ...projected.map(({ name }) => `a service account's token in the volume ${String(name)} of its template`),
+    ...(isMounted
+      ? [
+          `the token of the service account ${typeof account === 'string' ? account : 'default'} in its template`,
+        ]
+      : []),
+    ...projected.map(
+      ({ name }) => `a service account's token in the volume ${String(name)} of its template`,
+    ),
   ];
 }

@@ -15,7 +15,9 @@ import { warningsAboutTemplate } from './warnings-about-template.ts';
 export function warningsAbout({ pools, entities }: ConfigFile, written: unknown): string[] {
   const writtenPools = asList(asRecord(written)['pools']).map(asRecord);
   return [
-    ...(Object.keys(entities).length === 0 ? ["entities is empty, so no jobs are served: name entities, or '*' for all."] : []),
+    ...(Object.keys(entities).length === 0
+      ? ["entities is empty, so no jobs are served: name entities, or '*' for all."]
+      : []),
     ...Object.keys(entities)
       .filter((key) => !ENTITY.test(key))
       .map((key) => `entities has ${key}, which is no entity's login: it matches no entity.`),
@@ -39,12 +41,18 @@ const ENTITY = /^(?:\*|id:\d+|[A-Za-z0-9][A-Za-z0-9_-]*)$/;
 const ofLabels = ({ name, labels }: Pool): string[] =>
   labels
     .filter((label) => label.includes(',') || label.trim() !== label)
-    .map((label) => `${name} has the label "${label}": a comma or a space around it makes no second label.`);
+    .map(
+      (label) =>
+        `${name} has the label "${label}": a comma or a space around it makes no second label.`,
+    );
 
 function ofImage({ name, image, template }: Pool, written: unknown): string[] {
   const other = templateImage(template);
-  if (other !== undefined && other !== image) return [`${name} uses its own image ${image}, not ${other} of its template.`];
-  return other === undefined && (written === undefined || written === null) ? [`${name} names no image: it runs ${image}.`] : [];
+  if (other !== undefined && other !== image)
+    return [`${name} uses its own image ${image}, not ${other} of its template.`];
+  return other === undefined && (written === undefined || written === null)
+    ? [`${name} names no image: it runs ${image}.`]
+    : [];
 }
 
 const ofSwitch = ({ name, maxWorkers, paused }: Pool): string[] =>
@@ -53,15 +61,21 @@ const ofSwitch = ({ name, maxWorkers, paused }: Pool): string[] =>
 /** The first pool to need a runner group makes it. */
 function ofGroups(pools: readonly Pool[]): string[] {
   const makers = pools.filter(
-    ({ runnerGroup, registration }) => registration === 'organization' && runnerGroup.toLowerCase() !== 'default',
+    ({ runnerGroup, registration }) =>
+      registration === 'organization' && runnerGroup.toLowerCase() !== 'default',
   );
   return makers.flatMap((pool, index) => {
-    const other = makers.slice(0, index).find(({ runnerGroup }) => runnerGroup.toLowerCase() === pool.runnerGroup.toLowerCase());
+    const other = makers
+      .slice(0, index)
+      .find(({ runnerGroup }) => runnerGroup.toLowerCase() === pool.runnerGroup.toLowerCase());
     return other === undefined || wantTheSame(groupToMake(other), groupToMake(pool))
       ? []
-      : [`${other.name} and ${pool.name} want different settings for the runner group ${pool.runnerGroup}: the first to make it decides.`];
+      : [
+          `${other.name} and ${pool.name} want different settings for the runner group ${pool.runnerGroup}: the first to make it decides.`,
+        ];
   });
 }
 
 const wantTheSame = (one: GroupToMake, other: GroupToMake): boolean =>
-  one.visibility === other.visibility && one.allowsPublicRepositories === other.allowsPublicRepositories;
+  one.visibility === other.visibility &&
+  one.allowsPublicRepositories === other.allowsPublicRepositories;

@@ -8,7 +8,10 @@ import { pause } from '@paddock/runtime/pause';
 const PODS_EACH = 4;
 const LABEL = 'test.paddock/broken';
 
-/** Pods of this template go to the broken nodes as long as there is room, so that every run has some of them. */
+/**
+ * Pods of this template go to the broken nodes as long as there is room, so that every run has some
+ * of them.
+ */
 export const TEMPLATE = {
   spec: {
     affinity: {
@@ -28,22 +31,37 @@ export type NodeFailure = 'image_pull' | 'node_lost';
 
 /** Two nodes of the demo's own, on which nothing goes well. */
 export interface BrokenNodes {
-  /** What becomes of a pod that is on one of them: its runner never begins. Undefined: it is on another node. */
+  /**
+   * What becomes of a pod that is on one of them: its runner never begins. Undefined: it is on
+   * another node.
+   */
   take(pod: ObservedPod): NodeFailure | undefined;
   /** Takes the nodes away. Throws, once they are gone, if anything on them could not be played. */
   remove(): Promise<void>;
 }
 
 /**
- * Adds them to the cluster, and plays their kubelets. One cannot pull images; it is cordoned after a while, as an operator would. The other starts
- * pods and is gone from the cluster before their runners have begun; its pods are left for the cluster's own garbage collector, which finds them
+ * Adds them to the cluster, and plays their kubelets. One cannot pull images; it is cordoned after
+ * a while, as an operator would. The other starts pods and is gone from the cluster before their
+ * runners have begun; its pods are left for the cluster's own garbage collector, which finds them
  * within a minute.
  */
-export async function addBrokenNodes(cluster: Cluster, instance: string, signal: AbortSignal): Promise<BrokenNodes> {
-  const nodes = { [`demo-${instance}-no-images`]: 'image_pull', [`demo-${instance}-lost`]: 'node_lost' } as const;
+export async function addBrokenNodes(
+  cluster: Cluster,
+  instance: string,
+  signal: AbortSignal,
+): Promise<BrokenNodes> {
+  const nodes = {
+    [`demo-${instance}-no-images`]: 'image_pull',
+    [`demo-${instance}-lost`]: 'node_lost',
+  } as const;
   const failureOn: Readonly<Record<string, NodeFailure | undefined>> = nodes;
-  for (const name of Object.keys(nodes)) await callJson(cluster, { method: 'POST', path: NODES, body: nodeManifest(name) });
-  const taken: Record<NodeFailure, ReturnType<typeof newNode>> = { image_pull: newNode(), node_lost: newNode() };
+  for (const name of Object.keys(nodes))
+    await callJson(cluster, { method: 'POST', path: NODES, body: nodeManifest(name) });
+  const taken: Record<NodeFailure, ReturnType<typeof newNode>> = {
+    image_pull: newNode(),
+    node_lost: newNode(),
+  };
   const begun: Promise<unknown>[] = [];
   const problems: unknown[] = [];
   const begin = (work: Promise<unknown>): void => {
@@ -53,19 +71,26 @@ export async function addBrokenNodes(cluster: Cluster, instance: string, signal:
 
   const patch = (path: string, body: object) =>
     callJson(cluster, { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
-  const say = async ({ namespace, name, image = '' }: ObservedPod, failure: NodeFailure): Promise<void> => {
+  const say = async (
+    { namespace, name, image = '' }: ObservedPod,
+    failure: NodeFailure,
+  ): Promise<void> => {
     const isLost = failure === 'node_lost';
     const now = new Date().toISOString();
     const state = isLost
       ? { running: { startedAt: now } }
       : { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}"` } };
-    const containerStatuses = [{ name: 'runner', image, imageID: '', ready: isLost, restartCount: 0, state }];
+    const containerStatuses = [
+      { name: 'runner', image, imageID: '', ready: isLost, restartCount: 0, state },
+    ];
     await patch(objectPath(namespace, 'pods', name, 'status'), {
       status: { phase: isLost ? 'Running' : 'Pending', startTime: now, containerStatuses },
     });
   };
-  const vanish = async (node: string): Promise<void> => void (await callJson(cluster, { method: 'DELETE', path: `${NODES}/${node}` }));
-  const cordon = async (node: string): Promise<void> => void (await patch(`${NODES}/${node}`, { spec: { unschedulable: true } }));
+  const vanish = async (node: string): Promise<void> =>
+    void (await callJson(cluster, { method: 'DELETE', path: `${NODES}/${node}` }));
+  const cordon = async (node: string): Promise<void> =>
+    void (await patch(`${NODES}/${node}`, { spec: { unschedulable: true } }));
   const finish = { image_pull: cordon, node_lost: vanish };
 
   return {
@@ -74,9 +99,15 @@ export async function addBrokenNodes(cluster: Cluster, instance: string, signal:
       const failure = failureOn[nodeName];
       if (failure === undefined) return undefined;
       const { pods, full } = taken[failure];
-      if (pods.size === 0) begin(Promise.race([pause(UNNOTICED_MS, signal), full.promise]).then(() => finish[failure](nodeName)));
+      if (pods.size === 0)
+        begin(
+          Promise.race([pause(UNNOTICED_MS, signal), full.promise]).then(() =>
+            finish[failure](nodeName),
+          ),
+        );
       if (!pods.has(uid)) begin(say(pod, failure));
-      else if (deletionTimestamp !== undefined && failure === 'image_pull') begin(letGo(cluster, pod));
+      else if (deletionTimestamp !== undefined && failure === 'image_pull')
+        begin(letGo(cluster, pod));
       pods.add(uid);
       if (pods.size === PODS_EACH) full.resolve();
       return failure;
@@ -84,7 +115,11 @@ export async function addBrokenNodes(cluster: Cluster, instance: string, signal:
     async remove() {
       await Promise.all(begun);
       for (const name of Object.keys(nodes)) await unlessAbsent(vanish(name));
-      if (problems.length > 0) throw new AggregateError(problems, 'The cluster did not let the demo play its two broken nodes.');
+      if (problems.length > 0)
+        throw new AggregateError(
+          problems,
+          'The cluster did not let the demo play its two broken nodes.',
+        );
     },
   };
 }
@@ -94,7 +129,10 @@ const NODES = '/api/v1/nodes';
 const newNode = () => ({ pods: new Set<string>(), full: Promise.withResolvers<void>() });
 
 /** As the kubelet, once nothing of the pod runs any more. */
-const letGo = (cluster: Cluster, { namespace, name, uid }: Pick<ObservedPod, 'namespace' | 'name' | 'uid'>): Promise<unknown> =>
+const letGo = (
+  cluster: Cluster,
+  { namespace, name, uid }: Pick<ObservedPod, 'namespace' | 'name' | 'uid'>,
+): Promise<unknown> =>
   unlessAbsent(
     callJson(cluster, {
       method: 'DELETE',
@@ -112,16 +150,37 @@ async function unlessAbsent(work: Promise<unknown>): Promise<void> {
 }
 
 function nodeManifest(name: string): object {
-  const capacity = { cpu: '256', memory: '1Ti', pods: String(PODS_EACH), 'ephemeral-storage': '10Ti' };
+  const capacity = {
+    cpu: '256',
+    memory: '1Ti',
+    pods: String(PODS_EACH),
+    'ephemeral-storage': '10Ti',
+  };
   const now = new Date().toISOString();
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64', [LABEL]: '' } },
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        [LABEL]: '',
+      },
+    },
     status: {
       allocatable: capacity,
       capacity,
-      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: now, lastTransitionTime: now }],
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'True',
+          reason: 'KubeletReady',
+          lastHeartbeatTime: now,
+          lastTransitionTime: now,
+        },
+      ],
     },
   };
 }

@@ -6,7 +6,10 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { SERVICES } from './service-logins.ts';
 
-/** The embedded PostgreSQL, or a schema of our own in the one that is named; `undo` gets what takes either away again. */
+/**
+ * The embedded PostgreSQL, or a schema of our own in the one that is named; `undo` gets what takes
+ * either away again.
+ */
 export async function findDatabase(
   databaseUrl: string | undefined,
   undo: (() => Promise<void>)[],
@@ -18,7 +21,12 @@ export async function findDatabase(
   }
   const schema = `paddock_demo_${randomBytes(4).toString('hex')}`;
   undo.unshift(async () => {
-    const { db, close } = connectDatabase({ url: databaseUrl, schema, poolSize: 1, applicationName: 'paddock-demo' });
+    const { db, close } = connectDatabase({
+      url: databaseUrl,
+      schema,
+      poolSize: 1,
+      applicationName: 'paddock-demo',
+    });
     try {
       await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(db);
       await dropRoles(db, schema);
@@ -29,10 +37,15 @@ export async function findDatabase(
   return { databaseUrl, schema };
 }
 
-/** Those that the migrator has made for the schema; what else they may, in this database, goes with them. */
+/**
+ * Those that the migrator has made for the schema; what else they may, in this database, goes with
+ * them.
+ */
 async function dropRoles(db: Kysely<Database>, schema: string): Promise<void> {
   const roles = SERVICES.map((service) => roleOf(schema, service));
-  const { rows } = await sql<{ role: string }>`select rolname as role from pg_roles where rolname = any(${roles}::text[])`.execute(db);
+  const { rows } = await sql<{
+    role: string;
+  }>`select rolname as role from pg_roles where rolname = any(${roles}::text[])`.execute(db);
   for (const role of rows.map((row) => sql.id(row.role))) {
     await sql`drop owned by ${role}`.execute(db);
     await sql`drop role ${role}`.execute(db);

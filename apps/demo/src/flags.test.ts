@@ -5,11 +5,15 @@ import { planJobs } from './scenario.ts';
 
 describe('the command line', () => {
   test('has defaults, and a `--` that a package runner puts in does no harm', () => {
-    expect(readFlags(['--'])).toEqual({ flags: { jobs: 50, loss: 0, keep: false, json: false, cluster: 'simulated' } });
+    expect(readFlags(['--'])).toEqual({
+      flags: { jobs: 50, loss: 0, keep: false, json: false, cluster: 'simulated' },
+    });
   });
 
   test('is read', () => {
-    expect(readFlags(['--jobs', '7', '--loss=0.25', '--keep', '--json', '--cluster', 'real'])).toEqual({
+    expect(
+      readFlags(['--jobs', '7', '--loss=0.25', '--keep', '--json', '--cluster', 'real']),
+    ).toEqual({
       flags: { jobs: 7, loss: 0.25, keep: true, json: true, cluster: 'real' },
     });
   });
@@ -25,8 +29,12 @@ describe('the command line', () => {
   });
 
   test('tells several problems at once, and unknown flags', () => {
-    expect(readFlags(['--jobs', 'x', '--loss', 'y'])).toMatchObject({ problems: [expect.any(String), expect.any(String)] });
-    expect(readFlags(['--job', '5'])).toMatchObject({ problems: [expect.stringContaining('--job')] });
+    expect(readFlags(['--jobs', 'x', '--loss', 'y'])).toMatchObject({
+      problems: [expect.any(String), expect.any(String)],
+    });
+    expect(readFlags(['--job', '5'])).toMatchObject({
+      problems: [expect.stringContaining('--job')],
+    });
   });
 });
 
@@ -38,7 +46,10 @@ test.each([1, 9, 10, 50, 333])('%i jobs are planned as so many, re-runs included
 const shownOn = (isTTY: boolean, ...moments: [number, Record<string, string>][]) => {
   const written: string[] = [];
   let now = 0;
-  const progress = createProgress({ isTTY, write: (text: string | Uint8Array) => written.push(String(text)) > 0 }, () => now);
+  const progress = createProgress(
+    { isTTY, write: (text: string | Uint8Array) => written.push(String(text)) > 0 },
+    () => now,
+  );
   for (const [at, stages] of moments) {
     now = at;
     progress.show(stages);
@@ -48,16 +59,28 @@ const shownOn = (isTTY: boolean, ...moments: [number, Record<string, string>][])
 
 describe('progress', () => {
   test('on a terminal each stage has a line, updated in place', () => {
-    expect(shownOn(true, [0, { jobs: '1', pods: '0' }], [1, { jobs: '1', pods: '0' }], [2, { jobs: '1', pods: '1' }])).toEqual([
+    expect(
+      shownOn(
+        true,
+        [0, { jobs: '1', pods: '0' }],
+        [1, { jobs: '1', pods: '0' }],
+        [2, { jobs: '1', pods: '1' }],
+      ),
+    ).toEqual([
       '  jobs        1\n  pods        0\n',
       '\u001b[2A\u001b[J  jobs        1\n  pods        1\n',
     ]);
   });
 
   test('elsewhere there is a plain line, at most every second', () => {
-    expect(shownOn(false, [0, { jobs: '1' }], [500, { jobs: '2' }], [1000, { jobs: '3' }], [2000, { jobs: '3' }])).toEqual([
-      '  jobs 1\n',
-      '  jobs 3\n',
-    ]);
+    expect(
+      shownOn(
+        false,
+        [0, { jobs: '1' }],
+        [500, { jobs: '2' }],
+        [1000, { jobs: '3' }],
+        [2000, { jobs: '3' }],
+      ),
+    ).toEqual(['  jobs 1\n', '  jobs 3\n']);
   });
 });

@@ -41,11 +41,14 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { problem
     if (!Number.isInteger(jobs) || jobs < 1 || jobs > 10_000)
       problems.push(`--jobs must be a whole number from 1 to 10000, not ${values.jobs}`);
     const loss = values.loss.trim() === '' ? Number.NaN : Number(values.loss);
-    if (!(loss >= 0 && loss <= 0.9)) problems.push(`--loss must be a number from 0 to 0.9, not ${values.loss}`);
+    if (!(loss >= 0 && loss <= 0.9))
+      problems.push(`--loss must be a number from 0 to 0.9, not ${values.loss}`);
     const { cluster } = values;
     if (cluster !== 'simulated' && cluster !== 'real')
       return { problems: [...problems, `--cluster must be simulated or real, not ${cluster}`] };
-    return problems.length > 0 ? { problems } : { flags: { jobs, loss, keep: values.keep, json: values.json, cluster } };
+    return problems.length > 0
+      ? { problems }
+      : { flags: { jobs, loss, keep: values.keep, json: values.json, cluster } };
   } catch (error) {
     return { problems: [error instanceof Error ? error.message : String(error)] };
   }

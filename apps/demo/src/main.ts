@@ -24,7 +24,11 @@ await main(async () => {
   }
   const summary = await runDemo(
     read.flags,
-    { databaseUrl: process.env['DATABASE_URL'], kubeconfigFile: process.env['KUBECONFIG'], path: process.env['PATH'] },
+    {
+      databaseUrl: process.env['DATABASE_URL'],
+      kubeconfigFile: process.env['KUBECONFIG'],
+      path: process.env['PATH'],
+    },
     stop.signal,
   );
   if (summary === undefined) {

@@ -15,19 +15,25 @@ export interface Observation {
 export async function observe(db: Kysely<Database>): Promise<Observation> {
   const jobs = await db.selectFrom('jobs').select(['job_id', 'status', 'wants_worker']).execute();
   const workers = await db.selectFrom('workers').select('status').execute();
-  const completedIds = new Set(jobs.filter(({ status }) => status === 'completed').map(({ job_id }) => job_id));
+  const completedIds = new Set(
+    jobs.filter(({ status }) => status === 'completed').map(({ job_id }) => job_id),
+  );
   return {
     stored: jobs.length,
     waiting: jobs.filter((job) => job.wants_worker).length,
     running: jobs.filter(({ status }) => status === 'running').length,
     completed: completedIds.size,
     workers: workers.length,
-    workersAlive: workers.filter(({ status }) => status === 'pending' || status === 'running').length,
+    workersAlive: workers.filter(({ status }) => status === 'pending' || status === 'running')
+      .length,
     completedIds,
   };
 }
 
-/** From the commit of a job's first delivery to the pod of the worker made for it, in whole milliseconds. */
+/**
+ * From the commit of a job's first delivery to the pod of the worker made for it, in whole
+ * milliseconds.
+ */
 export async function webhookToPod(db: Kysely<Database>): Promise<{ p50: number; p99: number }> {
   const { rows } = await sql<{ p50: number | null; p99: number | null }>`
     select percentile_cont(0.5) within group (order by ms) as p50, percentile_cont(0.99) within group (order by ms) as p99

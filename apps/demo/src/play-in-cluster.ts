@@ -21,13 +21,17 @@ export type PodFailure = 'evicted' | NodeFailure;
 
 const END = 'test.paddock/end';
 
-/** So many pods, of which one is taken away by its node before its runner has begun: its job gets another. */
+/**
+ * So many pods, of which one is taken away by its node before its runner has begun: its job gets
+ * another.
+ */
 const EVICTED_EVERY = 20;
 
 /**
- * Plays the runner inside each pod of ours that a real API server calls Running, on nodes that KWOK plays: reads its JIT config from the
- * Secret as the kubelet would hand it over, works at the simulated GitHub, and asks by annotation for the end that the process would have had.
- * With `brokenNodes` two nodes join that fail their pods.
+ * Plays the runner inside each pod of ours that a real API server calls Running, on nodes that KWOK
+ * plays: reads its JIT config from the Secret as the kubelet would hand it over, works at the
+ * simulated GitHub, and asks by annotation for the end that the process would have had. With
+ * `brokenNodes` two nodes join that fail their pods.
  */
 export async function playInCluster(
   kubeconfigFile: string,
@@ -49,7 +53,9 @@ export async function playInCluster(
     const signal = AbortSignal.any([stop.signal, over.signal]);
     const isEvicted = (runners.size + 1) % EVICTED_EVERY === 0;
     if (isEvicted) failures.set(pod.name, 'evicted');
-    const done = isEvicted ? end(cluster, namespace, pod.name, { [END]: 'evicted' }) : playPod(cluster, namespace, pod.name, signal);
+    const done = isEvicted
+      ? end(cluster, namespace, pod.name, { [END]: 'evicted' })
+      : playPod(cluster, namespace, pod.name, signal);
     runners.set(pod.uid, { over, done });
   };
   const leave = ({ uid }: ObservedPod): void => runners.get(uid)?.over.abort();
@@ -59,7 +65,10 @@ export async function playInCluster(
       namespace,
       instance,
       onList: (pods) => Promise.resolve(pods.forEach(meet)),
-      onChanges: (changes) => Promise.resolve(changes.forEach(({ type, pod }) => (type === 'deleted' ? leave(pod) : meet(pod)))),
+      onChanges: (changes) =>
+        Promise.resolve(
+          changes.forEach(({ type, pod }) => (type === 'deleted' ? leave(pod) : meet(pod))),
+        ),
     },
     stop.signal,
   );
@@ -89,15 +98,31 @@ async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
   }
 }
 
-async function playPod(cluster: Cluster, namespace: string, name: string, signal: AbortSignal): Promise<void> {
-  const secret = await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'secrets', name) });
+async function playPod(
+  cluster: Cluster,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const secret = await callJson(cluster, {
+    method: 'GET',
+    path: objectPath(namespace, 'secrets', name),
+  });
   const { exitCode } = await playRunner(jitConfigOf(secret), signal);
   if (signal.aborted) return;
-  await end(cluster, namespace, name, { [END]: exitCode === 0 ? 'succeeded' : 'failed', 'test.paddock/exit-code': String(exitCode) });
+  await end(cluster, namespace, name, {
+    [END]: exitCode === 0 ? 'succeeded' : 'failed',
+    'test.paddock/exit-code': String(exitCode),
+  });
 }
 
 /** Asks KWOK for a pod's end. */
-async function end(cluster: Cluster, namespace: string, name: string, annotations: Record<string, string>): Promise<void> {
+async function end(
+  cluster: Cluster,
+  namespace: string,
+  name: string,
+  annotations: Record<string, string>,
+): Promise<void> {
   await callJson(cluster, {
     method: 'PATCH',
     path: objectPath(namespace, 'pods', name),

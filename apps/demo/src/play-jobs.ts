@@ -9,7 +9,10 @@ import { furnish, queueJobs, rerunCompleted } from './send-jobs.ts';
 import type { System } from './start-system.ts';
 
 const LOOK_EVERY_MS = 100;
-/** Without any change for so long, whatever has not completed counts as lost. A cluster may take a minute to notice that a node is gone. */
+/**
+ * Without any change for so long, whatever has not completed counts as lost. A cluster may take a
+ * minute to notice that a node is gone.
+ */
 const STILL_MS = { simulated: 60_000, real: 120_000 };
 
 export interface Stage {
@@ -19,13 +22,19 @@ export interface Stage {
   progress: Progress;
 }
 
-/** Queues the jobs and shows how they go until all have ended, or nothing moves any more. Resolves with the seconds that took. */
+/**
+ * Queues the jobs and shows how they go until all have ended, or nothing moves any more. Resolves
+ * with the seconds that took.
+ */
 export async function playJobs(stage: Stage, signal: AbortSignal): Promise<number> {
   const { flags, system, progress } = stage;
   await furnish(system.github);
   await system.github.settled();
   await system.github.setDeliveryFaults({ lossRate: flags.loss });
-  const loss = flags.loss > 0 ? `, which fails to deliver ${Math.round(flags.loss * 100)} % of its events at first` : '';
+  const loss =
+    flags.loss > 0
+      ? `, which fails to deliver ${Math.round(flags.loss * 100)} % of its events at first`
+      : '';
   progress.say(`Queueing ${flags.jobs} jobs at GitHub${loss}.`);
 
   const began = performance.now();
@@ -43,7 +52,11 @@ export async function playJobs(stage: Stage, signal: AbortSignal): Promise<numbe
   return (performance.now() - began) / 1_000;
 }
 
-async function followJobs({ flags, system, db, progress }: Stage, queued: Map<number, PlannedJob>, signal: AbortSignal): Promise<void> {
+async function followJobs(
+  { flags, system, db, progress }: Stage,
+  queued: Map<number, PlannedJob>,
+  signal: AbortSignal,
+): Promise<void> {
   let last = '';
   let movedAt = performance.now();
   while (!signal.aborted && performance.now() - movedAt < STILL_MS[flags.cluster]) {

@@ -24,11 +24,18 @@ export async function prepareFolder(randomText: () => string): Promise<DemoFolde
     const { privateKeyPem, publicKeyPem } = createAppKey();
     return { appId, webhookSecret: randomText(), privateKeyPem, publicKeyPem };
   });
-  for (const { appId, privateKeyPem } of keys) await writeFile(join(path, `${appId}.pem`), privateKeyPem, { mode: 0o600 });
+  for (const { appId, privateKeyPem } of keys)
+    await writeFile(join(path, `${appId}.pem`), privateKeyPem, { mode: 0o600 });
   return {
     path,
-    apps: keys.map(({ appId, publicKeyPem, webhookSecret }) => ({ appId, publicKeyPem, webhookSecret })),
-    secrets: Object.fromEntries(keys.map(({ appId, webhookSecret }) => [`WEBHOOK_SECRET_${appId}`, webhookSecret])),
+    apps: keys.map(({ appId, publicKeyPem, webhookSecret }) => ({
+      appId,
+      publicKeyPem,
+      webhookSecret,
+    })),
+    secrets: Object.fromEntries(
+      keys.map(({ appId, webhookSecret }) => [`WEBHOOK_SECRET_${appId}`, webhookSecret]),
+    ),
     async writeConfig(apiUrl, pools) {
       const apps = keys.map(({ appId }) => ({
         id: appId,
@@ -36,7 +43,9 @@ export async function prepareFolder(randomText: () => string): Promise<DemoFolde
         privateKey: { file: join(path, `${appId}.pem`) },
       }));
       const file = join(path, 'paddock.yaml');
-      await writeFile(file, stringify({ github: { apiUrl, apps }, pools, entities: ENTITIES }), { mode: 0o600 });
+      await writeFile(file, stringify({ github: { apiUrl, apps }, pools, entities: ENTITIES }), {
+        mode: 0o600,
+      });
       return file;
     },
     remove: () => removeFolder(path),

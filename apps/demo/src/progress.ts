@@ -6,8 +6,14 @@ export interface Progress {
 
 const PLAIN_EVERY_MS = 1_000;
 
-/** On a terminal one line per stage, updated in place; elsewhere one line for all stages, at most every second and only when something moved. */
-export function createProgress(out: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>, now: () => number): Progress {
+/**
+ * On a terminal one line per stage, updated in place; elsewhere one line for all stages, at most
+ * every second and only when something moved.
+ */
+export function createProgress(
+  out: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
+  now: () => number,
+): Progress {
   let shown = '';
   let shownAt = Number.NEGATIVE_INFINITY;
   let linesUp = 0;

@@ -16,16 +16,26 @@ export interface Surroundings {
   path: string | undefined;
 }
 
-/** The whole system on this machine, from nothing to the summary and back to nothing. Undefined: it was interrupted before the summary. */
-export async function runDemo(flags: Flags, surroundings: Surroundings, signal: AbortSignal): Promise<Summary | undefined> {
+/**
+ * The whole system on this machine, from nothing to the summary and back to nothing. Undefined: it
+ * was interrupted before the summary.
+ */
+export async function runDemo(
+  flags: Flags,
+  surroundings: Surroundings,
+  signal: AbortSignal,
+): Promise<Summary | undefined> {
   const progress = createProgress(process.stdout, () => performance.now());
   const undo: (() => Promise<void>)[] = [];
   try {
     const { databaseUrl, schema } = await findDatabase(surroundings.databaseUrl, undo);
     const folder = await prepareFolder(() => randomBytes(24).toString('base64url'));
     undo.unshift(folder.remove);
-    const simulated = flags.cluster === 'real' ? 'a simulated GitHub' : 'a simulated GitHub and cluster';
-    progress.say(`Starting PostgreSQL, ${simulated}, ingress, scheduler and reconciler, each a process of its own.`);
+    const simulated =
+      flags.cluster === 'real' ? 'a simulated GitHub' : 'a simulated GitHub and cluster';
+    progress.say(
+      `Starting PostgreSQL, ${simulated}, ingress, scheduler and reconciler, each a process of its own.`,
+    );
     const system = await startSystem({
       folder,
       databaseUrl,
@@ -35,7 +45,12 @@ export async function runDemo(flags: Flags, surroundings: Surroundings, signal: 
       seed: flags.jobs,
     });
     undo.unshift(system.stop);
-    const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'paddock-demo' });
+    const connection = connectDatabase({
+      url: databaseUrl,
+      schema,
+      poolSize: 2,
+      applicationName: 'paddock-demo',
+    });
     undo.unshift(connection.close);
 
     const seconds = await playJobs({ flags, system, db: connection.db, progress }, signal);
@@ -49,7 +64,10 @@ export async function runDemo(flags: Flags, surroundings: Surroundings, signal: 
       ...(await summarise(flags.jobs, await system.github.truth(), report, connection.db, seconds)),
       ...(flags.cluster === 'real' ? { failures: countFailures(failures) } : {}),
     };
-    if (failures.size > 0) progress.say(`\nWhat was done to pods, and what came of it:\n${await tellFailures(connection.db, failures)}`);
+    if (failures.size > 0)
+      progress.say(
+        `\nWhat was done to pods, and what came of it:\n${await tellFailures(connection.db, failures)}`,
+      );
     progress.say(`\n${describeSummary(summary, report.calls)}`);
     if (flags.keep) {
       progress.say(
@@ -65,9 +83,16 @@ export async function runDemo(flags: Flags, surroundings: Surroundings, signal: 
   }
 }
 
-/** Takes away what was started, the newest first; a step that fails does not keep the others from being taken. */
+/**
+ * Takes away what was started, the newest first; a step that fails does not keep the others from
+ * being taken.
+ */
 async function undoAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) throw new AggregateError(failures, 'The demo could not take away everything that it had started.');
+  if (failures.length > 0)
+    throw new AggregateError(
+      failures,
+      'The demo could not take away everything that it had started.',
+    );
 }

@@ -12,15 +12,35 @@ interface Entity {
 }
 
 export const OWNERS: readonly Entity[] = [
-  { login: 'acme', type: 'Organization', appId: ORGANISATION_APP, repositories: ['shop', 'payments', 'infrastructure'] },
-  { login: 'globex', type: 'Organization', appId: ORGANISATION_APP, repositories: ['firmware', 'website'] },
+  {
+    login: 'acme',
+    type: 'Organization',
+    appId: ORGANISATION_APP,
+    repositories: ['shop', 'payments', 'infrastructure'],
+  },
+  {
+    login: 'globex',
+    type: 'Organization',
+    appId: ORGANISATION_APP,
+    repositories: ['firmware', 'website'],
+  },
   { login: 'mona', type: 'User', appId: PERSONAL_APP, repositories: ['dotfiles', 'compiler'] },
 ];
 
 /** Label sets overlap as names but not as demand: each job below fits one pool only. */
 export const POOLS = [
-  { name: 'linux-x64', labels: ['self-hosted', 'linux', 'x64'], image: 'ghcr.io/actions/actions-runner:latest', namespace: NAMESPACE },
-  { name: 'linux-arm64', labels: ['self-hosted', 'linux', 'arm64'], image: 'ghcr.io/actions/actions-runner:latest', namespace: NAMESPACE },
+  {
+    name: 'linux-x64',
+    labels: ['self-hosted', 'linux', 'x64'],
+    image: 'ghcr.io/actions/actions-runner:latest',
+    namespace: NAMESPACE,
+  },
+  {
+    name: 'linux-arm64',
+    labels: ['self-hosted', 'linux', 'arm64'],
+    image: 'ghcr.io/actions/actions-runner:latest',
+    namespace: NAMESPACE,
+  },
   {
     name: 'gpu',
     labels: ['self-hosted', 'gpu', 'cuda-12'],
@@ -30,9 +50,19 @@ export const POOLS = [
   },
 ];
 
-export const ENTITIES = { acme: { maxWorkers: 100 }, globex: { maxWorkers: 60 }, mona: { maxWorkers: 40 } };
+export const ENTITIES = {
+  acme: { maxWorkers: 100 },
+  globex: { maxWorkers: 60 },
+  mona: { maxWorkers: 40 },
+};
 
-const LABEL_SETS = [['self-hosted', 'linux', 'x64'], ['self-hosted', 'Linux', 'X64'], ['x64'], ['self-hosted', 'linux', 'arm64'], ['gpu']];
+const LABEL_SETS = [
+  ['self-hosted', 'linux', 'x64'],
+  ['self-hosted', 'Linux', 'X64'],
+  ['x64'],
+  ['self-hosted', 'linux', 'arm64'],
+  ['gpu'],
+];
 
 export interface PlannedJob {
   repo: string;
@@ -43,11 +73,13 @@ export interface PlannedJob {
 }
 
 /**
- * The jobs of one demo: `count` in all, every tenth of them a re-run of another. Made from numbers alone, so that two runs with the same
- * count are alike.
+ * The jobs of one demo: `count` in all, every tenth of them a re-run of another. Made from numbers
+ * alone, so that two runs with the same count are alike.
  */
 export function planJobs(count: number): PlannedJob[] {
-  const repositories = OWNERS.flatMap(({ login, repositories: names }) => names.map((name) => `${login}/${name}`));
+  const repositories = OWNERS.flatMap(({ login, repositories: names }) =>
+    names.map((name) => `${login}/${name}`),
+  );
   const reruns = Math.floor(count / 10);
   return Array.from({ length: count - reruns }, (_, index) => ({
     repo: pick(repositories, index * 7 + Math.floor(index / 5)),

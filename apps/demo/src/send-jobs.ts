@@ -6,7 +6,8 @@ import { OWNERS, ORGANISATION_APP, type PlannedJob } from './scenario.ts';
 export async function furnish(github: GitHubControl): Promise<void> {
   for (const { login, type, appId, repositories } of OWNERS) {
     await (type === 'Organization' ? github.addOrganization({ login }) : github.addUser({ login }));
-    for (const name of repositories) await github.addRepository({ owner: login, name, private: true });
+    for (const name of repositories)
+      await github.addRepository({ owner: login, name, private: true });
     await github.install({ appId, account: login });
   }
 }
@@ -15,8 +16,8 @@ const BATCH = 25;
 const BATCH_EVERY_MS = 400;
 
 /**
- * Queues everything in bursts and writes down what was queued, with what else GitHub sends in between: jobs for its own machines and events
- * that concern nobody here.
+ * Queues everything in bursts and writes down what was queued, with what else GitHub sends in
+ * between: jobs for its own machines and events that concern nobody here.
  */
 export async function queueJobs(
   github: GitHubControl,
@@ -26,7 +27,11 @@ export async function queueJobs(
 ): Promise<void> {
   for (let from = 0; from < plan.length && !signal.aborted; from += BATCH) {
     for (const job of plan.slice(from, from + BATCH)) {
-      const { id } = await github.queueJob({ repo: job.repo, labels: job.labels, durationMs: job.durationMs });
+      const { id } = await github.queueJob({
+        repo: job.repo,
+        labels: job.labels,
+        durationMs: job.durationMs,
+      });
       queued.set(id, job);
     }
     await github.queueJob({ repo: 'acme/shop', labels: ['ubuntu-latest'], hosted: true });

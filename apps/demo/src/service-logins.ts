@@ -3,7 +3,11 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { roleOf, type ServiceName } from '@paddock/db/service-roles';
 import { sql } from 'kysely';
 
-export const SERVICES = ['scheduler', 'reconciler', 'ingress'] as const satisfies readonly ServiceName[];
+export const SERVICES = [
+  'scheduler',
+  'reconciler',
+  'ingress',
+] as const satisfies readonly ServiceName[];
 
 export interface ServiceLogins {
   /** For a service's own login. */
@@ -11,20 +15,31 @@ export interface ServiceLogins {
   drop(): Promise<void>;
 }
 
-/** A login for each service that is a member of its role and of no other, for as long as the demo runs. */
+/**
+ * A login for each service that is a member of its role and of no other, for as long as the demo
+ * runs.
+ */
 export async function createLogins(databaseUrl: string, schema: string): Promise<ServiceLogins> {
   const password = randomBytes(18).toString('hex');
   const suffix = randomBytes(4).toString('hex');
   const nameOf = (service: ServiceName): string => `paddock_demo_${service}_${suffix}`;
   const forEach = async (statement: (service: ServiceName) => string): Promise<void> => {
-    const { db, close } = connectDatabase({ url: databaseUrl, schema, poolSize: 1, applicationName: 'paddock-demo' });
+    const { db, close } = connectDatabase({
+      url: databaseUrl,
+      schema,
+      poolSize: 1,
+      applicationName: 'paddock-demo',
+    });
     try {
       for (const service of SERVICES) await sql.raw(statement(service)).execute(db);
     } finally {
       await close();
     }
   };
-  await forEach((service) => `create role ${nameOf(service)} login password '${password}' in role ${roleOf(schema, service)}`);
+  await forEach(
+    (service) =>
+      `create role ${nameOf(service)} login password '${password}' in role ${roleOf(schema, service)}`,
+  );
   return {
     urlOf(service) {
       const url = new URL(databaseUrl);

@@ -25,7 +25,8 @@ const TIMES = {
   PADDOCK_REDELIVERY_SPACING_MS: '2000',
   PADDOCK_UNEXPLAINED_GRACE_MS: '15000',
   PADDOCK_MATCH_TICK_MS: '1000',
-  // Longer: what discovery looks for is not among the demo's losses, and its calls would count in the summary of a few seconds.
+  // Longer: what discovery looks for is not among the demo's losses, and its calls would count in
+  // the summary of a few seconds.
   PADDOCK_DISCOVER_JOBS_EVERY_SECONDS: '3600',
   // The simulated GitHub has no secondary limits.
   PADDOCK_REGISTRATIONS_PER_MINUTE: '1000000',
@@ -53,7 +54,10 @@ export interface System {
   addresses: Record<string, string>;
   /** What was done to which pod of a real cluster, by its name. */
   failures: PlayedCluster['failures'];
-  /** Rejects with its last words when one of the processes ends before it is told to; never resolves. */
+  /**
+   * Rejects with its last words when one of the processes ends before it is told to; never
+   * resolves.
+   */
   broken: Promise<never>;
   /** Ends the services, then what they talk to. */
   stop(): Promise<void>;
@@ -75,10 +79,22 @@ interface StartedProcess {
 }
 
 /** Starts everything as separate processes, in the order in which each needs the other. */
-export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile, path, seed }: SystemOptions): Promise<System> {
+export async function startSystem({
+  folder,
+  databaseUrl,
+  schema,
+  kubeconfigFile,
+  path,
+  seed,
+}: SystemOptions): Promise<System> {
   const started: StartedProcess[] = [];
   const addresses: Record<string, string> = {};
-  const start = async (name: string, program: string, args: string[], env: Record<string, string>): Promise<string> => {
+  const start = async (
+    name: string,
+    program: string,
+    args: string[],
+    env: Record<string, string>,
+  ): Promise<string> => {
     const log: string[] = [];
     const running = await startProgram({
       program,
@@ -88,14 +104,20 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     });
     started.unshift({ name, program: running });
     await untilReady(running.healthPort);
-    if (running.healthPort !== running.port) addresses[`health of ${name}`] = `http://127.0.0.1:${running.healthPort}`;
+    if (running.healthPort !== running.port)
+      addresses[`health of ${name}`] = `http://127.0.0.1:${running.healthPort}`;
     return `http://127.0.0.1:${running.port}`;
   };
 
   const { missingRoles } = await migrate({ url: databaseUrl, schema });
   // On a server of yours whose role may make none, the services are what that role is.
   const logins = missingRoles === undefined ? await createLogins(databaseUrl, schema) : undefined;
-  const githubUrl = await start('GitHub', SIMULATED.github, [JSON.stringify({ apps: folder.apps, seed })], {});
+  const githubUrl = await start(
+    'GitHub',
+    SIMULATED.github,
+    [JSON.stringify({ apps: folder.apps, seed })],
+    {},
+  );
   const github = connectGitHubSimulator(githubUrl);
   const clusterFile = kubeconfigFile ?? join(folder.path, 'kubeconfig');
   addresses['GitHub'] = githubUrl;
@@ -110,7 +132,9 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
   const played =
     kubeconfigFile === undefined
       ? undefined
-      : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema), { brokenNodes: true });
+      : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema), {
+          brokenNodes: true,
+        });
   const env = {
     PADDOCK_SCHEMA: schema,
     PADDOCK_CONFIG: await folder.writeConfig(
@@ -132,10 +156,14 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
     const own = { ...env, DATABASE_URL: logins?.urlOf(service) ?? databaseUrl };
     addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], own);
   }
-  for (const { appId } of folder.apps) await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
+  for (const { appId } of folder.apps)
+    await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
 
   let stopping = false;
-  const allEnded = Promise.all([...started.map((process) => watch(process, () => stopping)), played?.playing]);
+  const allEnded = Promise.all([
+    ...started.map((process) => watch(process, () => stopping)),
+    played?.playing,
+  ]);
   const broken = allEnded.then(() => new Promise<never>(() => undefined));
   broken.catch(() => undefined); // whoever waits for it is told; while nobody does, it is no unhandled rejection
   return {
@@ -156,7 +184,12 @@ export async function startSystem({ folder, databaseUrl, schema, kubeconfigFile,
 }
 
 async function instanceOf(url: string, schema: string): Promise<string> {
-  const { db, close } = connectDatabase({ url, schema, poolSize: 1, applicationName: 'paddock-demo' });
+  const { db, close } = connectDatabase({
+    url,
+    schema,
+    poolSize: 1,
+    applicationName: 'paddock-demo',
+  });
   try {
     return await findInstance(db);
   } finally {
@@ -166,5 +199,8 @@ async function instanceOf(url: string, schema: string): Promise<string> {
 
 async function watch({ name, program }: StartedProcess, mayEnd: () => boolean): Promise<void> {
   const { code, signal } = await program.exited;
-  if (!mayEnd()) throw new Error(`${name} ended by itself (${signal ?? `exit code ${code}`}):\n${program.lines().slice(-20).join('\n')}`);
+  if (!mayEnd())
+    throw new Error(
+      `${name} ended by itself (${signal ?? `exit code ${code}`}):\n${program.lines().slice(-20).join('\n')}`,
+    );
 }

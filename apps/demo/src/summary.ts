@@ -19,9 +19,17 @@ export interface Summary {
 }
 
 /** Compares GitHub's truth with the database's: a job has completed when both say so. */
-export async function summarise(jobs: number, truth: Truth, report: Report, db: Kysely<Database>, seconds: number): Promise<Summary> {
+export async function summarise(
+  jobs: number,
+  truth: Truth,
+  report: Report,
+  db: Kysely<Database>,
+  seconds: number,
+): Promise<Summary> {
   const seen = await observe(db);
-  const ours = truth.jobs.filter((job) => !job.hosted && job.status === 'completed' && job.conclusion === 'success');
+  const ours = truth.jobs.filter(
+    (job) => !job.hosted && job.status === 'completed' && job.conclusion === 'success',
+  );
   const completed = ours.filter((job) => seen.completedIds.has(job.id)).length;
   const calls = Object.values(report.calls).reduce((sum, count) => sum + count, 0);
   return {
@@ -45,7 +53,10 @@ export function describeSummary(summary: Summary, calls: Readonly<Record<string,
     ['lost', String(summary.lost)],
     ['workers made', `${summary.workers}, of these in excess: ${summary.excess_workers}`],
     ['deliveries repeated', String(summary.redelivered)],
-    ['webhook → pod', `p50 ${summary.webhook_to_pod_ms.p50} ms, p99 ${summary.webhook_to_pod_ms.p99} ms`],
+    [
+      'webhook → pod',
+      `p50 ${summary.webhook_to_pod_ms.p50} ms, p99 ${summary.webhook_to_pod_ms.p99} ms`,
+    ],
     ['GitHub calls per job', `${summary.github_calls_per_job} (${describeCalls(calls)})`],
     ['seconds', String(summary.seconds)],
   ];
@@ -59,4 +70,5 @@ const describeCalls = (calls: Readonly<Record<string, number>>): string =>
     .join(', ');
 
 /** Success means: nothing lost, nothing made in excess. */
-export const isSuccess = ({ lost, excess_workers }: Summary): boolean => lost === 0 && excess_workers === 0;
+export const isSuccess = ({ lost, excess_workers }: Summary): boolean =>
+  lost === 0 && excess_workers === 0;

@@ -17,14 +17,22 @@ interface Outcome {
   ranOn: string | null;
 }
 
-/** What was done to which pod, and what became of its worker and of the job it was made for, as the database has it: a line for each. */
-export async function tellFailures(db: Kysely<Database>, failures: PlayedCluster['failures']): Promise<string> {
+/**
+ * What was done to which pod, and what became of its worker and of the job it was made for, as the
+ * database has it: a line for each.
+ */
+export async function tellFailures(
+  db: Kysely<Database>,
+  failures: PlayedCluster['failures'],
+): Promise<string> {
   const { rows } = await sql<Outcome>`
     select w.pod_name as name, w.status::text as status, w.stop_reason as reason, j.k8s_pod as "ranOn",
       round(extract(epoch from w.completed_at - w.created_at))::float8 as seconds
     from workers w left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = any(${[...failures.keys()]}) order by w.created_at`.execute(db);
-  return rows.map((row) => `  ${row.name}: ${DONE[failures.get(row.name) ?? 'evicted']}; ${outcomeOf(row)}`).join('\n');
+  return rows
+    .map((row) => `  ${row.name}: ${DONE[failures.get(row.name) ?? 'evicted']}; ${outcomeOf(row)}`)
+    .join('\n');
 }
 
 const outcomeOf = ({ status, reason, seconds, ranOn }: Outcome): string =>

@@ -3,7 +3,11 @@ import { createBatcher, TooSlow } from './batcher.ts';
 
 /** A store that is told when to finish each write, and with what. */
 function scriptedStore() {
-  const writes: { batch: readonly string[]; succeed: () => void; fail: (error: unknown) => void }[] = [];
+  const writes: {
+    batch: readonly string[];
+    succeed: () => void;
+    fail: (error: unknown) => void;
+  }[] = [];
   const write = (batch: readonly string[]): Promise<readonly string[]> => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
     writes.push({ batch, succeed: () => resolve(batch.map((item) => `${item}!`)), fail: reject });
@@ -17,7 +21,9 @@ const sqlError = (code: string) => Object.assign(new Error('refused by PostgreSQ
 /** Lets everything that is due run. */
 const settle = () => new Promise((resolve) => void setImmediate(resolve));
 
-function start(options: { maxBatch?: number; maxBatchBytes?: number; maxWaitMs?: number; writers?: number } = {}) {
+function start(
+  options: { maxBatch?: number; maxBatchBytes?: number; maxWaitMs?: number; writers?: number } = {},
+) {
   const store = scriptedStore();
   const failures: string[] = [];
   const batcher = createBatcher({
@@ -88,41 +94,49 @@ describe('the batcher', () => {
     const results = ['first', 'ab', 'cd', 'much too long', 'ef'].map((item) => batcher.add(item));
     for (let index = 0; index < 4; index++) (await written(index)).succeed();
     expect(await Promise.all(results)).toHaveLength(5);
-    expect(writes.map(({ batch }) => batch)).toEqual([['first'], ['ab', 'cd'], ['much too long'], ['ef']]);
-  });
-
-  test.each(['22P02', '23505'])('a batch with bad data (%s) is split until the bad item fails alone (B6)', async (code) => {
-    const { batcher, written, failures } = start({ maxBatch: 10 });
-    const first = batcher.add('first');
-    const results = Promise.allSettled(['a', 'bad', 'c', 'd'].map((item) => batcher.add(item)));
-    (await written(0)).succeed();
-    await first;
-    for (let index = 1; index < 6; index++) {
-      const write = await written(index);
-      if (write.batch.includes('bad')) write.fail(sqlError(code));
-      else write.succeed();
-    }
-    expect((await results).map((result) => (result.status === 'fulfilled' ? result.value : 'refused'))).toEqual([
-      'a!',
-      'refused',
-      'c!',
-      'd!',
+    expect(writes.map(({ batch }) => batch)).toEqual([
+      ['first'],
+      ['ab', 'cd'],
+      ['much too long'],
+      ['ef'],
     ]);
-    expect(failures).toEqual(['split 4', 'split 2', 'refused 1']);
   });
 
-  test.each(['40001', '40P01'])('a batch that lost a conflict (%s) is repeated whole, once (B6)', async (code) => {
-    const { batcher, written, failures } = start();
-    const result = batcher.add('a');
-    (await written(0)).fail(sqlError(code));
-    (await written(1)).succeed();
-    expect(await result).toBe('a!');
-    const lost = batcher.add('b');
-    (await written(2)).fail(sqlError(code));
-    (await written(3)).fail(sqlError(code));
-    await expect(lost).rejects.toMatchObject({ code });
-    expect(failures).toEqual(['repeated 1', 'repeated 1', 'refused 1']);
-  });
+  test.each(['22P02', '23505'])(
+    'a batch with bad data (%s) is split until the bad item fails alone (B6)',
+    async (code) => {
+      const { batcher, written, failures } = start({ maxBatch: 10 });
+      const first = batcher.add('first');
+      const results = Promise.allSettled(['a', 'bad', 'c', 'd'].map((item) => batcher.add(item)));
+      (await written(0)).succeed();
+      await first;
+      for (let index = 1; index < 6; index++) {
+        const write = await written(index);
+        if (write.batch.includes('bad')) write.fail(sqlError(code));
+        else write.succeed();
+      }
+      expect(
+        (await results).map((result) => (result.status === 'fulfilled' ? result.value : 'refused')),
+      ).toEqual(['a!', 'refused', 'c!', 'd!']);
+      expect(failures).toEqual(['split 4', 'split 2', 'refused 1']);
+    },
+  );
+
+  test.each(['40001', '40P01'])(
+    'a batch that lost a conflict (%s) is repeated whole, once (B6)',
+    async (code) => {
+      const { batcher, written, failures } = start();
+      const result = batcher.add('a');
+      (await written(0)).fail(sqlError(code));
+      (await written(1)).succeed();
+      expect(await result).toBe('a!');
+      const lost = batcher.add('b');
+      (await written(2)).fail(sqlError(code));
+      (await written(3)).fail(sqlError(code));
+      await expect(lost).rejects.toMatchObject({ code });
+      expect(failures).toEqual(['repeated 1', 'repeated 1', 'refused 1']);
+    },
+  );
 
   test('each half of a split batch is repeated when it has lost a conflict (B6)', async () => {
     const { batcher, written, failures } = start({ maxBatch: 10 });

@@ -44,7 +44,8 @@ const WORTH_A_WRITER = 32;
  * bad item fails alone. After a conflict the batch is repeated once.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
-  const { write, maxBatch, maxBatchBytes, bytesOf, writers, maxWaitMs, onWritten, onFailed } = options;
+  const { write, maxBatch, maxBatchBytes, bytesOf, writers, maxWaitMs, onWritten, onFailed } =
+    options;
   const enough = Math.min(WORTH_A_WRITER, maxBatch);
   let waiting: Entry<T, R>[] = [];
   let writing = 0;
@@ -55,8 +56,12 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
 
   async function writeNext(): Promise<void> {
     writing++;
-    const [timely, late] = partition(takeBatch(), ({ since }) => performance.now() - since < maxWaitMs);
-    for (const { reject } of late) reject(new TooSlow(`The delivery waited for more than ${maxWaitMs} ms to be stored.`));
+    const [timely, late] = partition(
+      takeBatch(),
+      ({ since }) => performance.now() - since < maxWaitMs,
+    );
+    for (const { reject } of late)
+      reject(new TooSlow(`The delivery waited for more than ${maxWaitMs} ms to be stored.`));
     if (timely.length > 0) await writeOne(timely, true);
     writing--;
     startWriters();
@@ -85,7 +90,11 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     }
   }
 
-  async function recover(entries: readonly Entry<T, R>[], mayRepeat: boolean, error: unknown): Promise<void> {
+  async function recover(
+    entries: readonly Entry<T, R>[],
+    mayRepeat: boolean,
+    error: unknown,
+  ): Promise<void> {
     if (mayRepeat && isConflict(error)) {
       onFailed(entries.length, 'repeated', error);
       await writeOne(entries, false);

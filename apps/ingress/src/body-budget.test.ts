@@ -7,7 +7,10 @@ const MB = 1_024 * KB;
 /** Room for 64 MB with bodies of up to 16 MB: two large places, and 32 MB for ordinary bodies. */
 const start = ({ maxRequests = 1_000 } = {}) => {
   const clock = { now: 0 };
-  const budget = createBodyBudget({ maxBodyBytes: 16 * MB, maxHeldBytes: 64 * MB, maxRequests }, () => clock.now);
+  const budget = createBodyBudget(
+    { maxBodyBytes: 16 * MB, maxHeldBytes: 64 * MB, maxRequests },
+    () => clock.now,
+  );
   const cut: string[] = [];
   /** A body whose first `bytes` are here; undefined if it was refused. */
   const send = (name: string, bytes: number) => {
@@ -25,7 +28,8 @@ describe('the room for bodies', () => {
     const { budget, cut, send } = start();
     const large = ['one', 'two'].map((name) => send(name, 15 * MB));
     expect(send('three', 15 * MB)).toBeUndefined();
-    for (let index = 0; index < 128; index++) expect(send(`ordinary ${index}`, 256 * KB)).toBeDefined();
+    for (let index = 0; index < 128; index++)
+      expect(send(`ordinary ${index}`, 256 * KB)).toBeDefined();
     expect(send('one too many', 1)).toBeUndefined();
     expect(budget.heldBytes).toBe(62 * MB);
     expect(cut).toEqual([]);
@@ -89,6 +93,7 @@ describe('the room for bodies', () => {
 
   test('where no body can be large, ordinary ones share all there is (B6)', () => {
     const budget = createBodyBudget({ maxBodyBytes: 100 * KB, maxHeldBytes: MB, maxRequests: 100 });
-    for (let index = 0; index < 10; index++) expect(budget.admit(() => undefined)?.hold(100 * KB)).toBe(true);
+    for (let index = 0; index < 10; index++)
+      expect(budget.admit(() => undefined)?.hold(100 * KB)).toBe(true);
   });
 });

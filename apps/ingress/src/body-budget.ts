@@ -62,10 +62,16 @@ interface Body {
  * bodies. Therefore large bodies have a few places and their own share of memory. If there is no
  * room, bodies that trickle are cut off. `now` is in milliseconds.
  */
-export function createBodyBudget(limits: BodyLimits, now: () => number = () => performance.now()): BodyBudget {
+export function createBodyBudget(
+  limits: BodyLimits,
+  now: () => number = () => performance.now(),
+): BodyBudget {
   const places = largePlaces(limits);
   const large = createShare(places * limits.maxBodyBytes, places);
-  const ordinary = createShare(limits.maxHeldBytes - large.maxBytes, limits.maxRequests ?? MOST_REQUESTS);
+  const ordinary = createShare(
+    limits.maxHeldBytes - large.maxBytes,
+    limits.maxRequests ?? MOST_REQUESTS,
+  );
 
   /** Cuts off bodies that trickle, until there is room. Each gives its room back at once. */
   function makeRoom(share: Share, bodies: number, bytes: number): boolean {
@@ -100,7 +106,14 @@ export function createBodyBudget(limits: BodyLimits, now: () => number = () => p
     },
     admit: (cutOff) => {
       if (!makeRoom(ordinary, 1, 0)) return undefined;
-      const body: Body = { cutOff, share: ordinary, isReleased: false, bytes: 0, progressBytes: 0, progressAt: now() };
+      const body: Body = {
+        cutOff,
+        share: ordinary,
+        isReleased: false,
+        bytes: 0,
+        progressBytes: 0,
+        progressAt: now(),
+      };
       enter(body, ordinary);
       return {
         hold: (bytes) => hold(body, bytes),
@@ -114,7 +127,13 @@ export function createBodyBudget(limits: BodyLimits, now: () => number = () => p
   };
 }
 
-const createShare = (maxBytes: number, maxBodies: number): Share => ({ maxBytes, maxBodies, bytes: 0, bodies: 0, arriving: new Set() });
+const createShare = (maxBytes: number, maxBodies: number): Share => ({
+  maxBytes,
+  maxBodies,
+  bytes: 0,
+  bodies: 0,
+  arriving: new Set(),
+});
 
 function enter(body: Body, share: Share): void {
   body.share = share;
@@ -147,5 +166,7 @@ function noteProgress(body: Body, bytes: number, at: number): void {
  * large.
  */
 function largePlaces({ maxBodyBytes, maxHeldBytes }: BodyLimits): number {
-  return maxBodyBytes <= ORDINARY_BYTES ? 0 : Math.max(1, Math.floor(maxHeldBytes / 2 / maxBodyBytes));
+  return maxBodyBytes <= ORDINARY_BYTES
+    ? 0
+    : Math.max(1, Math.floor(maxHeldBytes / 2 / maxBodyBytes));
 }

@@ -38,11 +38,16 @@ describe('the ingress settings', () => {
 
   test('Apps with a webhook secret are read, the previous secret too; the others are not ours (B2)', () => {
     const { apps } = readIngressConfig(good);
-    expect(apps.map(({ id, secrets }) => [id, secrets.map((secret) => secret.reveal())])).toEqual([[7, ['new secret', 'old secret']]]);
+    expect(apps.map(({ id, secrets }) => [id, secrets.map((secret) => secret.reveal())])).toEqual([
+      [7, ['new secret', 'old secret']],
+    ]);
   });
 
   test('ingress starts although a pool gives strangers its node: the scheduler refuses that pool (B4)', () => {
-    const env = configured('untrusted.yaml', CONFIG.replace('FOLDER', folder).replace('image: runner:1', 'containerMode: dind'));
+    const env = configured(
+      'untrusted.yaml',
+      CONFIG.replace('FOLDER', folder).replace('image: runner:1', 'containerMode: dind'),
+    );
     expect(readIngressConfig(env).apps).toHaveLength(1);
   });
 
@@ -60,18 +65,25 @@ describe('the ingress settings', () => {
       expect.stringContaining('PADDOCK_MAX_BATCH must be between 1 and 2000'),
       'PADDOCK_INGRES_HTTP_PORT is not a setting: did you mean PADDOCK_INGRESS_HTTP_PORT?',
     ];
-    expect(() => readIngressConfig(env)).toThrow(expect.objectContaining({ name: 'ConfigError', problems }));
+    expect(() => readIngressConfig(env)).toThrow(
+      expect.objectContaining({ name: 'ConfigError', problems }),
+    );
   });
 
   test('without any webhook secret the service does not start (B1)', () => {
     const none = 'github: { apps: [{ id: 8 }] }\npools: []\nentities: {}\n';
-    const problem = expect.stringContaining('no App has a webhookSecret, so no delivery could be verified');
+    const problem = expect.stringContaining(
+      'no App has a webhookSecret, so no delivery could be verified',
+    );
     expect(() => readIngressConfig(configured('none.yaml', none))).toThrow(
       expect.objectContaining({ name: 'ConfigError', problems: [problem] }),
     );
   });
 
-  test.each(['webhookSecret: { env: NEW_SECRET }', 'webhookSecret: { env: OTHER }, previousWebhookSecret: { file: FOLDER/old }'])(
+  test.each([
+    'webhookSecret: { env: NEW_SECRET }',
+    'webhookSecret: { env: OTHER }, previousWebhookSecret: { file: FOLDER/old }',
+  ])(
     'two Apps with one secret are refused, for a delivery names its App in a header that nobody signs: %s',
     (ofOther) => {
       const yaml = CONFIG.replace('privateKey: { env: KEY }', ofOther).replaceAll('FOLDER', folder);
@@ -97,7 +109,11 @@ describe('the ingress settings', () => {
       { PADDOCK_CONFIG: '/nowhere/paddock.yaml' },
       'the configuration file /nowhere/paddock.yaml cannot be read',
     ],
-    ['a batch size that is no number', { PADDOCK_MAX_BATCH: 'many' }, 'PADDOCK_MAX_BATCH must be a whole number, and is "many"'],
+    [
+      'a batch size that is no number',
+      { PADDOCK_MAX_BATCH: 'many' },
+      'PADDOCK_MAX_BATCH must be a whole number, and is "many"',
+    ],
   ])('%s is named', (_what, changes, problem) => {
     expect(() => readIngressConfig({ ...good, ...changes })).toThrow(problem);
   });
@@ -109,13 +125,22 @@ describe('the ingress settings', () => {
   });
 
   test('problems inside the file are told with their place', () => {
-    const yaml = CONFIG.replace('FOLDER', folder).replace('labels: [linux]', 'labels: []').replace('id: 8', 'id: 7');
-    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(/pools\.0\.labels: needs at least one label/);
-    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(/github\.apps: the same App is listed twice/);
+    const yaml = CONFIG.replace('FOLDER', folder)
+      .replace('labels: [linux]', 'labels: []')
+      .replace('id: 8', 'id: 7');
+    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(
+      /pools\.0\.labels: needs at least one label/,
+    );
+    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(
+      /github\.apps: the same App is listed twice/,
+    );
   });
 
   test('the values in force are printed with secrets masked (H6)', () => {
-    const printed = printSettings(settings, readIngressConfig({ ...good, PADDOCK_ANSWER_TIMEOUT_MS: '1234' }));
+    const printed = printSettings(
+      settings,
+      readIngressConfig({ ...good, PADDOCK_ANSWER_TIMEOUT_MS: '1234' }),
+    );
     expect(printed).toContain('PADDOCK_ANSWER_TIMEOUT_MS=1234\n');
     expect(printed).toContain('PADDOCK_INGRESS_HTTP_PORT=8080\n');
     expect(printed).toContain('DATABASE_URL=[secret]\n');

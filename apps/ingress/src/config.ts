@@ -4,13 +4,25 @@ import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { choice, duration, type Environment, integer, port, type SettingsOf, tuning } from '@paddock/runtime/settings';
+import {
+  choice,
+  duration,
+  type Environment,
+  integer,
+  port,
+  type SettingsOf,
+  tuning,
+} from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 
 export const settings = {
   ...serviceSettings,
   httpPort: port({ env: 'PADDOCK_INGRESS_HTTP_PORT', default: 8080, doc: 'Port of the webhook' }),
-  healthPort: port({ env: 'PADDOCK_INGRESS_HEALTH_PORT', default: 8083, doc: 'Port of health and metrics' }),
+  healthPort: port({
+    env: 'PADDOCK_INGRESS_HEALTH_PORT',
+    default: 8083,
+    doc: 'Port of health and metrics',
+  }),
   poolSize: integer({
     env: 'PADDOCK_INGRESS_POOL_SIZE',
     default: 10,
@@ -60,7 +72,13 @@ export const settings = {
       max: 9_000,
       doc: 'Longest time to connect to PostgreSQL, and for one transaction of deliveries. A statement gets four fifths of it',
     }),
-    maxBatch: integer({ env: 'PADDOCK_MAX_BATCH', default: 64, min: 1, max: 2_000, doc: 'Most deliveries in one transaction' }),
+    maxBatch: integer({
+      env: 'PADDOCK_MAX_BATCH',
+      default: 64,
+      min: 1,
+      max: 2_000,
+      doc: 'Most deliveries in one transaction',
+    }),
     writers: integer({
       env: 'PADDOCK_INGRESS_WRITERS',
       default: 4,
@@ -90,38 +108,67 @@ export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: reado
  * Reads the settings, their file and the webhook secrets. Throws one ConfigError with all problems.
  */
 export function readIngressConfig(environment: Environment): IngressConfig {
-  return readConfig(settings, environment, ({ configPath, poolSize, writers, maxBodyBytes, maxHeldBytes }, problems) => {
-    if (maxBodyBytes !== undefined && maxHeldBytes !== undefined && maxHeldBytes < maxBodyBytes + LEAST_ORDINARY_BYTES) {
-      problems.push(`PADDOCK_MAX_HELD_BYTES must be at least ${maxBodyBytes + LEAST_ORDINARY_BYTES}: PADDOCK_MAX_BODY_BYTES and 1 MB more`);
-    }
-    if (poolSize !== undefined && writers !== undefined && poolSize < writers + OTHER_CONNECTIONS) {
-      problems.push(
-        `PADDOCK_INGRESS_POOL_SIZE must be at least ${writers + OTHER_CONNECTIONS}: PADDOCK_INGRESS_WRITERS and ${OTHER_CONNECTIONS} more`,
-      );
-    }
-    if (configPath === undefined) return undefined;
-    const { value, problems: inFile } = readYamlFile(configPath, configFile);
-    problems.push(...inFile);
-    if (value === undefined) return undefined;
-    return { apps: readApps(value, environment, problems) };
-  });
+  return readConfig(
+    settings,
+    environment,
+    ({ configPath, poolSize, writers, maxBodyBytes, maxHeldBytes }, problems) => {
+      if (
+        maxBodyBytes !== undefined &&
+        maxHeldBytes !== undefined &&
+        maxHeldBytes < maxBodyBytes + LEAST_ORDINARY_BYTES
+      ) {
+        problems.push(
+          `PADDOCK_MAX_HELD_BYTES must be at least ${maxBodyBytes + LEAST_ORDINARY_BYTES}: PADDOCK_MAX_BODY_BYTES and 1 MB more`,
+        );
+      }
+      if (
+        poolSize !== undefined &&
+        writers !== undefined &&
+        poolSize < writers + OTHER_CONNECTIONS
+      ) {
+        problems.push(
+          `PADDOCK_INGRESS_POOL_SIZE must be at least ${writers + OTHER_CONNECTIONS}: PADDOCK_INGRESS_WRITERS and ${OTHER_CONNECTIONS} more`,
+        );
+      }
+      if (configPath === undefined) return undefined;
+      const { value, problems: inFile } = readYamlFile(configPath, configFile);
+      problems.push(...inFile);
+      if (value === undefined) return undefined;
+      return { apps: readApps(value, environment, problems) };
+    },
+  );
 }
 
 /** Other services may use Apps without a webhook secret. Ingress refuses their deliveries. */
-function readApps({ github }: ConfigFile, environment: Environment, problems: string[]): AppSecrets[] {
+function readApps(
+  { github }: ConfigFile,
+  environment: Environment,
+  problems: string[],
+): AppSecrets[] {
   const withSecret = github.apps.filter(({ webhookSecret }) => webhookSecret !== undefined);
-  if (withSecret.length === 0) problems.push('github.apps: no App has a webhookSecret, so no delivery could be verified');
+  if (withSecret.length === 0)
+    problems.push('github.apps: no App has a webhookSecret, so no delivery could be verified');
   for (const { id, webhookSecret, previousWebhookSecret } of github.apps) {
     if (webhookSecret === undefined && previousWebhookSecret !== undefined) {
       problems.push(`App ${id} has a previousWebhookSecret but no webhookSecret`);
     }
   }
   const apps = withSecret.map(({ id, webhookSecret, previousWebhookSecret }) => {
-    const current = readSecret(`The webhook secret of App ${id}`, webhookSecret, environment, problems);
+    const current = readSecret(
+      `The webhook secret of App ${id}`,
+      webhookSecret,
+      environment,
+      problems,
+    );
     const previous =
       previousWebhookSecret === undefined
         ? undefined
-        : readSecret(`The previous webhook secret of App ${id}`, previousWebhookSecret, environment, problems);
+        : readSecret(
+            `The previous webhook secret of App ${id}`,
+            previousWebhookSecret,
+            environment,
+            problems,
+          );
     return { id, secrets: [current, previous].filter((secret) => secret !== undefined) };
   });
   problems.push(...sharedSecrets(apps));
@@ -132,7 +179,12 @@ function readApps({ github }: ConfigFile, environment: Environment, problems: st
 function sharedSecrets(apps: readonly AppSecrets[]): string[] {
   return apps.flatMap(({ id, secrets }, index) => {
     const own = new Set(secrets.map((secret) => secret.reveal()));
-    const others = apps.slice(index + 1).filter((other) => other.secrets.some((secret) => own.has(secret.reveal())));
-    return others.map((other) => `Apps ${id} and ${other.id} share a webhook secret, current or previous: give each one of its own`);
+    const others = apps
+      .slice(index + 1)
+      .filter((other) => other.secrets.some((secret) => own.has(secret.reveal())));
+    return others.map(
+      (other) =>
+        `Apps ${id} and ${other.id} share a webhook secret, current or previous: give each one of its own`,
+    );
   });
 }

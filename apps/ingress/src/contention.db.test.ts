@@ -5,7 +5,13 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import { sql } from 'kysely';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
+import {
+  createIngressDatabase,
+  type Ingress,
+  PATIENT,
+  signed,
+  startIngress,
+} from './scenes/ingress.scene.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;
@@ -22,7 +28,11 @@ describe('eight connections that send the same jobs', () => {
   beforeAll(async () => {
     database = await createIngressDatabase();
     for (let replica = 0; replica < 2; replica++) {
-      const ingress = await startIngress({ url: database.url, schema: database.schema, env: PATIENT });
+      const ingress = await startIngress({
+        url: database.url,
+        schema: database.schema,
+        env: PATIENT,
+      });
       replicas.push(ingress);
       await ingress.untilReady();
     }
@@ -36,17 +46,26 @@ describe('eight connections that send the same jobs', () => {
   const deadlocks = async () => {
     const { rows } = await sql<{
       count: number;
-    }>`select deadlocks as count from pg_stat_database where datname = current_database()`.execute(database.db);
+    }>`select deadlocks as count from pg_stat_database where datname = current_database()`.execute(
+      database.db,
+    );
     return rows[0]?.count;
   };
 
   test('in random order through two replicas: no deadlock, no failed batch, no refusal, and every job and worker as it should be (B6)', async () => {
-    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })));
+    const workers = await Promise.all(
+      Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })),
+    );
     const deliveries = await Promise.all(
       workers.flatMap((worker, index) =>
         (['queued', 'in_progress', 'completed'] as const).map((action) => {
           const runner =
-            action === 'queued' ? {} : { runner_name: workers.at(-1 - index)?.pod_name ?? worker.pod_name, runner_id: RUNNER_ID };
+            action === 'queued'
+              ? {}
+              : {
+                  runner_name: workers.at(-1 - index)?.pod_name ?? worker.pod_name,
+                  runner_id: RUNNER_ID,
+                };
           const payload = examplePayload('workflow_job', action, {
             workflow_job: { id: 1_000 + index, labels: ['linux'], ...runner },
             repository: { private: true, owner: ACME },
@@ -56,7 +75,9 @@ describe('eight connections that send the same jobs', () => {
         }),
       ),
     );
-    const orders = fc.sample(fc.shuffledSubarray(deliveries, { minLength: deliveries.length }), { numRuns: CONNECTIONS });
+    const orders = fc.sample(fc.shuffledSubarray(deliveries, { minLength: deliveries.length }), {
+      numRuns: CONNECTIONS,
+    });
     const statuses = new Set<number>();
     await Promise.all(
       orders.map(async (order, connection) => {
@@ -64,26 +85,46 @@ describe('eight connections that send the same jobs', () => {
         // Enough at a time for each replica to write several batches at once.
         for (let from = 0; from < order.length; from += AT_A_TIME) {
           await Promise.all(
-            order.slice(from, from + AT_A_TIME).map(async (delivery) => statuses.add((await ingress?.deliver(delivery))?.status ?? 0)),
+            order
+              .slice(from, from + AT_A_TIME)
+              .map(async (delivery) =>
+                statuses.add((await ingress?.deliver(delivery))?.status ?? 0),
+              ),
           );
         }
       }),
     );
     expect(statuses).toEqual(new Set([200]));
-    expect(await Promise.all(replicas.map((ingress) => ingress.metric('paddock_delivery_batch_failures_total')))).toEqual([0, 0]);
-    expect(await Promise.all(replicas.map((ingress) => ingress.metric('paddock_deliveries_total')))).toEqual([
-      (CONNECTIONS / 2) * deliveries.length,
-      (CONNECTIONS / 2) * deliveries.length,
-    ]);
+    expect(
+      await Promise.all(
+        replicas.map((ingress) => ingress.metric('paddock_delivery_batch_failures_total')),
+      ),
+    ).toEqual([0, 0]);
+    expect(
+      await Promise.all(replicas.map((ingress) => ingress.metric('paddock_deliveries_total'))),
+    ).toEqual([(CONNECTIONS / 2) * deliveries.length, (CONNECTIONS / 2) * deliveries.length]);
 
-    const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status', 'k8s_pod']).orderBy('job_id').execute();
+    const jobs = await database.db
+      .selectFrom('jobs')
+      .select(['job_id', 'status', 'k8s_pod'])
+      .orderBy('job_id')
+      .execute();
     expect(jobs).toEqual(
-      workers.map((_worker, index) => ({ job_id: 1_000 + index, status: 'completed', k8s_pod: workers.at(-1 - index)?.pod_name })),
+      workers.map((_worker, index) => ({
+        job_id: 1_000 + index,
+        status: 'completed',
+        k8s_pod: workers.at(-1 - index)?.pod_name,
+      })),
     );
-    const unbound = await database.db.selectFrom('workers').select('pod_name').where('assigned_job_id', 'is', null).execute();
+    const unbound = await database.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('assigned_job_id', 'is', null)
+      .execute();
     expect(unbound).toEqual([]);
 
-    for (const ingress of replicas) expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    for (const ingress of replicas)
+      expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
     await untilDisconnected(database.db, 'ingress');
     expect(await deadlocks()).toBe(0);
   });

@@ -16,7 +16,8 @@ import { startTunnel } from '@paddock/testing/tunnel';
 
 type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
 
-const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
+const deliver = async (ingress: Ingress, jobId: number) =>
+  ingress.deliver(await jobDelivery('queued', jobId));
 
 /** It is said in a sentence that no delivery can be taken, and that the process is well. */
 const expectUnready = async (ingress: Ingress, sentence: string) => {
@@ -51,14 +52,26 @@ describe('ingress while PostgreSQL is in trouble', () => {
 
   /** With the limits of time of the settings' defaults, for what is never answered. */
   const startHasty = async (url = database.url, env: Record<string, string> = {}) => {
-    const ingress = await startIngress({ url, schema: database.schema, env, patienceMs: GITHUBS_PATIENCE_MS });
+    const ingress = await startIngress({
+      url,
+      schema: database.schema,
+      env,
+      patienceMs: GITHUBS_PATIENCE_MS,
+    });
     started.push(ingress);
     return ingress;
   };
   const start = (url?: string) => startHasty(url, PATIENT);
-  const jobIds = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
+  const jobIds = async () =>
+    (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
+      (row) => row.job_id,
+    );
 
-  const refused = { status: 503, text: 'The delivery could not be stored: send it again later.', retryAfter: '10' };
+  const refused = {
+    status: 503,
+    text: 'The delivery could not be stored: send it again later.',
+    retryAfter: '10',
+  };
   const stored = { status: 200, text: 'job_stored' };
 
   test('gone: 503, also at the start; both times it recovers by itself (B5, H1)', async () => {
@@ -71,7 +84,11 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await ingress.untilReady();
     expect(await deliver(ingress, 901)).toMatchObject(stored);
     await tunnel.cut();
-    expect(await Promise.all([902, 903, 904].map((id) => deliver(ingress, id)))).toEqual([refused, refused, refused]);
+    expect(await Promise.all([902, 903, 904].map((id) => deliver(ingress, id)))).toEqual([
+      refused,
+      refused,
+      refused,
+    ]);
     await expectUnready(ingress, 'PostgreSQL cannot be asked');
     await tunnel.mend();
     await expectRecovered(ingress, 905);
@@ -82,19 +99,22 @@ describe('ingress while PostgreSQL is in trouble', () => {
   test.each<[string, (tunnel: Tunnel) => unknown, (tunnel: Tunnel) => unknown]>([
     ['gone', (tunnel) => tunnel.cut(), () => undefined],
     ['silent', (tunnel) => tunnel.setSilent(true), (tunnel) => tunnel.cut()],
-  ])('%s: metrics are shown all the same, without the gauges that are read from rows (H5)', async (_how, disturb, end) => {
-    const tunnel = await startTunnel(database.url);
-    const ingress = await startHasty(tunnel.url);
-    await ingress.untilReady();
-    const scrape = async () => (await ingress.ask('/metrics')).text;
-    const shared = '\npaddock_migration_needed 0';
-    await waitFor('them to be there', async () => (await scrape()).includes(shared));
-    await disturb(tunnel);
-    await waitFor('them to be absent', async () => !(await scrape()).includes(shared));
-    expect(await scrape()).toContain('\npaddock_held_bytes 0\n');
-    await expectUnready(ingress, 'PostgreSQL cannot be asked');
-    await end(tunnel);
-  });
+  ])(
+    '%s: metrics are shown all the same, without the gauges that are read from rows (H5)',
+    async (_how, disturb, end) => {
+      const tunnel = await startTunnel(database.url);
+      const ingress = await startHasty(tunnel.url);
+      await ingress.untilReady();
+      const scrape = async () => (await ingress.ask('/metrics')).text;
+      const shared = '\npaddock_migration_needed 0';
+      await waitFor('them to be there', async () => (await scrape()).includes(shared));
+      await disturb(tunnel);
+      await waitFor('them to be absent', async () => !(await scrape()).includes(shared));
+      expect(await scrape()).toContain('\npaddock_held_bytes 0\n');
+      await expectUnready(ingress, 'PostgreSQL cannot be asked');
+      await end(tunnel);
+    },
+  );
 
   test('away between two looks at readiness: ready as soon as PostgreSQL answers, for readiness sees for itself (B5)', async () => {
     const tunnel = await startTunnel(database.url);
@@ -122,9 +142,14 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await expectRecovered(ingress, 901);
     tunnel.setSilent(true);
     const answers = Array.from({ length: 12 }, (_, index) => deliver(ingress, 902 + index));
-    expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([503]));
+    expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(
+      new Set([503]),
+    );
     await expectUnready(ingress, 'PostgreSQL cannot be asked');
-    await waitFor('a cut', async () => (await ingress.metric('paddock_database_connections_cut_total')) > 0);
+    await waitFor(
+      'a cut',
+      async () => (await ingress.metric('paddock_database_connections_cut_total')) > 0,
+    );
     tunnel.setSilent(false);
     await expectRecovered(ingress, 950);
     expect(await jobIds()).toEqual([901, 950]);
@@ -135,16 +160,22 @@ describe('ingress while PostgreSQL is in trouble', () => {
   test('slow, as a table that somebody has locked: 503 and a sentence, and stored once it is free (B5)', async () => {
     const ingress = await startHasty();
     await ingress.untilReady();
-    const cancelled = 'the newest deliveries could not be written and were refused with 503: canceling statement';
+    const cancelled =
+      'the newest deliveries could not be written and were refused with 503: canceling statement';
     await database.db.transaction().execute(async (trx) => {
       await sql`lock table installation_events in exclusive mode`.execute(trx);
       // On a busy machine another of its limits may come first, which says less.
       await waitFor('a write that PostgreSQL has ended', async () => {
         expect(await deliver(ingress, 900)).toEqual(refused);
-        await waitFor('its end', async () => (await ingress.metric('paddock_requests_in_flight')) === 0);
+        await waitFor(
+          'its end',
+          async () => (await ingress.metric('paddock_requests_in_flight')) === 0,
+        );
         return (await ingress.ask('/readyz')).text.includes(cancelled);
       });
-      expect(await ingress.metric('paddock_delivery_batch_failures_total{consequence="refused"}')).toBeGreaterThan(0);
+      expect(
+        await ingress.metric('paddock_delivery_batch_failures_total{consequence="refused"}'),
+      ).toBeGreaterThan(0);
       await expectUnready(ingress, cancelled);
     });
     expect(await jobIds()).toEqual([]);
@@ -161,7 +192,9 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await reconnect.execute(database.db);
     await waitFor(
       'a refusal',
-      async () => (await deliver(ingress, 900)).status === 503 && ingress.lines().some((line) => line.includes('25006')),
+      async () =>
+        (await deliver(ingress, 900)).status === 503 &&
+        ingress.lines().some((line) => line.includes('25006')),
     );
     await expectUnready(ingress, 'PostgreSQL takes no writes');
     await sql`alter database ${name} reset default_transaction_read_only`.execute(database.db);
@@ -195,7 +228,9 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await expectUnready(ingress, 'run `pnpm db:migrate`');
     expect(await deliver(ingress, 900)).toEqual(refused);
     expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(ingress.lines().filter((line) => line.includes('"message":"not ready"'))).toHaveLength(1);
+    expect(ingress.lines().filter((line) => line.includes('"message":"not ready"'))).toHaveLength(
+      1,
+    );
     expect(ingress.lines().join('\n')).not.toContain('pools document could not be read');
     await empty.drop();
   });

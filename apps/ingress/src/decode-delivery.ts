@@ -18,7 +18,13 @@ const MOST_CONTAINERS = 1_000_000;
  * pool serves the job, only a part of its body is stored.
  */
 export function decodeDelivery(
-  { event, guid, appId, digest, reduces }: { event: string; guid: string; appId: number; digest: string; reduces: boolean },
+  {
+    event,
+    guid,
+    appId,
+    digest,
+    reduces,
+  }: { event: string; guid: string; appId: number; digest: string; reduces: boolean },
   sent: Buffer,
 ): DeliveryToRecord | { readonly problem: string } {
   const bytes = jsonOf(sent);
@@ -30,13 +36,22 @@ export function decodeDelivery(
   const body = parseJson(text);
   if (body === undefined) return { problem: 'The body is not JSON.' };
   const parsed = parseDelivery(event, body);
-  if (parsed.kind === 'malformed') return { problem: `The delivery cannot be used: ${parsed.problem}.` };
+  if (parsed.kind === 'malformed')
+    return { problem: `The delivery cannot be used: ${parsed.problem}.` };
   const isJob = parsed.kind === 'job' || parsed.kind === 'waiting_job';
   const payloadRepaired = isRepaired || !isUtf8(bytes);
   const payload = payloadRepaired ? text : bytes;
   // Parsed again when needed: kept, the objects would take several times the body's counted memory.
   const reduced = () => reduceJobPayload(JSON.parse(String(payload)), bytes.length);
-  return { guid, appId, parsed, payload, payloadRepaired, bodyDigest: digest, ...(isJob && reduces ? { reduced } : {}) };
+  return {
+    guid,
+    appId,
+    parsed,
+    payload,
+    payloadRepaired,
+    bodyDigest: digest,
+    ...(isJob && reduces ? { reduced } : {}),
+  };
 }
 
 /**
@@ -44,7 +59,11 @@ export function decodeDelivery(
  * must not be refused for its form.
  */
 export function withQuotedNumbers(delivery: DeliveryToRecord): DeliveryToRecord {
-  return { ...delivery, payload: quoteHugeNumbers(String(delivery.payload)), payloadRepaired: true };
+  return {
+    ...delivery,
+    payload: quoteHugeNumbers(String(delivery.payload)),
+    payloadRepaired: true,
+  };
 }
 
 const FORM = Buffer.from('payload=');
@@ -70,12 +89,19 @@ function whyTooBig(json: string): string | undefined {
   if (countOf('{', json) + countOf('[', json) <= DEEPEST) return undefined;
   const { depth, containers } = measure(json);
   if (depth > DEEPEST) return `The body is nested deeper than ${DEEPEST} levels.`;
-  return containers > MOST_CONTAINERS ? `The body has more than ${MOST_CONTAINERS} objects and arrays.` : undefined;
+  return containers > MOST_CONTAINERS
+    ? `The body has more than ${MOST_CONTAINERS} objects and arrays.`
+    : undefined;
 }
 
 function countOf(character: string, text: string): number {
   let count = 0;
-  for (let index = text.indexOf(character); index !== -1; index = text.indexOf(character, index + 1)) count++;
+  for (
+    let index = text.indexOf(character);
+    index !== -1;
+    index = text.indexOf(character, index + 1)
+  )
+    count++;
   return count;
 }
 

@@ -47,7 +47,14 @@ export interface IngressEvents {
    */
   refused(
     refusal: Refusal,
-    details: { guid?: string; event?: string; appId?: number; kind?: string; reason: string; error?: unknown },
+    details: {
+      guid?: string;
+      event?: string;
+      appId?: number;
+      kind?: string;
+      reason: string;
+      error?: unknown;
+    },
   ): void;
   /** A stored delivery says how long its job waited or ran. */
   jobMoved(times: JobTimes): void;
@@ -86,16 +93,36 @@ const UNAUTHENTICATED: ReadonlySet<Refusal> = new Set<Refusal>([
 const MOST_REFUSED_ENTITIES = 1_000;
 
 /** One function per event: its metric and its log line. `held`: what deliveries occupy now. */
-export function createIngressEvents({ log, metrics, held }: { log: Logger; metrics: Metrics; held: Held }): IngressEvents {
+export function createIngressEvents({
+  log,
+  metrics,
+  held,
+}: {
+  log: Logger;
+  metrics: Metrics;
+  held: Held;
+}): IngressEvents {
   const sample = createSamples();
   metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => held.heldBytes);
-  metrics.reading('paddock_requests_in_flight', 'Deliveries that are received or wait to be stored', () => held.requests);
-  const deliveries = metrics.counter('paddock_deliveries_total', 'Deliveries stored, by event and outcome', ['event', 'outcome']);
+  metrics.reading(
+    'paddock_requests_in_flight',
+    'Deliveries that are received or wait to be stored',
+    () => held.requests,
+  );
+  const deliveries = metrics.counter(
+    'paddock_deliveries_total',
+    'Deliveries stored, by event and outcome',
+    ['event', 'outcome'],
+  );
   const misused = metrics.counter(
     'paddock_workers_misused_total',
     'Workers that GitHub gave a job that their pool does not serve: of another entity or repository, or of a public one',
   );
-  const refusals = metrics.counter('paddock_deliveries_refused_total', 'Requests that were not stored, by reason', ['reason']);
+  const refusals = metrics.counter(
+    'paddock_deliveries_refused_total',
+    'Requests that were not stored, by reason',
+    ['reason'],
+  );
   const seconds = metrics.histogram(
     'paddock_delivery_seconds',
     'From the first byte of a delivery to its answer',
@@ -118,25 +145,39 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
     [10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600],
     ['pool'],
   );
-  const batchSize = metrics.histogram('paddock_delivery_batch_size', 'Deliveries in one transaction', [1, 2, 5, 10, 20, 50, 100, 200, 500]);
+  const batchSize = metrics.histogram(
+    'paddock_delivery_batch_size',
+    'Deliveries in one transaction',
+    [1, 2, 5, 10, 20, 50, 100, 200, 500],
+  );
   const batchSeconds = metrics.histogram(
     'paddock_delivery_batch_seconds',
     'Duration of one transaction of deliveries',
     [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   );
-  const batchFailures = metrics.counter('paddock_delivery_batch_failures_total', 'Transactions of deliveries that failed', ['consequence']);
+  const batchFailures = metrics.counter(
+    'paddock_delivery_batch_failures_total',
+    'Transactions of deliveries that failed',
+    ['consequence'],
+  );
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
     'Times that connections to PostgreSQL were cut because it had gone silent',
   );
-  const poolsVersion = metrics.gauge('paddock_pools_version', 'Version of the pools document in force here');
+  const poolsVersion = metrics.gauge(
+    'paddock_pools_version',
+    'Version of the pools document in force here',
+  );
 
   // The metric counts each. Any number of entities may install the App.
   const logged = new Set<number>();
   const logRefusedEntity = ({ id, login }: Entity, guid: string): void => {
     if (logged.has(id) || logged.size >= MOST_REFUSED_ENTITIES) return;
     logged.add(id);
-    log.warn('refused an entity: its login is pinned to another entity; if it moved, update login_pins', { entityId: id, login, guid });
+    log.warn(
+      'refused an entity: its login is pinned to another entity; if it moved, update login_pins',
+      { entityId: id, login, guid },
+    );
   };
 
   return {
@@ -147,26 +188,42 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       seconds.observe(ms / 1000);
       if (outcome === 'refused_entity' && entity !== null) logRefusedEntity(entity, guid);
       // Debug only: the stored row says the same.
-      log.debug('delivery stored', { guid, event, outcome, appId, ...(job === null ? {} : { jobId: job.jobId }) });
+      log.debug('delivery stored', {
+        guid,
+        event,
+        outcome,
+        appId,
+        ...(job === null ? {} : { jobId: job.jobId }),
+      });
       if (outcome !== 'worker_misused' || job === null) return;
       misused.inc();
       const { jobId, runnerName: worker, repoFullName: repository } = job;
-      log.warn('a job runs on a worker of a pool that does not serve it: check who may use the runner group', {
-        guid,
-        jobId,
-        worker,
-        repository,
-      });
+      log.warn(
+        'a job runs on a worker of a pool that does not serve it: check who may use the runner group',
+        {
+          guid,
+          jobId,
+          worker,
+          repository,
+        },
+      );
     },
     refused: (refusal, { kind = '', ...details }) => {
       refusals.inc({ reason: refusal });
       const isUnauthenticated = UNAUTHENTICATED.has(refusal);
       const sampled = isUnauthenticated ? sample(`${refusal} ${kind}`) : {};
-      if (sampled !== undefined) log[isUnauthenticated ? 'info' : 'warn']('delivery refused', { refusal, ...details, ...sampled });
+      if (sampled !== undefined)
+        log[isUnauthenticated ? 'info' : 'warn']('delivery refused', {
+          refusal,
+          ...details,
+          ...sampled,
+        });
     },
     jobMoved: (times) => {
-      if (times.queueSeconds !== undefined) queueSeconds.observe({ pool: times.pool }, times.queueSeconds);
-      if (times.runSeconds !== undefined) runSeconds.observe({ pool: times.pool }, times.runSeconds);
+      if (times.queueSeconds !== undefined)
+        queueSeconds.observe({ pool: times.pool }, times.queueSeconds);
+      if (times.runSeconds !== undefined)
+        runSeconds.observe({ pool: times.pool }, times.runSeconds);
     },
     batchWritten: (size, ms) => {
       batchSize.observe(size);
@@ -177,8 +234,12 @@ export function createIngressEvents({ log, metrics, held }: { log: Logger; metri
       log.warn('a batch of deliveries failed', { size, consequence: what, error });
     },
     gapSeen: (appId, gap) =>
-      log.info('deliveries may have failed before this one: the reconciler reads GitHub’s log', { appId, after: gap }),
-    gapNotReported: (error) => log.warn('could not ask for a pass over GitHub’s log of deliveries; trying again', { error }),
+      log.info('deliveries may have failed before this one: the reconciler reads GitHub’s log', {
+        appId,
+        after: gap,
+      }),
+    gapNotReported: (error) =>
+      log.warn('could not ask for a pass over GitHub’s log of deliveries; trying again', { error }),
     connectionsCut: (reason) => {
       cuts.inc();
       log.warn('connections to PostgreSQL given up', { reason });

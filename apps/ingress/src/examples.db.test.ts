@@ -2,13 +2,22 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { TestDatabase } from '@paddock/testing/database';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
+import {
+  createIngressDatabase,
+  type Ingress,
+  PATIENT,
+  signed,
+  startIngress,
+} from './scenes/ingress.scene.ts';
 
 interface Example {
   readonly action?: string;
 }
 const require = createRequire(import.meta.url);
-const published = require('@octokit/webhooks-examples') as readonly { readonly name: string; readonly examples: readonly Example[] }[];
+const published = require('@octokit/webhooks-examples') as readonly {
+  readonly name: string;
+  readonly examples: readonly Example[];
+}[];
 
 // Pools, entities and repositories so that the examples meet each rule.
 const CONFIG = `
@@ -49,7 +58,12 @@ describe('the published examples of GitHub’s events', () => {
 
   beforeAll(async () => {
     database = await createIngressDatabase(CONFIG);
-    ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG, env: PATIENT });
+    ingress = await startIngress({
+      url: database.url,
+      schema: database.schema,
+      config: CONFIG,
+      env: PATIENT,
+    });
     await ingress.untilReady();
   });
   afterAll(async () => {
@@ -96,9 +110,23 @@ describe('the published examples of GitHub’s events', () => {
       .orderBy('job_id')
       .execute();
     expect(jobs).toEqual([
-      { job_id: 2832853555, status: 'running', wants_worker: false, k8s_pool: 'gpu', entity_name: 'octo-org', runner_name: 'my runner' },
+      {
+        job_id: 2832853555,
+        status: 'running',
+        wants_worker: false,
+        k8s_pool: 'gpu',
+        entity_name: 'octo-org',
+        runner_name: 'my runner',
+      },
       // Queued years ago: GitHub is asked before it is demand.
-      { job_id: 12877621891, status: 'pending', wants_worker: false, k8s_pool: 'k8s', entity_name: 'lineville', runner_name: null },
+      {
+        job_id: 12877621891,
+        status: 'pending',
+        wants_worker: false,
+        k8s_pool: 'k8s',
+        entity_name: 'lineville',
+        runner_name: null,
+      },
     ]);
     const installations = await database.db
       .selectFrom('installations')
@@ -107,8 +135,20 @@ describe('the published examples of GitHub’s events', () => {
       .orderBy('installation_id')
       .execute();
     expect(installations).toEqual([
-      { installation_id: 2, login: 'octocat', repository_selection: 'selected', suspended_at: null, deleted_at: expect.any(Date) },
-      { installation_id: 16598467, login: 'Codertocat', repository_selection: 'all', suspended_at: null, deleted_at: null },
+      {
+        installation_id: 2,
+        login: 'octocat',
+        repository_selection: 'selected',
+        suspended_at: null,
+        deleted_at: expect.any(Date),
+      },
+      {
+        installation_id: 16598467,
+        login: 'Codertocat',
+        repository_selection: 'all',
+        suspended_at: null,
+        deleted_at: null,
+      },
     ]);
   });
 
@@ -120,8 +160,15 @@ describe('the published examples of GitHub’s events', () => {
       installation: { id: 16598467 },
       target_type: 'User',
     };
-    expect(await ingress.deliver(await signed('installation_target', payload))).toMatchObject({ status: 200, text: 'ok' });
-    const login = await database.db.selectFrom('installations').select('login').where('installation_id', '=', 16598467).executeTakeFirst();
+    expect(await ingress.deliver(await signed('installation_target', payload))).toMatchObject({
+      status: 200,
+      text: 'ok',
+    });
+    const login = await database.db
+      .selectFrom('installations')
+      .select('login')
+      .where('installation_id', '=', 16598467)
+      .executeTakeFirst();
     expect(login).toEqual({ login: 'Recoder' });
   });
 });

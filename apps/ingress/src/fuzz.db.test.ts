@@ -7,8 +7,22 @@ import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { hostileRequest, type HostileRequest, intactJob, OWNER, WORKER } from './scenes/hostile.scene.ts';
-import { APP, createIngressDatabase, type Ingress, jobDelivery, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
+import {
+  hostileRequest,
+  type HostileRequest,
+  intactJob,
+  OWNER,
+  WORKER,
+} from './scenes/hostile.scene.ts';
+import {
+  APP,
+  createIngressDatabase,
+  type Ingress,
+  jobDelivery,
+  PATIENT,
+  signed,
+  startIngress,
+} from './scenes/ingress.scene.ts';
 import { sendRaw } from './scenes/raw-request.scene.ts';
 
 /** How often each property is tried. */
@@ -32,7 +46,8 @@ const expectTruth = ({ isSigned }: HostileRequest, statuses: readonly number[]) 
 };
 
 /** Whichever event it came as. */
-const digestsOf = (body: Buffer) => [...HANDLED_EVENTS, 'other'].map((event) => bodyDigest({ appId: APP, event }, body));
+const digestsOf = (body: Buffer) =>
+  [...HANDLED_EVENTS, 'other'].map((event) => bodyDigest({ appId: APP, event }, body));
 
 describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
   const bounds = { seed, numRuns: RUNS };
@@ -49,7 +64,12 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
       // A leak of what is sent here would end the process.
       NODE_OPTIONS: '--max-old-space-size=128',
     };
-    ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG, env });
+    ingress = await startIngress({
+      url: database.url,
+      schema: database.schema,
+      config: CONFIG,
+      env,
+    });
     await ingress.untilReady();
     await putWorker(database.db, { pod_name: WORKER, entity_id: OWNER });
   });
@@ -59,13 +79,21 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
   });
   /** Whatever was sent: the process lives, holds nothing any more, and takes what is right. */
   const expectWell = async () => {
-    const held = async () => (await ingress.metric('paddock_held_bytes')) + (await ingress.metric('paddock_requests_in_flight'));
+    const held = async () =>
+      (await ingress.metric('paddock_held_bytes')) +
+      (await ingress.metric('paddock_requests_in_flight'));
     await waitFor('nothing held', async () => (await held()) === 0);
-    expect(await ingress.deliver(await signed('ping', { zen: randomUUID() }))).toMatchObject({ status: 200, text: 'ok' });
+    expect(await ingress.deliver(await signed('ping', { zen: randomUUID() }))).toMatchObject({
+      status: 200,
+      text: 'ok',
+    });
     expect(ingress.lines().filter((line) => line.includes('"refusal":"internal"'))).toEqual([]);
   };
   const stored = async () => {
-    const rows = await database.db.selectFrom('installation_events').select(['delivery_guid', 'body_digest']).execute();
+    const rows = await database.db
+      .selectFrom('installation_events')
+      .select(['delivery_guid', 'body_digest'])
+      .execute();
     const digests = new Set(rows.map(({ body_digest: digest }) => digest?.replaceAll('-', '')));
     return { guids: new Set(rows.map(({ delivery_guid: guid }) => guid)), digests };
   };
@@ -76,7 +104,11 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
       fc.asyncProperty(hostileRequest, async (request) => {
         const head = request.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
         const start = `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${request.body.length}\r\n${head}\r\n`;
-        const statuses = await sendRaw(ingress.port ?? 0, [Buffer.from(start, 'latin1'), request.body], 'wait');
+        const statuses = await sendRaw(
+          ingress.port ?? 0,
+          [Buffer.from(start, 'latin1'), request.body],
+          'wait',
+        );
         expectTruth(request, statuses);
         expect(statuses.filter((status) => status !== 100)).toHaveLength(1);
         answered.set(request, statuses.includes(200));
@@ -87,7 +119,8 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
     const { guids, digests } = await stored();
     for (const [{ guid, body }, isAccepted] of answered) {
       // A body that comes very often leaves no more rows.
-      const isStored = guids.has(guid) || (isAccepted && digestsOf(body).some((digest) => digests.has(digest)));
+      const isStored =
+        guids.has(guid) || (isAccepted && digestsOf(body).some((digest) => digests.has(digest)));
       expect({ guid, isStored }).toEqual({ guid, isStored: isAccepted });
     }
     const jobs = await database.db.selectFrom('jobs').select('k8s_pod').execute();
@@ -117,28 +150,50 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n',
       '\r\n\u0000\u0001',
     );
-    const length = fc.constantFrom('exact', 'more', 'less', 'none', 'negative', 'chunked', 'chunked badly', 'both');
-    const connection = fc.tuple(split, start, length).map(([[request, cuts, end], line, framing]) => {
-      const head = request.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      // Who waits for the other side asks it to close: else it keeps the connection for the next
-      // request.
-      const close = end === 'wait' ? 'connection: close\r\n' : '';
-      const wire = Buffer.concat([Buffer.from(line + close + head, 'latin1'), framed(framing, request.body)]);
-      const places = cuts.map((cut) => Math.floor(cut * wire.length)).toSorted((a, b) => a - b);
-      const parts = [0, ...places].map((from, index) => wire.subarray(from, places[index] ?? wire.length));
-      return { request, parts, end, line, framing };
-    });
+    const length = fc.constantFrom(
+      'exact',
+      'more',
+      'less',
+      'none',
+      'negative',
+      'chunked',
+      'chunked badly',
+      'both',
+    );
+    const connection = fc
+      .tuple(split, start, length)
+      .map(([[request, cuts, end], line, framing]) => {
+        const head = request.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+        // Who waits for the other side asks it to close: else it keeps the connection for the next
+        // request.
+        const close = end === 'wait' ? 'connection: close\r\n' : '';
+        const wire = Buffer.concat([
+          Buffer.from(line + close + head, 'latin1'),
+          framed(framing, request.body),
+        ]);
+        const places = cuts.map((cut) => Math.floor(cut * wire.length)).toSorted((a, b) => a - b);
+        const parts = [0, ...places].map((from, index) =>
+          wire.subarray(from, places[index] ?? wire.length),
+        );
+        return { request, parts, end, line, framing };
+      });
     await fc.assert(
       // Side by side, since a broken one is given up only when its time is over.
-      fc.asyncProperty(fc.array(connection, { minLength: 10, maxLength: 30 }), async (connections) => {
-        const answers = await Promise.all(connections.map(async ({ parts, end }) => sendRaw(ingress.port ?? 0, parts, end)));
-        const wrong = connections.filter(({ request, line }, index) => {
-          const statuses = answers[index] ?? [];
-          const isAccepted = statuses.includes(200) && !request.isSigned && line.startsWith('POST');
-          return isAccepted || statuses.some((status) => status >= 500 && status !== 503);
-        });
-        expect(wrong.map(({ line, framing, end }) => ({ line, framing, end }))).toEqual([]);
-      }),
+      fc.asyncProperty(
+        fc.array(connection, { minLength: 10, maxLength: 30 }),
+        async (connections) => {
+          const answers = await Promise.all(
+            connections.map(async ({ parts, end }) => sendRaw(ingress.port ?? 0, parts, end)),
+          );
+          const wrong = connections.filter(({ request, line }, index) => {
+            const statuses = answers[index] ?? [];
+            const isAccepted =
+              statuses.includes(200) && !request.isSigned && line.startsWith('POST');
+            return isAccepted || statuses.some((status) => status >= 500 && status !== 503);
+          });
+          expect(wrong.map(({ line, framing, end }) => ({ line, framing, end }))).toEqual([]);
+        },
+      ),
       { ...bounds, numRuns: Math.ceil(RUNS / 20) },
     );
     await expectWell();
@@ -159,11 +214,14 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
       fc.option(fc.integer({ min: -1_100, max: 1_100 })),
     );
     const number = digits.map(
-      ([whole, fraction, exponent]) => `${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : `e${exponent}`}`,
+      ([whole, fraction, exponent]) =>
+        `${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : `e${exponent}`}`,
     );
     await fc.assert(
       fc.asyncProperty(number, fc.uuid(), async (text, guid) => {
-        expect(await ingress.deliver(await signed('ping', `{"n":${text}}`, { guid }))).toMatchObject({ status: 200 });
+        expect(
+          await ingress.deliver(await signed('ping', `{"n":${text}}`, { guid })),
+        ).toMatchObject({ status: 200 });
         const { rows } = await sql`
           select case jsonb_typeof(payload -> 'n') when 'number' then (payload ->> 'n')::numeric = ${text}::numeric
             else payload_repaired and payload ->> 'n' = ${text} end as "isExact"
@@ -176,11 +234,17 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
       const { headers, body } = await jobDelivery('queued', 900, { [field]: 5 });
       const text = body.replace(`"${field}":5`, `"${field}":9007199254740993`);
       expect(text).toContain('9007199254740993');
-      expect(await ingress.deliver(await signed('workflow_job', text, { guid: headers['x-github-delivery'] ?? '' }))).toMatchObject({
+      expect(
+        await ingress.deliver(
+          await signed('workflow_job', text, { guid: headers['x-github-delivery'] ?? '' }),
+        ),
+      ).toMatchObject({
         status: 400,
       });
     }
-    expect(await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 900).execute()).toEqual([]);
+    expect(
+      await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 900).execute(),
+    ).toEqual([]);
     await expectWell();
   });
 
@@ -188,23 +252,33 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
     const large = JSON.stringify({ text: 'x'.repeat(MAX_BODY_BYTES - 20) });
     const right = await signed('push', large);
     const wrong = { ...right, body: right.body.replace('x', 'y') };
-    // 256 MB, of which nothing may be left: held strings would end the process, held bytes are
-    // counted here.
+    // 256 MB in all: strings that stay would end the process, bytes that stay are counted here.
     for (let round = 0; round < 20; round++) {
-      await Promise.all(Array.from({ length: 32 }, (_, index) => ingress.deliver(index === 0 ? right : wrong)));
+      await Promise.all(
+        Array.from({ length: 32 }, (_, index) => ingress.deliver(index === 0 ? right : wrong)),
+      );
     }
-    const used = async () => (await ingress.metric('nodejs_heap_size_used_bytes')) + (await ingress.metric('nodejs_external_memory_bytes'));
+    const used = async () =>
+      (await ingress.metric('nodejs_heap_size_used_bytes')) +
+      (await ingress.metric('nodejs_external_memory_bytes'));
     await waitFor('memory that was given back', async () => (await used()) < 120_000_000);
-    expect(await ingress.metric('paddock_deliveries_refused_total')).toBeGreaterThanOrEqual(20 * 31);
+    expect(await ingress.metric('paddock_deliveries_refused_total')).toBeGreaterThanOrEqual(
+      20 * 31,
+    );
     await expectWell();
   });
 });
 
 /** The rest of a request: the header of its length, and the body in that frame. */
 function framed(how: string, body: Buffer): Buffer {
-  const plain = (length: number | string) => Buffer.concat([Buffer.from(`content-length: ${length}\r\n\r\n`), body]);
+  const plain = (length: number | string) =>
+    Buffer.concat([Buffer.from(`content-length: ${length}\r\n\r\n`), body]);
   const chunked = (size: string, more = '') =>
-    Buffer.concat([Buffer.from(`${more}transfer-encoding: chunked\r\n\r\n${size}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]);
+    Buffer.concat([
+      Buffer.from(`${more}transfer-encoding: chunked\r\n\r\n${size}\r\n`),
+      body,
+      Buffer.from('\r\n0\r\n\r\n'),
+    ]);
   switch (how) {
     case 'exact':
       return plain(body.length);

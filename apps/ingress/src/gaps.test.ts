@@ -12,7 +12,10 @@ describe('a gap (E1)', () => {
   });
 
   /** A replica whose clock is the test's; `want` stands for PostgreSQL. */
-  function start(want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve(), rest?: GapsOptions['rest']) {
+  function start(
+    want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve(),
+    rest?: GapsOptions['rest'],
+  ) {
     const clock = { now: 0 };
     const wanted: WantedPasses[] = [];
     const seen: Gap[] = [];
@@ -118,7 +121,9 @@ describe('a gap (E1)', () => {
             gaps.refused(7);
             gaps.stored(7);
           }
-          return how === 'fails' && told < 10 ? Promise.reject(new Error('away')) : Promise.resolve();
+          return how === 'fails' && told < 10
+            ? Promise.reject(new Error('away'))
+            : Promise.resolve();
         },
         () => new Promise(() => undefined),
       );
@@ -130,7 +135,9 @@ describe('a gap (E1)', () => {
 
   test('is told again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
     let isAway = true;
-    const { gaps, clock, wanted, seen, errors } = start(() => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()));
+    const { gaps, clock, wanted, seen, errors } = start(() =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(),
+    );
     gaps.stored(7);
     await waitFor('a failure', () => errors.length > 0);
     clock.now = 60_000;

@@ -61,7 +61,13 @@ const APART_MS = 1_000;
  * read GitHub's log at once, not at the next sweep. Each replica knows only its own gaps; the
  * database merges their requests.
  */
-export function createGaps({ want, onGap, onError, now = () => performance.now(), rest = pause }: GapsOptions): Gaps {
+export function createGaps({
+  want,
+  onGap,
+  onError,
+  now = () => performance.now(),
+  rest = pause,
+}: GapsOptions): Gaps {
   const startedAt = now();
   let turnedAwayAt = Number.NEGATIVE_INFINITY;
   const refusedAt = new Map<number, number>();
@@ -87,7 +93,10 @@ export function createGaps({ want, onGap, onError, now = () => performance.now()
   function wantedAfter(appId: number, gap: Gap): Omit<WantedPasses, 'schedule'> {
     if (gap === 'silence') return { restMs: UNSURE_APART_MS };
     if (gap === 'turned_away') return { forMs: LATE_MS, restMs: UNSURE_APART_MS };
-    return { forMs: LATE_MS, isUrgent: now() - (reportedAt.get(appId) ?? Number.NEGATIVE_INFINITY) >= URGENT_AFTER_MS };
+    return {
+      forMs: LATE_MS,
+      isUrgent: now() - (reportedAt.get(appId) ?? Number.NEGATIVE_INFINITY) >= URGENT_AFTER_MS,
+    };
   }
 
   async function report(appId: number, gap: Gap): Promise<void> {

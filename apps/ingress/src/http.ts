@@ -43,7 +43,10 @@ export function createListener({ receive, isStopping }: ListenerOptions): Reques
 function send(response: ServerResponse, { status, text }: Answer): void {
   const body = `${text}\n`;
   if (status === 503) response.setHeader('retry-after', RETRY_AFTER_SECONDS);
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(body) });
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+  });
   response.end(body);
 }
 

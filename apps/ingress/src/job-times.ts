@@ -15,7 +15,11 @@ export interface JobTimes {
  * delivery that moved the job, or stored it first. Undefined if no pool serves the job, or nothing
  * moved.
  */
-export function jobTimes(document: PoolsDocument, parsed: ParsedDelivery, outcome: Outcome): JobTimes | undefined {
+export function jobTimes(
+  document: PoolsDocument,
+  parsed: ParsedDelivery,
+  outcome: Outcome,
+): JobTimes | undefined {
   if (parsed.kind !== 'job') return undefined;
   const { job } = parsed;
   const isFirst = outcome === 'job_stored' && job.status !== 'pending';
@@ -31,9 +35,15 @@ export function jobTimes(document: PoolsDocument, parsed: ParsedDelivery, outcom
   };
 }
 
-const MOVES: ReadonlySet<Outcome> = new Set<Outcome>(['job_marked_running', 'job_marked_completed', 'worker_misused']);
+const MOVES: ReadonlySet<Outcome> = new Set<Outcome>([
+  'job_marked_running',
+  'job_marked_completed',
+  'worker_misused',
+]);
 
 /** GitHub's instants are whole seconds of several clocks, so an end may lie before its start. */
 function secondsBetween(from: string | null, to: string | null): number | undefined {
-  return from === null || to === null ? undefined : Math.max(0, (Date.parse(to) - Date.parse(from)) / 1_000);
+  return from === null || to === null
+    ? undefined
+    : Math.max(0, (Date.parse(to) - Date.parse(from)) / 1_000);
 }

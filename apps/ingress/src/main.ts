@@ -59,7 +59,12 @@ await main(async () => {
     lockTimeoutMs: statementTimeoutMs,
   });
   // So has readiness, which must not wait for other statements or a dead host.
-  const checkOptions = { ...database, poolSize: 1, applicationName: 'paddock-ingress-check', statementTimeoutMs };
+  const checkOptions = {
+    ...database,
+    poolSize: 1,
+    applicationName: 'paddock-ingress-check',
+    statementTimeoutMs,
+  };
   const checking = connectDatabase(checkOptions);
   const reading = connectDatabase({
     ...database,
@@ -68,7 +73,9 @@ await main(async () => {
   });
   declareSharedGauges(metrics, reading.db);
   for (const { pool } of [writing, checking]) {
-    limitHolding(pool, writeTimeoutMs, () => events.connectionsCut(`one was in use for more than ${writeTimeoutMs} ms`));
+    limitHolding(pool, writeTimeoutMs, () =>
+      events.connectionsCut(`one was in use for more than ${writeTimeoutMs} ms`),
+    );
   }
 
   const pools = createPools({
@@ -95,7 +102,11 @@ await main(async () => {
       events.batchFailed(size, consequence, error);
     },
   });
-  const gaps = createGaps({ want: (passes) => wantExtraPasses(reading.db, passes), onGap: events.gapSeen, onError: events.gapNotReported });
+  const gaps = createGaps({
+    want: (passes) => wantExtraPasses(reading.db, passes),
+    onGap: events.gapSeen,
+    onError: events.gapNotReported,
+  });
   const receive = createReceiveDelivery({
     apps: config.apps,
     batcher,
@@ -109,7 +120,12 @@ await main(async () => {
   });
 
   let isStopping = false;
-  const fitness = createFitness({ db: checking.db, schema, config: clientConfig(checkOptions), timeoutMs: config.answerTimeoutMs });
+  const fitness = createFitness({
+    db: checking.db,
+    schema,
+    config: clientConfig(checkOptions),
+    timeoutMs: config.answerTimeoutMs,
+  });
   const whyNotReady = createReadiness({
     whyNotReady: fitness,
     pools,
@@ -122,10 +138,12 @@ await main(async () => {
   const host = config.httpHost;
   const healthServer = await listenHttp(health, { port: config.healthPort, host });
   const listener = createListener({ receive, isStopping: () => isStopping });
-  const http = await listenHttp(listener, { port: config.httpPort, host }).catch(async (error: unknown) => {
-    await healthServer.close();
-    throw error;
-  });
+  const http = await listenHttp(listener, { port: config.httpPort, host }).catch(
+    async (error: unknown) => {
+      await healthServer.close();
+      throw error;
+    },
+  );
   http.server.requestTimeout = bodyTimeoutMs;
   http.server.headersTimeout = bodyTimeoutMs;
 
@@ -133,7 +151,10 @@ await main(async () => {
     {
       http: serveUntilStopped(http, log, healthServer),
       pools: async (signal) => {
-        await waitUntilFit({ whyNotReady: fitness, pollMs: 1_000, onUnfit: events.notReady }, signal);
+        await waitUntilFit(
+          { whyNotReady: fitness, pollMs: 1_000, onUnfit: events.notReady },
+          signal,
+        );
         await pools.run(signal);
       },
       gaps: gaps.run,

@@ -4,7 +4,13 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
+import {
+  createIngressDatabase,
+  type Ingress,
+  PATIENT,
+  signed,
+  startIngress,
+} from './scenes/ingress.scene.ts';
 
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 /** An entity that takes a login which another has given up. */
@@ -24,7 +30,11 @@ let ingress: Ingress;
 async function startWith(entities: string): Promise<void> {
   const config = configOf(entities);
   database = await createIngressDatabase(config);
-  ingress = await startIngress({ ...database, config, env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' } });
+  ingress = await startIngress({
+    ...database,
+    config,
+    env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' },
+  });
   await ingress.untilReady();
 }
 
@@ -43,25 +53,47 @@ const job = (id: number, owner: JsonObject, action: 'queued' | 'waiting' = 'queu
     }),
   );
 const installed = (action: 'created' | 'deleted', entity: JsonObject) =>
-  signed('installation', examplePayload('installation', action, { installation: { id: 1_000 + Number(entity['id']), account: entity } }));
+  signed(
+    'installation',
+    examplePayload('installation', action, {
+      installation: { id: 1_000 + Number(entity['id']), account: entity },
+    }),
+  );
 
-const outcomeOf = async (delivery: ReturnType<typeof signed>) => (await ingress.deliver(await delivery)).text;
+const outcomeOf = async (delivery: ReturnType<typeof signed>) =>
+  (await ingress.deliver(await delivery)).text;
 const at = (day: number) => `2026-01-0${day}T00:00:00Z`;
-const known = () => database.db.selectFrom('installations').select(['login', 'suspended_at']).executeTakeFirstOrThrow();
+const known = () =>
+  database.db
+    .selectFrom('installations')
+    .select(['login', 'suspended_at'])
+    .executeTakeFirstOrThrow();
 const send = async (service: Ingress, id: number, login: string) => {
   const delivery = await job(id, { id, login, type: 'Organization' });
   return (await service.deliver(delivery)).text;
 };
 const jobs = async () => {
-  const rows = await database.db.selectFrom('jobs').select(['job_id', 'entity_id']).orderBy('job_id').execute();
+  const rows = await database.db
+    .selectFrom('jobs')
+    .select(['job_id', 'entity_id'])
+    .orderBy('job_id')
+    .execute();
   return rows.map((row) => [row.job_id, row.entity_id]);
 };
 
 /** A job of the entity, queued on that day under that login. */
 const said = async (day: number, login: string, id: number) => {
   const times = { created_at: at(day), started_at: at(day) };
-  const body = { workflow_job: { id, labels: ['linux'], ...times }, repository: { id: 21, private: true, owner: { ...ACME, login } } };
-  return outcomeOf(signed('workflow_job', examplePayload('workflow_job', 'queued', { ...body, installation: { id: 1_011 } })));
+  const body = {
+    workflow_job: { id, labels: ['linux'], ...times },
+    repository: { id: 21, private: true, owner: { ...ACME, login } },
+  };
+  return outcomeOf(
+    signed(
+      'workflow_job',
+      examplePayload('workflow_job', 'queued', { ...body, installation: { id: 1_011 } }),
+    ),
+  );
 };
 /** The installation, as of that day. */
 const stated = (day: number, login: string, action: 'created' | 'suspend') => {
@@ -71,7 +103,9 @@ const stated = (day: number, login: string, action: 'created' | 'suspend') => {
     updated_at: at(day),
     suspended_at: action === 'suspend' ? at(day) : null,
   };
-  return outcomeOf(signed('installation', examplePayload('installation', action, { installation })));
+  return outcomeOf(
+    signed('installation', examplePayload('installation', action, { installation })),
+  );
 };
 
 test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
@@ -88,13 +122,20 @@ test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
       [4, 11],
     ]);
     // The event, the metric and the log tell of it.
-    const events = database.db.selectFrom('installation_events').select('job_id').where('outcome', '=', 'refused_entity');
+    const events = database.db
+      .selectFrom('installation_events')
+      .select('job_id')
+      .where('outcome', '=', 'refused_entity');
     expect(await events.where('entity_id', '=', THIEF.id).orderBy('id').execute()).toEqual([
       { job_id: 2 },
       { job_id: null },
       { job_id: 3 },
     ]);
-    expect(await ingress.metric('paddock_deliveries_total{event="workflow_job",outcome="refused_entity"}')).toBe(2);
+    expect(
+      await ingress.metric(
+        'paddock_deliveries_total{event="workflow_job",outcome="refused_entity"}',
+      ),
+    ).toBe(2);
     // Once it has ended, all that it has logged is here.
     await ingress.end('SIGTERM');
     expect(ingress.lines().filter((line) => line.includes('refused an entity'))).toHaveLength(1);
@@ -105,7 +146,8 @@ test('a login stays its entity’s when nothing else is left of it, until a pers
   await startWith('{ acme: {} }');
   expect(await outcomeOf(installed('created', ACME))).toBe('ok');
   expect(await outcomeOf(installed('deleted', ACME))).toBe('ok');
-  for (const table of ['jobs', 'installations', 'installation_events'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['jobs', 'installations', 'installation_events'] as const)
+    await database.db.deleteFrom(table).execute();
   expect(await outcomeOf(job(2, THIEF))).toBe('refused_entity');
   const page = readFileSync(join(import.meta.dirname, '../../../docs/pools.md'), 'utf8');
   const [, statement = ''] = /^(update login_pins [^;]+);/m.exec(page) ?? [];
@@ -117,7 +159,10 @@ test('a login stays its entity’s when nothing else is left of it, until a pers
 test('an entity that is renamed is served by its id, and its old login by nobody else', async () => {
   await startWith('{ acme: {}, id:11: {} }');
   const renamed = { ...ACME, login: 'acme-new' };
-  await database.db.insertInto('login_pins').values({ login: 'acme', entity_id: ACME.id }).execute();
+  await database.db
+    .insertInto('login_pins')
+    .values({ login: 'acme', entity_id: ACME.id })
+    .execute();
   expect(await outcomeOf(job(1, renamed))).toBe('job_stored');
   expect(await outcomeOf(job(2, THIEF))).toBe('refused_entity');
 });
@@ -128,15 +173,19 @@ test('of two entities that bear a login at the same instant one is served', asyn
   const other = await startIngress({ ...database, config: configOf('{}'), env: PATIENT });
   await other.untilReady();
   const outcomes = await Promise.all(
-    logins.map((login, nth) => Promise.all([send(ingress, 100 + nth, login), send(other, 200 + nth, login)])),
+    logins.map((login, nth) =>
+      Promise.all([send(ingress, 100 + nth, login), send(other, 200 + nth, login)]),
+    ),
   );
   await other.end('SIGTERM');
   for (const both of outcomes) expect(both.toSorted()).toEqual(['job_stored', 'refused_entity']);
-  const { rows } = await sql`select j.entity_id, p.entity_id as pinned from jobs j join login_pins p on p.login = j.entity_name`.execute(
-    database.db,
-  );
+  const { rows } =
+    await sql`select j.entity_id, p.entity_id as pinned from jobs j join login_pins p on p.login = j.entity_name`.execute(
+      database.db,
+    );
   expect(rows).toHaveLength(logins.length);
-  for (const row of rows) expect(row).toMatchObject({ entity_id: (row as { pinned: number }).pinned });
+  for (const row of rows)
+    expect(row).toMatchObject({ entity_id: (row as { pinned: number }).pinned });
 });
 
 test('what was said before an entity was renamed turns its name back in no delivery, however late it comes', async () => {

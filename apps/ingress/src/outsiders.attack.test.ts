@@ -1,33 +1,51 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './scenes/ingress.scene.ts';
+import {
+  createIngressDatabase,
+  type Ingress,
+  jobDelivery,
+  PATIENT,
+  startIngress,
+} from './scenes/ingress.scene.ts';
 import { exchangeRaw } from './scenes/raw-request.scene.ts';
 
 /** A database that is not there, with names that nobody outside should read. */
 const AWAY = 'postgresql://paddock_prod:hunter2@127.0.0.1:1/pg_prod';
-const TELLING = /paddock|hunter2|pg_prod|127\.0\.0\.1|postgres|node|express|ECONN|ready|version|npm|\/root|\.ts/i;
+const TELLING =
+  /paddock|hunter2|pg_prod|127\.0\.0\.1|postgres|node|express|ECONN|ready|version|npm|\/root|\.ts/i;
 
-const line = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`;
+const line = (method: string, path: string) =>
+  `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`;
 const GUESS = `x-github-event: ping\r\nx-github-delivery: d\r\nx-hub-signature-256: sha256=${'0'.repeat(64)}\r\n`;
 
 /** What somebody who looks around would send. */
-const REQUESTS: Readonly<Record<string, readonly [request: string, statuses: readonly number[]]>> = {
-  'the page of readiness': [line('GET', '/readyz'), [404]],
-  'the page of health': [line('GET', '/healthz'), [404]],
-  'the metrics': [line('GET', '/metrics'), [404]],
-  'readiness with POST': [`${line('POST', '/readyz')}content-length: 0\r\n`, [404]],
-  'the webhook with GET': [line('GET', '/webhooks/github'), [405]],
-  'the webhook with OPTIONS': [line('OPTIONS', '/webhooks/github'), [405]],
-  'all paths': [line('OPTIONS', '*'), [404]],
-  'a trailing slash': [`${line('POST', '/webhooks/github/')}content-length: 0\r\n`, [404]],
-  'a path around': [`${line('POST', '/webhooks/github/../../readyz')}content-length: 0\r\n`, [404]],
-  'another case': [`${line('POST', '/Webhooks/GitHub')}content-length: 0\r\n`, [404]],
-  'no signature': [`${line('POST', '/webhooks/github')}content-length: 0\r\n`, [400]],
-  'a guessed signature': [`${line('POST', '/webhooks/github')}${GUESS}content-length: 0\r\n`, [401]],
-  'no HTTP': ['hello', [400]],
-  'a header that ends the other': [`${line('GET', '/readyz')}x-forwarded-host: a\r\ncontent-length: -1\r\n`, [400]],
-};
+const REQUESTS: Readonly<Record<string, readonly [request: string, statuses: readonly number[]]>> =
+  {
+    'the page of readiness': [line('GET', '/readyz'), [404]],
+    'the page of health': [line('GET', '/healthz'), [404]],
+    'the metrics': [line('GET', '/metrics'), [404]],
+    'readiness with POST': [`${line('POST', '/readyz')}content-length: 0\r\n`, [404]],
+    'the webhook with GET': [line('GET', '/webhooks/github'), [405]],
+    'the webhook with OPTIONS': [line('OPTIONS', '/webhooks/github'), [405]],
+    'all paths': [line('OPTIONS', '*'), [404]],
+    'a trailing slash': [`${line('POST', '/webhooks/github/')}content-length: 0\r\n`, [404]],
+    'a path around': [
+      `${line('POST', '/webhooks/github/../../readyz')}content-length: 0\r\n`,
+      [404],
+    ],
+    'another case': [`${line('POST', '/Webhooks/GitHub')}content-length: 0\r\n`, [404]],
+    'no signature': [`${line('POST', '/webhooks/github')}content-length: 0\r\n`, [400]],
+    'a guessed signature': [
+      `${line('POST', '/webhooks/github')}${GUESS}content-length: 0\r\n`,
+      [401],
+    ],
+    'no HTTP': ['hello', [400]],
+    'a header that ends the other': [
+      `${line('GET', '/readyz')}x-forwarded-host: a\r\ncontent-length: -1\r\n`,
+      [400],
+    ],
+  };
 
 const answerOf = async (ingress: Ingress, request: string) => {
   const answer = await exchangeRaw(ingress.port ?? 0, [Buffer.from(`${request}\r\n`)], 'wait');
@@ -44,7 +62,10 @@ describe('somebody at the webhook’s port', () => {
     ready = await startIngress({ url: database.url, schema: database.schema, env: PATIENT });
     away = await startIngress({ url: AWAY, schema: 'paddock_prod', env: PATIENT });
     await ready.untilReady();
-    await waitFor('the reason on the inner port', async () => (await away.ask('/readyz')).status === 503);
+    await waitFor(
+      'the reason on the inner port',
+      async () => (await away.ask('/readyz')).status === 503,
+    );
   });
   afterAll(async () => {
     await ready.end('SIGTERM');
@@ -56,7 +77,9 @@ describe('somebody at the webhook’s port', () => {
     'learns nothing of its state, its database or its make: %s (B1, H1)',
     async (_what, [request, statuses]) => {
       const answer = await answerOf(ready, request);
-      expect([...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))).toEqual(statuses);
+      expect(
+        [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status)),
+      ).toEqual(statuses);
       expect(answer).not.toMatch(TELLING);
       expect(answer).not.toMatch(/^(server|via|x-powered-by|etag):/im);
       // The same, whether deliveries can be stored or not.
@@ -69,16 +92,22 @@ describe('somebody at the webhook’s port', () => {
       status: 503,
       text: 'The delivery could not be stored: send it again later.',
     });
-    expect(await away.ask('/readyz')).toMatchObject({ status: 503, text: expect.stringContaining('127.0.0.1:1') });
+    expect(await away.ask('/readyz')).toMatchObject({
+      status: 503,
+      text: expect.stringContaining('127.0.0.1:1'),
+    });
     await waitFor('the line of the log', () =>
-      away.lines().some((said) => said.includes('"message":"not ready"') && said.includes('127.0.0.1:1')),
+      away
+        .lines()
+        .some((said) => said.includes('"message":"not ready"') && said.includes('127.0.0.1:1')),
     );
     expect(away.lines().join('\n')).not.toContain('hunter2');
   });
 
   test('makes no more of the log than a few lines, and none of the metrics’ labels, however much is sent (H1, P6)', async () => {
     const before = ready.lines().length;
-    const series = async () => (await ready.ask('/metrics')).text.match(/^paddock_\S+/gm)?.toSorted() ?? [];
+    const series = async () =>
+      (await ready.ask('/metrics')).text.match(/^paddock_\S+/gm)?.toSorted() ?? [];
     const send = (nth: number) =>
       fetch(`${ready.base}/webhooks/github`, {
         method: 'POST',
@@ -94,7 +123,9 @@ describe('somebody at the webhook’s port', () => {
     const known = await series();
     const answers = await Promise.all(Array.from({ length: 300 }, (_, nth) => send(nth)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-    expect(await ready.metric('paddock_deliveries_refused_total{reason="bad_signature"')).toBeGreaterThanOrEqual(301);
+    expect(
+      await ready.metric('paddock_deliveries_refused_total{reason="bad_signature"'),
+    ).toBeGreaterThanOrEqual(301);
     expect(await series()).toEqual(known);
     // One for the App that is configured, one for those that are not.
     const lines = ready.lines().slice(before);

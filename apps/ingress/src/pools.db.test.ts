@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => database.db.deleteFrom('pools_documents').execute());
 
-const load = (label: string) => putPools(database.db, examplePools({ pools: [{ labels: [label] }] }));
+const load = (label: string) =>
+  putPools(database.db, examplePools({ pools: [{ labels: [label] }] }));
 
 function createReplica(db = database.dbOf('ingress')) {
   const versions: number[] = [];
@@ -24,7 +25,11 @@ function createReplica(db = database.dbOf('ingress')) {
       throw error;
     },
   });
-  return { pools, versions, labels: () => pools.current()?.document.pools.map((pool) => pool.labels.join()) };
+  return {
+    pools,
+    versions,
+    labels: () => pools.current()?.document.pools.map((pool) => pool.labels.join()),
+  };
 }
 
 describe('the pools that ingress judges by (B4)', () => {
@@ -46,14 +51,22 @@ describe('the pools that ingress judges by (B4)', () => {
     const { pools, labels } = createReplica();
     await load('linux');
     await pools.once();
-    await database.db.insertInto('pools_documents').values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' }).execute();
+    await database.db
+      .insertInto('pools_documents')
+      .values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' })
+      .execute();
     await expect(pools.once()).rejects.toThrow('upgrade it');
     expect(labels()).toEqual(['linux']);
   });
 
   test('stay while PostgreSQL is away, and follow when it is back (B5)', async () => {
     const tunnel = await startTunnel(database.urlOf('ingress'));
-    const { db, close } = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'pools' });
+    const { db, close } = connectDatabase({
+      url: tunnel.url,
+      schema: database.schema,
+      poolSize: 1,
+      applicationName: 'pools',
+    });
     const { pools, labels } = createReplica(db);
     await load('linux');
     await pools.once();

@@ -9,7 +9,11 @@ export type Body =
  * Reads a request's body within the budget and `timeoutMs`. Bytes beyond that are read and dropped,
  * so that the sender can read the answer. The budget counts the request until `release` is called.
  */
-export function readBody(request: IncomingMessage, budget: BodyBudget, timeoutMs: number): Promise<{ body: Body; release: () => void }> {
+export function readBody(
+  request: IncomingMessage,
+  budget: BodyBudget,
+  timeoutMs: number,
+): Promise<{ body: Body; release: () => void }> {
   const { promise, resolve } = Promise.withResolvers<{ body: Body; release: () => void }>();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -32,7 +36,8 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, timeoutMs
   const timer = setTimeout(() => settle({ kind: 'too_slow' }), timeoutMs);
 
   if (claim === undefined) settle({ kind: 'overloaded' });
-  if (Number(request.headers['content-length'] ?? 0) > budget.maxBodyBytes) settle({ kind: 'too_large' });
+  if (Number(request.headers['content-length'] ?? 0) > budget.maxBodyBytes)
+    settle({ kind: 'too_large' });
   request.on('data', (chunk: Buffer) => {
     if (isSettled) return;
     size += chunk.length;
@@ -40,7 +45,12 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, timeoutMs
     if (claim?.hold(chunk.length) !== true) return settle({ kind: 'overloaded' });
     chunks.push(chunk);
   });
-  request.on('end', () => settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks) }));
+  request.on('end', () =>
+    settle({
+      kind: 'whole',
+      bytes: chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks),
+    }),
+  );
   request.on('error', () => settle({ kind: 'aborted' }));
   request.on('close', () => settle({ kind: 'aborted' }));
   return promise;

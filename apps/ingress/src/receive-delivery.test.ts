@@ -29,7 +29,11 @@ describe('receiving a delivery', () => {
   });
 
   /** Listens in this process; `store` stands for PostgreSQL. */
-  async function start(store: (delivery: DeliveryToRecord) => Promise<Outcome>, changes: Partial<ReceiveOptions> = {}, isStopping = false) {
+  async function start(
+    store: (delivery: DeliveryToRecord) => Promise<Outcome>,
+    changes: Partial<ReceiveOptions> = {},
+    isStopping = false,
+  ) {
     const refusals: { refusal: Refusal; error?: unknown }[] = [];
     const seen: string[] = [];
     const events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'> = {
@@ -39,7 +43,10 @@ describe('receiving a delivery', () => {
     };
     // Its clock is the test's: a body trickles once the test says so.
     const clock = { now: 0 };
-    const budget = createBodyBudget({ maxBodyBytes: 10_000, maxHeldBytes: 12_000, maxRequests: 3 }, () => clock.now);
+    const budget = createBodyBudget(
+      { maxBodyBytes: 10_000, maxHeldBytes: 12_000, maxRequests: 3 },
+      () => clock.now,
+    );
     const receive = createReceiveDelivery({
       apps: [{ id: 7, secrets: [new Secret(SECRET)] }],
       batcher: { add: store },
@@ -56,11 +63,18 @@ describe('receiving a delivery', () => {
       },
       ...changes,
     });
-    server = await listenHttp(createListener({ receive, isStopping: () => isStopping }), { port: 0, host: '127.0.0.1' });
+    server = await listenHttp(createListener({ receive, isStopping: () => isStopping }), {
+      port: 0,
+      host: '127.0.0.1',
+    });
     const url = `http://127.0.0.1:${server.port}/webhooks/github`;
     const post = async (body: string, headers: Record<string, string> = headersFor(body)) => {
       const answer = await fetch(url, { method: 'POST', body, headers });
-      return { status: answer.status, retryAfter: answer.headers.get('retry-after'), connection: answer.headers.get('connection') };
+      return {
+        status: answer.status,
+        retryAfter: answer.headers.get('retry-after'),
+        connection: answer.headers.get('connection'),
+      };
     };
     return { url, post, refusals, budget, clock, seen };
   }
@@ -84,19 +98,32 @@ describe('receiving a delivery', () => {
       await act();
       return verified.length - before;
     };
-    const events = { verified: (appId: number) => void verified.push(appId), stored: () => undefined, refused: () => undefined };
+    const events = {
+      verified: (appId: number) => void verified.push(appId),
+      stored: () => undefined,
+      refused: () => undefined,
+    };
     const repeats = { isExcessive: () => outcomes.length === 0, stored: () => undefined };
-    const { post } = await start(() => Promise.resolve(outcomes.shift() ?? 'ok'), { events, repeats });
+    const { post } = await start(() => Promise.resolve(outcomes.shift() ?? 'ok'), {
+      events,
+      repeats,
+    });
     expect(await count(() => post('{}'))).toBe(1);
     expect(await count(() => post('{}'))).toBe(0);
-    expect(await count(() => post('[]', headersFor('[]', { 'x-github-event': 'workflow_job' })))).toBe(0);
+    expect(
+      await count(() => post('[]', headersFor('[]', { 'x-github-event': 'workflow_job' }))),
+    ).toBe(0);
     expect(await count(() => post('{}'))).toBe(1);
     expect(await count(() => post('{}'))).toBe(0);
   });
 
   test('a delivery that we cannot store shows that GitHub reaches us (E1)', async () => {
     const verified: number[] = [];
-    const events = { verified: (appId: number) => void verified.push(appId), stored: () => undefined, refused: () => undefined };
+    const events = {
+      verified: (appId: number) => void verified.push(appId),
+      stored: () => undefined,
+      refused: () => undefined,
+    };
     const { post } = await start(() => Promise.reject(new NotReady('no pools yet')), { events });
     await post('{}');
     expect(verified).toEqual([7]);
@@ -115,7 +142,10 @@ describe('receiving a delivery', () => {
       '',
     );
     const action = fc.constantFrom({ action: 'queued' }, { action: 'created' }, {}, { action: 5 });
-    const fields = fc.dictionary(fc.constantFrom('workflow_job', 'installation', 'repository', 'account', 'target_type'), fc.jsonValue());
+    const fields = fc.dictionary(
+      fc.constantFrom('workflow_job', 'installation', 'repository', 'account', 'target_type'),
+      fc.jsonValue(),
+    );
     const body = fc.oneof(
       fc.string(),
       fc.json(),
@@ -124,7 +154,10 @@ describe('receiving a delivery', () => {
     );
     await fc.assert(
       fc.asyncProperty(event, body, fc.boolean(), async (name, text, isSigned) => {
-        const answer = await post(text, headersFor(isSigned ? text : `${text} `, { 'x-github-event': name }));
+        const answer = await post(
+          text,
+          headersFor(isSigned ? text : `${text} `, { 'x-github-event': name }),
+        );
         expect(isSigned ? [200, 400, 413] : [400, 401, 413]).toContain(answer.status);
       }),
       { numRuns: 300 },
@@ -146,16 +179,31 @@ describe('receiving a delivery', () => {
       () => Promise.reject(Object.assign(new Error('read-only'), { code: '25006' })),
       () => Promise.reject(Object.assign(new Error('no such table'), { code: '42P01' })),
     ];
-    const { post, refusals } = await start(() => (failures.shift() ?? stored)(), { answerTimeoutMs: 30 });
-    for (let index = 0; index < 4; index++) expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
-    expect(refusals.map(({ refusal }) => refusal)).toEqual(['too_slow', 'not_ready', 'database_unavailable', 'internal']);
+    const { post, refusals } = await start(() => (failures.shift() ?? stored)(), {
+      answerTimeoutMs: 30,
+    });
+    for (let index = 0; index < 4; index++)
+      expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(refusals.map(({ refusal }) => refusal)).toEqual([
+      'too_slow',
+      'not_ready',
+      'database_unavailable',
+      'internal',
+    ]);
     expect(await post('{}')).toMatchObject({ status: 200 });
   });
 
   test('a fault of our own is answered with 503 too, before anything is stored (B5)', async () => {
     const refusals: Refusal[] = [];
-    const events = { verified: () => undefined, stored: () => undefined, refused: (refusal: Refusal) => void refusals.push(refusal) };
-    const { post, budget } = await start(stored, { events, repeats: { isExcessive: fail, stored: fail } });
+    const events = {
+      verified: () => undefined,
+      stored: () => undefined,
+      refused: (refusal: Refusal) => void refusals.push(refusal),
+    };
+    const { post, budget } = await start(stored, {
+      events,
+      repeats: { isExcessive: fail, stored: fail },
+    });
     expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
     expect(refusals).toEqual(['internal']);
     expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
@@ -168,7 +216,9 @@ describe('receiving a delivery', () => {
       return Promise.reject(Object.assign(new Error('out of range'), { code: '22003' }));
     });
     expect(await post('{"n":1e9999}')).toMatchObject({ status: 400 });
-    expect(tried.map(({ payload, payloadRepaired }) => ({ payload: String(payload), payloadRepaired }))).toEqual([
+    expect(
+      tried.map(({ payload, payloadRepaired }) => ({ payload: String(payload), payloadRepaired })),
+    ).toEqual([
       { payload: '{"n":1e9999}', payloadRepaired: false },
       { payload: '{"n":"1e9999"}', payloadRepaired: true },
     ]);
@@ -176,7 +226,10 @@ describe('receiving a delivery', () => {
 
   test('bodies that would not fit into memory together are refused with 503, until there is room again (B6)', async () => {
     const { post, url, budget, seen } = await start(stored);
-    const slow = request(url, { method: 'POST', headers: { ...headersFor(''), 'content-length': '8000' } });
+    const slow = request(url, {
+      method: 'POST',
+      headers: { ...headersFor(''), 'content-length': '8000' },
+    });
     slow.on('error', () => undefined);
     slow.write('x'.repeat(7_000));
     await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
@@ -193,13 +246,20 @@ describe('receiving a delivery', () => {
   test('a body that trickles in is cut off for one that needs its room, is told to come again, and loses its connection (B6)', async () => {
     const { post, url, budget, clock, refusals } = await start(stored);
     const { promise: answer, resolve } = Promise.withResolvers<IncomingMessage>();
-    const slow = request(url, { method: 'POST', headers: { ...headersFor(''), 'content-length': '8000' } }, resolve);
+    const slow = request(
+      url,
+      { method: 'POST', headers: { ...headersFor(''), 'content-length': '8000' } },
+      resolve,
+    );
     slow.on('error', () => undefined);
     slow.write('x'.repeat(7_000));
     await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
     clock.now = 1_000;
     expect(await post(JSON.stringify({ text: 'x'.repeat(6_000) }))).toMatchObject({ status: 200 });
-    expect(await answer).toMatchObject({ statusCode: 503, headers: { connection: 'close', 'retry-after': '10' } });
+    expect(await answer).toMatchObject({
+      statusCode: 503,
+      headers: { connection: 'close', 'retry-after': '10' },
+    });
     expect(refusals.map(({ refusal }) => refusal)).toEqual(['cut_off']);
     expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
   });

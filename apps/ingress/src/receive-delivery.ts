@@ -44,10 +44,23 @@ const CUT_OFF: Answer = {
   text: 'The body came slowly, and others needed its room: send it again later.',
   endsConnection: true,
 };
-const BUSY: Answer = { status: 503, text: 'The delivery could not be stored: send it again later.' };
+const BUSY: Answer = {
+  status: 503,
+  text: 'The delivery could not be stored: send it again later.',
+};
 
 export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery {
-  const { apps, batcher, budget, bodyTimeoutMs, answerTimeoutMs, reducesIgnoredJobs, events, gaps, repeats } = options;
+  const {
+    apps,
+    batcher,
+    budget,
+    bodyTimeoutMs,
+    answerTimeoutMs,
+    reducesIgnoredJobs,
+    events,
+    gaps,
+    repeats,
+  } = options;
 
   return async function receiveDelivery(request) {
     const begun = performance.now();
@@ -62,7 +75,11 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     try {
       switch (body.kind) {
         case 'too_large':
-          return refuse('too_large', { status: 413, text: `A body may have at most ${budget.maxBodyBytes} bytes.` }, about);
+          return refuse(
+            'too_large',
+            { status: 413, text: `A body may have at most ${budget.maxBodyBytes} bytes.` },
+            about,
+          );
         case 'overloaded':
           return refuse('overloaded', BUSY, about);
         case 'cut_off':
@@ -70,18 +87,30 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
         case 'too_slow':
           return refuse(
             'body_too_slow',
-            { status: 408, text: `A body has to arrive within ${bodyTimeoutMs} ms.`, endsConnection: true },
+            {
+              status: 408,
+              text: `A body has to arrive within ${bodyTimeoutMs} ms.`,
+              endsConnection: true,
+            },
             about,
           );
         case 'aborted':
           return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
         case 'whole': {
           const appId = verifyDelivery(apps, headers, body.bytes);
-          if (appId === undefined) return refuse('bad_signature', UNVERIFIED, { ...about, ...whyUnverified(apps, headers.target) });
+          if (appId === undefined)
+            return refuse('bad_signature', UNVERIFIED, {
+              ...about,
+              ...whyUnverified(apps, headers.target),
+            });
           const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
           if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);
-          const delivery = decodeDelivery({ ...about, appId, digest, reduces: reducesIgnoredJobs }, body.bytes);
-          if ('problem' in delivery) return refuse('bad_body', { status: 400, text: delivery.problem }, about);
+          const delivery = decodeDelivery(
+            { ...about, appId, digest, reduces: reducesIgnoredJobs },
+            body.bytes,
+          );
+          if ('problem' in delivery)
+            return refuse('bad_body', { status: 400, text: delivery.problem }, about);
           added = add(delivery);
           return await answerFor(delivery, added, begun);
         }
@@ -106,7 +135,11 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     }
   }
 
-  async function answerFor(delivery: DeliveryToRecord, added: Promise<Outcome>, begun: number): Promise<Answer> {
+  async function answerFor(
+    delivery: DeliveryToRecord,
+    added: Promise<Outcome>,
+    begun: number,
+  ): Promise<Answer> {
     const { guid, appId, parsed, bodyDigest: digest } = delivery;
     try {
       const outcome = await within(answerTimeoutMs, added);
@@ -117,11 +150,24 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
         gaps.stored(appId);
         events.verified(appId);
       }
-      events.stored({ guid, event: parsed.event, outcome, appId, entity: parsed.entity, job, ms: performance.now() - begun });
+      events.stored({
+        guid,
+        event: parsed.event,
+        outcome,
+        appId,
+        entity: parsed.entity,
+        job,
+        ms: performance.now() - begun,
+      });
       return { status: 200, text: outcome };
     } catch (error) {
       const about = { guid, event: parsed.event, appId, error };
-      if (isBadData(error)) return refuse('bad_body', { status: 400, text: 'PostgreSQL cannot hold what this delivery says.' }, about);
+      if (isBadData(error))
+        return refuse(
+          'bad_body',
+          { status: 400, text: 'PostgreSQL cannot hold what this delivery says.' },
+          about,
+        );
       if (error instanceof TooSlow) return refuse('too_slow', BUSY, about);
       if (error instanceof NotReady) return refuse('not_ready', BUSY, about);
       return refuse(isUnavailable(error) ? 'database_unavailable' : 'internal', BUSY, about);
@@ -161,7 +207,10 @@ interface RefusalDetails {
 /** The promise's result. Throws TooSlow after `ms`, and ignores the promise from then on. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TooSlow(`The delivery was not stored within ${ms} ms.`)), ms);
+  const timer = setTimeout(
+    () => reject(new TooSlow(`The delivery was not stored within ${ms} ms.`)),
+    ms,
+  );
   try {
     return await Promise.race([promise, expired]);
   } finally {

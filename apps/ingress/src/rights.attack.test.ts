@@ -20,7 +20,8 @@ describe('with the connection of ingress', () => {
   });
   afterAll(() => database.drop());
   beforeEach(async () => {
-    for (const table of ['tasks', 'breakers', 'workers', 'jobs', 'installations'] as const) await database.db.deleteFrom(table).execute();
+    for (const table of ['tasks', 'breakers', 'workers', 'jobs', 'installations'] as const)
+      await database.db.deleteFrom(table).execute();
   });
 
   const failure = (statement: string) =>
@@ -30,8 +31,14 @@ describe('with the connection of ingress', () => {
       .then(() => 'allowed', sqlStateOf);
 
   test.each([
-    ['puts pools of their own in force', `insert into pools_documents (digest, content, loaded_by) values ('x', '{}', 'x')`],
-    ['changes the pools in force', `update pools_documents set content = jsonb_set(content, '{pools,0,image}', '"evil:1"')`],
+    [
+      'puts pools of their own in force',
+      `insert into pools_documents (digest, content, loaded_by) values ('x', '{}', 'x')`,
+    ],
+    [
+      'changes the pools in force',
+      `update pools_documents set content = jsonb_set(content, '{pools,0,image}', '"evil:1"')`,
+    ],
     ['takes the pools away', `delete from pools_documents`],
     ['makes a worker', `insert into workers (pod_name, k8s_image) values ('pdk-evil', 'evil:1')`],
     ['gives a worker another image', `update workers set k8s_image = 'evil:1'`],
@@ -39,15 +46,27 @@ describe('with the connection of ingress', () => {
     ['ends a worker', `update workers set status = 'failed', completed_at = now()`],
     ['asks for a worker’s stop', `update workers set stopping_at = now()`],
     ['removes workers', `delete from workers`],
-    ['gives the services work', `insert into tasks (kind, subject_type, subject_id) values ('stop-worker', 'worker', 'pdk-1')`],
+    [
+      'gives the services work',
+      `insert into tasks (kind, subject_type, subject_id) values ('stop-worker', 'worker', 'pdk-1')`,
+    ],
     ['holds their work up', `update tasks set due_at = now() + interval '1 year'`],
     ['reads their work', `select payload from tasks`],
     ['reads what became of it', `select failure_message from operations`],
-    ['stops the making of workers', `insert into stopped_making (subject_type, subject_id, stopped_by) values ('pool', 'linux', 'x')`],
+    [
+      'stops the making of workers',
+      `insert into stopped_making (subject_type, subject_id, stopped_by) values ('pool', 'linux', 'x')`,
+    ],
     ['takes a stop back', `delete from stopped_making`],
-    ['opens a breaker', `insert into breakers (subject_type, subject_id, failure_class) values ('pool', 'linux', 'x')`],
+    [
+      'opens a breaker',
+      `insert into breakers (subject_type, subject_id, failure_class) values ('pool', 'linux', 'x')`,
+    ],
     ['closes one', `delete from breakers`],
-    ['holds a lease', `insert into leases (name, holder, fence, expires_at) values ('probe', 'x', 1, now())`],
+    [
+      'holds a lease',
+      `insert into leases (name, holder, fence, expires_at) values ('probe', 'x', 1, now())`,
+    ],
     ['forgets jobs', `delete from jobs`],
     ['forgets deliveries', `delete from installation_events`],
     ['rewrites deliveries', `update installation_events set outcome = 'ok'`],
@@ -56,7 +75,10 @@ describe('with the connection of ingress', () => {
     ['pauses a sweep', `insert into paused_sweeps (name, paused_by) values ('*', 'x')`],
     ['moves the schedules’ ticks', `update schedules set last_tick_at = now() + interval '1 year'`],
     ['passes for a newer schema', `insert into schema_migration values ('9999_x', 'x')`],
-    ['adds a trigger', `create trigger mine before insert on jobs for each row execute function touch_row()`],
+    [
+      'adds a trigger',
+      `create trigger mine before insert on jobs for each row execute function touch_row()`,
+    ],
     ['takes another service’s role', `set role paddock_scheduler`],
   ])('nobody %s', async (_what, statement) => {
     expect(await failure(statement)).toBe(DENIED);
@@ -65,22 +87,46 @@ describe('with the connection of ingress', () => {
   test('ingress may say which job a worker runs, for that is its work', async () => {
     const { pod_name: podName } = await putWorker(database.db);
     const { job_id: jobId } = await putJob(database.db);
-    await own.updateTable('workers').set({ assigned_job_id: jobId, assigned_at: new Date() }).where('pod_name', '=', podName).execute();
-    expect(await database.db.selectFrom('workers').select('assigned_job_id').execute()).toEqual([{ assigned_job_id: jobId }]);
+    await own
+      .updateTable('workers')
+      .set({ assigned_job_id: jobId, assigned_at: new Date() })
+      .where('pod_name', '=', podName)
+      .execute();
+    expect(await database.db.selectFrom('workers').select('assigned_job_id').execute()).toEqual([
+      { assigned_job_id: jobId },
+    ]);
   });
 
   test('an installation that works again closes its breakers and lets their tasks go, and no table of theirs gets into the way', async () => {
-    const installation = { entity_id: 7, app_id: 1, installation_id: 2, login: 'acme', entity_type: 'Organization' } as const;
+    const installation = {
+      entity_id: 7,
+      app_id: 1,
+      installation_id: 2,
+      login: 'acme',
+      entity_type: 'Organization',
+    } as const;
     await database.db
       .insertInto('installations')
       .values({ ...installation, stated_at: new Date(0), suspended_at: new Date(0) })
       .execute();
-    const breaker = { subject_type: 'installation', subject_id: '7', failure_class: 'forbidden', failures: 1, message: 'no' } as const;
+    const breaker = {
+      subject_type: 'installation',
+      subject_id: '7',
+      failure_class: 'forbidden',
+      failures: 1,
+      message: 'no',
+    } as const;
     await database.db
       .insertInto('breakers')
       .values({ ...breaker, pauses: 1, paused_until: new Date(Date.now() + 3_600_000) })
       .execute();
-    const task = { kind: 'provision-worker', subject_type: 'worker', subject_id: 'pdk-1', max_attempts: 5, max_crashes: 3 };
+    const task = {
+      kind: 'provision-worker',
+      subject_type: 'worker',
+      subject_id: 'pdk-1',
+      max_attempts: 5,
+      max_crashes: 3,
+    };
     await database.db
       .insertInto('tasks')
       .values({ ...task, held_by: 'installation:7', due_at: new Date(Date.now() + 3_600_000) })
@@ -91,12 +137,20 @@ describe('with the connection of ingress', () => {
       await sql`create temporary table breakers (subject_type text, subject_id text, failure_class text, paused_until timestamptz)`.execute(
         session,
       );
-      await sql`create temporary table tasks (id uuid, kind text, status text, held_by text, due_at timestamptz)`.execute(session);
-      await session.updateTable('installations').set({ suspended_at: null }).where('entity_id', '=', 7).execute();
+      await sql`create temporary table tasks (id uuid, kind text, status text, held_by text, due_at timestamptz)`.execute(
+        session,
+      );
+      await session
+        .updateTable('installations')
+        .set({ suspended_at: null })
+        .where('entity_id', '=', 7)
+        .execute();
       await sql`discard temp`.execute(session);
     });
     expect(await database.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
-    const { rows } = await sql<{ due: boolean }>`select due_at <= now() as due from tasks`.execute(database.db);
+    const { rows } = await sql<{ due: boolean }>`select due_at <= now() as due from tasks`.execute(
+      database.db,
+    );
     expect(rows).toEqual([{ due: true }]);
   });
 });

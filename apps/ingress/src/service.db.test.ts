@@ -16,7 +16,8 @@ import {
   waitForWriter,
 } from './scenes/ingress.scene.ts';
 
-const deliver = async (ingress: Ingress, jobId: number) => ingress.deliver(await jobDelivery('queued', jobId));
+const deliver = async (ingress: Ingress, jobId: number) =>
+  ingress.deliver(await jobDelivery('queued', jobId));
 
 describe('the ingress as a process', () => {
   let database: TestDatabase;
@@ -34,7 +35,11 @@ describe('the ingress as a process', () => {
   afterAll(() => database.drop());
 
   const start = async (env: Record<string, string> = {}) => {
-    const ingress = await startIngress({ url: database.url, schema: database.schema, env: { ...PATIENT, ...env } });
+    const ingress = await startIngress({
+      url: database.url,
+      schema: database.schema,
+      env: { ...PATIENT, ...env },
+    });
     started.push(ingress);
     await ingress.untilReady();
     return ingress;
@@ -43,23 +48,50 @@ describe('the ingress as a process', () => {
   test('stores a queued delivery, answers after the commit, and stops cleanly on SIGTERM (A9, B5, H2)', async () => {
     const ingress = await start();
     expect(await deliver(ingress, 900)).toMatchObject({ status: 200, text: 'job_stored' });
-    const jobs = await database.db.selectFrom('jobs').select(['status', 'wants_worker', 'k8s_pool', 'job_labels']).execute();
-    expect(jobs).toEqual([{ status: 'pending', wants_worker: true, k8s_pool: 'small', job_labels: ['linux'] }]);
+    const jobs = await database.db
+      .selectFrom('jobs')
+      .select(['status', 'wants_worker', 'k8s_pool', 'job_labels'])
+      .execute();
+    expect(jobs).toEqual([
+      { status: 'pending', wants_worker: true, k8s_pool: 'small', job_labels: ['linux'] },
+    ]);
     expect(await ingress.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(ingress.lines().join('\n')).not.toContain(SECRET);
   });
 
   test('measures deliveries, their batches, and how long jobs wait and run (H5)', async () => {
     const ingress = await start();
-    const instants = { created_at: '2026-01-01T10:00:00Z', started_at: '2026-01-01T10:00:30Z', completed_at: '2026-01-01T10:10:30Z' };
+    const instants = {
+      created_at: '2026-01-01T10:00:00Z',
+      started_at: '2026-01-01T10:00:30Z',
+      completed_at: '2026-01-01T10:10:30Z',
+    };
     for (const action of ['queued', 'in_progress', 'completed', 'completed'] as const) {
-      await ingress.deliver(await jobDelivery(action, 900, { runner_name: action === 'queued' ? null : 'pdk-1', ...instants }));
+      await ingress.deliver(
+        await jobDelivery(action, 900, {
+          runner_name: action === 'queued' ? null : 'pdk-1',
+          ...instants,
+        }),
+      );
     }
-    const measured = ['job_queue_seconds_sum', 'job_queue_seconds_count', 'job_run_seconds_sum', 'job_run_seconds_count'];
-    const values = await Promise.all(measured.map((name) => ingress.metric(`paddock_${name}{pool="small"}`)));
+    const measured = [
+      'job_queue_seconds_sum',
+      'job_queue_seconds_count',
+      'job_run_seconds_sum',
+      'job_run_seconds_count',
+    ];
+    const values = await Promise.all(
+      measured.map((name) => ingress.metric(`paddock_${name}{pool="small"}`)),
+    );
     expect(values).toEqual([30, 1, 600, 1]);
-    const counts = ['delivery_seconds_count', 'delivery_batch_seconds_count', 'delivery_batch_size_sum'];
-    expect(await Promise.all(counts.map((name) => ingress.metric(`paddock_${name}`)))).toEqual([4, 4, 4]);
+    const counts = [
+      'delivery_seconds_count',
+      'delivery_batch_seconds_count',
+      'delivery_batch_size_sum',
+    ];
+    expect(await Promise.all(counts.map((name) => ingress.metric(`paddock_${name}`)))).toEqual([
+      4, 4, 4,
+    ]);
     expect(await ingress.metric('paddock_delivery_seconds_sum')).toBeGreaterThan(0);
     expect(await ingress.metric('paddock_delivery_batch_seconds_sum')).toBeGreaterThan(0);
   });
@@ -69,7 +101,8 @@ describe('the ingress as a process', () => {
     expect(await ingress.ask('/healthz')).toEqual({ status: 200, text: 'ok' });
     expect(await ingress.metric('paddock_pools_version')).toBeGreaterThan(0);
     expect(await ingress.ask('/webhooks/github')).toMatchObject({ status: 404 });
-    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await fetch(ingress.base + path)).status).toBe(404);
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      expect((await fetch(ingress.base + path)).status).toBe(404);
     expect((await fetch(`${ingress.base}/webhooks/github`)).status).toBe(405);
   });
 
@@ -89,11 +122,19 @@ describe('the ingress as a process', () => {
       await sql`lock table jobs in exclusive mode`.execute(trx);
       const sent = [901, 902, 903].map((id) => deliver(ingress, id));
       await waitForWriter(database);
-      await waitFor('all of them', async () => (await ingress.metric('paddock_requests_in_flight')) === 3);
+      await waitFor(
+        'all of them',
+        async () => (await ingress.metric('paddock_requests_in_flight')) === 3,
+      );
       ingress.kill('SIGTERM');
-      await waitFor('the beginning of the stop', () => ingress.lines().some((line) => line.includes('stopping')));
+      await waitFor('the beginning of the stop', () =>
+        ingress.lines().some((line) => line.includes('stopping')),
+      );
       // The page says why it takes no more, until the last delivery has its answer.
-      expect(await ingress.ask('/readyz')).toEqual({ status: 503, text: 'the service is stopping' });
+      expect(await ingress.ask('/readyz')).toEqual({
+        status: 503,
+        text: 'the service is stopping',
+      });
       return { answers: sent };
     });
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -108,31 +149,47 @@ describe('the ingress as a process', () => {
     // Each look is a job of its own: one that was stored by the older document would be known from
     // then on.
     let jobId = 901;
-    await waitFor('the judgement by the new pools', async () => (await deliver(ingress, jobId++)).text === 'ignored_no_label');
+    await waitFor(
+      'the judgement by the new pools',
+      async () => (await deliver(ingress, jobId++)).text === 'ignored_no_label',
+    );
     await putPoolsOf(database, CONFIG);
   });
 
   test('stores a job that no pool serves cut down, or whole where that is set (A4)', async () => {
     const delivery = await jobDelivery('queued', 900, { labels: ['nobody-serves-this'] });
     const kept = async (env: Record<string, string>) => {
-      expect(await (await start(env)).deliver(delivery)).toMatchObject({ text: 'ignored_no_label' });
-      const { payload } = await database.db.deleteFrom('installation_events').returning('payload').executeTakeFirstOrThrow();
+      expect(await (await start(env)).deliver(delivery)).toMatchObject({
+        text: 'ignored_no_label',
+      });
+      const { payload } = await database.db
+        .deleteFrom('installation_events')
+        .returning('payload')
+        .executeTakeFirstOrThrow();
       return payload;
     };
     const whole = JSON.parse(delivery.body);
-    expect(await kept({})).toEqual(JSON.parse(reduceJobPayload(whole, Buffer.byteLength(delivery.body))));
+    expect(await kept({})).toEqual(
+      JSON.parse(reduceJobPayload(whole, Buffer.byteLength(delivery.body))),
+    );
     expect(await kept({ PADDOCK_IGNORED_JOB_PAYLOAD: 'full' })).toEqual(whole);
   });
 
   test('is not ready, and says why, until the scheduler has loaded the pools (B4, H1)', async () => {
     const empty = await createTestDatabase();
-    const ingress = await startIngress({ url: empty.url, schema: empty.schema, env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' } });
+    const ingress = await startIngress({
+      url: empty.url,
+      schema: empty.schema,
+      env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' },
+    });
     started.push(ingress);
     const reason = await waitFor('the reason', async () => {
       const { status, text } = await ingress.ask('/readyz');
       return status === 503 && text.includes('pools document') ? text : undefined;
     });
-    expect(reason).toBe('there is no pools document in the database yet: the scheduler loads it from its configuration file');
+    expect(reason).toBe(
+      'there is no pools document in the database yet: the scheduler loads it from its configuration file',
+    );
     expect(await deliver(ingress, 900)).toMatchObject({ status: 503 });
     await putPoolsOf(empty, CONFIG);
     await ingress.untilReady();
@@ -150,9 +207,15 @@ describe('the ingress as a process', () => {
     await ingress.untilReady();
     expect(ingress.lines().filter((line) => line.includes('sslmode=verify-full'))).toHaveLength(1);
 
-    const strict = await startIngress({ url: elsewhere.href, schema: database.schema, env: { PGSSLMODE: 'require' } });
+    const strict = await startIngress({
+      url: elsewhere.href,
+      schema: database.schema,
+      env: { PGSSLMODE: 'require' },
+    });
     started.push(strict);
-    await waitFor('the server’s lack of TLS', async () => (await strict.ask('/readyz')).text.includes('does not support SSL'));
+    await waitFor('the server’s lack of TLS', async () =>
+      (await strict.ask('/readyz')).text.includes('does not support SSL'),
+    );
     expect(strict.lines().filter((line) => line.includes('sslmode=verify-full'))).toEqual([]);
   });
 });

@@ -3,7 +3,13 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { createIngressDatabase, type Ingress, PATIENT, signed, startIngress } from './scenes/ingress.scene.ts';
+import {
+  createIngressDatabase,
+  type Ingress,
+  PATIENT,
+  signed,
+  startIngress,
+} from './scenes/ingress.scene.ts';
 
 const CONFIG = `
 github:
@@ -22,7 +28,12 @@ let database: TestDatabase;
 let ingress: Ingress;
 beforeAll(async () => {
   database = await createIngressDatabase(CONFIG);
-  ingress = await startIngress({ url: database.url, schema: database.schema, config: CONFIG, env: PATIENT });
+  ingress = await startIngress({
+    url: database.url,
+    schema: database.schema,
+    config: CONFIG,
+    env: PATIENT,
+  });
   await ingress.untilReady();
 });
 afterAll(async () => {
@@ -30,28 +41,56 @@ afterAll(async () => {
   await database.drop();
 });
 
-const tell = async (action: 'queued' | 'in_progress', job: JsonObject, repository: JsonObject): Promise<string> => {
+const tell = async (
+  action: 'queued' | 'in_progress',
+  job: JsonObject,
+  repository: JsonObject,
+): Promise<string> => {
   const workflow_job = { runner_name: null, runner_id: null, ...job };
-  const payload = examplePayload('workflow_job', action, { workflow_job, repository, installation: { id: 31 } });
+  const payload = examplePayload('workflow_job', action, {
+    workflow_job,
+    repository,
+    installation: { id: 31 },
+  });
   return (await ingress.deliver(await signed('workflow_job', payload))).text;
 };
-const of = (owner: JsonObject & { id: number; login: string }, name: string, more: JsonObject = {}) => ({
+const of = (
+  owner: JsonObject & { id: number; login: string },
+  name: string,
+  more: JsonObject = {},
+) => ({
   id: owner.id * 100,
   full_name: `${owner.login}/${name}`,
   private: true,
   owner,
   ...more,
 });
-const begun = (id: number, runner: { pod_name: string }) => ({ id, labels: ['linux'], runner_name: runner.pod_name, runner_id: id });
-const demand = () => database.db.selectFrom('jobs').select(['job_id', 'k8s_pool']).where('wants_worker', '=', true).execute();
+const begun = (id: number, runner: { pod_name: string }) => ({
+  id,
+  labels: ['linux'],
+  runner_name: runner.pod_name,
+  runner_id: id,
+});
+const demand = () =>
+  database.db
+    .selectFrom('jobs')
+    .select(['job_id', 'k8s_pool'])
+    .where('wants_worker', '=', true)
+    .execute();
 
 test('a stranger’s label opens no pool that serves others, and no worker is wanted for it (B4)', async () => {
-  expect(await tell('queued', { id: 1, labels: ['docker'] }, of(STRANGER, 'api'))).toBe('ignored_pool_closed');
-  expect(await tell('queued', { id: 2, labels: ['infra'] }, of(ACME, 'fork-of-infra'))).toBe('ignored_pool_closed');
+  expect(await tell('queued', { id: 1, labels: ['docker'] }, of(STRANGER, 'api'))).toBe(
+    'ignored_pool_closed',
+  );
+  expect(await tell('queued', { id: 2, labels: ['infra'] }, of(ACME, 'fork-of-infra'))).toBe(
+    'ignored_pool_closed',
+  );
   expect(await demand()).toEqual([]);
   expect(await tell('queued', { id: 3, labels: ['docker'] }, of(ACME, 'api'))).toBe('job_stored');
   expect(await tell('queued', { id: 4, labels: ['infra'] }, of(ACME, 'infra'))).toBe('job_stored');
-  expect(await tell('queued', { id: 5, labels: ['linux'] }, of(STRANGER, 'api'))).toBe('job_stored');
+  expect(await tell('queued', { id: 5, labels: ['linux'] }, of(STRANGER, 'api'))).toBe(
+    'job_stored',
+  );
   expect(await demand()).toEqual([
     { job_id: 3, k8s_pool: 'dind' },
     { job_id: 4, k8s_pool: 'infra' },
@@ -62,39 +101,91 @@ test('a stranger’s label opens no pool that serves others, and no worker is wa
 test('an entity that takes a freed login gets no job in a pool that names it (B4)', async () => {
   const thief = { id: 666, login: 'ACME', type: 'User' };
   expect(await tell('queued', { id: 6, labels: ['docker'] }, of(ACME, 'api'))).toMatch(/^job_/);
-  expect(await tell('queued', { id: 7, labels: ['docker'] }, of(thief, 'api'))).toBe('refused_entity');
-  expect(await tell('queued', { id: 8, labels: ['infra'] }, of(thief, 'infra'))).toBe('refused_entity');
+  expect(await tell('queued', { id: 7, labels: ['docker'] }, of(thief, 'api'))).toBe(
+    'refused_entity',
+  );
+  expect(await tell('queued', { id: 8, labels: ['infra'] }, of(thief, 'infra'))).toBe(
+    'refused_entity',
+  );
   expect(await tell('queued', { id: 9, labels: ['linux'] }, of(thief, 'api'))).toBe('job_stored');
   // Made for it by whatever way: that it runs there is told.
-  const misused = await putWorker(database.db, { status: 'running', entity_id: thief.id, runner_id: 9, k8s_pool: 'dind' });
+  const misused = await putWorker(database.db, {
+    status: 'running',
+    entity_id: thief.id,
+    runner_id: 9,
+    k8s_pool: 'dind',
+  });
   expect(await tell('in_progress', begun(9, misused), of(thief, 'api'))).toBe('worker_misused');
-  const used = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: 6, k8s_pool: 'dind' });
-  expect(await tell('in_progress', { ...begun(6, used), labels: ['docker'] }, of(ACME, 'api'))).toBe('job_marked_running');
+  const used = await putWorker(database.db, {
+    status: 'running',
+    entity_id: ACME.id,
+    runner_id: 6,
+    k8s_pool: 'dind',
+  });
+  expect(
+    await tell('in_progress', { ...begun(6, used), labels: ['docker'] }, of(ACME, 'api')),
+  ).toBe('job_marked_running');
 });
 
 test.each([
   ['of a public repository', 10, ['docker'], of(ACME, 'public', { private: false })],
-  ['of a public repository, by labels that fit another pool', 11, ['linux'], of(ACME, 'public', { private: false })],
-])('a job %s that GitHub gave to a worker is told, and the worker goes on (B7, B10)', async (_what, id, labels, repository) => {
-  const before = await ingress.metric('paddock_workers_misused_total');
-  const worker = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: id, k8s_pool: 'dind' });
-  expect(await tell('queued', { id, labels }, repository)).toBe('ignored_public_repository');
-  expect(await tell('in_progress', { ...begun(id, worker), labels }, repository)).toBe('worker_misused');
-  expect(await tell('in_progress', { ...begun(id, worker), labels, name: 'told again' }, repository)).toBe('job_already_exists');
+  [
+    'of a public repository, by labels that fit another pool',
+    11,
+    ['linux'],
+    of(ACME, 'public', { private: false }),
+  ],
+])(
+  'a job %s that GitHub gave to a worker is told, and the worker goes on (B7, B10)',
+  async (_what, id, labels, repository) => {
+    const before = await ingress.metric('paddock_workers_misused_total');
+    const worker = await putWorker(database.db, {
+      status: 'running',
+      entity_id: ACME.id,
+      runner_id: id,
+      k8s_pool: 'dind',
+    });
+    expect(await tell('queued', { id, labels }, repository)).toBe('ignored_public_repository');
+    expect(await tell('in_progress', { ...begun(id, worker), labels }, repository)).toBe(
+      'worker_misused',
+    );
+    expect(
+      await tell('in_progress', { ...begun(id, worker), labels, name: 'told again' }, repository),
+    ).toBe('job_already_exists');
 
-  const row = await database.db.selectFrom('workers').selectAll().where('pod_name', '=', worker.pod_name).executeTakeFirstOrThrow();
-  expect(row).toMatchObject({ assigned_job_id: id, status: 'running', stopping_at: null });
-  const events = database.db.selectFrom('installation_events').select('job_id').where('outcome', '=', 'worker_misused');
-  expect(await events.where('job_id', '=', id).execute()).toHaveLength(1);
-  expect(await ingress.metric('paddock_workers_misused_total')).toBe(before + 1);
-  await waitFor('the line of the log', () => ingress.lines().some((line) => line.includes('"warn"') && line.includes(worker.pod_name)));
-});
+    const row = await database.db
+      .selectFrom('workers')
+      .selectAll()
+      .where('pod_name', '=', worker.pod_name)
+      .executeTakeFirstOrThrow();
+    expect(row).toMatchObject({ assigned_job_id: id, status: 'running', stopping_at: null });
+    const events = database.db
+      .selectFrom('installation_events')
+      .select('job_id')
+      .where('outcome', '=', 'worker_misused');
+    expect(await events.where('job_id', '=', id).execute()).toHaveLength(1);
+    expect(await ingress.metric('paddock_workers_misused_total')).toBe(before + 1);
+    await waitFor('the line of the log', () =>
+      ingress.lines().some((line) => line.includes('"warn"') && line.includes(worker.pod_name)),
+    );
+  },
+);
 
 test('a job of another repository on a worker of a pool for some, and one in its own pool (B7, B10)', async () => {
-  const misused = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: 21, k8s_pool: 'infra' });
+  const misused = await putWorker(database.db, {
+    status: 'running',
+    entity_id: ACME.id,
+    runner_id: 21,
+    k8s_pool: 'infra',
+  });
   expect(await tell('queued', { id: 21, labels: ['linux'] }, of(ACME, 'api'))).toBe('job_stored');
   expect(await tell('in_progress', begun(21, misused), of(ACME, 'api'))).toBe('worker_misused');
-  const used = await putWorker(database.db, { status: 'running', entity_id: ACME.id, runner_id: 22, k8s_pool: 'linux' });
+  const used = await putWorker(database.db, {
+    status: 'running',
+    entity_id: ACME.id,
+    runner_id: 22,
+    k8s_pool: 'linux',
+  });
   expect(await tell('queued', { id: 22, labels: ['linux'] }, of(ACME, 'api'))).toBe('job_stored');
   expect(await tell('in_progress', begun(22, used), of(ACME, 'api'))).toBe('job_marked_running');
 });

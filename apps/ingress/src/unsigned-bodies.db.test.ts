@@ -2,7 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { connect, type Socket } from 'node:net';
 import type { TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createIngressDatabase, type Ingress, jobDelivery, PATIENT, startIngress } from './scenes/ingress.scene.ts';
+import {
+  createIngressDatabase,
+  type Ingress,
+  jobDelivery,
+  PATIENT,
+  startIngress,
+} from './scenes/ingress.scene.ts';
 
 const KB = 1_024;
 const MB = 1_024 * KB;
@@ -11,7 +17,8 @@ const MB = 1_024 * KB;
 const ENDLESS = { PADDOCK_BODY_TIMEOUT_MS: '300000' };
 
 /** A few hundred KB, as a job with very many steps. */
-const largeDelivery = (jobId: number) => jobDelivery('queued', jobId, { name: 'x'.repeat(600_000) });
+const largeDelivery = (jobId: number) =>
+  jobDelivery('queued', jobId, { name: 'x'.repeat(600_000) });
 
 describe('unsigned bodies that never end', () => {
   let database: TestDatabase;
@@ -22,7 +29,11 @@ describe('unsigned bodies that never end', () => {
     database = await createIngressDatabase();
   });
   beforeEach(async () => {
-    ingress = await startIngress({ url: database.url, schema: database.schema, env: { ...PATIENT, ...ENDLESS } });
+    ingress = await startIngress({
+      url: database.url,
+      schema: database.schema,
+      env: { ...PATIENT, ...ENDLESS },
+    });
     await ingress.untilReady();
   });
   afterEach(async () => {
@@ -48,7 +59,8 @@ describe('unsigned bodies that never end', () => {
 
   const statuses = async (jobIds: readonly number[]) => {
     const answers: number[] = [];
-    for (const jobId of jobIds) answers.push((await ingress.deliver(await jobDelivery('queued', jobId))).status);
+    for (const jobId of jobIds)
+      answers.push((await ingress.deliver(await jobDelivery('queued', jobId))).status);
     return answers;
   };
 
@@ -71,14 +83,21 @@ describe('unsigned bodies that never end', () => {
         { count: 20, bytes: 4 * KB },
       ],
     ],
-  ])('%s ones leave signed deliveries their 200, at the settings that are the default (B5, B6)', async (_what, kinds) => {
-    for (const { count, bytes } of kinds) {
-      for (let sent = 0; sent < count; sent += 10) await Promise.all(Array.from({ length: 10 }, () => sendUnfinished(bytes)));
-    }
-    // What came last may not have been found out to trickle yet.
-    await waitFor('a delivery that is stored', async () => (await statuses([900]))[0] === 200);
-    expect(await statuses([901, 902, 903, 904, 905])).toEqual([200, 200, 200, 200, 200]);
-    await waitFor('a large delivery that is stored', async () => (await ingress.deliver(await largeDelivery(906))).status === 200);
-    expect(await ingress.metric('paddock_held_bytes')).toBeLessThanOrEqual(256 * MB);
-  });
+  ])(
+    '%s ones leave signed deliveries their 200, at the settings that are the default (B5, B6)',
+    async (_what, kinds) => {
+      for (const { count, bytes } of kinds) {
+        for (let sent = 0; sent < count; sent += 10)
+          await Promise.all(Array.from({ length: 10 }, () => sendUnfinished(bytes)));
+      }
+      // What came last may not have been found out to trickle yet.
+      await waitFor('a delivery that is stored', async () => (await statuses([900]))[0] === 200);
+      expect(await statuses([901, 902, 903, 904, 905])).toEqual([200, 200, 200, 200, 200]);
+      await waitFor(
+        'a large delivery that is stored',
+        async () => (await ingress.deliver(await largeDelivery(906))).status === 200,
+      );
+      expect(await ingress.metric('paddock_held_bytes')).toBeLessThanOrEqual(256 * MB);
+    },
+  );
 });

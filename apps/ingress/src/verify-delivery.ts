@@ -16,14 +16,26 @@ const EVENT = /^[a-z][a-z0-9_]{0,99}$/;
 const GUID = /^[\x21-\x7e]{1,100}$/;
 
 /** Reads the headers, or says which is missing or malformed. A SHA-1 signature does not count. */
-export function readHeaders(headers: IncomingHttpHeaders): DeliveryHeaders | { readonly problem: string } {
+export function readHeaders(
+  headers: IncomingHttpHeaders,
+): DeliveryHeaders | { readonly problem: string } {
   const event = single(headers['x-github-event']);
   const guid = single(headers['x-github-delivery']);
   const signature = single(headers['x-hub-signature-256']);
-  if (event === undefined || !EVENT.test(event)) return { problem: 'The header X-GitHub-Event is missing or malformed.' };
-  if (guid === undefined || !GUID.test(guid)) return { problem: 'The header X-GitHub-Delivery is missing or malformed.' };
-  if (signature === undefined) return { problem: 'The header X-Hub-Signature-256 is missing: set a webhook secret in the GitHub App.' };
-  return { event, guid, signature, target: single(headers['x-github-hook-installation-target-id']) };
+  if (event === undefined || !EVENT.test(event))
+    return { problem: 'The header X-GitHub-Event is missing or malformed.' };
+  if (guid === undefined || !GUID.test(guid))
+    return { problem: 'The header X-GitHub-Delivery is missing or malformed.' };
+  if (signature === undefined)
+    return {
+      problem: 'The header X-Hub-Signature-256 is missing: set a webhook secret in the GitHub App.',
+    };
+  return {
+    event,
+    guid,
+    signature,
+    target: single(headers['x-github-hook-installation-target-id']),
+  };
 }
 
 const single = (value: string | string[] | undefined): string | undefined =>
@@ -37,7 +49,11 @@ const UNKNOWN_SECRET = randomBytes(32).toString('hex');
  * tell which, neither by the answer nor by its time. Without a named App, the only configured one
  * counts.
  */
-export function verifyDelivery(apps: readonly AppSecrets[], { target, signature }: DeliveryHeaders, body: Buffer): number | undefined {
+export function verifyDelivery(
+  apps: readonly AppSecrets[],
+  { target, signature }: DeliveryHeaders,
+  body: Buffer,
+): number | undefined {
   const app = appOf(apps, target);
   const secrets = app?.secrets.map((secret) => secret.reveal()) ?? [UNKNOWN_SECRET];
   return isSigned(body, signature, secrets) ? app?.id : undefined;
@@ -58,7 +74,11 @@ export function whyUnverified(apps: readonly AppSecrets[], target: string | unde
     return { kind: `App ${app.id}`, reason };
   }
   if (target === undefined) {
-    return { kind: 'none', reason: 'The header X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured.' };
+    return {
+      kind: 'none',
+      reason:
+        'The header X-GitHub-Hook-Installation-Target-ID is missing, and several Apps are configured.',
+    };
   }
   const named = target.slice(0, LONGEST_ID);
   return {
@@ -71,4 +91,6 @@ export function whyUnverified(apps: readonly AppSecrets[], target: string | unde
 const LONGEST_ID = 20;
 
 const appOf = (apps: readonly AppSecrets[], target: string | undefined): AppSecrets | undefined =>
-  target === undefined && apps.length === 1 ? apps[0] : apps.find(({ id }) => String(id) === target);
+  target === undefined && apps.length === 1
+    ? apps[0]
+    : apps.find(({ id }) => String(id) === target);

@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(async () => {
   await database.db.deleteFrom('schedules').execute();
-  await database.db.insertInto('schedules').values({ name: 'look-up-jobs', last_tick_at: new Date(), taken_by: 'a test' }).execute();
+  await database.db
+    .insertInto('schedules')
+    .values({ name: 'look-up-jobs', last_tick_at: new Date(), taken_by: 'a test' })
+    .execute();
 });
 
 /**
@@ -23,17 +26,32 @@ beforeEach(async () => {
  */
 async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
   const own = database.dbOf('ingress');
-  const pools = createPools({ db: own, refreshMs: 1_000, onChange: () => undefined, onError: () => undefined });
+  const pools = createPools({
+    db: own,
+    refreshMs: 1_000,
+    onChange: () => undefined,
+    onError: () => undefined,
+  });
   await pools.once();
   const queuedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
   const job = { id: jobId, labels: ['linux'], created_at: queuedAt, runner_name: null };
-  const body = examplePayload('workflow_job', 'queued', { workflow_job: job, repository: { private: true } });
+  const body = examplePayload('workflow_job', 'queued', {
+    workflow_job: job,
+    repository: { private: true },
+  });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
   const payload = JSON.stringify(body);
   const digest = bodyDigest({ appId: 7, event: 'workflow_job' }, payload);
   const write = createWriteDeliveries(own, pools, () => undefined);
-  const delivery = { guid: crypto.randomUUID(), appId: 7, parsed, payload, payloadRepaired: false, bodyDigest: digest };
+  const delivery = {
+    guid: crypto.randomUUID(),
+    appId: 7,
+    parsed,
+    payload,
+    payloadRepaired: false,
+    bodyDigest: digest,
+  };
   expect(await write([delivery])).toEqual(['job_stored']);
   const schedules = await database.db.selectFrom('schedules').select('extra_at').execute();
   return schedules.some(({ extra_at: extraAt }) => extraAt !== null);

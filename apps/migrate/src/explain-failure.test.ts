@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { explainFailure } from './explain-failure.ts';
 
-const raised = (code: string, message = 'as PostgreSQL says') => Object.assign(new Error(message), { code });
+const raised = (code: string, message = 'as PostgreSQL says') =>
+  Object.assign(new Error(message), { code });
 
 describe('what an operator can mend is told as a sentence (A10)', () => {
   test.each([
@@ -27,12 +28,17 @@ describe('what an operator can mend is told as a sentence (A10)', () => {
   });
 
   test('the cause of a failed migration is what counts', () => {
-    const failed = new Error('Migration 0001_core failed', { cause: raised('42501', 'permission denied for database paddock') });
+    const failed = new Error('Migration 0001_core failed', {
+      cause: raised('42501', 'permission denied for database paddock'),
+    });
     expect(explainFailure(failed, 'prod')).toContain('permission denied for database paddock');
   });
 
   test('a host with several addresses fails with one error for each', () => {
-    const failed = new AggregateError([raised('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432')], '');
+    const failed = new AggregateError(
+      [raised('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432')],
+      '',
+    );
     expect(explainFailure(failed, 'prod')).toContain('connect ECONNREFUSED ::1:5432');
   });
 

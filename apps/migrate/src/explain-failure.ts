@@ -21,7 +21,8 @@ function explain(error: unknown, schema: string): string | undefined {
   const state = sqlStateOf(error);
   switch (state) {
     case undefined:
-      if (said === WITHOUT_TLS) return `${said}: encrypt the server, or leave sslmode out of DATABASE_URL.`;
+      if (said === WITHOUT_TLS)
+        return `${said}: encrypt the server, or leave sslmode out of DATABASE_URL.`;
       if (said === WITHOUT_ANSWER) {
         return 'PostgreSQL cannot be reached: nothing answered in time. Check host and port in DATABASE_URL, and whether a firewall blocks them.';
       }
@@ -57,6 +58,9 @@ function* causes(error: unknown): Generator {
 
 /** The code from the operating system or TLS, such as ECONNREFUSED or CERT_HAS_EXPIRED. */
 function systemCodeOf(error: unknown): string | undefined {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^E[A-Z]+$|CERT|^UNABLE_TO_|^ERR_(?:SSL|TLS)_/.test(code) ? code : undefined;
+  const code =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^E[A-Z]+$|CERT|^UNABLE_TO_|^ERR_(?:SSL|TLS)_/.test(code)
+    ? code
+    : undefined;
 }

@@ -12,11 +12,18 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-function migrate(env: Record<string, string>, ...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    env,
-    encoding: 'utf8',
-  });
+function migrate(
+  env: Record<string, string>,
+  ...args: string[]
+): { code: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, 'main.ts'), ...args],
+    {
+      env,
+      encoding: 'utf8',
+    },
+  );
   return { code: status, out: stdout, err: stderr };
 }
 
@@ -30,13 +37,19 @@ describe('pnpm db:migrate (A10)', () => {
     expect(applied).toMatchObject({ code: 0, err: '' });
     expect(applied.out).toMatch(/^(Applied \d{4}_\w+ to the schema staging\.\n)+$/);
     expect(migrate(env).out).toBe('The schema staging is up to date: nothing to apply.\n');
-    expect(migrate(env, '--print').out).toBe('-- The schema staging is up to date: nothing is pending.\n');
+    expect(migrate(env, '--print').out).toBe(
+      '-- The schema staging is up to date: nothing is pending.\n',
+    );
   });
 
   test('a server that is not there is a sentence, not a stack', () => {
-    const { code, err } = migrate({ DATABASE_URL: 'postgresql://somebody:hidden@127.0.0.1:1/paddock' });
+    const { code, err } = migrate({
+      DATABASE_URL: 'postgresql://somebody:hidden@127.0.0.1:1/paddock',
+    });
     expect(code).toBe(1);
-    expect(err).toBe('PostgreSQL cannot be reached: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that the server runs.\n');
+    expect(err).toBe(
+      'PostgreSQL cannot be reached: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL, and that the server runs.\n',
+    );
   });
 
   test('a server that does not answer is a sentence too, and is not waited for without end', async () => {
@@ -44,15 +57,23 @@ describe('pnpm db:migrate (A10)', () => {
     const silent = createServer();
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { code, err } = migrate(
-      { DATABASE_URL: `postgresql://x@127.0.0.1:${(silent.address() as AddressInfo).port}/paddock` },
+      {
+        DATABASE_URL: `postgresql://x@127.0.0.1:${(silent.address() as AddressInfo).port}/paddock`,
+      },
       '--print',
     );
     silent.close();
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('nothing answered in time') });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining('nothing answered in time'),
+    });
   });
 
   test('wrong settings are all told at once, and no secret with them (H1)', () => {
-    const { code, err } = migrate({ DATABASE_URL: 'mysql://somebody:hidden@host/db', PADDOCK_SCHEMA: 'Prod' });
+    const { code, err } = migrate({
+      DATABASE_URL: 'mysql://somebody:hidden@host/db',
+      PADDOCK_SCHEMA: 'Prod',
+    });
     expect(code).toBe(1);
     expect(err.split('\n')).toHaveLength(4);
     expect(err).toContain('PADDOCK_SCHEMA');

@@ -9,7 +9,11 @@ await main(async () => {
   const config = readMigrateConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config, ['--print'])) return;
   const { schema, serviceRole } = config;
-  const options: MigrateOptions = { url: databaseUrl(config), schema, ...(serviceRole === undefined ? {} : { serviceRole }) };
+  const options: MigrateOptions = {
+    url: databaseUrl(config),
+    schema,
+    ...(serviceRole === undefined ? {} : { serviceRole }),
+  };
   try {
     if (process.argv.includes('--print')) await print(options);
     else await apply(options);
@@ -24,15 +28,22 @@ await main(async () => {
 /** Prints only SQL to stdout, so that it can be piped. */
 async function print(options: MigrateOptions): Promise<void> {
   const pending = await pendingSql(options);
-  process.stdout.write(pending === '' ? `-- The schema ${options.schema} is up to date: nothing is pending.\n` : pending);
+  process.stdout.write(
+    pending === ''
+      ? `-- The schema ${options.schema} is up to date: nothing is pending.\n`
+      : pending,
+  );
 }
 
 async function apply(options: MigrateOptions): Promise<void> {
   const { applied, missingRoles = [] } = await migrate(options);
-  for (const name of applied) process.stdout.write(`Applied ${name} to the schema ${options.schema}.\n`);
-  if (applied.length === 0) process.stdout.write(`The schema ${options.schema} is up to date: nothing to apply.\n`);
+  for (const name of applied)
+    process.stdout.write(`Applied ${name} to the schema ${options.schema}.\n`);
+  if (applied.length === 0)
+    process.stdout.write(`The schema ${options.schema} is up to date: nothing to apply.\n`);
   if (missingRoles.length > 0) process.stderr.write(`${missingRolesSentence(missingRoles)}\n`);
-  if (options.serviceRole !== undefined) process.stdout.write(`The role ${options.serviceRole} may read and write its rows.\n`);
+  if (options.serviceRole !== undefined)
+    process.stdout.write(`The role ${options.serviceRole} may read and write its rows.\n`);
 }
 
 const missingRolesSentence = (roles: readonly string[]): string =>

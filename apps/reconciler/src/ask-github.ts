@@ -22,7 +22,8 @@ export interface AskingOptions extends Noting {
 }
 
 /** GitHub does not let us see the object: our row of the installation may be out of date. */
-export const isHidden = (failure: GitHubFailure | undefined): boolean => failure === undefined || isRefusal(failure);
+export const isHidden = (failure: GitHubFailure | undefined): boolean =>
+  failure === undefined || isRefusal(failure);
 
 /**
  * Resolves with the result of `ask`, which makes calls and writes nothing. Resolves with undefined
@@ -40,7 +41,14 @@ export type AskGitHub = <T>(
  * For one pass that asks GitHub about many objects. Records a refusal, and ends the recorded one
  * once GitHub answers.
  */
-export function createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered, signal }: AskingOptions): AskGitHub {
+export function createAskGitHub({
+  db,
+  github,
+  breakerRules,
+  dryRun,
+  onUnanswered,
+  signal,
+}: AskingOptions): AskGitHub {
   const failures = createPassFailures();
   return async (whom, what, ask, about) => {
     const { installationId } = whom;
@@ -57,7 +65,8 @@ export function createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered
       if (failure.kind === 'rate_limited') return undefined;
       onUnanswered({ what, installationId }, failure);
       const refused = failures.note(whom, failure, about);
-      if (refused !== undefined && !dryRun) await recordRefusal({ db, breakerRules }, 'reconciler', { call: whom, refusal: failure });
+      if (refused !== undefined && !dryRun)
+        await recordRefusal({ db, breakerRules }, 'reconciler', { call: whom, refusal: failure });
       return undefined;
     }
     // `ask` may have made no call, for example without anything left to ask.

@@ -9,11 +9,24 @@ const folder = mkdtempSync(join(tmpdir(), 'paddock-config-'));
 const PADDOCK_CONFIG = join(folder, 'paddock.yaml');
 const github = { apps: [{ id: 7, privateKey: { env: 'APP_KEY' } }] };
 // A service starts also with pools that the scheduler will not load.
-const untrusted = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners', containerMode: 'dind' };
-writeFileSync(PADDOCK_CONFIG, JSON.stringify({ github, pools: [untrusted], entities: { '*': {} } }));
+const untrusted = {
+  name: 'linux',
+  labels: ['linux'],
+  image: 'runner:1',
+  namespace: 'runners',
+  containerMode: 'dind',
+};
+writeFileSync(
+  PADDOCK_CONFIG,
+  JSON.stringify({ github, pools: [untrusted], entities: { '*': {} } }),
+);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const environment = { DATABASE_URL: 'postgresql://u:hidden@host/db', PADDOCK_CONFIG, APP_KEY: 'the private key' };
+const environment = {
+  DATABASE_URL: 'postgresql://u:hidden@host/db',
+  PADDOCK_CONFIG,
+  APP_KEY: 'the private key',
+};
 
 describe('the reconciler’s configuration (H1, H6)', () => {
   test('has the defaults of the requirements', () => {
@@ -41,13 +54,21 @@ describe('the reconciler’s configuration (H1, H6)', () => {
       PADDOCK_KUBE_TIMEOUT_MS: '0',
     };
     const problems = readProblems(wrong);
-    expect(problems).toContain('PADDOCK_REDELIVERY_EVERY_SECONDS must divide a minute, an hour or a day evenly, and is 7');
+    expect(problems).toContain(
+      'PADDOCK_REDELIVERY_EVERY_SECONDS must divide a minute, an hour or a day evenly, and is 7',
+    );
     expect(problems).toContain('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE must be between 1 and 180');
     expect(problems).toContain('PADDOCK_GITHUB_TIMEOUT_MS must be between 100 and 600000');
     expect(problems).toContain('PADDOCK_KUBE_TIMEOUT_MS must be between 100 and 600000');
-    expect(problems).toContain('The private key of App 7 is read from the variable APP_KEY, which is not set');
-    expect(problems).toContain('PADDOCK_KEEP_JOB_DAYS is not a setting: did you mean PADDOCK_KEEP_JOBS_DAYS?');
-    expect(problems).toContain('PADDOCK_RECOVER_BATCH is no longer a setting: its value is fixed now');
+    expect(problems).toContain(
+      'The private key of App 7 is read from the variable APP_KEY, which is not set',
+    );
+    expect(problems).toContain(
+      'PADDOCK_KEEP_JOB_DAYS is not a setting: did you mean PADDOCK_KEEP_JOBS_DAYS?',
+    );
+    expect(problems).toContain(
+      'PADDOCK_RECOVER_BATCH is no longer a setting: its value is fixed now',
+    );
   });
 
   test('is printed without its secrets', () => {

@@ -5,7 +5,14 @@ import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { duration, type Environment, integer, port, type SettingsOf, tuning } from '@paddock/runtime/settings';
+import {
+  duration,
+  type Environment,
+  integer,
+  port,
+  type SettingsOf,
+  tuning,
+} from '@paddock/runtime/settings';
 import { cronExpression } from './schedules/cron-expression.ts';
 import { cadence } from './schedules/cadence.ts';
 import { jobCadences, jobSettings } from './jobs/job-settings.ts';
@@ -15,8 +22,16 @@ import { workerCadences, workerSettings } from './workers/worker-settings.ts';
 /** The schedules' cadences, by setting. */
 const cadences = {
   ...tuning({
-    redeliveryEverySeconds: cadence('PADDOCK_REDELIVERY_EVERY_SECONDS', 300, 'How often to read each App’s delivery log'),
-    recoverTasksEverySeconds: cadence('PADDOCK_RECOVER_TASKS_EVERY_SECONDS', 60, 'How often to look for stuck tasks'),
+    redeliveryEverySeconds: cadence(
+      'PADDOCK_REDELIVERY_EVERY_SECONDS',
+      300,
+      'How often to read each App’s delivery log',
+    ),
+    recoverTasksEverySeconds: cadence(
+      'PADDOCK_RECOVER_TASKS_EVERY_SECONDS',
+      60,
+      'How often to look for stuck tasks',
+    ),
   }),
   ...jobCadences,
   ...workerCadences,
@@ -24,7 +39,11 @@ const cadences = {
 
 export const settings = {
   ...serviceSettings,
-  httpPort: port({ env: 'PADDOCK_RECONCILER_HTTP_PORT', default: 8082, doc: 'Port of health and metrics' }),
+  httpPort: port({
+    env: 'PADDOCK_RECONCILER_HTTP_PORT',
+    default: 8082,
+    doc: 'Port of health and metrics',
+  }),
   poolSize: integer({
     env: 'PADDOCK_RECONCILER_POOL_SIZE',
     default: 24,

@@ -4,26 +4,63 @@ import { createMetrics } from '@paddock/runtime/metrics';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { createEvents, type ReconcilerEvents } from './events.ts';
 
-const quiet = { error: () => quiet, warn: () => quiet, info: () => quiet, debug: () => quiet } as unknown as Logger;
+const quiet = {
+  error: () => quiet,
+  warn: () => quiet,
+  info: () => quiet,
+  debug: () => quiet,
+} as unknown as Logger;
 const failure = { kind: 'unavailable', operation: 'GET /app', message: '502' } as const;
 
 /** Each event as a sweep tells it; that they do is held by the tests of the sweeps. */
 test.each<[string, number, (events: ReconcilerEvents) => void]>([
-  ['paddock_redelivery_failures_total{step="request"}', 1, (events) => events.redeliveryRefused(7, 'guid', failure)],
-  ['paddock_redelivery_failures_total{step="list"}', 1, (events) => events.listingFailed(7, failure)],
+  [
+    'paddock_redelivery_failures_total{step="request"}',
+    1,
+    (events) => events.redeliveryRefused(7, 'guid', failure),
+  ],
+  [
+    'paddock_redelivery_failures_total{step="list"}',
+    1,
+    (events) => events.listingFailed(7, failure),
+  ],
   ['paddock_redelivery_given_up_total', 3, (events) => events.redeliveriesGivenUp(7, 3)],
-  ['paddock_deliveries_without_row_total', 2, (events) => events.deliveredWithoutRow(7, ['one', 'two'], { isFew: true })],
+  [
+    'paddock_deliveries_without_row_total',
+    2,
+    (events) => events.deliveredWithoutRow(7, ['one', 'two'], { isFew: true }),
+  ],
   ['paddock_recovery_total{kind="redelivered"}', 1, (events) => events.redelivered(7, 'guid')],
-  ['paddock_schedule_ticks_total{schedule="mow"}', 1, (events) => events.tickTaken('mow', new Date(), 4)],
-  ['paddock_schedule_missed_ticks_total{schedule="mow"}', 4, (events) => events.tickTaken('mow', new Date(), 4)],
+  [
+    'paddock_schedule_ticks_total{schedule="mow"}',
+    1,
+    (events) => events.tickTaken('mow', new Date(), 4),
+  ],
+  [
+    'paddock_schedule_missed_ticks_total{schedule="mow"}',
+    4,
+    (events) => events.tickTaken('mow', new Date(), 4),
+  ],
   [
     'paddock_jobs_looked_up_total{verdict="requeued"}',
     1,
     (events) => events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'requeued' } } as never]),
   ],
-  ['paddock_sweep_failures_total{sweep="check-apps"}', 1, (events) => events.appNotChecked(7, failure)],
-  ['paddock_sweep_failures_total{sweep="check-workers"}', 1, (events) => events.runnersMissing('acme', 3)],
-  ['paddock_sweep_over_cap_total{sweep="remove-stray-registrations"}', 1, (events) => events.tooManyStrays(30, 20)],
+  [
+    'paddock_sweep_failures_total{sweep="check-apps"}',
+    1,
+    (events) => events.appNotChecked(7, failure),
+  ],
+  [
+    'paddock_sweep_failures_total{sweep="check-workers"}',
+    1,
+    (events) => events.runnersMissing('acme', 3),
+  ],
+  [
+    'paddock_sweep_over_cap_total{sweep="remove-stray-registrations"}',
+    1,
+    (events) => events.tooManyStrays(30, 20),
+  ],
   [
     'paddock_worker_stops_requested_total{reason="idle"}',
     2,

@@ -17,13 +17,29 @@ export function createEvents(log: Logger, metrics: Metrics) {
     'Redelivery calls that GitHub refused or did not answer, by step',
     ['step'],
   );
-  const givenUp = metrics.counter('paddock_redelivery_given_up_total', 'Deliveries that GitHub can no longer repeat');
-  const withoutRow = metrics.counter('paddock_deliveries_without_row_total', 'Deliveries that GitHub calls successful and our events lack');
-  const ticks = metrics.counter('paddock_schedule_ticks_total', 'Ticks that this process took, by schedule', ['schedule']);
-  const missedTicks = metrics.counter('paddock_schedule_missed_ticks_total', 'Ticks that no process took in time, by schedule', [
-    'schedule',
-  ]);
-  const sweepFailures = metrics.counter('paddock_sweep_failures_total', 'Objects that a sweep failed on, by sweep', ['sweep']);
+  const givenUp = metrics.counter(
+    'paddock_redelivery_given_up_total',
+    'Deliveries that GitHub can no longer repeat',
+  );
+  const withoutRow = metrics.counter(
+    'paddock_deliveries_without_row_total',
+    'Deliveries that GitHub calls successful and our events lack',
+  );
+  const ticks = metrics.counter(
+    'paddock_schedule_ticks_total',
+    'Ticks that this process took, by schedule',
+    ['schedule'],
+  );
+  const missedTicks = metrics.counter(
+    'paddock_schedule_missed_ticks_total',
+    'Ticks that no process took in time, by schedule',
+    ['schedule'],
+  );
+  const sweepFailures = metrics.counter(
+    'paddock_sweep_failures_total',
+    'Objects that a sweep failed on, by sweep',
+    ['sweep'],
+  );
 
   const shared: SharedCounters = {
     recovered: (kind, count) => recovery.inc({ kind }, count),
@@ -39,7 +55,11 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...workerEvents(log, metrics, shared),
     ...upkeepEvents(log, shared),
     githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
-      log.warn('GitHub asks us to wait: we make no such calls until then', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
+      log.warn('GitHub asks us to wait: we make no such calls until then', {
+        [type]: id,
+        seconds: Math.ceil(ms / 1_000),
+        message,
+      });
     },
     redelivered(appId: number, deliveryGuid: string) {
       recovery.inc({ kind: 'redelivered' });
@@ -58,16 +78,29 @@ export function createEvents(log: Logger, metrics: Metrics) {
       log.error('gave up deliveries: GitHub can no longer repeat them', { appId, count });
     },
     /** After a failover, a restore, or when another endpoint answered in our place. */
-    deliveredWithoutRow(appId: number, deliveryGuids: readonly string[], { isFew }: { isFew: boolean }) {
+    deliveredWithoutRow(
+      appId: number,
+      deliveryGuids: readonly string[],
+      { isFew }: { isFew: boolean },
+    ) {
       withoutRow.inc(deliveryGuids.length);
       const what = { appId, count: deliveryGuids.length, some: deliveryGuids.slice(0, 10) };
-      if (isFew) log.error('we lost deliveries that GitHub calls successful: asking GitHub to repeat them', what);
-      else log.error('we lost many deliveries that GitHub calls successful: enqueued a redeliver-since; find out what lost them', what);
+      if (isFew)
+        log.error(
+          'we lost deliveries that GitHub calls successful: asking GitHub to repeat them',
+          what,
+        );
+      else
+        log.error(
+          'we lost many deliveries that GitHub calls successful: enqueued a redeliver-since; find out what lost them',
+          what,
+        );
     },
     tickTaken(schedule: string, tickAt: Date, missed: number) {
       ticks.inc({ schedule });
       missedTicks.inc({ schedule }, missed);
-      if (missed > 0) log.warn('no process took some ticks of a schedule', { schedule, tickAt, missed });
+      if (missed > 0)
+        log.warn('no process took some ticks of a schedule', { schedule, tickAt, missed });
       else log.debug('took a tick', { schedule, tickAt });
     },
     sweepOverdue(sweep: string, seconds: number, why: string) {

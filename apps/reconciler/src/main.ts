@@ -57,7 +57,10 @@ await main(async () => {
   const { db } = connection;
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
-    apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
+    apps: config.github.apps.map(({ appId, privateKey }) => ({
+      appId,
+      privateKey: privateKey.reveal(),
+    })),
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
@@ -104,12 +107,21 @@ await main(async () => {
         schedules: onceFit(schedules.run),
         extraPasses: onceFit((signal) =>
           listen(
-            { config: ownConfig, channels: [sweepEventChannel(schema)], onWake: schedules.wake, onError: events.scheduleFailed },
+            {
+              config: ownConfig,
+              channels: [sweepEventChannel(schema)],
+              onWake: schedules.wake,
+              onError: events.scheduleFailed,
+            },
             signal,
           ),
         ),
         sweeps: onceFit((signal) =>
-          loop(watchSweeps, { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed }, signal),
+          loop(
+            watchSweeps,
+            { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed },
+            signal,
+          ),
         ),
       },
       { graceMs: config.drainMs, log, onStop: () => void (stopping = true) },

@@ -8,9 +8,21 @@ const OF_NO_REPOSITORY = { ...ONE, repoId: 0 };
 const ASKED = [ONE, BESIDE, OF_NO_REPOSITORY, OF_ANOTHER];
 
 test.each([
-  ['a repository', { kind: 'forbidden', operation: 'GET /repos/acme/api/actions/runs', status: 403 }, [true, false, false, false]],
-  ['a token', { kind: 'forbidden', operation: 'POST /app/installations/10/access_tokens', status: 403 }, [true, true, true, false]],
-  ['the App', { kind: 'unauthorized', operation: 'POST /app/installations/10/access_tokens', status: 401 }, [true, true, true, true]],
+  [
+    'a repository',
+    { kind: 'forbidden', operation: 'GET /repos/acme/api/actions/runs', status: 403 },
+    [true, false, false, false],
+  ],
+  [
+    'a token',
+    { kind: 'forbidden', operation: 'POST /app/installations/10/access_tokens', status: 403 },
+    [true, true, true, false],
+  ],
+  [
+    'the App',
+    { kind: 'unauthorized', operation: 'POST /app/installations/10/access_tokens', status: 401 },
+    [true, true, true, true],
+  ],
 ] as const)(
   'what GitHub refuses of %s is of no use to ask for again in a pass, and the rest is asked for (P6)',
   (_what, failure, pointless) => {

@@ -28,7 +28,8 @@ export function createPassFailures(): PassFailures {
   const withoutAnswer = new Set<string | symbol>();
   return {
     isPointless: (asked) =>
-      withoutAnswer.size >= OUTAGES_AT_MOST || SUBJECTS.some((subject) => refused.has(`${subject} ${idsOf(asked)[subject]}`)),
+      withoutAnswer.size >= OUTAGES_AT_MOST ||
+      SUBJECTS.some((subject) => refused.has(`${subject} ${idsOf(asked)[subject]}`)),
     note(asked, failure, about) {
       const { kind } = failure;
       // Each call checks by itself whether it has to wait.
@@ -39,7 +40,8 @@ export function createPassFailures(): PassFailures {
       const ids = idsOf(asked);
       const subject = refusedSubject(failure);
       // A missing object says nothing about the repository's others.
-      if (subject === undefined || (subject === 'repository' && kind === 'not_found')) return undefined;
+      if (subject === undefined || (subject === 'repository' && kind === 'not_found'))
+        return undefined;
       if (ids[subject] !== 0) refused.add(`${subject} ${ids[subject]}`);
       return subject;
     },
@@ -51,7 +53,11 @@ export function createPassFailures(): PassFailures {
 
 const SUBJECTS: readonly RefusedSubject[] = ['app', 'entity', 'repository'];
 
-const idsOf = ({ appId, installationId, repoId = 0 }: Dependencies): Record<RefusedSubject, number> => ({
+const idsOf = ({
+  appId,
+  installationId,
+  repoId = 0,
+}: Dependencies): Record<RefusedSubject, number> => ({
   app: appId,
   entity: installationId,
   repository: repoId,

@@ -17,10 +17,20 @@ afterAll(() => database.drop());
 /** What one replica shows of these gauges, by name. */
 function startReplica() {
   const metrics = createMetrics();
-  declareReconcilerGauges(metrics, database.dbOf('reconciler'), { stopAlertMs: 60_000, schedules: [] });
+  declareReconcilerGauges(metrics, database.dbOf('reconciler'), {
+    stopAlertMs: 60_000,
+    schedules: [],
+  });
   return async () => {
-    const lines = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('paddock_'));
-    return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+    const lines = (await metrics.registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('paddock_'));
+    return Object.fromEntries(
+      lines.map((line) => [
+        line.slice(0, line.lastIndexOf(' ')),
+        Number(line.slice(line.lastIndexOf(' ') + 1)),
+      ]),
+    );
   };
 }
 
@@ -44,7 +54,12 @@ test('every replica reads the same from the rows, whichever made the last pass (
   await putJob(db, { recovery_attempts: 3 });
   await putJob(db, { recovery_attempts: 2 });
   await putJob(db, { status: 'completed', wants_worker: false, misjudged: true });
-  const stopping = { status: 'running', stopping_at: minutesAgo(10), stop_held_by: 'GitHub', stop_held_since: minutesAgo(5) } as const;
+  const stopping = {
+    status: 'running',
+    stopping_at: minutesAgo(10),
+    stop_held_by: 'GitHub',
+    stop_held_since: minutesAgo(5),
+  } as const;
   await putWorker(db, stopping);
   await putWorker(db, { ...stopping, stop_held_since: minutesAgo(0) });
   await sql`insert into unresolved_deliveries (app_id, guid, delivery_id, event, first_failed_at, last_failed_at, last_status_code)

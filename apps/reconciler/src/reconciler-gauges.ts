@@ -13,10 +13,19 @@ import { readSweeps } from './schedules/watch-sweeps.ts';
 
 const GAUGES = {
   paddock_jobs_stuck: { help: 'Jobs that are stuck after the last recovery' },
-  paddock_jobs_misjudged: { help: 'Jobs of the last day that failed here but that GitHub completed or kept queued' },
-  paddock_worker_stops_held_up: { help: 'Workers that could not be stopped for long: an operator must act' },
-  paddock_redelivery_oldest_unresolved_seconds: { help: 'Age of the oldest delivery that has not reached us; 0 if there is none' },
-  paddock_app_problems: { help: 'Permissions and events that a GitHub App lacks, by the newest check', labels: ['app'] },
+  paddock_jobs_misjudged: {
+    help: 'Jobs of the last day that failed here but that GitHub completed or kept queued',
+  },
+  paddock_worker_stops_held_up: {
+    help: 'Workers that could not be stopped for long: an operator must act',
+  },
+  paddock_redelivery_oldest_unresolved_seconds: {
+    help: 'Age of the oldest delivery that has not reached us; 0 if there is none',
+  },
+  paddock_app_problems: {
+    help: 'Permissions and events that a GitHub App lacks, by the newest check',
+    labels: ['app'],
+  },
   paddock_runner_version_days_left: {
     help: 'Days until GitHub stops serving a pool’s runner version, by pool and version; absent without an end',
     labels: ['pool', 'version'],
@@ -24,7 +33,10 @@ const GAUGES = {
 } satisfies DeclaredGauges;
 
 const SWEEPS = {
-  paddock_sweep_seconds_since_success: { help: 'Seconds since a pass of a sweep last succeeded, by schedule', labels: ['schedule'] },
+  paddock_sweep_seconds_since_success: {
+    help: 'Seconds since a pass of a sweep last succeeded, by schedule',
+    labels: ['schedule'],
+  },
   paddock_sweep_overdue: {
     help: '1 while a sweep has not succeeded for several cadences; the log says why',
     labels: ['schedule'],
@@ -35,12 +47,23 @@ const SWEEPS = {
 export function declareReconcilerGauges(
   metrics: Metrics,
   db: Kysely<Database>,
-  { stopAlertMs, schedules }: Pick<ReconcilerConfig, 'stopAlertMs'> & { schedules: readonly Schedule[] },
+  {
+    stopAlertMs,
+    schedules,
+  }: Pick<ReconcilerConfig, 'stopAlertMs'> & { schedules: readonly Schedule[] },
 ): void {
   metrics.readings(SWEEPS, async () =>
     (await readSweeps(db, schedules)).flatMap(({ name, secondsSinceSuccess, overdueFor }) => [
-      { gauge: 'paddock_sweep_seconds_since_success', labels: { schedule: name }, value: secondsSinceSuccess },
-      { gauge: 'paddock_sweep_overdue', labels: { schedule: name }, value: overdueFor === undefined ? 0 : 1 },
+      {
+        gauge: 'paddock_sweep_seconds_since_success',
+        labels: { schedule: name },
+        value: secondsSinceSuccess,
+      },
+      {
+        gauge: 'paddock_sweep_overdue',
+        labels: { schedule: name },
+        value: overdueFor === undefined ? 0 : 1,
+      },
     ]),
   );
   metrics.readings(GAUGES, async () => {
@@ -52,8 +75,16 @@ export function declareReconcilerGauges(
       { gauge: 'paddock_jobs_stuck', labels: {}, value: stuck },
       { gauge: 'paddock_jobs_misjudged', labels: {}, value: misjudged },
       { gauge: 'paddock_worker_stops_held_up', labels: {}, value: held.length },
-      { gauge: 'paddock_redelivery_oldest_unresolved_seconds', labels: {}, value: await oldestUnresolvedSeconds(db) },
-      ...Object.entries(problems).map(([app, value]) => ({ gauge: 'paddock_app_problems' as const, labels: { app }, value })),
+      {
+        gauge: 'paddock_redelivery_oldest_unresolved_seconds',
+        labels: {},
+        value: await oldestUnresolvedSeconds(db),
+      },
+      ...Object.entries(problems).map(([app, value]) => ({
+        gauge: 'paddock_app_problems' as const,
+        labels: { app },
+        value,
+      })),
       ...versions.map(({ pool, version, daysLeft }) => ({
         gauge: 'paddock_runner_version_days_left' as const,
         labels: { pool, version },

@@ -26,7 +26,10 @@ async function startOutside(): Promise<Outside> {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-reconciler-'));
   const [config, kubeconfig] = [join(folder, 'paddock.yaml'), join(folder, 'kubeconfig')];
   writeFileSync(kubeconfig, kube.kubeconfig);
-  const github = { apiUrl: world.github.url, apps: [{ id: world.appId, privateKey: { env: 'APP_KEY' } }] };
+  const github = {
+    apiUrl: world.github.url,
+    apps: [{ id: world.appId, privateKey: { env: 'APP_KEY' } }],
+  };
   writeFileSync(config, JSON.stringify({ github, pools: [], entities: {} }));
   return {
     receiver,
@@ -75,14 +78,19 @@ describe('the reconciler as a process', () => {
     await loseDelivery(world);
     expect(receiver.received).toHaveLength(0);
 
-    const service = await startService({ app: 'reconciler', env: outside.environment(database.urlOf('reconciler')) });
+    const service = await startService({
+      app: 'reconciler',
+      env: outside.environment(database.urlOf('reconciler')),
+    });
     await waitFor('the repetition of the lost delivery', () => receiver.received.length > 0);
     expect(receiver.received[0]).toMatchObject({ event: 'workflow_job', action: 'queued' });
 
     const base = `http://127.0.0.1:${service.port}`;
     await waitFor('readiness', async () => (await readText(`${base}/readyz`)).text === 'ready\n');
     await waitFor('the repetition in the metrics', async () =>
-      (await readText(`${base}/metrics`)).text.includes('paddock_recovery_total{kind="redelivered"} 1'),
+      (await readText(`${base}/metrics`)).text.includes(
+        'paddock_recovery_total{kind="redelivered"} 1',
+      ),
     );
     service.kill('SIGTERM');
     expect(await service.exited).toEqual({ code: 0, signal: null });
@@ -94,7 +102,10 @@ describe('the reconciler as a process', () => {
     const { receiver, world } = outside;
     const database = await createEmptyDatabase();
     await loseDelivery(world);
-    const service = await startService({ app: 'reconciler', env: outside.environment(database.url) });
+    const service = await startService({
+      app: 'reconciler',
+      env: outside.environment(database.url),
+    });
     const ready = () => readText(`http://127.0.0.1:${service.port}/readyz`);
     const unready = await waitFor('an answer of PostgreSQL', async () => {
       const answer = await ready();
@@ -116,7 +127,10 @@ describe('the reconciler as a process', () => {
     const { receiver, world } = outside;
     const database = await createTestDatabase();
     await loseDelivery(world);
-    const first = await startService({ app: 'reconciler', env: outside.environment(database.urlOf('reconciler')) });
+    const first = await startService({
+      app: 'reconciler',
+      env: outside.environment(database.urlOf('reconciler')),
+    });
     await waitFor('the repetition of the lost delivery', () => receiver.received.length > 0);
     first.kill('SIGKILL');
     await first.exited;
@@ -127,7 +141,13 @@ describe('the reconciler as a process', () => {
       env: { ...outside.environment(database.urlOf('reconciler')), PADDOCK_TASK_LEASE_MS: '1000' },
     });
     const resolved = async () =>
-      (await database.db.selectFrom('unresolved_deliveries').select('resolved_at').where('resolved_at', 'is', null).execute()).length === 0;
+      (
+        await database.db
+          .selectFrom('unresolved_deliveries')
+          .select('resolved_at')
+          .where('resolved_at', 'is', null)
+          .execute()
+      ).length === 0;
     await waitFor('the delivery to be resolved', resolved);
     second.kill('SIGTERM');
     await second.exited;

@@ -1,4 +1,9 @@
-import { EVERY_SWEEP, findPausedSweeps, pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
+import {
+  EVERY_SWEEP,
+  findPausedSweeps,
+  pauseSweep,
+  resumeSweep,
+} from '@paddock/db/schedules/paused-sweeps';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
@@ -19,7 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['paused_sweeps', 'tasks', 'operations'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['paused_sweeps', 'tasks', 'operations'] as const)
+    await database.db.deleteFrom(table).execute();
   passes = [];
 });
 
@@ -51,7 +57,10 @@ const SWEEPS: Record<string, Sweep> = {
       throw signal.reason;
     },
   },
-  'go-on': { slots: 1, pass: () => Promise.resolve(done({ found: 1 }, [{ ...sweepTask('go-on'), dueInMs: 60_000 }])) },
+  'go-on': {
+    slots: 1,
+    pass: () => Promise.resolve(done({ found: 1 }, [{ ...sweepTask('go-on'), dueInMs: 60_000 }])),
+  },
 };
 
 /** Runs a task of each name; answers the outputs in the same order. */
@@ -85,9 +94,15 @@ describe('the pause switch (E6)', () => {
   test('of all sweeps holds each one back, and one sweep’s own pause outlives it', async () => {
     await pauseSweep(database.db, EVERY_SWEEP, 'ada');
     await pauseSweep(database.db, 'rake', 'bob');
-    expect(await run(['mow', 'rake', 'go-on'])).toMatchObject([{ pausedBy: 'ada' }, { pausedBy: 'bob' }, { paused: 'all sweeps' }]);
+    expect(await run(['mow', 'rake', 'go-on'])).toMatchObject([
+      { pausedBy: 'ada' },
+      { pausedBy: 'bob' },
+      { paused: 'all sweeps' },
+    ]);
     expect(passes).toEqual([]);
-    expect((await findPausedSweeps(database.db)).map(({ name, pausedBy }) => [name, pausedBy])).toEqual([
+    expect(
+      (await findPausedSweeps(database.db)).map(({ name, pausedBy }) => [name, pausedBy]),
+    ).toEqual([
       ['*', 'ada'],
       ['rake', 'bob'],
     ]);
@@ -98,13 +113,18 @@ describe('the pause switch (E6)', () => {
   test.each([
     ['plough', { found: 2 }],
     ['sow', {}],
-  ])('stops a pass of %s that is at work, with what it has done; nothing follows it', async (name, counts) => {
-    const running = run([name]);
-    await waitFor('the pass', () => passes.length > 0);
-    await pauseSweep(database.db, name, 'ada');
-    expect(await running).toEqual([{ paused: 'this sweep', pausedBy: 'ada', pausedAt: expect.any(String), ...counts }]);
-    expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([]);
-  });
+  ])(
+    'stops a pass of %s that is at work, with what it has done; nothing follows it',
+    async (name, counts) => {
+      const running = run([name]);
+      await waitFor('the pass', () => passes.length > 0);
+      await pauseSweep(database.db, name, 'ada');
+      expect(await running).toEqual([
+        { paused: 'this sweep', pausedBy: 'ada', pausedAt: expect.any(String), ...counts },
+      ]);
+      expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([]);
+    },
+  );
 
   test('that cannot be read stops a pass that is at work: it fails, to be tried again', async () => {
     const running = run(['plough']);
@@ -112,7 +132,9 @@ describe('the pause switch (E6)', () => {
     await sql`alter table paused_sweeps rename to mislaid`.execute(database.db);
     expect(await running).toEqual([undefined]);
     await sql`alter table mislaid rename to paused_sweeps`.execute(database.db);
-    expect(await database.db.selectFrom('tasks').select(['kind', 'status']).execute()).toEqual([{ kind: 'plough', status: 'queued' }]);
+    expect(await database.db.selectFrom('tasks').select(['kind', 'status']).execute()).toEqual([
+      { kind: 'plough', status: 'queued' },
+    ]);
   });
 
   test('is of no concern to a dry run', async () => {
@@ -130,7 +152,9 @@ describe('a dry run', () => {
     ]);
     expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([]);
     expect(await run(['go-on'], { dryRun: 'yes' })).toEqual([{ found: 1 }]);
-    expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([{ kind: 'go-on' }]);
+    expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([
+      { kind: 'go-on' },
+    ]);
   });
 
   test('of a sweep that cannot run ends as it would without', async () => {

@@ -34,7 +34,11 @@ export const counting = (slots: number, once: (pass: Pass) => Promise<object>): 
  * pass that succeeds is noted with its schedule. The payload `{ "dryRun": true }` makes a dry run,
  * which ignores pauses.
  */
-export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sweep>>, pauseCheckMs = 2_000): Kinds {
+export function kindsOf(
+  db: Kysely<Database>,
+  sweeps: Readonly<Record<string, Sweep>>,
+  pauseCheckMs = 2_000,
+): Kinds {
   return Object.fromEntries(
     Object.entries(sweeps).map(([name, { pass, ...kind }]) => [
       name,
@@ -43,13 +47,21 @@ export function kindsOf(db: Kysely<Database>, sweeps: Readonly<Record<string, Sw
         handler: async (task, signal) => {
           if (isDryRun(task.payload)) {
             const outcome = await pass({ task, signal, dryRun: true });
-            return outcome.outcome === 'done' ? done(Object.assign({ dryRun: true }, outcome.output)) : outcome;
+            return outcome.outcome === 'done'
+              ? done(Object.assign({ dryRun: true }, outcome.output))
+              : outcome;
           }
           const pause = await findPause(db, name);
           if (pause !== undefined) return done(describePause(pause));
-          const run = (stop: AbortSignal) => pass({ task, signal: stop, dryRun: false }).catch(untilAllowed);
-          const { result = done(), pausedBy } = await untilPaused({ db, name, everyMs: pauseCheckMs }, signal, run);
-          if (pausedBy === undefined && result.outcome === 'done') await noteSweepSuccess(db, scheduleOf(task));
+          const run = (stop: AbortSignal) =>
+            pass({ task, signal: stop, dryRun: false }).catch(untilAllowed);
+          const { result = done(), pausedBy } = await untilPaused(
+            { db, name, everyMs: pauseCheckMs },
+            signal,
+            run,
+          );
+          if (pausedBy === undefined && result.outcome === 'done')
+            await noteSweepSuccess(db, scheduleOf(task));
           if (pausedBy === undefined || result.outcome !== 'done') return result;
           return done(Object.assign(describePause(pausedBy), result.output));
         },

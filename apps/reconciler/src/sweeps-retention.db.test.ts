@@ -23,7 +23,13 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 describe('what the reconciler’s sweeps remove', () => {
   test('by default events and ended jobs go after 90 days and pods after 6 hours; workers never, and whole (E7)', async () => {
     for (const days of [91, 89]) {
-      for (const event of ['workflow_job.queued', 'ping', 'push', 'installation.created', 'auth_attempt.404']) {
+      for (const event of [
+        'workflow_job.queued',
+        'ping',
+        'push',
+        'installation.created',
+        'auth_attempt.404',
+      ]) {
         const row = {
           source: event.startsWith('auth_attempt') ? 'scheduler' : 'webhook',
           event,
@@ -35,16 +41,39 @@ describe('what the reconciler’s sweeps remove', () => {
       }
     }
     for (const days of [89, 91]) {
-      const ended = { status: 'completed', wants_worker: false, created_at: daysAgo(days), updated_at: daysAgo(days) } as const;
+      const ended = {
+        status: 'completed',
+        wants_worker: false,
+        created_at: daysAgo(days),
+        updated_at: daysAgo(days),
+      } as const;
       await putJob(database.db, { run_id: days, job_id: days, ...ended });
     }
     const failure = JSON.stringify({ version: 1, message: 'the image cannot be pulled' });
     const failed = { status: 'failed', failure_info: failure, pod_uid: 'a-uid' } as const;
-    await putWorker(database.db, { pod_name: 'pdk-old', ...failed, completed_at: daysAgo(4_000), pod_deleted_at: daysAgo(4_000) });
-    await putWorker(database.db, { pod_name: 'pdk-5-hours', ...failed, completed_at: minutesAgo(300) });
-    await putWorker(database.db, { pod_name: 'pdk-7-hours', ...failed, completed_at: minutesAgo(420) });
-    const before = await database.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
-    for (const kind of ['retire-rows', 'delete-ended-pods']) await sweeps.put(kind, { type: 'schedule', id: kind });
+    await putWorker(database.db, {
+      pod_name: 'pdk-old',
+      ...failed,
+      completed_at: daysAgo(4_000),
+      pod_deleted_at: daysAgo(4_000),
+    });
+    await putWorker(database.db, {
+      pod_name: 'pdk-5-hours',
+      ...failed,
+      completed_at: minutesAgo(300),
+    });
+    await putWorker(database.db, {
+      pod_name: 'pdk-7-hours',
+      ...failed,
+      completed_at: minutesAgo(420),
+    });
+    const before = await database.db
+      .selectFrom('workers')
+      .selectAll()
+      .orderBy('pod_name')
+      .execute();
+    for (const kind of ['retire-rows', 'delete-ended-pods'])
+      await sweeps.put(kind, { type: 'schedule', id: kind });
     await sweeps.drain();
     const outputs = (await sweeps.operations()).map(({ kind, output }) => [kind, output]);
     // The cluster of these tests answers no call: one pod was to be looked at.
@@ -52,13 +81,20 @@ describe('what the reconciler’s sweeps remove', () => {
       ['delete-ended-pods', expect.objectContaining({ deleted: 0, failed: 1 })],
       ['retire-rows', { events: 3, jobs: 1 }],
     ]);
-    expect(await database.db.selectFrom('workers').selectAll().orderBy('pod_name').execute()).toEqual(before);
+    expect(
+      await database.db.selectFrom('workers').selectAll().orderBy('pod_name').execute(),
+    ).toEqual(before);
   });
 
   test('expired operations are purged, however often, and the counts stay (D9)', async () => {
     await sweeps.put('redeliver', { type: 'app', id: '42' });
     await sweeps.drain();
-    const counts = () => database.db.selectFrom('task_counts').select(['kind', 'outcome']).where('kind', '=', 'redeliver').execute();
+    const counts = () =>
+      database.db
+        .selectFrom('task_counts')
+        .select(['kind', 'outcome'])
+        .where('kind', '=', 'redeliver')
+        .execute();
     const before = await counts();
     await sql`update operations set expires_at = now() - interval '1 second'`.execute(database.db);
     for (let time = 0; time < 2; time++) {
@@ -76,7 +112,9 @@ describe('what the reconciler’s sweeps remove', () => {
     const { db } = database;
     await sql`
       insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
-      values ('orphaned', 'test', 'again', 'running', 1, 5, 0, 3, now(), 'gone', now() - interval '6 minutes')`.execute(db);
+      values ('orphaned', 'test', 'again', 'running', 1, 5, 0, 3, now(), 'gone', now() - interval '6 minutes')`.execute(
+      db,
+    );
     await sql`
       insert into task_counts (hour, kind, outcome, ended) select date_trunc('hour', now() - interval '3 hours', 'UTC'), 'a', 'OK', 1 from generate_series(1, 4)`.execute(
       db,
@@ -86,10 +124,19 @@ describe('what the reconciler’s sweeps remove', () => {
     await sql`update operations set expires_at = now() - interval '1 second'`.execute(db);
     const outputs = async (payload: object) => {
       for (const kind of ['recover-tasks', 'purge-operations', 'roll-up-counts']) {
-        await db.transaction().execute((trx) => enqueue(trx, [{ kind, subject: { type: 'schedule', id: kind }, payload }]));
+        await db
+          .transaction()
+          .execute((trx) =>
+            enqueue(trx, [{ kind, subject: { type: 'schedule', id: kind }, payload }]),
+          );
       }
       await sweeps.drain();
-      const rows = await db.selectFrom('operations').select(['kind', 'output']).where('kind', '<>', 'redeliver').orderBy('kind').execute();
+      const rows = await db
+        .selectFrom('operations')
+        .select(['kind', 'output'])
+        .where('kind', '<>', 'redeliver')
+        .orderBy('kind')
+        .execute();
       await db.deleteFrom('operations').where('kind', '<>', 'redeliver').execute();
       return rows.map(({ output }) => output);
     };
@@ -97,7 +144,9 @@ describe('what the reconciler’s sweeps remove', () => {
     const dry = counted.map((output) => ({ dryRun: true, ...output }));
     expect(await outputs({ dryRun: true })).toEqual(dry);
     expect(await outputs({ dryRun: true })).toEqual(dry);
-    expect(await sweeps.metrics.registry.metrics()).not.toContain('paddock_recovery_total{kind="task"}');
+    expect(await sweeps.metrics.registry.metrics()).not.toContain(
+      'paddock_recovery_total{kind="task"}',
+    );
     expect(await outputs({})).toEqual(counted);
   });
 });

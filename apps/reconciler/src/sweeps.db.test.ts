@@ -28,9 +28,18 @@ describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {
     const schedules = sweepSchedules(sweeps.config);
     const scheduled = Object.keys(sweeps.kinds).filter((kind) => !ASKED_FOR.has(kind));
-    expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(scheduled.toSorted());
+    expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(
+      scheduled.toSorted(),
+    );
     const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
-    expect(await createSchedules({ db: database.dbOf('reconciler'), schedules, holder: 'test', events }).once()).toBe(schedules.length);
+    expect(
+      await createSchedules({
+        db: database.dbOf('reconciler'),
+        schedules,
+        holder: 'test',
+        events,
+      }).once(),
+    ).toBe(schedules.length);
     expect(await sweeps.drain()).toBe(schedules.length);
     expect((await sweeps.operations()).map(({ kind, status }) => `${kind} ${status}`)).toEqual(
       scheduled.toSorted().map((kind) => `${kind} OK`),
@@ -42,16 +51,27 @@ describe('the reconciler’s sweeps', () => {
     await sweeps.put('redeliver', { type: 'app', id: String(sweeps.scene.world.appId) });
     expect(await sweeps.drain()).toBe(1);
     const [operation] = await sweeps.operations();
-    expect(operation?.output).toMatchObject({ attempts: 153, accepted: 150, moreDue: true, listed: true });
+    expect(operation?.output).toMatchObject({
+      attempts: 153,
+      accepted: 150,
+      moreDue: true,
+      listed: true,
+    });
     const { rows } = await sql<{ kind: string; seconds: number }>`
-      select kind, round(extract(epoch from due_at - queued_at))::integer as seconds from tasks`.execute(database.db);
+      select kind, round(extract(epoch from due_at - queued_at))::integer as seconds from tasks`.execute(
+      database.db,
+    );
     expect(rows).toEqual([{ kind: 'redeliver', seconds: 60 }]);
   });
 
   test.each(['redeliver', 'redeliver-since'])(
     '%s waits where GitHub asks for it, which is no failure, and ticks meanwhile do not have the log listed (E1)',
     async (kind) => {
-      const task = { kind, subject: { type: 'app', id: String(sweeps.scene.world.appId) }, payload: { since: new Date(0).toISOString() } };
+      const task = {
+        kind,
+        subject: { type: 'app', id: String(sweeps.scene.world.appId) },
+        payload: { since: new Date(0).toISOString() },
+      };
       await sweeps.scene.world.github.failNext({
         method: 'GET',
         path: '/app/hook/deliveries$',
@@ -62,10 +82,15 @@ describe('the reconciler’s sweeps', () => {
         await database.db.transaction().execute((trx) => enqueue(trx, [task]));
         await sweeps.drain();
       }
-      const { rows } = await sql`select kind, attempt, failures, round(extract(epoch from due_at - now()) / 60)::integer as minutes
+      const { rows } =
+        await sql`select kind, attempt, failures, round(extract(epoch from due_at - now()) / 60)::integer as minutes
         from tasks`.execute(database.db);
-      expect(rows).toEqual([{ kind, attempt: 0, failures: [expect.objectContaining({ reason: 'snooze' })], minutes: 2 }]);
-      expect((await sweeps.scene.world.github.report()).calls).toMatchObject({ 'apps/list-webhook-deliveries': 1 });
+      expect(rows).toEqual([
+        { kind, attempt: 0, failures: [expect.objectContaining({ reason: 'snooze' })], minutes: 2 },
+      ]);
+      expect((await sweeps.scene.world.github.report()).calls).toMatchObject({
+        'apps/list-webhook-deliveries': 1,
+      });
     },
   );
 
@@ -77,22 +102,34 @@ describe('the reconciler’s sweeps', () => {
     const [operation] = await sweeps.operations();
     const problems = (operation?.output as { problems?: string[] } | undefined)?.problems ?? [];
     expect(problems.length).toBeGreaterThan(0);
-    declareReconcilerGauges(sweeps.metrics, database.dbOf('reconciler'), { ...sweeps.config, schedules: [] });
+    declareReconcilerGauges(sweeps.metrics, database.dbOf('reconciler'), {
+      ...sweeps.config,
+      schedules: [],
+    });
     const gauge = `\npaddock_app_problems{app="${appId}"} ${problems.length}\n`;
-    await waitFor('the gauge', async () => (await sweeps.metrics.registry.metrics()).includes(gauge));
+    await waitFor('the gauge', async () =>
+      (await sweeps.metrics.registry.metrics()).includes(gauge),
+    );
   });
 
-  test.each(['redeliver', 'redeliver-since'])('a task %s of an App that is not configured here ends as poison', async (kind) => {
-    await sweeps.put(kind, { type: 'app', id: '42' });
-    await sweeps.drain();
-    expect(await sweeps.operations()).toEqual([expect.objectContaining({ status: 'ERROR', failure_reason: 'poison' })]);
-  });
+  test.each(['redeliver', 'redeliver-since'])(
+    'a task %s of an App that is not configured here ends as poison',
+    async (kind) => {
+      await sweeps.put(kind, { type: 'app', id: '42' });
+      await sweeps.drain();
+      expect(await sweeps.operations()).toEqual([
+        expect.objectContaining({ status: 'ERROR', failure_reason: 'poison' }),
+      ]);
+    },
+  );
 
   test('what was lost since an instant is asked for by the cycle that follows (E1, F5)', async () => {
     await sweeps.scene.queueJobs(2, {});
     const payload = { since: new Date(Date.now() - 3_600_000).toISOString() };
     const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
-    await database.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'redeliver-since', subject, payload }]));
+    await database.db
+      .transaction()
+      .execute((trx) => enqueue(trx, [{ kind: 'redeliver-since', subject, payload }]));
     await sweeps.drain();
     const outputs = (await sweeps.operations()).map(({ kind, output }) => ({ kind, output }));
     expect(outputs).toEqual([
@@ -104,12 +141,16 @@ describe('the reconciler’s sweeps', () => {
   test('many deliveries that our events lack have a redeliver-since enqueued, once the pods of then are adopted (E1, E6)', async () => {
     const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
     await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
-      values (${sweeps.scene.world.appId}, now() - interval '1 hour', now() - interval '1 hour')`.execute(database.db);
+      values (${sweeps.scene.world.appId}, now() - interval '1 hour', now() - interval '1 hour')`.execute(
+      database.db,
+    );
     await sweeps.scene.queueJobs(150, {});
     await sweeps.put('redeliver', subject);
     await sweeps.drain();
     const { rows } = await sql<{ kind: string; minutes: number; origin: string }>`
-      select kind, origin, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(database.db);
+      select kind, origin, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(
+      database.db,
+    );
     expect(rows).toEqual([{ kind: 'redeliver-since', minutes: 10, origin: 'AUTOMATIC' }]);
     await database.db
       .updateTable('tasks')
@@ -144,7 +185,9 @@ describe('the reconciler’s sweeps', () => {
       { subject_id: 'alive', status: 'running', crashes: 3, attempt: 1 },
     ]);
     const ended = (await sweeps.operations()).filter(({ kind }) => kind === 'orphaned');
-    expect(ended).toEqual([expect.objectContaining({ subject_id: 'over', status: 'ERROR', failure_reason: 'crashes' })]);
+    expect(ended).toEqual([
+      expect.objectContaining({ subject_id: 'over', status: 'ERROR', failure_reason: 'crashes' }),
+    ]);
     const shown = await sweeps.metrics.registry.metrics();
     expect(shown).toContain('paddock_task_processed_total{kind="orphaned",outcome="failed"} 1');
     expect(shown).toContain('paddock_recovery_total{kind="task"} 2');
@@ -153,12 +196,21 @@ describe('the reconciler’s sweeps', () => {
   test('what GitHub hides from us has the installations compared soon (A12)', async () => {
     await putPools(database.db, examplePools());
     const { organization, appId } = sweeps.scene.world;
-    await putJob(database.db, { entity_id: organization.id, app_id: appId, installation_id: 999, lookup_due_at: new Date(0) });
+    await putJob(database.db, {
+      entity_id: organization.id,
+      app_id: appId,
+      installation_id: 999,
+      lookup_due_at: new Date(0),
+    });
     await sweeps.put('look-up-jobs', { type: 'schedule', id: 'look-up-jobs' });
     await sweeps.drain();
-    expect((await sweeps.operations()).map(({ output }) => output)).toEqual([expect.objectContaining({ unanswered: 1, hidden: 1 })]);
+    expect((await sweeps.operations()).map(({ output }) => output)).toEqual([
+      expect.objectContaining({ unanswered: 1, hidden: 1 }),
+    ]);
     const { rows } = await sql<{ kind: string; minutes: number }>`
-      select kind, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(database.db);
+      select kind, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(
+      database.db,
+    );
     expect(rows).toEqual([{ kind: 'check-apps', minutes: 10 }]);
   });
 });

@@ -33,7 +33,8 @@ export const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 /** With more unresolved deliveries of an App, discovery takes their repositories first. */
 export const HAND_OVER_ABOVE = 500;
 
-const GITHUB_ASKS_TO_WAIT = 'GitHub asks us to wait before we read its delivery log or request redeliveries';
+const GITHUB_ASKS_TO_WAIT =
+  'GitHub asks us to wait before we read its delivery log or request redeliveries';
 
 /** A snooze if GitHub asks us to wait. Rethrows other errors. */
 function waitOf(error: unknown): Outcome {
@@ -42,7 +43,8 @@ function waitOf(error: unknown): Outcome {
   return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
 }
 
-const notConfigured = (appId: string): Outcome => poison(`App ${appId} is no longer in the configuration`);
+const notConfigured = (appId: string): Outcome =>
+  poison(`App ${appId} is no longer in the configuration`);
 
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
@@ -74,9 +76,13 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
           signal,
         );
         // This minute's requests are used up: go on in the next minute, not in the next cycle.
-        const goOn = counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : [];
+        const goOn =
+          counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : [];
         const { missingSince } = counts;
-        const bringBack = missingSince === undefined ? [] : [{ ...redeliverSinceTask(appId, missingSince), dueInMs: BRING_BACK_AFTER_MS }];
+        const bringBack =
+          missingSince === undefined
+            ? []
+            : [{ ...redeliverSinceTask(appId, missingSince), dueInMs: BRING_BACK_AFTER_MS }];
         if (retryAfterMs === undefined) return done(counts, [...goOn, ...bringBack]);
         if (!dryRun) await enqueueAlone(db, bringBack);
         return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
@@ -87,9 +93,13 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
       pass: async ({ task: { subject, payload }, signal, dryRun }) => {
         const [appId, wanted] = [Number(subject.id), readSince(payload)];
         if (!github.appIds.includes(appId)) return notConfigured(subject.id);
-        if (wanted === undefined) return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
+        if (wanted === undefined)
+          return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
         const log = deliveryLogAtGitHub(github, appId, signal);
-        const passed = await redeliverSince({ db, appId, log, events, ...wanted, maxPages: MOST_PAGES, dryRun }, signal).catch(waitOf);
+        const passed = await redeliverSince(
+          { db, appId, log, events, ...wanted, maxPages: MOST_PAGES, dryRun },
+          signal,
+        ).catch(waitOf);
         if ('outcome' in passed) return passed;
         const { cursor, ...counts } = passed;
         const rest = cursor === undefined ? [] : [redeliverSinceTask(appId, wanted.since, cursor)];
@@ -100,13 +110,18 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
       slots: 1,
       pass: async ({ dryRun }) => {
         const options = { batch: ROWS_OF_RECOVERY, keep: executorRules(config).keep };
-        const { found, requeued, ended, full } = await actOrCount(db, dryRun, (using) => recoverTasks(using, options));
+        const { found, requeued, ended, full } = await actOrCount(db, dryRun, (using) =>
+          recoverTasks(using, options),
+        );
         if (!dryRun) {
           events.tasksRecovered(requeued + ended.length);
           for (const task of ended) taskEvents.endedByCrashes(task);
         }
         // After a full batch there may be more, and they have waited long enough.
-        return done({ found, requeued, ended: ended.length }, full ? [sweepTask('recover-tasks')] : []);
+        return done(
+          { found, requeued, ended: ended.length },
+          full ? [sweepTask('recover-tasks')] : [],
+        );
       },
     },
   };

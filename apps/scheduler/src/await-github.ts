@@ -7,5 +7,10 @@ import { type Outcome, snooze } from '@paddock/queue/outcome';
  * Snoozes a task until the second that GitHub named in its rate limit, or until an operator ends
  * the wait.
  */
-export const awaitGitHub = (failure: GitHubFailure, asked: { readonly appId: number; readonly entityId: number }): Outcome =>
-  snooze(failure.retryAfterMs ?? 0, failure.message, { heldBy: heldBy(waitBreaker(failure, asked)) });
+export const awaitGitHub = (
+  failure: GitHubFailure,
+  asked: { readonly appId: number; readonly entityId: number },
+): Outcome =>
+  snooze(failure.retryAfterMs ?? 0, failure.message, {
+    heldBy: heldBy(waitBreaker(failure, asked)),
+  });

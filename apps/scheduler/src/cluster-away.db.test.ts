@@ -9,7 +9,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
+import { FOLLOWING } from './scenes/settings.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {
@@ -21,7 +22,12 @@ afterAll(() => world.stop());
 function createLog() {
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
-  return { lines, log: { error: say, warn: say, info: say, debug: () => say } as unknown as Parameters<typeof createEvents>[0] };
+  return {
+    lines,
+    log: { error: say, warn: say, info: say, debug: () => say } as unknown as Parameters<
+      typeof createEvents
+    >[0],
+  };
 }
 
 /** The scheduler's parts, on a connection of their own whose events are kept. */
@@ -47,7 +53,12 @@ test('an API server that is away is one line, however many pods wait for it and 
   try {
     for (let pass = 0; pass < 3; pass += 1) {
       await world.makeDue();
-      await runDueTasks({ db: world.db, kinds: schedulerKinds(parts), holder: 'away', random: () => 0.5 });
+      await runDueTasks({
+        db: world.db,
+        kinds: schedulerKinds(parts),
+        holder: 'away',
+        random: () => 0.5,
+      });
     }
     await waitFor('the watch to fail', () => lines.some((line) => line.includes('is away')));
   } finally {
@@ -58,13 +69,20 @@ test('an API server that is away is one line, however many pods wait for it and 
   expect(lines.filter((line) => line.includes('API server'))).toEqual([
     'the API server is away: what needs it waits, and no more is said of each',
   ]);
-  expect(lines.filter((line) => /did not start a worker|interrupted|could not be stopped/.test(line))).toEqual([]);
+  expect(
+    lines.filter((line) => /did not start a worker|interrupted|could not be stopped/.test(line)),
+  ).toEqual([]);
   expect(await metrics.registry.metrics()).toContain('\npaddock_cluster_away 1\n');
-  expect(await world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR').execute()).toEqual([]);
+  expect(
+    await world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR').execute(),
+  ).toEqual([]);
 });
 
 /** A worker whose row has ended as told. Its Secret and this task are still there. */
-async function endWorker(end: 'completed' | 'failed', taskOf: typeof removeSecretTask): Promise<void> {
+async function endWorker(
+  end: 'completed' | 'failed',
+  taskOf: typeof removeSecretTask,
+): Promise<void> {
   await world.reset();
   await world.queueJob();
   await world.match();
@@ -72,7 +90,11 @@ async function endWorker(end: 'completed' | 'failed', taskOf: typeof removeSecre
   const [worker] = await world.workers();
   await world.db
     .updateTable('workers')
-    .set({ status: end, completed_at: new Date(), stop_reason: end === 'failed' ? 'exit_code' : null })
+    .set({
+      status: end,
+      completed_at: new Date(),
+      stop_reason: end === 'failed' ? 'exit_code' : null,
+    })
     .execute();
   await world.db.transaction().execute((trx) => enqueue(trx, [taskOf(worker?.pod_name ?? '')]));
 }
@@ -83,7 +105,12 @@ test('what waits for the cluster costs its task no attempt: a Secret is removed 
   world.kube.failNext({ status: 503, times: 10_000 });
   for (let pass = 0; pass < 7; pass += 1) {
     await world.makeDue();
-    await runDueTasks({ db: world.db, kinds: schedulerKinds(parts), holder: 'away', random: () => 0.5 });
+    await runDueTasks({
+      db: world.db,
+      kinds: schedulerKinds(parts),
+      holder: 'away',
+      random: () => 0.5,
+    });
   }
   world.kube.clearFaults();
   await world.makeDue();
@@ -93,19 +120,37 @@ test('what waits for the cluster costs its task no attempt: a Secret is removed 
 });
 
 test.each([
-  ['a node that does not answer keeps its pod’s log', 'completed', diagnoseTask, { path: '/log$', status: 500 }],
-  ['a webhook keeps a Secret', 'failed', removeSecretTask, { method: 'DELETE', path: '/secrets/', status: 504, reason: 'Timeout' }],
-] as const)('%s: only its task waits, and nothing is held against the cluster (C11)', async (_what, end, taskOf, fault) => {
-  await endWorker(end, taskOf);
-  const { cluster, parts } = connect();
-  world.kube.failNext({ ...fault, times: 10_000 });
-  for (let pass = 0; pass < 4; pass += 1) {
-    await world.makeDue();
-    await runDueTasks({ db: world.db, kinds: schedulerKinds(parts), holder: 'one', random: () => 0.5 });
-  }
-  cluster.close();
-  expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
-  const [task] = await world.db.selectFrom('tasks').selectAll().execute();
-  expect(task).toMatchObject({ status: 'queued', attempt: 0, held_by: null });
-  expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(10_000);
-});
+  [
+    'a node that does not answer keeps its pod’s log',
+    'completed',
+    diagnoseTask,
+    { path: '/log$', status: 500 },
+  ],
+  [
+    'a webhook keeps a Secret',
+    'failed',
+    removeSecretTask,
+    { method: 'DELETE', path: '/secrets/', status: 504, reason: 'Timeout' },
+  ],
+] as const)(
+  '%s: only its task waits, and nothing is held against the cluster (C11)',
+  async (_what, end, taskOf, fault) => {
+    await endWorker(end, taskOf);
+    const { cluster, parts } = connect();
+    world.kube.failNext({ ...fault, times: 10_000 });
+    for (let pass = 0; pass < 4; pass += 1) {
+      await world.makeDue();
+      await runDueTasks({
+        db: world.db,
+        kinds: schedulerKinds(parts),
+        holder: 'one',
+        random: () => 0.5,
+      });
+    }
+    cluster.close();
+    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    const [task] = await world.db.selectFrom('tasks').selectAll().execute();
+    expect(task).toMatchObject({ status: 'queued', attempt: 0, held_by: null });
+    expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(10_000);
+  },
+);

@@ -10,10 +10,20 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'paddock-scheduler-config-'));
   const path = join(folder, 'paddock.yaml');
   // A service starts also with pools that it will not load.
-  const pool = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners', containerMode: 'dind' };
+  const pool = {
+    name: 'linux',
+    labels: ['linux'],
+    image: 'runner:1',
+    namespace: 'runners',
+    containerMode: 'dind',
+  };
   const apps = [{ id: 7, privateKey: { env: 'KEY_OF_7' } }];
   writeFileSync(path, JSON.stringify({ github: { apps }, pools: [pool], entities: { '*': {} } }));
-  env = { DATABASE_URL: 'postgresql://localhost/paddock', PADDOCK_CONFIG: path, KEY_OF_7: 'the key itself' };
+  env = {
+    DATABASE_URL: 'postgresql://localhost/paddock',
+    PADDOCK_CONFIG: path,
+    KEY_OF_7: 'the key itself',
+  };
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -37,9 +47,20 @@ describe('readSchedulerConfig', () => {
   });
 
   test('names every problem at once (H1)', () => {
-    const wrong = { ...env, KEY_OF_7: '', PADDOCK_MATCH_TICK_MS: 'often', PADDOCK_SCHEDULER_POOL_SIZE: '1', PADDOCK_MATCH_TICKMS: '5' };
+    const wrong = {
+      ...env,
+      KEY_OF_7: '',
+      PADDOCK_MATCH_TICK_MS: 'often',
+      PADDOCK_SCHEDULER_POOL_SIZE: '1',
+      PADDOCK_MATCH_TICKMS: '5',
+    };
     const read = () => readSchedulerConfig(wrong);
-    for (const problem of ['KEY_OF_7', 'PADDOCK_MATCH_TICK_MS must be a whole number', 'between 4 and 1000', 'did you mean']) {
+    for (const problem of [
+      'KEY_OF_7',
+      'PADDOCK_MATCH_TICK_MS must be a whole number',
+      'between 4 and 1000',
+      'did you mean',
+    ]) {
       expect(read).toThrow(problem);
     }
   });

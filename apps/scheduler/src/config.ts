@@ -7,11 +7,22 @@ import { clusterSettings } from '@paddock/kube/cluster-settings';
 import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { duration, type Environment, integer, port, type SettingsOf, tuning } from '@paddock/runtime/settings';
+import {
+  duration,
+  type Environment,
+  integer,
+  port,
+  type SettingsOf,
+  tuning,
+} from '@paddock/runtime/settings';
 
 export const settings = {
   ...serviceSettings,
-  httpPort: port({ env: 'PADDOCK_SCHEDULER_HTTP_PORT', default: 8081, doc: 'Port of health and metrics' }),
+  httpPort: port({
+    env: 'PADDOCK_SCHEDULER_HTTP_PORT',
+    default: 8081,
+    doc: 'Port of health and metrics',
+  }),
   poolSize: integer({
     env: 'PADDOCK_SCHEDULER_POOL_SIZE',
     default: 32,
@@ -149,7 +160,9 @@ export type SchedulerConfig = SettingsOf<typeof settings> & { readonly github: G
 export function readSchedulerConfig(environment: Environment): SchedulerConfig {
   return readConfig(settings, environment, ({ configPath, leaseMs, leaseRenewMs }, problems) => {
     if (leaseMs !== undefined && leaseRenewMs !== undefined && leaseRenewMs * 3 > leaseMs) {
-      problems.push(`PADDOCK_LEASE_RENEW_MS must be at most a third of PADDOCK_LEASE_MS, and is ${leaseRenewMs} of ${leaseMs}`);
+      problems.push(
+        `PADDOCK_LEASE_RENEW_MS must be at most a third of PADDOCK_LEASE_MS, and is ${leaseRenewMs} of ${leaseMs}`,
+      );
     }
     if (configPath === undefined) return undefined;
     const github = readGitHubSection(configPath, environment, problems);

@@ -7,14 +7,22 @@ import { SILENT } from './scenes/scheduler.scene.ts';
 
 test('a pass of the matcher is counted by what it did, and by how long it took (H5)', async () => {
   const metrics = createMetrics();
-  const worker = { podName: 'pdk-1', pool: 'linux', demandKey: 1, madeForJobId: null, deliveryGuid: null };
+  const worker = {
+    podName: 'pdk-1',
+    pool: 'linux',
+    demandKey: 1,
+    madeForJobId: null,
+    deliveryGuid: null,
+  };
   const matched: Matched = {
     reserved: [worker, worker],
     ended: [],
     lacking: 0,
     retired: [worker, worker, worker],
     takenBack: [],
-    unserved: [{ pool: 'gpu', entityName: 'acme', rounds: 1, demandKey: 1, pausedUntil: new Date() }],
+    unserved: [
+      { pool: 'gpu', entityName: 'acme', rounds: 1, demandKey: 1, pausedUntil: new Date() },
+    ],
     hasMore: false,
     nextPauseEndMs: null,
     hasProbed: false,

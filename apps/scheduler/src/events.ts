@@ -12,21 +12,26 @@ import { stoppingEvents } from './stopping/stopping-events.ts';
 export type SchedulerEvents = ReturnType<typeof createEvents>;
 
 export function createEvents(log: Logger, metrics: Metrics) {
-  const ended = metrics.counter('paddock_workers_ended_total', 'Workers that ended, by pool, status and why they failed', [
-    'pool',
-    'status',
-    'reason',
-  ]);
+  const ended = metrics.counter(
+    'paddock_workers_ended_total',
+    'Workers that ended, by pool, status and why they failed',
+    ['pool', 'status', 'reason'],
+  );
   const githubFailures = metrics.counter(
     'paddock_github_failures_total',
     'Calls of GitHub that failed while the scheduler made or stopped workers, by kind',
     ['kind'],
   );
-  const clusterFailures = metrics.counter('paddock_cluster_failures_total', 'Calls of the cluster that failed, by kind', ['kind']);
-  const probes = metrics.counter('paddock_probes_total', 'Probes of whether GitHub or the cluster answers again, by subject and result', [
-    'subject',
-    'answered',
-  ]);
+  const clusterFailures = metrics.counter(
+    'paddock_cluster_failures_total',
+    'Calls of the cluster that failed, by kind',
+    ['kind'],
+  );
+  const probes = metrics.counter(
+    'paddock_probes_total',
+    'Probes of whether GitHub or the cluster answers again, by subject and result',
+    ['subject', 'answered'],
+  );
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
     'Times that connections to PostgreSQL were cut because it had gone silent',
@@ -45,11 +50,18 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...stoppingEvents(log, metrics, shared),
     githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
       shared.githubFailed('rate_limited');
-      log.warn('GitHub asks for a pause: its calls wait', { [type]: id, seconds: Math.ceil(ms / 1_000), message });
+      log.warn('GitHub asks for a pause: its calls wait', {
+        [type]: id,
+        seconds: Math.ceil(ms / 1_000),
+        message,
+      });
     },
     probed({ type }: Probed, { answered, isFirst }: { answered: boolean; isFirst: boolean }) {
       probes.inc({ subject: type, answered: String(answered) });
-      if (isFirst) log.info('a probe was answered: trying one worker, and the others if it can be made', { subject: type });
+      if (isFirst)
+        log.info('a probe was answered: trying one worker, and the others if it can be made', {
+          subject: type,
+        });
     },
     probingFailed(error: unknown) {
       log.error('probing failed; it is repeated in a second', { error });

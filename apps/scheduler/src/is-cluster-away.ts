@@ -9,9 +9,16 @@ export const PROBE_LIMIT_MS = 3_000;
  * Whether the API server is away, and not only a pod's node or a namespace's webhook: a probe
  * passes neither. Throws if the signal has aborted.
  */
-export async function isClusterAway(cluster: Cluster, failure: KubeFailure, signal: AbortSignal): Promise<boolean> {
+export async function isClusterAway(
+  cluster: Cluster,
+  failure: KubeFailure,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (!isAway(failure)) return false;
-  const isAnswered = await answersProbe(cluster, AbortSignal.any([signal, AbortSignal.timeout(PROBE_LIMIT_MS)]));
+  const isAnswered = await answersProbe(
+    cluster,
+    AbortSignal.any([signal, AbortSignal.timeout(PROBE_LIMIT_MS)]),
+  );
   signal.throwIfAborted();
   return !isAnswered;
 }

@@ -44,11 +44,18 @@ describe('the scheduler as a process', () => {
     const scheduler = await startService({ app: 'scheduler', env });
     await waitFor('readiness', async () => (await get(scheduler.port, '/readyz')).status === 200);
     await world.queueJob();
-    const worker = await waitFor('the worker to end', async () => (await world.workers()).find(({ status }) => status === 'completed'));
+    const worker = await waitFor('the worker to end', async () =>
+      (await world.workers()).find(({ status }) => status === 'completed'),
+    );
     expect(worker.exit_code).toBe(0);
     await waitFor('the Secret to go', () => world.kube.report().secretsLeft.length === 0);
     // The last steps of provisioning may be under way when the worker has ended already.
-    const counted = ['workers_reserved_total', 'workers_registered_total', 'pods_created_total', 'job_to_pod_seconds_count'];
+    const counted = [
+      'workers_reserved_total',
+      'workers_registered_total',
+      'pods_created_total',
+      'job_to_pod_seconds_count',
+    ];
     await waitFor('the metrics', async () => {
       const { text } = await get(scheduler.port, '/metrics');
       return counted.every((metric) => text.includes(`paddock_${metric}{pool="linux"} 1\n`));
@@ -62,15 +69,28 @@ describe('the scheduler as a process', () => {
     await world.reset();
     const path = join(folder, 'changing.yaml');
     const file = async (labels: readonly string[]) => {
-      const github = { apiUrl: world.gitHub.url, apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }] };
+      const github = {
+        apiUrl: world.gitHub.url,
+        apps: [{ id: 1001, privateKey: { env: 'APP_KEY' } }],
+      };
       // A reader finds all of the old file or all of the new one.
-      await writeFile(`${path}.new`, JSON.stringify(Object.assign({ github }, examplePools({ pools: [{ labels: [...labels] }] }))));
+      await writeFile(
+        `${path}.new`,
+        JSON.stringify(
+          Object.assign({ github }, examplePools({ pools: [{ labels: [...labels] }] })),
+        ),
+      );
       await rename(`${path}.new`, path);
     };
     await file(['linux', 'old']);
     const scheduler = await startService({
       app: 'scheduler',
-      env: { ...env, PADDOCK_CONFIG: path, PADDOCK_POOLS_REFRESH_MS: '100', PADDOCK_LOG_LEVEL: 'info' },
+      env: {
+        ...env,
+        PADDOCK_CONFIG: path,
+        PADDOCK_POOLS_REFRESH_MS: '100',
+        PADDOCK_LOG_LEVEL: 'info',
+      },
     });
     const newest = async () => (await currentPoolsDocument(world.db))?.document.pools[0]?.labels;
     await waitFor('the pools of the file in force', async () => (await newest())?.includes('old'));
@@ -79,50 +99,77 @@ describe('the scheduler as a process', () => {
     await waitFor('the changed pools in force', async () => (await newest())?.includes('new'));
     await waitFor(
       'the job in its pool',
-      async () => (await world.db.selectFrom('jobs').select('k8s_pool').execute())[0]?.k8s_pool === 'linux',
+      async () =>
+        (await world.db.selectFrom('jobs').select('k8s_pool').execute())[0]?.k8s_pool === 'linux',
     );
     await waitFor('it to be counted', async () =>
-      (await get(scheduler.port, '/metrics')).text.includes('\npaddock_jobs_reconsidered_total 1\n'),
+      (await get(scheduler.port, '/metrics')).text.includes(
+        '\npaddock_jobs_reconsidered_total 1\n',
+      ),
     );
 
     await rm(path);
-    await waitFor('the remark', async () => (await get(scheduler.port, '/readyz')).text.includes('the configuration file is refused'));
+    await waitFor('the remark', async () =>
+      (await get(scheduler.port, '/readyz')).text.includes('the configuration file is refused'),
+    );
     const remark = await waitFor('an answer of PostgreSQL', async () => {
       const { status, text } = await get(scheduler.port, '/readyz');
       return status === 200 && text;
     });
     expect(remark).toMatch(/^ready; .* cannot be read: ENOENT/);
-    expect((await get(scheduler.port, '/metrics')).text).toContain('\npaddock_pools_file_refused 1\n');
+    expect((await get(scheduler.port, '/metrics')).text).toContain(
+      '\npaddock_pools_file_refused 1\n',
+    );
     expect(await newest()).toEqual(['linux', 'new']);
 
     await file(['linux', 'new']);
-    await waitFor('the end of the remark', async () => (await get(scheduler.port, '/readyz')).text === 'ready\n');
+    await waitFor(
+      'the end of the remark',
+      async () => (await get(scheduler.port, '/readyz')).text === 'ready\n',
+    );
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
-    expect(scheduler.lines().filter((line) => line.includes('configuration file refused'))).toHaveLength(1);
+    expect(
+      scheduler.lines().filter((line) => line.includes('configuration file refused')),
+    ).toHaveLength(1);
     await world.reset();
   });
 
   test('tells of scopes that are to be kept warm and are not known, by gauge and once in the log (P5, C10)', async () => {
-    const scheduler = await startService({ app: 'scheduler', env: { ...env, PADDOCK_MATCH_TICK_MS: '100' } });
+    const scheduler = await startService({
+      app: 'scheduler',
+      env: { ...env, PADDOCK_MATCH_TICK_MS: '100' },
+    });
     const passes = async () => {
       const { text } = await get(scheduler.port, '/metrics');
-      return { text, count: Number(/^paddock_match_duration_seconds_count (\d+)$/m.exec(text)?.[1] ?? 0) };
+      return {
+        text,
+        count: Number(/^paddock_match_duration_seconds_count (\d+)$/m.exec(text)?.[1] ?? 0),
+      };
     };
     const unknownToBe = (count: number) =>
-      waitFor(`${count} unknown scopes`, async () => (await passes()).text.includes(`\npaddock_warm_scopes_unknown ${count}\n`));
+      waitFor(`${count} unknown scopes`, async () =>
+        (await passes()).text.includes(`\npaddock_warm_scopes_unknown ${count}\n`),
+      );
     const logged = (message: string) => scheduler.lines().filter((line) => line.includes(message));
 
     await waitFor('the pools of its file', () => logged('pools document in force').length > 0);
-    await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'nobody/one', workers: 1 }] }] }));
+    await world.putPools(
+      examplePools({ pools: [{ warm: [{ scope: 'nobody/one', workers: 1 }] }] }),
+    );
     await unknownToBe(1);
     const { count: before } = await passes();
     await waitFor('it to be logged', () => logged('no warm workers are made').length > 0);
     await waitFor('two more passes', async () => (await passes()).count >= before + 2);
-    expect(logged('no warm workers are made')).toEqual([expect.stringContaining('linux: nobody/one')]);
+    expect(logged('no warm workers are made')).toEqual([
+      expect.stringContaining('linux: nobody/one'),
+    ]);
     await world.putPools(world.pools);
     await unknownToBe(0);
-    await waitFor('the end of it to be logged', () => logged('all scopes that are to be kept warm are known').length === 1);
+    await waitFor(
+      'the end of it to be logged',
+      () => logged('all scopes that are to be kept warm are known').length === 1,
+    );
     expect(logged('no warm workers are made')).toHaveLength(1);
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
@@ -132,13 +179,20 @@ describe('the scheduler as a process', () => {
     await world.reset();
     const tunnel = await startTunnel(world.databaseUrl);
     const longPolls = { PADDOCK_TASK_POLL_MS: '60000', PADDOCK_MATCH_TICK_MS: '600000' };
-    const scheduler = await startService({ app: 'scheduler', env: { ...env, ...longPolls, DATABASE_URL: tunnel.url } });
+    const scheduler = await startService({
+      app: 'scheduler',
+      env: { ...env, ...longPolls, DATABASE_URL: tunnel.url },
+    });
     await waitFor('readiness', async () => (await get(scheduler.port, '/readyz')).status === 200);
     await tunnel.cut();
-    await waitFor('the outage to be noticed', () => scheduler.lines().some((line) => line.includes('PostgreSQL cannot be reached')));
+    await waitFor('the outage to be noticed', () =>
+      scheduler.lines().some((line) => line.includes('PostgreSQL cannot be reached')),
+    );
     await world.queueJob();
     await tunnel.mend();
-    await waitFor('the pod', async () => (await world.workers()).some(({ pod_uid: uid }) => uid !== null));
+    await waitFor('the pod', async () =>
+      (await world.workers()).some(({ pod_uid: uid }) => uid !== null),
+    );
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
     await tunnel.cut();
@@ -146,7 +200,10 @@ describe('the scheduler as a process', () => {
 
   test('starts on a database without our tables, and says in a sentence why it is not ready (A10)', async () => {
     const empty = await createEmptyDatabase();
-    const scheduler = await startService({ app: 'scheduler', env: { ...env, DATABASE_URL: empty.url } });
+    const scheduler = await startService({
+      app: 'scheduler',
+      env: { ...env, DATABASE_URL: empty.url },
+    });
     const { status } = await waitFor('the sentence', async () => {
       const answer = await get(scheduler.port, '/readyz');
       return answer.text.includes('run `pnpm db:migrate`') && answer;

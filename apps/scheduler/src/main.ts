@@ -70,7 +70,10 @@ await main(async () => {
   declareSchedulerGauges(metrics, db, matchingSettings(config).appIds);
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
-    apps: config.github.apps.map(({ appId, privateKey }) => ({ appId, privateKey: privateKey.reveal() })),
+    apps: config.github.apps.map(({ appId, privateKey }) => ({
+      appId,
+      privateKey: privateKey.reveal(),
+    })),
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
@@ -101,7 +104,12 @@ await main(async () => {
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 
-  const { stopIdleApartMs: idleApartMs, stopLastLookMs: lastLookMs, stopOfflineMs: offlineMs, stopRetryMs: retryMs } = config;
+  const {
+    stopIdleApartMs: idleApartMs,
+    stopLastLookMs: lastLookMs,
+    stopOfflineMs: offlineMs,
+    stopRetryMs: retryMs,
+  } = config;
   const stopRules = { idleApartMs, lastLookMs, offlineMs, retryMs };
   const rules = breakerRules(config);
   const stopping = { stopRules, breakerRules: rules, recentRunJobs: createRecentRunJobs() };

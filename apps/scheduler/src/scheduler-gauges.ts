@@ -10,8 +10,16 @@ const GAUGES = {
 } satisfies DeclaredGauges;
 
 /** Gauges that depend on the configured Apps, read from the rows at each scrape. */
-export function declareSchedulerGauges(metrics: Metrics, db: Kysely<Database>, appIds: readonly number[]): void {
+export function declareSchedulerGauges(
+  metrics: Metrics,
+  db: Kysely<Database>,
+  appIds: readonly number[],
+): void {
   metrics.readings(GAUGES, async () => [
-    { gauge: 'paddock_warm_scopes_unknown', labels: {}, value: (await findUnknownWarmScopes(db, appIds)).length },
+    {
+      gauge: 'paddock_warm_scopes_unknown',
+      labels: {},
+      value: (await findUnknownWarmScopes(db, appIds)).length,
+    },
   ]);
 }

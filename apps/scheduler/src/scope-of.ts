@@ -16,5 +16,7 @@ export async function scopeOf(
   const repo = worker.repoFullName?.split('/')[1];
   if (repo !== undefined) return { kind: 'repository', owner: worker.login, repo };
   const found = await findRepository(client, worker.scopeRepoId);
-  return found === undefined ? undefined : { kind: 'repository', owner: found.owner, repo: found.name };
+  return found === undefined
+    ? undefined
+    : { kind: 'repository', owner: found.owner, repo: found.name };
 }

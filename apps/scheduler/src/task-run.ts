@@ -32,7 +32,10 @@ const RETRY_MS = 250;
  * PostgreSQL does not lose what only this run has in memory, such as a JIT config. The statement
  * must be idempotent. Rethrows all other errors.
  */
-export async function retryWhileAway<T>({ task, signal }: TaskRun, statement: () => Promise<T>): Promise<T> {
+export async function retryWhileAway<T>(
+  { task, signal }: TaskRun,
+  statement: () => Promise<T>,
+): Promise<T> {
   for (;;) {
     try {
       return await statement();

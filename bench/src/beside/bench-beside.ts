@@ -32,7 +32,8 @@ interface Run {
 }
 
 export const beside: Bench = {
-  about: 'deliveries per second that ingress takes, alone and while the matcher passes without a pause but its own',
+  about:
+    'deliveries per second that ingress takes, alone and while the matcher passes without a pause but its own',
   size: { flag: 'deliveries', usual: 4_000, least: 100, most: 100_000 },
   async run(deliveries, say) {
     const runs = await benchBeside(deliveries, say);
@@ -70,9 +71,14 @@ async function benchBeside(deliveries: number, say: (line: string) => void): Pro
     for (const connections of CONNECTIONS) {
       const pairs: Pair[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {
-        const pair = await measurePair(connection.db, { isFirst: round % 2 === 0, measure: () => measure(connections, deliveries) });
+        const pair = await measurePair(connection.db, {
+          isFirst: round % 2 === 0,
+          measure: () => measure(connections, deliveries),
+        });
         pairs.push(pair);
-        say(`${connections} connections, round ${round} of ${ROUNDS}: ${Math.round(pair.alone)} alone, ${Math.round(pair.beside)} beside`);
+        say(
+          `${connections} connections, round ${round} of ${ROUNDS}: ${Math.round(pair.alone)} alone, ${Math.round(pair.beside)} beside`,
+        );
       }
       runs.push(toRun(connections, pairs));
     }
@@ -95,7 +101,12 @@ function measureOn(db: Kysely<Database>, service: Contender) {
   let firstJobId = 1;
   return async (connections: number, deliveries: number): Promise<Measured> => {
     await sql`truncate jobs, installation_events, workers, tasks, demand_keys`.execute(db);
-    const sample = await service.measure({ mix: 'queued', connections, firstJobId, count: deliveries });
+    const sample = await service.measure({
+      mix: 'queued',
+      connections,
+      firstJobId,
+      count: deliveries,
+    });
     firstJobId += deliveries;
     return { rate: rateOf(sample), refused: deliveries - sample.acceptedJobIds.length };
   };
@@ -110,7 +121,10 @@ interface Pair {
   readonly failures: number;
 }
 
-/** `isFirst`: ingress alone is measured before it is beside the matcher; neither must always come first. */
+/**
+ * `isFirst`: ingress alone is measured before it is beside the matcher; neither must always come
+ * first.
+ */
 async function measurePair(
   db: Kysely<Database>,
   { isFirst, measure }: { isFirst: boolean; measure: () => Promise<Measured> },
@@ -125,11 +139,18 @@ async function measurePair(
   }
   const alone = before ?? (await measure());
   const { passes, made, failures } = await matching.stop();
-  return { alone: alone.rate, beside: disturbed.rate, passes, made, failures: failures + alone.refused + disturbed.refused };
+  return {
+    alone: alone.rate,
+    beside: disturbed.rate,
+    passes,
+    made,
+    failures: failures + alone.refused + disturbed.refused,
+  };
 }
 
 function toRun(connections: number, pairs: readonly Pair[]): Run {
-  const sum = (of: (pair: Pair) => number): number => pairs.reduce((total, pair) => total + of(pair), 0);
+  const sum = (of: (pair: Pair) => number): number =>
+    pairs.reduce((total, pair) => total + of(pair), 0);
   return {
     connections,
     alone_per_second: Math.round(medianOf(pairs.map((pair) => pair.alone))),

@@ -8,7 +8,8 @@ import { openWatcher } from './watch.ts';
 const MOST_JOBS_OF_ONE = 300;
 
 export const burst: Bench = {
-  about: 'from webhook to pod: a burst of jobs of 1 and of 8 organisations, and one at a time, with calls and statements per job',
+  about:
+    'from webhook to pod: a burst of jobs of 1 and of 8 organisations, and one at a time, with calls and statements per job',
   size: { flag: 'jobs', usual: 1_000, least: 20, most: 5_000 },
   async run(jobs, say) {
     const loads: Load[] = [
@@ -23,7 +24,8 @@ export const burst: Bench = {
 
 async function measureLoad(load: Load, say: (line: string) => void): Promise<Measured> {
   say('starting PostgreSQL, the simulated GitHub and cluster, ingress and scheduler');
-  // Did the runners run jobs, it would not be known which worker was made for which job, and the simulators would do most of the work.
+  // Did the runners run jobs, it would not be known which worker was made for which job, and the
+  // simulators would do most of the work.
   const system = await startSystem({ services: ['scheduler'], idleRunners: true });
   try {
     const watcher = await openWatcher(system);

@@ -17,8 +17,14 @@ export interface Demand {
   readonly queue: (count: number) => Promise<QueuedJob[]>;
 }
 
-/** Makes organisations, whose turns to queue a job are equal. GitHub bounds the registrations of each. */
-export async function createDemand(github: GitHubControl, organisations: readonly string[]): Promise<Demand> {
+/**
+ * Makes organisations, whose turns to queue a job are equal. GitHub bounds the registrations of
+ * each.
+ */
+export async function createDemand(
+  github: GitHubControl,
+  organisations: readonly string[],
+): Promise<Demand> {
   for (const login of organisations) {
     await github.addOrganization({ login });
     await github.addRepository({ owner: login, name: 'shop', private: true });
@@ -29,7 +35,11 @@ export async function createDemand(github: GitHubControl, organisations: readonl
   const queueOne = async (): Promise<QueuedJob> => {
     const organisation = organisations[turn++ % organisations.length];
     const queuedAt = performance.timeOrigin + performance.now();
-    const { id } = await github.queueJob({ repo: `${organisation}/shop`, labels: LABELS, durationMs: JOB_MS });
+    const { id } = await github.queueJob({
+      repo: `${organisation}/shop`,
+      labels: LABELS,
+      durationMs: JOB_MS,
+    });
     return { id, queuedAt };
   };
   return {

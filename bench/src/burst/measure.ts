@@ -20,7 +20,10 @@ export interface Load {
 export interface Measured extends Load {
   /** From the first job's queueing to the last one's pod. */
   readonly seconds: number;
-  /** From GitHub being told to queue a job to its pod's creation in the cluster, in milliseconds, for each job of the burst. */
+  /**
+   * From GitHub being told to queue a job to its pod's creation in the cluster, in milliseconds,
+   * for each job of the burst.
+   */
   readonly latencies: readonly number[];
   /** The same of jobs that come one at a time. */
   readonly idleLatencies: readonly number[];
@@ -33,14 +36,18 @@ export interface Measured extends Load {
   readonly cpuPerJob: Readonly<Record<string, number>>;
 }
 
-/** Single jobs first, then so many at once. No runner ever ends, so each job needs a worker of its own and one more is one too many. */
+/**
+ * Single jobs first, then so many at once. No runner ever ends, so each job needs a worker of its
+ * own and one more is one too many.
+ */
 export async function measure(
   system: System,
   watcher: Watcher,
   { organizations, jobs }: Load,
   say: (line: string) => void,
 ): Promise<Measured> {
-  // What comes before the burst is another organisation's: it must not use up what GitHub lets those of the burst register in a minute.
+  // What comes before the burst is another organisation's: it must not use up what GitHub lets
+  // those of the burst register in a minute.
   const before = await createDemand(system.github, ['before']);
   const burst = await createDemand(
     system.github,
@@ -82,26 +89,40 @@ export async function measure(
   return {
     organizations,
     jobs,
-    seconds: (Math.max(...together.map(podOf)) - Math.min(...together.map(({ queuedAt }) => queuedAt))) / 1_000,
+    seconds:
+      (Math.max(...together.map(podOf)) - Math.min(...together.map(({ queuedAt }) => queuedAt))) /
+      1_000,
     latencies: together.map(latencyOf),
     idleLatencies: idle.map(latencyOf),
     idleParts,
     githubCallsPerJob: Object.values(calls).reduce((sum, count) => sum + count, 0) / queued,
     statementsPerJob: statements / jobs,
     excessWorkers: registrations - queued,
-    cpuPerJob: Object.fromEntries(Object.entries(cpuAfter).map(([name, s]) => [name, ((s - (cpuBefore[name] ?? 0)) * 1_000) / jobs])),
+    cpuPerJob: Object.fromEntries(
+      Object.entries(cpuAfter).map(([name, s]) => [
+        name,
+        ((s - (cpuBefore[name] ?? 0)) * 1_000) / jobs,
+      ]),
+    ),
   };
 }
 
 async function cpuSeconds({ processes, postgres }: System): Promise<Record<string, number>> {
-  const used = await Promise.all(processes.map(async ({ name, pid }) => [name, await cpuSecondsOf(pid)] as const));
+  const used = await Promise.all(
+    processes.map(async ({ name, pid }) => [name, await cpuSecondsOf(pid)] as const),
+  );
   return { ...Object.fromEntries(used), PostgreSQL: await postgresCpuSeconds(postgres.dataDir) };
 }
 
-/** When the pod was created, by the id of the job it was made for. The cluster's own record has milliseconds, a pod's timestamp has not. */
+/**
+ * When the pod was created, by the id of the job it was made for. The cluster's own record has
+ * milliseconds, a pod's timestamp has not.
+ */
 async function podsOfJobs({ cluster }: System, watcher: Watcher): Promise<Map<number, number>> {
   const { creations } = await cluster.report();
-  const createdAt = new Map(creations.map((creation) => [creation.name, Date.parse(creation.createdAt)]));
+  const createdAt = new Map(
+    creations.map((creation) => [creation.name, Date.parse(creation.createdAt)]),
+  );
   const workers = await watcher.workersOfJobs();
   return new Map([...workers].map(([job, worker]) => [job, createdAt.get(worker) ?? Number.NaN]));
 }

@@ -28,7 +28,8 @@ const latencyRow = (name: string, latencies: readonly number[]): string[] => [
 
 /** The table for people. */
 export function tableOf(measured: Measured): string {
-  const { organizations, jobs, seconds, githubCallsPerJob, statementsPerJob, excessWorkers } = measured;
+  const { organizations, jobs, seconds, githubCallsPerJob, statementsPerJob, excessWorkers } =
+    measured;
   return [
     alignColumns([
       ['webhook to pod', 'p50 ms', 'p99 ms'],

@@ -49,8 +49,17 @@ export interface SystemOptions {
   readonly furnish?: (github: GitHubControl) => Promise<void>;
 }
 
-/** PostgreSQL, the simulated GitHub and cluster, ingress and other services, each a process of its own. Their settings are the defaults. */
-export async function startSystem({ services, pools, idleRunners, furnish, ...given }: SystemOptions): Promise<System> {
+/**
+ * PostgreSQL, the simulated GitHub and cluster, ingress and other services, each a process of its
+ * own. Their settings are the defaults.
+ */
+export async function startSystem({
+  services,
+  pools,
+  idleRunners,
+  furnish,
+  ...given
+}: SystemOptions): Promise<System> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0)) await step();
@@ -58,15 +67,24 @@ export async function startSystem({ services, pools, idleRunners, furnish, ...gi
   let isClosing = false;
   const broken = Promise.withResolvers<never>();
   broken.promise.catch(() => undefined); // raced against by whoever measures
-  const start = async (name: string, program: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> }) => {
-    const { pid, port, healthPort, exited, kill, lines } = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
+  const start = async (
+    name: string,
+    program: string,
+    { args = [], env = {} }: { args?: string[]; env?: Record<string, string> },
+  ) => {
+    const { pid, port, healthPort, exited, kill, lines } = await startProgram({
+      program,
+      args,
+      env: { NODE_ENV: 'production', ...env },
+    });
     undo.unshift(async () => {
       isClosing = true;
       kill('SIGTERM');
       await exited;
     });
     const failIfTooEarly = (): void => {
-      if (!isClosing) broken.reject(new Error(`The ${name} ended by itself:\n${lines().slice(-20).join('\n')}`));
+      if (!isClosing)
+        broken.reject(new Error(`The ${name} ended by itself:\n${lines().slice(-20).join('\n')}`));
     };
     void exited.then(failIfTooEarly);
     if (port === undefined) throw new Error(`The ${name} did not say where it listens.`);
@@ -75,20 +93,32 @@ export async function startSystem({ services, pools, idleRunners, furnish, ...gi
 
   try {
     const postgres =
-      given.postgres ?? (await startPostgres({ durable: true, settings: { shared_preload_libraries: 'pg_stat_statements' } }));
+      given.postgres ??
+      (await startPostgres({
+        durable: true,
+        settings: { shared_preload_libraries: 'pg_stat_statements' },
+      }));
     if (given.postgres === undefined) undo.unshift(() => postgres.stop());
     const folder = await makeTemporaryFolder(tmpdir());
     undo.unshift(() => removeFolder(folder));
     await migrate({ url: postgres.url(), schema: SCHEMA });
 
     const { privateKeyPem, publicKeyPem } = createAppKey();
-    const githubOptions = { apps: [{ appId: APP_ID, publicKeyPem, webhookSecret: WEBHOOK_SECRET }] };
-    const simulatedGitHub = await start('simulated GitHub', simulatorProgram('simulate-github'), { args: [JSON.stringify(githubOptions)] });
+    const githubOptions = {
+      apps: [{ appId: APP_ID, publicKeyPem, webhookSecret: WEBHOOK_SECRET }],
+    };
+    const simulatedGitHub = await start('simulated GitHub', simulatorProgram('simulate-github'), {
+      args: [JSON.stringify(githubOptions)],
+    });
     const kubeconfigFile = join(folder, 'kubeconfig');
     const clusterOptions = { namespaces: [NAMESPACE], kubeconfigFile, idleRunners };
-    const simulatedCluster = await start('simulated cluster', simulatorProgram('simulate-cluster'), {
-      args: [JSON.stringify(clusterOptions)],
-    });
+    const simulatedCluster = await start(
+      'simulated cluster',
+      simulatorProgram('simulate-cluster'),
+      {
+        args: [JSON.stringify(clusterOptions)],
+      },
+    );
 
     const env = {
       DATABASE_URL: postgres.url(),
@@ -126,11 +156,22 @@ export async function startSystem({ services, pools, idleRunners, furnish, ...gi
 }
 
 /** JSON is YAML. */
-async function writeConfig(folder: string, apiUrl: string, names?: readonly string[]): Promise<string> {
+async function writeConfig(
+  folder: string,
+  apiUrl: string,
+  names?: readonly string[],
+): Promise<string> {
   const file = join(folder, 'paddock.yaml');
-  const apps = [{ id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }];
+  const apps = [
+    { id: APP_ID, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } },
+  ];
   const pool = { name: 'linux-x64', labels: LABELS, image: 'runner:1', namespace: NAMESPACE };
-  const pools = names?.map((name) => Object.assign({}, pool, { name, labels: ['self-hosted', name] })) ?? [pool];
-  await writeFile(file, JSON.stringify({ github: { apiUrl, apps }, pools, entities: { '*': { maxWorkers: null } } }));
+  const pools = names?.map((name) =>
+    Object.assign({}, pool, { name, labels: ['self-hosted', name] }),
+  ) ?? [pool];
+  await writeFile(
+    file,
+    JSON.stringify({ github: { apiUrl, apps }, pools, entities: { '*': { maxWorkers: null } } }),
+  );
   return file;
 }

@@ -6,11 +6,16 @@ import { SCHEMA, type System } from './system.ts';
 const ROLE = 'watcher';
 
 export interface Watcher {
-  /** Waits until so many jobs have pods. Rejects when they do not get them in time, or a process ends meanwhile. */
+  /**
+   * Waits until so many jobs have pods. Rejects when they do not get them in time, or a process
+   * ends meanwhile.
+   */
   untilPods(jobs: number): Promise<void>;
   /** Names of the workers that were made for jobs, by the jobs' ids. */
   workersOfJobs(): Promise<Map<number, string>>;
-  /** Statements that the services have sent since the last reset, as many as there were round trips. */
+  /**
+   * Statements that the services have sent since the last reset, as many as there were round trips.
+   */
   countStatements(): Promise<number>;
   resetStatements(): Promise<void>;
   /** Writes one small row, durably. */
@@ -18,11 +23,18 @@ export interface Watcher {
   close(): Promise<void>;
 }
 
-const JOBS_WITH_PODS = 'select count(distinct made_for_job_id)::integer as count from workers where pod_uid is not null';
+const JOBS_WITH_PODS =
+  'select count(distinct made_for_job_id)::integer as count from workers where pod_uid is not null';
 
-/** GitHub lets one organisation register 180 runners a minute: 5 000 jobs of eight need four minutes. */
+/**
+ * GitHub lets one organisation register 180 runners a minute: 5 000 jobs of eight need four
+ * minutes.
+ */
 const LIMIT_MS = 360_000;
-/** Often, for the next single job waits for it; seldom, for a look at thousands of rows costs more than many jobs do. */
+/**
+ * Often, for the next single job waits for it; seldom, for a look at thousands of rows costs more
+ * than many jobs do.
+ */
 const lookEveryMs = (missing: number): number => (missing > 1 ? 250 : 5);
 
 export async function openWatcher({ postgres, broken }: System): Promise<Watcher> {
@@ -32,7 +44,10 @@ export async function openWatcher({ postgres, broken }: System): Promise<Watcher
   await owner.end();
   const url = new URL(postgres.url());
   url.username = ROLE;
-  const client = new pg.Client({ connectionString: url.href, options: `-c search_path=${SCHEMA},public` });
+  const client = new pg.Client({
+    connectionString: url.href,
+    options: `-c search_path=${SCHEMA},public`,
+  });
   await client.connect();
   await client.query('create table public.commits (at timestamptz not null)');
   const askCount = async (text: string): Promise<number> => {
@@ -45,7 +60,8 @@ export async function openWatcher({ postgres, broken }: System): Promise<Watcher
       for (;;) {
         const have = await Promise.race([askCount(JOBS_WITH_PODS), broken]);
         if (have >= jobs) return;
-        if (performance.now() > deadline) throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${jobs} jobs have pods.`);
+        if (performance.now() > deadline)
+          throw new Error(`After ${LIMIT_MS / 1_000} s only ${have} of ${jobs} jobs have pods.`);
         await sleep(lookEveryMs(jobs - have));
       }
     },
@@ -56,7 +72,9 @@ export async function openWatcher({ postgres, broken }: System): Promise<Watcher
       return new Map(rows.map(({ job, worker }) => [Number(job), worker]));
     },
     countStatements: () =>
-      askCount(`select sum(calls)::integer as count from pg_stat_statements where userid <> '${ROLE}'::regrole and toplevel`),
+      askCount(
+        `select sum(calls)::integer as count from pg_stat_statements where userid <> '${ROLE}'::regrole and toplevel`,
+      ),
     resetStatements: async () => void (await client.query('select pg_stat_statements_reset()')),
     commit: async () => void (await client.query('insert into public.commits values (now())')),
     close: () => client.end(),

@@ -1,8 +1,8 @@
 import type { JobTruth } from '@paddock/simulators/github/control';
 
 /**
- * How long after an instant the jobs that waited then for a runner had one, in seconds, in order; Infinity for one that never had. Instants
- * are milliseconds since the epoch.
+ * How long after an instant the jobs that waited then for a runner had one, in seconds, in order;
+ * Infinity for one that never had. Instants are milliseconds since the epoch.
  */
 export function waitedAfter(
   instant: number | undefined,
@@ -13,7 +13,9 @@ export function waitedAfter(
   const waited = jobs.flatMap(({ id, leftQueueAt, conclusion, runnerName }) => {
     const isCancelled = conclusion === 'cancelled' && runnerName === null;
     const leftAt = leftQueueAt === null ? Infinity : Date.parse(leftQueueAt);
-    return (queuedAt.get(id) ?? Infinity) < instant && leftAt > instant && !isCancelled ? [(leftAt - instant) / 1_000] : [];
+    return (queuedAt.get(id) ?? Infinity) < instant && leftAt > instant && !isCancelled
+      ? [(leftAt - instant) / 1_000]
+      : [];
   });
   return waited.toSorted((a, b) => a - b);
 }

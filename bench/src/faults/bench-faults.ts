@@ -7,13 +7,17 @@ import { tableOf, toResult } from './results.ts';
 import { startStage } from './stage.ts';
 import { SHORT, TIGHT_CAPS, type Times, USUAL } from './times.ts';
 
-/** For what has to time out or pause first, and for asking GitHub for several deliveries of each job, 180 a minute. */
+/**
+ * For what has to time out or pause first, and for asking GitHub for several deliveries of each
+ * job, 180 a minute.
+ */
 const patienceMs = (jobs: number): number => 120_000 + jobs * 1_600;
 
 const BESIDE = { flag: 'beside', usual: 1, least: 1, most: 24 };
 
 export const faults: Bench = {
-  about: 'jobs while something goes wrong: what is lost, left over or killed, for each fault; --beside: so many faults at a time',
+  about:
+    'jobs while something goes wrong: what is lost, left over or killed, for each fault; --beside: so many faults at a time',
   size: { flag: 'jobs', usual: 300, least: 1, most: 2_000 },
   further: [BESIDE],
   part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
@@ -31,7 +35,9 @@ export const faults: Bench = {
           continue;
         }
         rows.set(fault, row);
-        say(`${fault.name}: ${row.unsettled.length === 0 ? 'settled' : row.unsettled.join('; ')} after ${row.seconds.toFixed(1)} s`);
+        say(
+          `${fault.name}: ${row.unsettled.length === 0 ? 'settled' : row.unsettled.join('; ')} after ${row.seconds.toFixed(1)} s`,
+        );
       }
     };
     await Promise.all(Array.from({ length: further[BESIDE.flag] ?? BESIDE.usual }, playOn));
@@ -58,7 +64,9 @@ function timesOf({ atUsualTimes = false, tightCaps = false }: Fault, jobs: numbe
 
 /** On a PostgreSQL of its own, which it may halt. */
 async function playAlone(fault: Fault, jobs: number): Promise<Played> {
-  const postgres = await startPostgres({ settings: { max_connections: '300', track_commit_timestamp: 'on' } });
+  const postgres = await startPostgres({
+    settings: { max_connections: '300', track_commit_timestamp: 'on' },
+  });
   try {
     const stage = await startStage(postgres, { ...fault, times: timesOf(fault, jobs) });
     try {

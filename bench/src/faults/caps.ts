@@ -12,22 +12,38 @@ export const COUNT_BY = [
   [INSTANCE, ENTITY],
 ] as const;
 
-/** The most pods that an environment had at one moment, of its pool and of the entity that had the most. */
+/**
+ * The most pods that an environment had at one moment, of its pool and of the entity that had the
+ * most.
+ */
 export interface MostActive {
   readonly pool: number;
   readonly entity: number;
 }
 
 /** What the cluster has seen of an environment's pods. */
-export async function mostActiveOf({ db }: Environment, { mostActivePodsBy }: KubeReport): Promise<MostActive> {
+export async function mostActiveOf(
+  { db }: Environment,
+  { mostActivePodsBy }: KubeReport,
+): Promise<MostActive> {
   const ours = `${INSTANCE}=${await findInstance(db)},`;
   const most = (label: string): number =>
-    Object.entries(mostActivePodsBy).reduce((max, [group, pods]) => (group.startsWith(`${ours}${label}=`) ? Math.max(max, pods) : max), 0);
+    Object.entries(mostActivePodsBy).reduce(
+      (max, [group, pods]) => (group.startsWith(`${ours}${label}=`) ? Math.max(max, pods) : max),
+      0,
+    );
   return { pool: most(POOL), entity: most(ENTITY) };
 }
 
 /** The caps that were exceeded, in words. */
-export const exceededCaps = ({ caps, schema }: Pick<Environment, 'caps' | 'schema'>, most: MostActive): string[] =>
+export const exceededCaps = (
+  { caps, schema }: Pick<Environment, 'caps' | 'schema'>,
+  most: MostActive,
+): string[] =>
   (['pool', 'entity'] as const).flatMap((what) =>
-    most[what] > caps[what] ? [`${schema} had ${most[what]} pods of one ${what} at one moment, and its cap is ${caps[what]}`] : [],
+    most[what] > caps[what]
+      ? [
+          `${schema} had ${most[what]} pods of one ${what} at one moment, and its cap is ${caps[what]}`,
+        ]
+      : [],
   );

@@ -13,7 +13,10 @@ export interface Counted extends Pick<Left, 'excessWorkers' | 'unfoundedWorkers'
   readonly firstAgainstWait: readonly string[];
 }
 
-/** What a run has done that its fault does not entity for, or that the fault has not struck: in words. */
+/**
+ * What a run has done that its fault does not entity for, or that the fault has not struck: in
+ * words.
+ */
 export function complaintsOf(
   { signs: wanted, excess = TOLD_LATE }: Pick<Fault, 'signs' | 'excess'>,
   jobs: number,
@@ -23,8 +26,14 @@ export function complaintsOf(
   const allowed = Math.ceil(jobs * excess);
   return [
     ...missingSigns(wanted, signs),
-    ...(callsAgainstWait > 0 ? [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`] : []),
-    ...(excessWorkers > allowed ? [`${excessWorkers} workers were made in excess, and the fault entities for ${allowed}`] : []),
-    ...(unfoundedWorkers.length > 0 ? [`nothing we had been told called for these workers: ${unfoundedWorkers.join(', ')}`] : []),
+    ...(callsAgainstWait > 0
+      ? [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`]
+      : []),
+    ...(excessWorkers > allowed
+      ? [`${excessWorkers} workers were made in excess, and the fault entities for ${allowed}`]
+      : []),
+    ...(unfoundedWorkers.length > 0
+      ? [`nothing we had been told called for these workers: ${unfoundedWorkers.join(', ')}`]
+      : []),
   ];
 }

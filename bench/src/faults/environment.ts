@@ -47,7 +47,12 @@ export interface EnvironmentOptions {
 export async function createEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const { schema, appId, databaseUrl, github, onEnd } = options;
   await migrate({ url: databaseUrl, schema });
-  const connection = connectDatabase({ url: databaseUrl, schema, poolSize: 2, applicationName: 'faults' });
+  const connection = connectDatabase({
+    url: databaseUrl,
+    schema,
+    poolSize: 2,
+    applicationName: 'faults',
+  });
   await noteDecisions(connection.db);
   for (const name of options.pausedSweeps) await pauseSweep(connection.db, name);
   const labels = ['self-hosted', schema];
@@ -67,7 +72,9 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
   };
   const service = (app: string, onStart: (url: string) => Promise<void> | void = () => undefined) =>
     createService({ name: `${app} of ${schema}`, program: appProgram(app), env, onStart, onEnd });
-  const ingress = service('ingress', (url) => github.setApp(appId, { webhookUrl: `${url}/webhooks/github` }));
+  const ingress = service('ingress', (url) =>
+    github.setApp(appId, { webhookUrl: `${url}/webhooks/github` }),
+  );
   const scheduler = service('scheduler');
   const services = [ingress, scheduler, service('reconciler')];
   return {
@@ -90,13 +97,31 @@ const pauseSweep = (db: Kysely<Database>, name: string) =>
   sql`insert into paused_sweeps (name, paused_by) values (${name}, 'the fault')`.execute(db);
 
 /** JSON is YAML. */
-async function writeConfig({ folder, schema, appId, githubUrl, times }: EnvironmentOptions, labels: readonly string[]): Promise<string> {
+async function writeConfig(
+  { folder, schema, appId, githubUrl, times }: EnvironmentOptions,
+  labels: readonly string[],
+): Promise<string> {
   const file = join(folder, `${schema}.yaml`);
-  const apps = [{ id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } }];
-  const pools = [{ name: 'linux', labels, image: 'runner:1', namespace: NAMESPACE, maxWorkers: times.caps.pool, ...times.deadlines }];
+  const apps = [
+    { id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } },
+  ];
+  const pools = [
+    {
+      name: 'linux',
+      labels,
+      image: 'runner:1',
+      namespace: NAMESPACE,
+      maxWorkers: times.caps.pool,
+      ...times.deadlines,
+    },
+  ];
   await writeFile(
     file,
-    JSON.stringify({ github: { apiUrl: githubUrl, apps }, pools, entities: { '*': { maxWorkers: times.caps.entity } } }),
+    JSON.stringify({
+      github: { apiUrl: githubUrl, apps },
+      pools,
+      entities: { '*': { maxWorkers: times.caps.entity } },
+    }),
   );
   return file;
 }

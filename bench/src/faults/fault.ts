@@ -17,10 +17,16 @@ export interface Progress {
   over(): void;
 }
 
-/** What is done before the first job is queued; what it resolves with is done meanwhile, and puts things right at its end. */
+/**
+ * What is done before the first job is queued; what it resolves with is done meanwhile, and puts
+ * things right at its end.
+ */
 export type Beginning = (stage: Stage, progress: Progress) => Promise<() => Promise<void>>;
 
-/** Something that goes wrong in a run, by what is told to the simulators and what is done to the processes. */
+/**
+ * Something that goes wrong in a run, by what is told to the simulators and what is done to the
+ * processes.
+ */
 export interface Fault {
   readonly name: string;
   /** What must be seen of it, at least, or it has not struck. */
@@ -29,27 +35,43 @@ export interface Fault {
   readonly deliveries?: DeliveryFaults;
   readonly runners?: RunnerFaults;
   readonly busyLies?: boolean;
-  /** GitHub never tells that some jobs are queued: some that join a run which is known, and others. */
+  /**
+   * GitHub never tells that some jobs are queued: some that join a run which is known, and others.
+   */
   readonly untold?: boolean;
-  /** After this share (0–1) of the jobs one is queued that no other job leads to: it is the only one of its repository. */
+  /**
+   * After this share (0–1) of the jobs one is queued that no other job leads to: it is the only one
+   * of its repository.
+   */
   readonly lone?: number;
   /** Share (0–1) of the jobs that are cancelled soon after they are queued. */
   readonly cancelShare?: number;
   /** How long a job works, in milliseconds. */
   readonly jobMs?: readonly [least: number, most: number];
-  /** So many times as long as usual it takes until all jobs are queued: where much goes wrong at once, each fault needs time to strike. */
+  /**
+   * So many times as long as usual it takes until all jobs are queued: where much goes wrong at
+   * once, each fault needs time to strike.
+   */
   readonly stretch?: number;
-  /** Caps that a few jobs reach. They keep down what is made in excess, so most faults go without. */
+  /**
+   * Caps that a few jobs reach. They keep down what is made in excess, so most faults go without.
+   */
   readonly tightCaps?: boolean;
   /** How many environments work beside each other; one unless told. */
   readonly environments?: number;
-  /** Share (0–1) of the jobs for which workers may be made in excess, because we hear late what became of them; 0.05 unless told. */
+  /**
+   * Share (0–1) of the jobs for which workers may be made in excess, because we hear late what
+   * became of them; 0.05 unless told.
+   */
   readonly excess?: number;
   /** Sweeps that would hide what the fault is to show: they are paused. */
   readonly pausedSweeps?: readonly string[];
   /** Settings of the services that the fault needs to strike. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** People wait for its end: the times that decide for how long are the usual ones, and jobs come at an everyday pace. */
+  /**
+   * People wait for its end: the times that decide for how long are the usual ones, and jobs come
+   * at an everyday pace.
+   */
   readonly atUsualTimes?: boolean;
   /** Its services reach PostgreSQL through a tunnel, which the stage then has. */
   readonly isTunnelled?: true;

@@ -13,7 +13,10 @@ export interface Left {
   readonly podsLeft: number;
   /** Jobs that failed because their runner was removed, and not because it died of the fault. */
   readonly runningKilled: number;
-  /** Registrations made although those that were there, or on their way and came, sufficed; and which never ran a job. */
+  /**
+   * Registrations made although those that were there, or on their way and came, sufficed; and
+   * which never ran a job.
+   */
   readonly excessWorkers: number;
   /** Those of them that nothing we had been told called for, by name. */
   readonly unfoundedWorkers: readonly string[];
@@ -26,11 +29,20 @@ export interface Left {
 }
 
 /** Compares GitHub's truth, the cluster's and ours. Our own logs are no witnesses. */
-export async function lookAt({ github, cluster, environments }: Stage, jobIds: readonly number[]): Promise<Left> {
+export async function lookAt(
+  { github, cluster, environments }: Stage,
+  jobIds: readonly number[],
+): Promise<Left> {
   const [truth, report, ours] = await Promise.all([
     github.truth(),
     cluster.report(),
-    Promise.all(environments.map(async ({ db, schema }) => ({ schema, ...(await rowsOf(db)), told: await readTold(db) }))),
+    Promise.all(
+      environments.map(async ({ db, schema }) => ({
+        schema,
+        ...(await rowsOf(db)),
+        told: await readTold(db),
+      })),
+    ),
   ]);
   const wanted = new Set(jobIds);
   const jobs = truth.jobs.filter(({ id }) => wanted.has(id));
@@ -40,8 +52,11 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
   const killed = jobs.filter((job) => job.killed && !died.has(job.runnerName ?? ''));
   const workers = ours.flatMap(({ liveWorkers }) => liveWorkers);
   const podsLeft = Object.values(report.podsByPhase).reduce((sum, count) => sum + count, 0);
-  const active = await Promise.all(environments.map(async (each) => ({ each, most: await mostActiveOf(each, report) })));
-  const most = (what: keyof MostActive): number => Math.max(0, ...active.map((one) => one.most[what]));
+  const active = await Promise.all(
+    environments.map(async (each) => ({ each, most: await mostActiveOf(each, report) })),
+  );
+  const most = (what: keyof MostActive): number =>
+    Math.max(0, ...active.map((one) => one.most[what]));
   const unsettled = [
     shown(
       'jobs lost',
@@ -74,7 +89,9 @@ export async function lookAt({ github, cluster, environments }: Stage, jobIds: r
   };
 }
 
-async function rowsOf(db: Stage['environments'][number]['db']): Promise<{ endedJobs: number[]; liveWorkers: string[] }> {
+async function rowsOf(
+  db: Stage['environments'][number]['db'],
+): Promise<{ endedJobs: number[]; liveWorkers: string[] }> {
   const { rows } = await sql<{ endedJobs: number[] | null; liveWorkers: string[] | null }>`
     select (select array_agg(job_id::float8) from jobs where status in ('completed', 'failed')) as "endedJobs",
       (select array_agg(concat(pod_name, ' (', status, coalesce(', stopping: ' || stop_reason, ''), ')'))

@@ -1,8 +1,4 @@
 import {
-  FIRST_THIRD,
-  MIDDLE,
-  WHOLE,
-  type Window,
   ingressDown,
   wrongSecret,
   githubRefuses,
@@ -14,15 +10,18 @@ import {
   postgresSilent,
   heardAgain,
   replaced,
-  servicesKilled,
   unlookedFor,
-  KILLS_OF_EACH,
 } from './beginnings.ts';
+import { KILLS_OF_EACH, servicesKilled } from './services-killed.ts';
+import { FIRST_THIRD, MIDDLE, WHOLE, type Window } from './windows.ts';
 import { type Fault, together } from './fault.ts';
 
 /** Nobody looks for jobs then: what got lost comes by being asked for again, or not at all. */
 const LOOKS = ['discover-jobs', 'look-up-jobs'];
-/** A job that is queued then, and that nothing but its own delivery tells of, shows whether that is repeated: others are heard of when they begin. */
+/**
+ * A job that is queued then, and that nothing but its own delivery tells of, shows whether that is
+ * repeated: others are heard of when they begin.
+ */
 const middleOf = ([from, to]: Window): number => (from + to) / 2;
 /** Nor is the log of deliveries read by the clock: somebody has to want it read. */
 const UNREAD = { PADDOCK_REDELIVERY_EVERY_SECONDS: '3600' };
@@ -30,7 +29,10 @@ const UNREAD = { PADDOCK_REDELIVERY_EVERY_SECONDS: '3600' };
 /** Longer than it takes to stop a runner that is idle, on a busy machine too. */
 const LONG = [18_000, 24_000] as const;
 
-/** A runner that GitHub calls idle for its whole deadline, while the job that it runs waits as far as we know, is given up for another one. */
+/**
+ * A runner that GitHub calls idle for its whole deadline, while the job that it runs waits as far
+ * as we know, is given up for another one.
+ */
 const REPLACED = 1;
 
 const lost: Fault = {
@@ -50,14 +52,18 @@ const shuffled: Fault = {
 const lies: Fault = {
   name: 'busy-lies',
   signs: { busyHidden: 1, deliveriesLost: 1 },
-  // Nobody is told that a job runs either, and it runs for longer than a worker may be idle: its run and its log alone say that it works.
+  // Nobody is told that a job runs either, and it runs for longer than a worker may be idle: its
+  // run and its log alone say that it works.
   busyLies: true,
   deliveries: { dropActions: ['in_progress'] },
   jobMs: LONG,
   pausedSweeps: [...LOOKS, 'redeliver'],
   excess: REPLACED,
 };
-/** GitHub never tells of these jobs before they end, and nobody looks for them meanwhile: what a runner of ours works at is known from its log alone. */
+/**
+ * GitHub never tells of these jobs before they end, and nobody looks for them meanwhile: what a
+ * runner of ours works at is known from its log alone.
+ */
 const unheard: Fault = {
   name: 'busy-lies-about-unheard-jobs',
   signs: { busyHidden: 1, eventsNeverSent: 3 },
@@ -69,15 +75,27 @@ const unheard: Fault = {
   excess: REPLACED,
   begin: unlookedFor,
 };
-/** A quarter dies, half of them before they come to GitHub; the others in their work, which lasts for longer than they do. */
+/**
+ * A quarter dies, half of them before they come to GitHub; the others in their work, which lasts
+ * for longer than they do.
+ */
 const dying: Fault = {
   name: 'pods-fail',
   signs: { runnersDied: 1, runnersDiedAtStart: 1 },
   runners: { dieRate: 0.25 },
   jobMs: [1_000, 2_000],
 };
-const silent: Fault = { name: 'runners-never-register', signs: { runnersSilent: 1 }, runners: { silentRate: 0.1 }, tightCaps: true };
-const cancelled: Fault = { name: 'jobs-cancelled', signs: { jobsCancelledInQueue: 1 }, cancelShare: 0.3 };
+const silent: Fault = {
+  name: 'runners-never-register',
+  signs: { runnersSilent: 1 },
+  runners: { silentRate: 0.1 },
+  tightCaps: true,
+};
+const cancelled: Fault = {
+  name: 'jobs-cancelled',
+  signs: { jobsCancelledInQueue: 1 },
+  cancelShare: 0.3,
+};
 
 const refusing: Fault = {
   name: 'github-refuses',
@@ -85,10 +103,29 @@ const refusing: Fault = {
   atUsualTimes: true,
   begin: githubRefuses,
 };
-const hanging: Fault = { name: 'github-hangs', signs: { githubCallsFailed: 1 }, atUsualTimes: true, begin: githubHangs };
-const shut: Fault = { name: 'repository-refuses', signs: { githubRefusals: 1 }, begin: repositoryRefuses };
-const away: Fault = { name: 'api-server-away', signs: { clusterCallsFailed: 1 }, atUsualTimes: true, begin: apiServerAway };
-const stalled: Fault = { name: 'api-server-hangs', signs: { clusterCallsFailed: 1 }, atUsualTimes: true, begin: apiServerHangs };
+const hanging: Fault = {
+  name: 'github-hangs',
+  signs: { githubCallsFailed: 1 },
+  atUsualTimes: true,
+  begin: githubHangs,
+};
+const shut: Fault = {
+  name: 'repository-refuses',
+  signs: { githubRefusals: 1 },
+  begin: repositoryRefuses,
+};
+const away: Fault = {
+  name: 'api-server-away',
+  signs: { clusterCallsFailed: 1 },
+  atUsualTimes: true,
+  begin: apiServerAway,
+};
+const stalled: Fault = {
+  name: 'api-server-hangs',
+  signs: { clusterCallsFailed: 1 },
+  atUsualTimes: true,
+  begin: apiServerHangs,
+};
 const restarted: Fault = {
   name: 'postgres-restarts',
   signs: { postgresRestarted: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
@@ -164,7 +201,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'in-progress-lost',
     signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
-    // Nor is it told that a job has ended before its pod has: a worker ends for which a job waits still, as far as anybody knows.
+    // Nor is it told that a job has ended before its pod has: a worker ends for which a job waits
+    // still, as far as anybody knows.
     deliveries: { dropActions: ['in_progress'], delayMs: [1_000, 3_000] },
     pausedSweeps: LOOKS,
   },

@@ -14,7 +14,10 @@ export interface Played extends Left {
   readonly jobs: number;
   /** From the first job to the moment at which nothing was left, or to the end of patience. */
   readonly seconds: number;
-  /** Of the jobs that had no runner when what was away came back: how much later each had one, in seconds, in order. */
+  /**
+   * Of the jobs that had no runner when what was away came back: how much later each had one, in
+   * seconds, in order.
+   */
   readonly afterFault: readonly number[];
   /** Calls of GitHub that were made although it had told their caller to wait. */
   readonly callsAgainstWait: number;
@@ -26,14 +29,20 @@ export interface PlayOptions {
   readonly jobs: number;
   /** How long the run may take to settle once its jobs are queued. */
   readonly patienceMs: number;
-  /** Over which time the jobs are spread, in milliseconds; by their number and the fault unless told. */
+  /**
+   * Over which time the jobs are spread, in milliseconds; by their number and the fault unless
+   * told.
+   */
   readonly lastsMs?: number;
 }
 
 const BETWEEN_JOBS_MS = 60;
 /** At usual times: two thirds of the registrations that an entity may have in a minute. */
 const EVERYDAY_MS = 300;
-/** A few jobs are given time all the same, or the fault would hit none; more at usual times, and where much goes wrong at once. */
+/**
+ * A few jobs are given time all the same, or the fault would hit none; more at usual times, and
+ * where much goes wrong at once.
+ */
 const LEAST_MS = 3_000;
 const LEAST_LONG_MS = 12_000;
 const USUAL_JOB_MS = [200, 2_000] as const;
@@ -64,8 +73,21 @@ export async function playFault(
   const signs = signsSince(before, await readSigns(stage));
   const afterFault = waitedAfter(overAt(), queued, (await github.truth()).jobs);
   const { callsAgainstWait, firstAgainstWait } = await github.report();
-  const unsettled = [...failures, ...left.unsettled, ...complaintsOf(fault, jobs, { ...left, signs, callsAgainstWait, firstAgainstWait })];
-  return { fault: fault.name, jobs, ...left, unsettled, seconds, afterFault, callsAgainstWait, signs };
+  const unsettled = [
+    ...failures,
+    ...left.unsettled,
+    ...complaintsOf(fault, jobs, { ...left, signs, callsAgainstWait, firstAgainstWait }),
+  ];
+  return {
+    fault: fault.name,
+    jobs,
+    ...left,
+    unsettled,
+    seconds,
+    afterFault,
+    callsAgainstWait,
+    signs,
+  };
 }
 
 /** What a fault waited for in vain, in words. */
@@ -77,7 +99,9 @@ function usualLength({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number)
 }
 
 /** `overAt` answers in milliseconds since the epoch; undefined where nothing came back. */
-function createProgress(lastsMs: number): Pick<Queueing, 'advance' | 'held'> & { progress: Progress; overAt: () => number | undefined } {
+function createProgress(
+  lastsMs: number,
+): Pick<Queueing, 'advance' | 'held'> & { progress: Progress; overAt: () => number | undefined } {
   let reachedShare = 0;
   let holding: Promise<unknown> = Promise.resolve();
   let over: number | undefined;
@@ -114,7 +138,10 @@ interface Queueing {
   readonly held: () => Promise<unknown>;
 }
 
-/** Spread evenly over the run. Answers the ids, each with when it was queued, in milliseconds since the epoch. */
+/**
+ * Spread evenly over the run. Answers the ids, each with when it was queued, in milliseconds since
+ * the epoch.
+ */
 async function queueJobs(
   { github, environments, random }: Stage,
   fault: Fault,
@@ -131,7 +158,9 @@ async function queueJobs(
     await held();
     const repo = REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0];
     // Not by the same remainder as the repository, or an environment would see one of them only.
-    const { labels } = environments[Math.floor(index / REPOSITORIES.length) % environments.length] ?? { labels: [] };
+    const { labels } = environments[
+      Math.floor(index / REPOSITORIES.length) % environments.length
+    ] ?? { labels: [] };
     const durationMs = least + random() * (most - least);
     const job = {
       repo,
@@ -154,13 +183,21 @@ async function queueJobs(
   return queuedAt;
 }
 
-const loneJob = ({ untold }: Fault): Partial<NewJob> => ({ repo: LONE_REPOSITORY, event: 'schedule', runId: undefined, untold });
+const loneJob = ({ untold }: Fault): Partial<NewJob> => ({
+  repo: LONE_REPOSITORY,
+  event: 'schedule',
+  runId: undefined,
+  untold,
+});
 
 /** Where the lone job stands among the jobs, if there is one. */
 const loneIndex = ({ lone }: Fault, jobs: number): number | undefined =>
   lone === undefined ? undefined : Math.min(Math.floor(lone * jobs), jobs - 1);
 
-/** What is different about the next job where some are not told of: two in five are not, and of these one joins the run of the one before last. */
+/**
+ * What is different about the next job where some are not told of: two in five are not, and of
+ * these one joins the run of the one before last.
+ */
 function untoldJob(queued: readonly JobTruth[]): Partial<NewJob> {
   const known = queued.at(-2);
   switch (queued.length % REPOSITORIES.length) {
@@ -174,7 +211,11 @@ function untoldJob(queued: readonly JobTruth[]): Partial<NewJob> {
 }
 
 /** What is left when nothing is, or when patience is at its end. */
-async function untilSettled(stage: Stage, jobIds: readonly number[], patienceMs: number): Promise<Left> {
+async function untilSettled(
+  stage: Stage,
+  jobIds: readonly number[],
+  patienceMs: number,
+): Promise<Left> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const left = await lookAt(stage, jobIds);

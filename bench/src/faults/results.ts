@@ -28,14 +28,20 @@ const atShare = ({ afterFault }: Played, share: number): number | null =>
   afterFault.length === 0 ? null : toHundredths(quantileOf(afterFault, share));
 
 const snakeCased = (signs: Signs): object =>
-  Object.fromEntries(Object.entries(signs).map(([sign, count]) => [sign.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), count]));
+  Object.fromEntries(
+    Object.entries(signs).map(([sign, count]) => [
+      sign.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      count,
+    ]),
+  );
 
 const shownShare = (row: Played, share: number): string => atShare(row, share)?.toFixed(1) ?? '-';
 
 /**
- * The table for people, below it what the faults have done, and last what is wrong. Most at once: pods of one environment, and of one of its
- * entities. Too soon: calls that GitHub had asked to wait for. The last columns: how many jobs waited when what was away came back, and how
- * much later they had a runner.
+ * The table for people, below it what the faults have done, and last what is wrong. Most at once:
+ * pods of one environment, and of one of its entities. Too soon: calls that GitHub had asked to
+ * wait for. The last columns: how many jobs waited when what was away came back, and how much later
+ * they had a runner.
  */
 export function tableOf(rows: readonly Played[]): string {
   const heads = [
@@ -72,9 +78,21 @@ export function tableOf(rows: readonly Played[]): string {
       row.callsAgainstWait,
     ]
       .map(String)
-      .concat(row.seconds.toFixed(1), String(row.afterFault.length), shownShare(row, 0.5), shownShare(row, 0.99)),
+      .concat(
+        row.seconds.toFixed(1),
+        String(row.afterFault.length),
+        shownShare(row, 0.5),
+        shownShare(row, 0.99),
+      ),
   );
   const struck = rows.map(({ fault, signs }) => `${fault}: ${describeSigns(signs)}`);
-  const wrong = rows.flatMap(({ fault, unsettled }) => unsettled.map((line) => `${fault}: ${line}`));
-  return [alignColumns([heads, ...table]), '', ...struck, ...(wrong.length === 0 ? [] : ['', ...wrong])].join('\n');
+  const wrong = rows.flatMap(({ fault, unsettled }) =>
+    unsettled.map((line) => `${fault}: ${line}`),
+  );
+  return [
+    alignColumns([heads, ...table]),
+    '',
+    ...struck,
+    ...(wrong.length === 0 ? [] : ['', ...wrong]),
+  ].join('\n');
 }

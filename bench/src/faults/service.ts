@@ -29,7 +29,14 @@ export interface ServiceOptions {
   readonly onEnd: (error: Error) => void;
 }
 
-export function createService({ name, program, args = [], env = {}, onStart, onEnd }: ServiceOptions): Service {
+export function createService({
+  name,
+  program,
+  args = [],
+  env = {},
+  onStart,
+  onEnd,
+}: ServiceOptions): Service {
   let running: Program | undefined;
   let isClosed = false;
   let kills = 0;
@@ -40,7 +47,11 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
     running = started;
     const tell = ({ code, signal }: Awaited<Program['exited']>): void => {
       if (running !== started) return;
-      onEnd(new Error(`The ${name} ended by itself (${signal ?? `exit code ${code}`}):\n${started.lines().slice(-20).join('\n')}`));
+      onEnd(
+        new Error(
+          `The ${name} ended by itself (${signal ?? `exit code ${code}`}):\n${started.lines().slice(-20).join('\n')}`,
+        ),
+      );
     };
     void started.exited.then(tell);
     if (started.port === undefined) throw new Error(`The ${name} did not say where it listens.`);
@@ -55,7 +66,8 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
     if ((await killed.exited).signal === 'SIGKILL') kills += 1;
   };
 
-  // One after the other: two faults may start and kill the same service, and no process may be lost sight of.
+  // One after the other: two faults may start and kill the same service, and no process may be lost
+  // sight of.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (act: () => Promise<void>) => (): Promise<void> => {
     const turn = last.then(act);
@@ -72,5 +84,13 @@ export function createService({ name, program, args = [], env = {}, onStart, onE
     isClosed = true;
     return kill();
   };
-  return { name, start: inTurn(startNow), kill, kills: () => kills, untilUnready, complaints: () => complaints, close };
+  return {
+    name,
+    start: inTurn(startNow),
+    kill,
+    kills: () => kills,
+    untilUnready,
+    complaints: () => complaints,
+    close,
+  };
 }

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Stage } from './stage.ts';
 
-/** What a fault leaves behind once it has really struck, told by whom it struck, and how people read it. */
+/**
+ * What a fault leaves behind once it has really struck, told by whom it struck, and how people read
+ * it.
+ */
 export const SIGNS = {
   eventsNeverSent: 'events never sent',
   deliveriesLost: 'deliveries lost',
@@ -63,7 +66,9 @@ export async function readSigns({ github, cluster, tunnel, environments }: Stage
     runnersDied: (ofCluster.struck.runner_died ?? 0) + diedAtStart,
     runnersDiedAtStart: diedAtStart,
     runnersSilent: ofCluster.struck.runner_silent ?? 0,
-    jobsCancelledInQueue: jobs.filter(({ conclusion, runnerName }) => conclusion === 'cancelled' && runnerName === null).length,
+    jobsCancelledInQueue: jobs.filter(
+      ({ conclusion, runnerName }) => conclusion === 'cancelled' && runnerName === null,
+    ).length,
     environmentsAtWork: seen.filter(({ isAtWork }) => isAtWork).length,
   };
 }
@@ -84,7 +89,10 @@ async function readDatabase(db: Stage['environments'][number]['db']): Promise<Se
 
 /** What has been seen in between. */
 export function signsSince(before: Signs, after: Signs): Signs {
-  const risen = Object.entries(after).map(([sign, count]) => [sign, count - (before[sign as Sign] ?? 0)]);
+  const risen = Object.entries(after).map(([sign, count]) => [
+    sign,
+    count - (before[sign as Sign] ?? 0),
+  ]);
   const since = Object.fromEntries(risen) as Record<Sign, number>;
   return { ...since, postgresRestarted: since.postgresRestarted > 0 ? 1 : 0 };
 }
@@ -99,11 +107,16 @@ export const describeSigns = (signs: Signs): string =>
 /** Not done by the fault, but by us because of it. */
 const ANSWERS: ReadonlySet<Sign> = new Set<Sign>(['deliveriesRepeated', 'servicesComplained']);
 
-/** Signs that a fault must show and has not, in words: then its row proves nothing, or we have not done what it asks of us. */
+/**
+ * Signs that a fault must show and has not, in words: then its row proves nothing, or we have not
+ * done what it asks of us.
+ */
 export const missingSigns = (wanted: Partial<Signs>, seen: Signs): string[] =>
   (Object.entries(wanted) as [Sign, number][])
     .filter(([sign, least]) => seen[sign] < least)
     .map(([sign, least]) => {
       const found = `${SIGNS[sign]} ${seen[sign]} instead of ${least} at least`;
-      return ANSWERS.has(sign) ? `the fault is not answered: ${found}` : `the fault has not struck: ${found}; play more jobs`;
+      return ANSWERS.has(sign)
+        ? `the fault is not answered: ${found}`
+        : `the fault has not struck: ${found}; play more jobs`;
     });

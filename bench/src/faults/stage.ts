@@ -25,7 +25,9 @@ export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GA
 export const LONE_REPOSITORY = 'mona/garage';
 const FIRST_APP = 7;
 
-/** GitHub, a cluster and PostgreSQL, and one environment or several of ours, all of them processes. */
+/**
+ * GitHub, a cluster and PostgreSQL, and one environment or several of ours, all of them processes.
+ */
 export interface Stage {
   readonly github: GitHubControl;
   readonly cluster: RemoteKubeControl;
@@ -53,12 +55,21 @@ export interface StageOptions {
   readonly seed?: number | undefined;
 }
 
-/** Half of the wait that GitHub names: of several rows that are played side by side each process has little of the machine. */
+/**
+ * Half of the wait that GitHub names: of several rows that are played side by side each process has
+ * little of the machine.
+ */
 const ON_ITS_WAY_MS = 1_000;
 
 /** Starts everything, in a database of its own on this PostgreSQL. */
 export async function startStage(postgres: Postgres, options: StageOptions): Promise<Stage> {
-  const { environments: environmentCount = 1, seed = 1, times, settings = {}, pausedSweeps = [] } = options;
+  const {
+    environments: environmentCount = 1,
+    seed = 1,
+    times,
+    settings = {},
+    pausedSweeps = [],
+  } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
@@ -72,8 +83,15 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     const databaseUrl = await createDatabase(postgres);
     const tunnel = options.isTunnelled === true ? await startTunnel(databaseUrl) : undefined;
     if (tunnel !== undefined) undo.push(tunnel.cut);
-    const keys = Array.from({ length: environmentCount }, (_, index) => ({ appId: FIRST_APP + index, ...createAppKey() }));
-    const apps = keys.map(({ appId, publicKeyPem }) => ({ appId, publicKeyPem, webhookSecret: WEBHOOK_SECRET }));
+    const keys = Array.from({ length: environmentCount }, (_, index) => ({
+      appId: FIRST_APP + index,
+      ...createAppKey(),
+    }));
+    const apps = keys.map(({ appId, publicKeyPem }) => ({
+      appId,
+      publicKeyPem,
+      webhookSecret: WEBHOOK_SECRET,
+    }));
 
     let githubUrl = '';
     let clusterUrl = '';
@@ -156,6 +174,7 @@ async function furnish(github: GitHubControl, apps: readonly { appId: number }[]
     await github.addRepository({ owner, name, private: true });
   }
   for (const { appId } of apps) {
-    for (const entity of ['acme', 'mona']) await github.install({ appId, account: entity, announce: false });
+    for (const entity of ['acme', 'mona'])
+      await github.install({ appId, account: entity, announce: false });
   }
 }

@@ -1,4 +1,6 @@
-/** Times of clearing up, which no job waits for. They are short, so that a run sees the end of it. */
+/**
+ * Times of clearing up, which no job waits for. They are short, so that a run sees the end of it.
+ */
 const SHORT_TIDYING = {
   PADDOCK_SURPLUS_AFTER_MS: '3000',
   PADDOCK_STOP_IDLE_APART_MS: '2000',
@@ -20,8 +22,8 @@ const SHORT_TIDYING = {
 };
 
 /**
- * Seconds instead of minutes, so that a run sees the end of everything. Nothing depends on them but how long it takes; leases and the limits of
- * calls are such that a busy machine keeps them.
+ * Seconds instead of minutes, so that a run sees the end of everything. Nothing depends on them but
+ * how long it takes; leases and the limits of calls are such that a busy machine keeps them.
  */
 const SHORT_TIMES = {
   ...SHORT_TIDYING,
@@ -61,7 +63,11 @@ const SHORT_TIMES = {
 };
 
 /** Of the pool's workers, as short as may be configured. */
-const SHORT_DEADLINES = { pendingDeadlineSeconds: 30, registrationDeadlineSeconds: 10, idleDeadlineSeconds: 10 };
+const SHORT_DEADLINES = {
+  pendingDeadlineSeconds: 30,
+  registrationDeadlineSeconds: 10,
+  idleDeadlineSeconds: 10,
+};
 
 /** What the services of a stage are told of times, and how many workers there may be. */
 export interface Times {
@@ -77,13 +83,24 @@ export interface Caps {
 }
 
 /** A run ends within a minute or two. Of many jobs some wait for a cap. */
-export const SHORT: Times = { settings: SHORT_TIMES, deadlines: SHORT_DEADLINES, caps: { entity: 20, pool: 30 } };
+export const SHORT: Times = {
+  settings: SHORT_TIMES,
+  deadlines: SHORT_DEADLINES,
+  caps: { entity: 20, pool: 30 },
+};
 
 /** A few jobs reach them. */
 export const TIGHT_CAPS: Caps = { entity: 3, pool: 4 };
 
-/** What jobs wait for is as it is by default, and no job waits for a cap: it waits for what went wrong alone. */
-export const USUAL: Times = { settings: SHORT_TIDYING, deadlines: SHORT_DEADLINES, caps: { entity: 200, pool: 300 } };
+/**
+ * What jobs wait for is as it is by default, and no job waits for a cap: it waits for what went
+ * wrong alone.
+ */
+export const USUAL: Times = {
+  settings: SHORT_TIDYING,
+  deadlines: SHORT_DEADLINES,
+  caps: { entity: 200, pool: 300 },
+};
 
 /** As installed. What a run leaves is tidied up hours later. */
 export const UNTOUCHED: Times = { settings: {}, deadlines: {}, caps: { entity: 200, pool: 300 } };

@@ -13,8 +13,9 @@ export interface ActiveSizes {
 const FIRST = 1_000_000_000;
 
 /**
- * Puts further waiting jobs and living workers beside what goes on. Of twenty workers, two are reserved (one has not begun), one waits for
- * a node, one for an image, three are idle (one for long), one is being stopped, and the others run jobs.
+ * Puts further waiting jobs and living workers beside what goes on. Of twenty workers, two are
+ * reserved (one has not begun), one waits for a node, one for an image, three are idle (one for
+ * long), one is being stopped, and the others run jobs.
  */
 export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
   const { entities, waiting, living } = sizes;
@@ -43,14 +44,20 @@ export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promi
   await sql`
     insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes)
     select case status when 'pending' then 'provision-worker' else 'stop-worker' end, 'worker', pod_name, 5, 4 from workers
-    where status in ('pending', 'running') and (pod_uid is null or stopping_at is not null) on conflict do nothing`.execute(db);
+    where status in ('pending', 'running') and (pod_uid is null or stopping_at is not null) on conflict do nothing`.execute(
+    db,
+  );
   await sql`
     insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
     select demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, count(*), 0, case when entity_id % 2 = 0 then 'at_pool_cap' end, now()
-    from jobs where wants_worker group by demand_key, entity_id, entity_name, scope_repo_id, k8s_pool on conflict do nothing`.execute(db);
+    from jobs where wants_worker group by demand_key, entity_id, entity_name, scope_repo_id, k8s_pool on conflict do nothing`.execute(
+    db,
+  );
 }
 
 async function firstFree(db: Kysely<Database>): Promise<number> {
-  const { rows } = await sql<{ first: number }>`select greatest(${FIRST}, max(job_id) / 2 + 1)::bigint as first from jobs`.execute(db);
+  const { rows } = await sql<{
+    first: number;
+  }>`select greatest(${FIRST}, max(job_id) / 2 + 1)::bigint as first from jobs`.execute(db);
   return rows[0]?.first ?? FIRST;
 }

@@ -6,7 +6,13 @@ import { SCHEMA } from '../burst/system.ts';
 import { settle } from '../fill-tables.ts';
 import { putActive } from './active.ts';
 import { measureStatements } from './measure-statements.ts';
-import { haveFailed, isSlow, type Statement, tableOfServices, tableOfStatements } from './results.ts';
+import {
+  haveFailed,
+  isSlow,
+  type Statement,
+  tableOfServices,
+  tableOfStatements,
+} from './results.ts';
 import { runServices } from './run-services.ts';
 import { fillYear } from './year.ts';
 
@@ -14,7 +20,8 @@ import { fillYear } from './year.ts';
 const MORE = 10;
 
 export const growth: Bench = {
-  about: 'each statement that the clock runs, after a year of rows; with --minutes the services on these rows instead',
+  about:
+    'each statement that the clock runs, after a year of rows; with --minutes the services on these rows instead',
   size: { flag: 'history', usual: 2_000_000, least: 10_000, most: 10_000_000 },
   further: [
     { flag: 'events', usual: 3_000_000, least: 10_000, most: 20_000_000 },
@@ -25,8 +32,12 @@ export const growth: Bench = {
   ],
   async run(history, say, { further }) {
     const { events = 0, entities = 0, waiting = 0, living = 0, minutes = 0 } = further;
-    // What is lost with the machine is filled again; without waiting for the disk a year takes minutes.
-    const postgres = await startPostgres({ durable: true, settings: { fsync: 'off', synchronous_commit: 'off', max_wal_size: '4GB' } });
+    // What is lost with the machine is filled again; without waiting for the disk a year takes
+    // minutes.
+    const postgres = await startPostgres({
+      durable: true,
+      settings: { fsync: 'off', synchronous_commit: 'off', max_wal_size: '4GB' },
+    });
     try {
       const active = { entities, waiting, living };
       say(`filling ${history} jobs and workers, ${events} events`);
@@ -40,10 +51,18 @@ export const growth: Bench = {
       }
       const options = { url: postgres.url(), schema: SCHEMA, say };
       const once = await measureStatements(options);
-      await fill(postgres, (db) => putActive(db, { entities, waiting: waiting * (MORE - 1), living: living * (MORE - 1) }));
+      await fill(postgres, (db) =>
+        putActive(db, { entities, waiting: waiting * (MORE - 1), living: living * (MORE - 1) }),
+      );
       const more = await measureStatements(options);
-      const statements = once.map((one, index): Statement => Object.assign({ more: more[index] ?? one }, one));
-      return { table: tableOfStatements(statements), result: { statements }, failed: statements.some(isSlow) };
+      const statements = once.map((one, index): Statement =>
+        Object.assign({ more: more[index] ?? one }, one),
+      );
+      return {
+        table: tableOfStatements(statements),
+        result: { statements },
+        failed: statements.some(isSlow),
+      };
     } finally {
       await postgres.stop();
     }
@@ -54,7 +73,13 @@ type Filling = (db: ReturnType<typeof connectDatabase>['db']) => Promise<void>;
 
 async function fill(postgres: Postgres, filling: Filling): Promise<void> {
   await migrate({ url: postgres.url(), schema: SCHEMA });
-  const options = { url: postgres.url(), schema: SCHEMA, poolSize: 1, applicationName: 'bench-growth', statementTimeoutMs: 0 };
+  const options = {
+    url: postgres.url(),
+    schema: SCHEMA,
+    poolSize: 1,
+    applicationName: 'bench-growth',
+    statementTimeoutMs: 0,
+  };
   const connection = connectDatabase(options);
   try {
     await filling(connection.db);

@@ -4,7 +4,10 @@ import type { Database } from '@paddock/db/schema/tables';
 import { CompiledQuery, type Transaction } from 'kysely';
 import pg from 'pg';
 
-/** `fresh`: planned for these parameters. `kept`: as PostgreSQL keeps plans of prepared statements. `generic`: planned without parameters. */
+/**
+ * `fresh`: planned for these parameters. `kept`: as PostgreSQL keeps plans of prepared statements.
+ * `generic`: planned without parameters.
+ */
 export type Plans = 'fresh' | 'kept' | 'generic';
 
 /** What it took to run one statement. */
@@ -19,12 +22,17 @@ export interface Cost {
 
 export type Measure = (trx: Transaction<Database>) => Promise<unknown>;
 
-const SETTING: Readonly<Record<Plans, string>> = { fresh: 'force_custom_plan', kept: 'auto', generic: 'force_generic_plan' };
+const SETTING: Readonly<Record<Plans, string>> = {
+  fresh: 'force_custom_plan',
+  kept: 'auto',
+  generic: 'force_generic_plan',
+};
 const IS_STATEMENT = /^\s*(?:\/\*[^*]*\*\/\s*)?(?:with|select|insert|update|delete)\b/i;
 
 /**
- * Opens the one connection on which statements are explained as they run: nothing of what they write is kept, and what one of them read is
- * what the next one meets. The plans of `kept` stay for as long as the connection.
+ * Opens the one connection on which statements are explained as they run: nothing of what they
+ * write is kept, and what one of them read is what the next one meets. The plans of `kept` stay for
+ * as long as the connection.
  */
 export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
   const connection = connectDatabase({ ...options, poolSize: 1 });
@@ -33,13 +41,19 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
   let plans: Plans = 'fresh';
   connection.pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...given: unknown[]) => Promise<pg.QueryResult>;
-    const explaining = async (text: unknown, values: readonly unknown[] = [], ...rest: unknown[]) => {
+    const explaining = async (
+      text: unknown,
+      values: readonly unknown[] = [],
+      ...rest: unknown[]
+    ) => {
       if (costs !== undefined && typeof text === 'string' && IS_STATEMENT.test(text)) {
         const name = nameOf(text, plans);
         if (!known.has(name)) await query(`prepare ${name} as ${text}`);
         known.add(name);
         await query('savepoint before_explain');
-        const { rows } = await query(`explain (analyze, buffers, timing off, format json) execute ${name}${literalsOf(values)}`);
+        const { rows } = await query(
+          `explain (analyze, buffers, timing off, format json) execute ${name}${literalsOf(values)}`,
+        );
         await query('rollback to savepoint before_explain');
         costs.push({ text, ...costOf(rows[0]) });
       }
@@ -69,19 +83,27 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
   };
 }
 
-const nameOf = (text: string, plans: Plans): string => `${plans}_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
+const nameOf = (text: string, plans: Plans): string =>
+  `${plans}_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
 
-const literalsOf = (values: readonly unknown[]): string => (values.length === 0 ? '' : `(${values.map(literalOf).join(', ')})`);
+const literalsOf = (values: readonly unknown[]): string =>
+  values.length === 0 ? '' : `(${values.map(literalOf).join(', ')})`;
 
 function literalOf(value: unknown): string {
   if (value === null || value === undefined) return 'null';
-  if (Array.isArray(value)) return pg.escapeLiteral(`{${value.map((each) => JSON.stringify(String(each))).join(',')}}`);
+  if (Array.isArray(value))
+    return pg.escapeLiteral(`{${value.map((each) => JSON.stringify(String(each))).join(',')}}`);
   if (value instanceof Date) return pg.escapeLiteral(value.toISOString());
   if (Buffer.isBuffer(value)) return pg.escapeLiteral(`\\x${value.toString('hex')}`);
   return pg.escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-type Buffers = Readonly<Record<'Shared Hit Blocks' | 'Shared Read Blocks' | 'Temp Read Blocks' | 'Temp Written Blocks', number>>;
+type Buffers = Readonly<
+  Record<
+    'Shared Hit Blocks' | 'Shared Read Blocks' | 'Temp Read Blocks' | 'Temp Written Blocks',
+    number
+  >
+>;
 
 interface Step {
   readonly 'Actual Rows': number;
@@ -91,13 +113,22 @@ interface Step {
   readonly Plans?: readonly Step[];
 }
 
-function costOf(row: { 'QUERY PLAN': [{ readonly Plan: Step & Buffers; readonly 'Execution Time': number }] }): Omit<Cost, 'text'> {
+function costOf(row: {
+  'QUERY PLAN': [{ readonly Plan: Step & Buffers; readonly 'Execution Time': number }];
+}): Omit<Cost, 'text'> {
   const [{ Plan: plan, 'Execution Time': ms }] = row['QUERY PLAN'];
-  const buffers = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] + plan['Temp Read Blocks'] + plan['Temp Written Blocks'];
+  const buffers =
+    plan['Shared Hit Blocks'] +
+    plan['Shared Read Blocks'] +
+    plan['Temp Read Blocks'] +
+    plan['Temp Written Blocks'];
   return { buffers, rows: mostRows(plan), ms };
 }
 
 function mostRows(step: Step): number {
-  const perLoop = step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Join Filter'] ?? 0);
+  const perLoop =
+    step['Actual Rows'] +
+    (step['Rows Removed by Filter'] ?? 0) +
+    (step['Rows Removed by Join Filter'] ?? 0);
   return Math.max(perLoop * step['Actual Loops'], ...(step.Plans ?? []).map(mostRows));
 }

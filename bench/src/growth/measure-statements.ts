@@ -3,7 +3,10 @@ import { type Cost, openExplained } from './explain-statements.ts';
 import { findGiven } from './given.ts';
 import { type PeriodicStatement, periodicStatements } from './periodic-statements.ts';
 
-/** What the dearest statement of one function takes, planned anew as most of them are, with its pages in memory. */
+/**
+ * What the dearest statement of one function takes, planned anew as most of them are, with its
+ * pages in memory.
+ */
 export interface Measured {
   readonly name: string;
   readonly ms: number;
@@ -20,13 +23,18 @@ interface Options {
 }
 
 export async function measureStatements({ say, ...options }: Options): Promise<Measured[]> {
-  const explained = openExplained({ ...options, applicationName: 'bench-growth', statementTimeoutMs: 0 });
+  const explained = openExplained({
+    ...options,
+    applicationName: 'bench-growth',
+    statementTimeoutMs: 0,
+  });
   try {
     const given = await findGiven(explained.db);
     const measured: Measured[] = [];
     for (const [name, run] of Object.entries<PeriodicStatement>(periodicStatements)) {
       const costs: Cost[] = [];
-      for (let runs = 0; runs < RUNS; runs++) costs.push(dearest(await explained.explain('fresh', (trx) => run(trx, given))));
+      for (let runs = 0; runs < RUNS; runs++)
+        costs.push(dearest(await explained.explain('fresh', (trx) => run(trx, given))));
       const best = costs.toSorted((a, b) => a.ms - b.ms)[0];
       if (best === undefined) continue;
       const one = { name, ms: toHundredths(best.ms), buffers: best.buffers };

@@ -1,4 +1,7 @@
-/** The statements that no clock runs, by what makes them run. A new statement is named here or among the periodic ones. */
+/**
+ * The statements that no clock runs, by what makes them run. A new statement is named here or among
+ * the periodic ones.
+ */
 export const otherStatements: Readonly<Record<string, readonly string[]>> = {
   'a delivery, or what GitHub told instead of one': [
     'recordDeliveries',
@@ -94,7 +97,12 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'reserveWarmWorkers',
   ],
   'a change of the pools': ['storePoolsDocument', 'reconsiderJobs', 'replaceWaitingJobs'],
-  'something that is away, once a second': ['findProbed', 'findProbePlace', 'noteAnswer', 'noteSilence'],
+  'something that is away, once a second': [
+    'findProbed',
+    'findProbePlace',
+    'noteAnswer',
+    'noteSilence',
+  ],
   'a database that was away': ['giveBackLostClaims'],
   'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching'],
   'a migration': ['grantServices'],

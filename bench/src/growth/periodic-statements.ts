@@ -1,8 +1,15 @@
 import { findAppInstallations } from '@paddock/db/entities/app-installations';
 import { findUnlistedInstallations } from '@paddock/db/jobs/unlisted-installations';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
-import { listedSpans, listingTimes, replaceListedSpans } from '@paddock/db/deliveries/delivery-listings';
-import { giveUpRedeliveries, handOverUnresolved } from '@paddock/db/deliveries/give-up-redeliveries';
+import {
+  listedSpans,
+  listingTimes,
+  replaceListedSpans,
+} from '@paddock/db/deliveries/delivery-listings';
+import {
+  giveUpRedeliveries,
+  handOverUnresolved,
+} from '@paddock/db/deliveries/give-up-redeliveries';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
 import { findInstance } from '@paddock/db/instance';
@@ -83,11 +90,15 @@ const CLAIM = { holder: 'growth/30000ms', slots: SLOTS, keepFailedMs: KEPT.faile
 /** Of what is written, so many rows at a time. */
 const BATCH = 100;
 
-const ofEach = (demandKeys: readonly number[], count: number) => demandKeys.map((demandKey) => ({ demandKey, count }));
+const ofEach = (demandKeys: readonly number[], count: number) =>
+  demandKeys.map((demandKey) => ({ demandKey, count }));
 
 const guid = (n: number): string => `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
 
-/** Every statement that a service runs by the clock, whether or not anything has happened, by the name of its function. */
+/**
+ * Every statement that a service runs by the clock, whether or not anything has happened, by the
+ * name of its function.
+ */
 export const periodicStatements = {
   // The matcher, every few seconds
   sumUpDemand,
@@ -100,7 +111,11 @@ export const periodicStatements = {
   countStoppingWorkers,
   findReturnableWorkers: spare.findReturnableWorkers,
   lockPlanned: (trx, { reservedNames, podNames }) =>
-    lockPlanned(trx, { giveBack: reservedNames, takeBack: podNames, warm: { mark: [], renew: podNames, make: [] } }),
+    lockPlanned(trx, {
+      giveBack: reservedNames,
+      takeBack: podNames,
+      warm: { mark: [], renew: podNames, make: [] },
+    }),
   takeBackWorkers: (trx, { podNames }) => spare.takeBackWorkers(trx, podNames),
   retireWorkers: (trx, { demandKeys }) =>
     spare.retireWorkers(
@@ -120,7 +135,8 @@ export const periodicStatements = {
   forgetRestingKeys,
   closeServedPools,
   forgetFailedAccounts,
-  findForgottenWorkers: (trx) => findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
+  findForgottenWorkers: (trx) =>
+    findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
   currentPoolsDocument,
 
   // Whoever follows the pods
@@ -128,7 +144,12 @@ export const periodicStatements = {
   findKnownPods: (trx) => pods.findKnownPods(trx, 'runners'),
   markStuckPods: (trx) => markStuckPods(trx, 5 * MINUTE),
   findUnstartableWorkers: (trx) =>
-    findUnstartableWorkers(trx, { afterMs: MINUTE / 2, windowMs: MINUTE * 15, mostOfPool: 60, mostAtOnce: 20 }),
+    findUnstartableWorkers(trx, {
+      afterMs: MINUTE / 2,
+      windowMs: MINUTE * 15,
+      mostOfPool: 60,
+      mostAtOnce: 20,
+    }),
   stopVanishedWorkers: (trx, { podNames }) => pods.stopVanishedWorkers(trx, podNames),
   takeLease: (trx) => takeLease(trx, 'growth', 'growth', MINUTE),
   renewLease: (trx) => renewLease(trx, 'growth', 1, MINUTE),
@@ -146,7 +167,8 @@ export const periodicStatements = {
   readSharedState,
   isMigrationNeeded,
   findProblemsOfApps,
-  findSweepStates: (trx) => findSweepStates(trx, [{ name: 'check-apps', kind: 'check-apps', subjectId: 'check-apps' }]),
+  findSweepStates: (trx) =>
+    findSweepStates(trx, [{ name: 'check-apps', kind: 'check-apps', subjectId: 'check-apps' }]),
 
   // The queue's own upkeep
   purgeOperations: (trx) => purgeOperations(trx, BATCH),
@@ -163,30 +185,48 @@ export const periodicStatements = {
   findInstance,
   findDoubtfulJobs: (trx) => stuckJobs.findDoubtfulJobs(trx, DOUBTS),
   countStuckJobs: (trx) => stuckJobs.countStuckJobs(trx, 3),
-  findJobsToLookUp: (trx) => lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, appIds: [APP] }),
+  findJobsToLookUp: (trx) =>
+    lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, appIds: [APP] }),
   endAnsweredGraces: (trx) => lookUps.endAnsweredGraces(trx, 10),
-  noteActiveRepositories: (trx) => repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
+  noteActiveRepositories: (trx) =>
+    repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
   forgetRepositories: repositories.forgetRepositories,
   findDueRepositories: async (trx) => {
     const due = { most: 50, activeMs: 24 * HOUR, appIds: [APP] };
     await repositories.findDueRepositories(trx, { ...due, isActive: true });
     await repositories.findDueRepositories(trx, { ...due, isActive: false });
   },
-  findUnlistedInstallations: (trx) => findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20 }),
-  findOverdueWorkers: (trx) => findOverdueWorkers(trx, { readingsApartMs: MINUTE, leniencyMs: 6 * HOUR, appIds: [APP], limit: 1_000 }),
+  findUnlistedInstallations: (trx) =>
+    findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20 }),
+  findOverdueWorkers: (trx) =>
+    findOverdueWorkers(trx, {
+      readingsApartMs: MINUTE,
+      leniencyMs: 6 * HOUR,
+      appIds: [APP],
+      limit: 1_000,
+    }),
   findRunnersToRead,
   findEndingVersions,
-  findForgottenStops: (trx) => stops.findForgottenStops(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
+  findForgottenStops: (trx) =>
+    stops.findForgottenStops(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
   countListable: (trx) => stops.countListable(trx, { entityId: 1, scopeRepoId: 0 }),
   findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH }),
-  findSurplusPods: (trx) => endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000 }),
+  findSurplusPods: (trx) =>
+    endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000 }),
   markPodsDeleted: (trx, { endedNames }) => endedPods.markPodsDeleted(trx, endedNames),
-  findLeftRegistrations: (trx) => findLeftRegistrations(trx, { graceMs: 10 * MINUTE, appIds: [APP], limit: BATCH }),
+  findLeftRegistrations: (trx) =>
+    findLeftRegistrations(trx, { graceMs: 10 * MINUTE, appIds: [APP], limit: BATCH }),
   findKnownScopes: (trx) => strays.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),
-  findNamesWithoutWorker: (trx, { podNames, endedNames }) => strays.findNamesWithoutWorker(trx, [...podNames, ...endedNames]),
+  findNamesWithoutWorker: (trx, { podNames, endedNames }) =>
+    strays.findNamesWithoutWorker(trx, [...podNames, ...endedNames]),
   noteStrayRegistrations: (trx) =>
-    strays.noteStrayRegistrations(trx, { entityId: 1, scopeRepoId: 0 }, [{ runnerId: 1, name: 'stray' }], HOUR),
+    strays.noteStrayRegistrations(
+      trx,
+      { entityId: 1, scopeRepoId: 0 },
+      [{ runnerId: 1, name: 'stray' }],
+      HOUR,
+    ),
   findAppInstallations: (trx) => findAppInstallations(trx, APP),
   retiredUpTo: retire.retiredUpTo,
   retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),
@@ -196,7 +236,8 @@ export const periodicStatements = {
   // The redelivery
   listedSpans: (trx) => listedSpans(trx, APP),
   listingTimes: (trx) => listingTimes(trx, APP),
-  replaceListedSpans: (trx) => replaceListedSpans(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
+  replaceListedSpans: (trx) =>
+    replaceListedSpans(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
   findStoredDeliveries: (trx) =>
     findStoredDeliveries(
       trx,
@@ -210,8 +251,10 @@ export const periodicStatements = {
       { countsReplays: false },
     ),
   resolveDeliveries: (trx) => redelivery.resolveDeliveries(trx, APP, [guid(1)]),
-  bringForwardRequests: (trx) => redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),
-  findDueRedeliveries: (trx) => redelivery.findDueRedeliveries(trx, APP, { perMinute: 150, earlyMs: MINUTE }),
+  bringForwardRequests: (trx) =>
+    redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),
+  findDueRedeliveries: (trx) =>
+    redelivery.findDueRedeliveries(trx, APP, { perMinute: 150, earlyMs: MINUTE }),
   hasDueBeside: (trx) => redelivery.hasDueBeside(trx, APP, []),
   wasAskedFor: (trx) => redelivery.wasAskedFor(trx, APP, 270_000),
   findProbe: (trx) => redelivery.findProbe(trx, APP),

@@ -9,7 +9,10 @@ export interface Statement extends Measured {
 /** What became of the services on these rows. */
 export interface Services {
   /** Resident memory of each service, by its name. */
-  readonly memory: readonly { readonly minute: number; readonly megabytes: Readonly<Record<string, number>> }[];
+  readonly memory: readonly {
+    readonly minute: number;
+    readonly megabytes: Readonly<Record<string, number>>;
+  }[];
   /** Passes of sweeps that ended. */
   readonly passes: number;
   /** What failed passes said, with the sweep. */
@@ -24,16 +27,21 @@ const WARM_AFTER_MINUTES = 10;
 const MOST_GROWTH = 1.15;
 
 /** A sweep has failed, or a service's memory grows. */
-export const haveFailed = (services: Services): boolean => services.failures.length > 0 || findGrowing(services).length > 0;
+export const haveFailed = (services: Services): boolean =>
+  services.failures.length > 0 || findGrowing(services).length > 0;
 
-export const isSlow = ({ ms, more }: Statement): boolean => ms >= MOST_MS || more.ms >= MOST_MS_OF_MORE;
+export const isSlow = ({ ms, more }: Statement): boolean =>
+  ms >= MOST_MS || more.ms >= MOST_MS_OF_MORE;
 
 /** The services whose memory has grown since they were warm, by the medians of five minutes. */
 function findGrowing({ memory }: Services): string[] {
   const warm = memory.filter(({ minute }) => minute >= WARM_AFTER_MINUTES);
   const names = Object.keys(memory[0]?.megabytes ?? {});
-  const median = (minutes: Services['memory'], name: string) => medianOf(minutes.map(({ megabytes }) => megabytes[name] ?? Number.NaN));
-  return names.filter((name) => median(warm.slice(-5), name) > MOST_GROWTH * median(warm.slice(0, 5), name));
+  const median = (minutes: Services['memory'], name: string) =>
+    medianOf(minutes.map(({ megabytes }) => megabytes[name] ?? Number.NaN));
+  return names.filter(
+    (name) => median(warm.slice(-5), name) > MOST_GROWTH * median(warm.slice(0, 5), name),
+  );
 }
 
 export function tableOfStatements(statements: readonly Statement[]): string {
@@ -51,7 +59,9 @@ export function tableOfStatements(statements: readonly Statement[]): string {
 export function tableOfServices(services: Services): string {
   const { memory, passes, failures } = services;
   const names = Object.keys(memory[0]?.megabytes ?? {});
-  const rows = memory.map(({ minute, megabytes }) => [`minute ${minute}`].concat(names.map((name) => `${megabytes[name]} MB`)));
+  const rows = memory.map(({ minute, megabytes }) =>
+    [`minute ${minute}`].concat(names.map((name) => `${megabytes[name]} MB`)),
+  );
   const growing = findGrowing(services);
   return [
     alignColumns([['memory', ...names], ...rows]),

@@ -22,8 +22,14 @@ interface Options {
   readonly say: (line: string) => void;
 }
 
-/** Lets the services work on the rows for `minutes`, with a simulated GitHub that knows the rows' entities. Looks at them once a minute. */
-export async function runServices(postgres: Postgres, { entities, minutes, say }: Options): Promise<Services> {
+/**
+ * Lets the services work on the rows for `minutes`, with a simulated GitHub that knows the rows'
+ * entities. Looks at them once a minute.
+ */
+export async function runServices(
+  postgres: Postgres,
+  { entities, minutes, say }: Options,
+): Promise<Services> {
   const system = await startSystem({
     postgres,
     services: SERVICES,
@@ -31,11 +37,19 @@ export async function runServices(postgres: Postgres, { entities, minutes, say }
     idleRunners: false,
     furnish: (github) => putEntities(github, entities),
   });
-  const options = { url: postgres.url(), schema: SCHEMA, poolSize: 1, applicationName: 'bench-growth', statementTimeoutMs: 0 };
+  const options = {
+    url: postgres.url(),
+    schema: SCHEMA,
+    poolSize: 1,
+    applicationName: 'bench-growth',
+    statementTimeoutMs: 0,
+  };
   const { db, close } = connectDatabase(options);
   const stop = new AbortController();
   const queueing = queueJobs(system.github, entities, stop.signal);
-  const services = system.processes.filter(({ name }) => name === 'ingress' || SERVICES.some((service) => service === name));
+  const services = system.processes.filter(
+    ({ name }) => name === 'ingress' || SERVICES.some((service) => service === name),
+  );
   try {
     const began = await databaseNow(db);
     const memory: Services['memory'][number][] = [];
@@ -44,7 +58,9 @@ export async function runServices(postgres: Postgres, { entities, minutes, say }
       const megabytes = Object.fromEntries(await Promise.all(services.map(megabytesOf)));
       memory.push({ minute, megabytes });
       const { passes, failures } = await findFailures(db, began);
-      say(`minute ${minute}: ${JSON.stringify(megabytes)} MB, ${passes} passes, ${failures.length} failed`);
+      say(
+        `minute ${minute}: ${JSON.stringify(megabytes)} MB, ${passes} passes, ${failures.length} failed`,
+      );
     }
     return { memory, ...(await findFailures(db, began)) };
   } finally {
@@ -63,10 +79,18 @@ async function putEntities(github: GitHubControl, entities: number): Promise<voi
   }
 }
 
-async function queueJobs(github: GitHubControl, entities: number, signal: AbortSignal): Promise<void> {
+async function queueJobs(
+  github: GitHubControl,
+  entities: number,
+  signal: AbortSignal,
+): Promise<void> {
   for (let n = 0; !signal.aborted; n++) {
     const pool = POOLS[n % POOLS.length] ?? '';
-    await github.queueJob({ repo: `entity-${(n % entities) + 1}/repository`, labels: ['self-hosted', pool], durationMs: 5_000 });
+    await github.queueJob({
+      repo: `entity-${(n % entities) + 1}/repository`,
+      labels: ['self-hosted', pool],
+      durationMs: 5_000,
+    });
     await sleep(JOB_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }

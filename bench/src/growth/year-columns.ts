@@ -12,7 +12,9 @@ export const numbers = (first: number, count: number): RawBuilder<unknown> =>
 
 export const ENTITY_COLUMNS = sql`entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 
-/** What jobs and workers number `n` have in common: entities take turns, and each uses two pools. */
+/**
+ * What jobs and workers number `n` have in common: entities take turns, and each uses two pools.
+ */
 export function entity(entities: number): RawBuilder<unknown> {
   const id = sql`n % ${sql.lit(entities)} + 1`;
   const pool = sql`'pool-' || (n % ${sql.lit(entities)} + n / ${sql.lit(entities)} % 2 * 7) % 20`;

@@ -1,7 +1,16 @@
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { APP, entity, ENTITY_COLUMNS, eventEntity, NAMESPACE, numbers, podName, POOLS } from './year-columns.ts';
+import {
+  APP,
+  entity,
+  ENTITY_COLUMNS,
+  eventEntity,
+  NAMESPACE,
+  numbers,
+  podName,
+  POOLS,
+} from './year-columns.ts';
 import { settle, withoutIndexes } from '../fill-tables.ts';
 
 /** How many rows a year leaves behind. */
@@ -15,14 +24,25 @@ export interface YearSizes {
 const TABLES = ['jobs', 'workers', 'installation_events', 'operations', 'repositories'] as const;
 const DAYS = sql`interval '365 days'`;
 
-/** Fills the empty tables with a year of rows: what has ended, evenly over the year, and what is always there. */
+/**
+ * Fills the empty tables with a year of rows: what has ended, evenly over the year, and what is
+ * always there.
+ */
 export async function fillYear(db: Kysely<Database>, sizes: YearSizes): Promise<void> {
   const { history, events, entities } = sizes;
-  const pools = POOLS.map((name) => ({ name, labels: ['self-hosted', name], namespace: NAMESPACE, maxWorkers: 400 }));
+  const pools = POOLS.map((name) => ({
+    name,
+    labels: ['self-hosted', name],
+    namespace: NAMESPACE,
+    maxWorkers: 400,
+  }));
   const [first, ...others] = pools;
   await putPools(
     db,
-    examplePools({ pools: [{ ...first, warm: [{ scope: 'entity-1', workers: 2 }] }, ...others], entities: { '*': { maxWorkers: 100 } } }),
+    examplePools({
+      pools: [{ ...first, warm: [{ scope: 'entity-1', workers: 2 }] }, ...others],
+      entities: { '*': { maxWorkers: 100 } },
+    }),
   );
   await sql`update instance set instance_id = 'abc123'`.execute(db);
   await putEntities(db, entities);
@@ -52,11 +72,20 @@ async function putEndedJobs(db: Kysely<Database>, count: number, entities: numbe
       case when n % 9 = 0 then 'failed' else 'completed' end::status_enum, false, ${podName('ended')}, 'success',
       t, t + interval '20 seconds', t + interval '5 minutes', t, t + interval '5 minutes',
       'https://github.com/entity/repository/actions/runs/' || n / 4 || '/job/' || n, 'CI', gen_random_uuid()::text
-    from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(db);
+    from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(
+    db,
+  );
 }
 
-/** One in twenty failed at a deadline, and GitHub keeps the registration of some of these. One in fifty ended well, its job unheard of. */
-async function putEndedWorkers(db: Kysely<Database>, count: number, entities: number): Promise<void> {
+/**
+ * One in twenty failed at a deadline, and GitHub keeps the registration of some of these. One in
+ * fifty ended well, its job unheard of.
+ */
+async function putEndedWorkers(
+  db: Kysely<Database>,
+  count: number,
+  entities: number,
+): Promise<void> {
   await sql`
     insert into workers (pod_name, made_for_job_id, namespace, ${ENTITY_COLUMNS}, status, stop_reason, stopping_at, assigned_at, assigned_job_id,
       unexplained_until, exit_code, k8s_node, pod_uid, pod_created_at, runner_id, registered_labels, registration_started_at, registered_at,
@@ -69,10 +98,15 @@ async function putEndedWorkers(db: Kysely<Database>, count: number, entities: nu
       t, t, case when n % 2000 <> 0 then t + interval '5 minutes' end, t + interval '5 minutes',
       -- Pods stay readable for six hours.
       case when t < now() - interval '6 hours' then t + interval '6 hours' end, t + interval '10 seconds', t + interval '5 minutes', t, t + interval '6 minutes'
-    from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(db);
+    from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(
+    db,
+  );
 }
 
-/** Half of them are of one entity; one in a thousand says that GitHub refused us, one that an installation changed. */
+/**
+ * Half of them are of one entity; one in a thousand says that GitHub refused us, one that an
+ * installation changed.
+ */
 async function putEvents(db: Kysely<Database>, count: number, entities: number): Promise<void> {
   await sql`
     insert into installation_events (source, event, outcome, app_id, installation_id, entity_type, entity_id, entity_name, repo_id, job_id,
@@ -97,7 +131,11 @@ async function putOperations(db: Kysely<Database>, count: number): Promise<void>
   );
 }
 
-async function putRepositories(db: Kysely<Database>, count: number, entities: number): Promise<void> {
+async function putRepositories(
+  db: Kysely<Database>,
+  count: number,
+  entities: number,
+): Promise<void> {
   await sql`
     insert into repositories (repo_id, entity_id, app_id, full_name, active_at, noted_at, due_at, looked_at, etags)
     select n, n % ${entities}::integer + 1, ${APP}, 'entity/repository-' || n, now() - n % 168 * interval '1 hour', now() - interval '1 minute',
@@ -114,7 +152,10 @@ async function putCounts(db: Kysely<Database>): Promise<void> {
   );
 }
 
-/** What has failed lately: pools, entities and repositories that refuse us or get no job, deliveries that never came through. */
+/**
+ * What has failed lately: pools, entities and repositories that refuse us or get no job, deliveries
+ * that never came through.
+ */
 async function putTroubles(db: Kysely<Database>, entities: number): Promise<void> {
   await sql`
     insert into breakers (subject_type, subject_id, failure_class, failures, pauses, paused_until, message, failed_at)

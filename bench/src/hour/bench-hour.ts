@@ -8,14 +8,21 @@ import { alignColumns } from '../figures.ts';
 const MINUTE_MS = 60_000;
 /** For the last job to end. Its pod is kept for hours. */
 const PATIENCE_MS = 30_000;
-/** Of the budgets that registrations need, too: one call registers the runner, the rest goes to sweeps. */
+/**
+ * Of the budgets that registrations need, too: one call registers the runner, the rest goes to
+ * sweeps.
+ */
 const MOST_CALLS_PER_JOB = 1.05;
 
-/** Reads the log of deliveries, from the App's own budget: three times whatever has come in a quarter of an hour, in pages of 100. */
+/**
+ * Reads the log of deliveries, from the App's own budget: three times whatever has come in a
+ * quarter of an hour, in pages of 100.
+ */
 const LOG = 'apps/list-webhook-deliveries';
 
 export const hour: Bench = {
-  about: 'an hour in which nothing goes wrong, at the usual times: calls of GitHub per job, and which',
+  about:
+    'an hour in which nothing goes wrong, at the usual times: calls of GitHub per job, and which',
   size: { flag: 'jobs', usual: 3_600, least: 10, most: 10_000 },
   further: [{ flag: 'minutes', usual: 60, least: 1, most: 240 }],
   async run(jobs, say, { further: { minutes = 60 } }) {
@@ -24,7 +31,11 @@ export const hour: Bench = {
       const stage = await startStage(postgres, { times: UNTOUCHED });
       try {
         say(`${jobs} jobs in ${minutes} minutes`);
-        const played = await playFault(stage, { name: 'none', signs: {} }, { jobs, patienceMs: PATIENCE_MS, lastsMs: minutes * MINUTE_MS });
+        const played = await playFault(
+          stage,
+          { name: 'none', signs: {} },
+          { jobs, patienceMs: PATIENCE_MS, lastsMs: minutes * MINUTE_MS },
+        );
         const { calls, unchangedAnswers } = await stage.github.report();
         const counted = count(calls, unchangedAnswers);
         const { lost, runningKilled: killed, excessWorkers: excess } = played;
@@ -55,14 +66,22 @@ interface Counted {
   readonly calls: readonly (readonly [operation: string, count: number])[];
   readonly unchanged: number;
   readonly log: number;
-  /** What is counted against the installations' budgets, and the little beside the log that is counted against the App's. */
+  /**
+   * What is counted against the installations' budgets, and the little beside the log that is
+   * counted against the App's.
+   */
   readonly charged: number;
 }
 
 function count(calls: Readonly<Record<string, number>>, unchanged: number): Counted {
   const all = Object.values(calls).reduce((sum, each) => sum + each, 0);
   const log = calls[LOG] ?? 0;
-  return { calls: Object.entries(calls).toSorted(([, a], [, b]) => b - a), unchanged, log, charged: all - unchanged - log };
+  return {
+    calls: Object.entries(calls).toSorted(([, a], [, b]) => b - a),
+    unchanged,
+    log,
+    charged: all - unchanged - log,
+  };
 }
 
 function tableOf({ calls, unchanged, log, charged }: Counted, jobs: number): string {

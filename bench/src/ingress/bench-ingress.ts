@@ -16,7 +16,10 @@ import { VARIANTS } from './variants.ts';
 const ROUNDS = 5;
 /** No further round is begun after this; a median of fewer is still one. */
 const ENOUGH_MS = 270_000;
-/** Until then the services' code is still being compiled: that for many deliveries at a time, and that for one. */
+/**
+ * Until then the services' code is still being compiled: that for many deliveries at a time, and
+ * that for one.
+ */
 const WARM_UPS = [
   { connections: 16, deliveries: 5_000 },
   { connections: 1, deliveries: 2_000 },
@@ -25,7 +28,8 @@ const WARM_UPS = [
 type Say = (line: string) => void;
 
 export const ingress: Bench = {
-  about: 'deliveries per second of all kinds and of new jobs, latency and CPU time, beside a plain handler and the limit',
+  about:
+    'deliveries per second of all kinds and of new jobs, latency and CPU time, beside a plain handler and the limit',
   size: { flag: 'deliveries', usual: 3_000, least: 100, most: 100_000 },
   async run(deliveries, say) {
     const runs = await benchIngress(deliveries, say);
@@ -33,12 +37,20 @@ export const ingress: Bench = {
   },
 };
 
-/** Measures all on one PostgreSQL with default durability, which is started for this and removed afterwards. */
+/**
+ * Measures all on one PostgreSQL with default durability, which is started for this and removed
+ * afterwards.
+ */
 async function benchIngress(deliveries: number, say: Say): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
   const folder = await makeTemporaryFolder(tmpdir());
   const generator = startLoadGenerator();
-  const place: Place = { url: postgres.url(), schema: 'paddock', dataDir: postgres.dataDir, folder };
+  const place: Place = {
+    url: postgres.url(),
+    schema: 'paddock',
+    dataDir: postgres.dataDir,
+    folder,
+  };
   const rows = openRows(place);
   const contenders: Contender[] = [];
   try {
@@ -53,26 +65,39 @@ async function benchIngress(deliveries: number, say: Say): Promise<Run[]> {
 }
 
 /**
- * One round after the other, each contender once in every round with every mix at every number of connections, so that whatever else the
- * machine does falls on all of them. The order turns from round to round.
+ * One round after the other, each contender once in every round with every mix at every number of
+ * connections, so that whatever else the machine does falls on all of them. The order turns from
+ * round to round.
  */
-async function measureAll(contenders: readonly Contender[], rows: Rows, deliveries: number, say: Say): Promise<Run[]> {
+async function measureAll(
+  contenders: readonly Contender[],
+  rows: Rows,
+  deliveries: number,
+  say: Say,
+): Promise<Run[]> {
   let firstJobId = 1_000_000;
-  const measure = async (contender: Contender, what: Omit<Load, 'port' | 'firstJobId'>): Promise<CountedSample> => {
+  const measure = async (
+    contender: Contender,
+    what: Omit<Load, 'port' | 'firstJobId'>,
+  ): Promise<CountedSample> => {
     const load = { ...what, firstJobId };
     firstJobId += what.count;
     await rows.prepare(load);
     const sample = await contender.measure(load);
     const accepted = sample.acceptedJobIds.length;
     const sent = deliveriesOf(load.mix, load.count);
-    if (accepted < sent) throw new Error(`${contender.variant} refused ${sent - accepted} of ${sent} deliveries (${load.mix}).`);
+    if (accepted < sent)
+      throw new Error(
+        `${contender.variant} refused ${sent - accepted} of ${sent} deliveries (${load.mix}).`,
+      );
     return { ...sample, missingRows: await rows.countMissing(what.mix, sample.acceptedJobIds) };
   };
 
   say('warming up');
   for (const mix of MIXES) {
     for (const { connections, deliveries: count } of WARM_UPS) {
-      for (const contender of contenders.filter(({ mixes }) => mixes.includes(mix))) await measure(contender, { mix, connections, count });
+      for (const contender of contenders.filter(({ mixes }) => mixes.includes(mix)))
+        await measure(contender, { mix, connections, count });
     }
   }
   const measured = MIXES.flatMap((mix) =>
@@ -80,22 +105,40 @@ async function measureAll(contenders: readonly Contender[], rows: Rows, deliveri
       contenders
         .filter((contender) => contender.variant === variant && contender.mixes.includes(mix))
         .flatMap((contender) =>
-          contender.connections.map((connections) => ({ contender, mix, variant, connections, samples: [] as CountedSample[] })),
+          contender.connections.map((connections) => ({
+            contender,
+            mix,
+            variant,
+            connections,
+            samples: [] as CountedSample[],
+          })),
         ),
     ),
   );
-  // All contenders follow each other at one number of connections, so that the machine is the same for them.
-  const inTurn = measured.toSorted((a, b) => MIXES.indexOf(a.mix) - MIXES.indexOf(b.mix) || a.connections - b.connections);
+  // All contenders follow each other at one number of connections, so that the machine is the same
+  // for them.
+  const inTurn = measured.toSorted(
+    (a, b) => MIXES.indexOf(a.mix) - MIXES.indexOf(b.mix) || a.connections - b.connections,
+  );
   const deadline = performance.now() + ENOUGH_MS;
   for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
-    for (const { contender, mix, variant, connections, samples } of round % 2 === 1 ? inTurn : inTurn.toReversed()) {
-      const sample = await measure(contender, { mix, connections, count: countAt(connections, deliveries) });
+    for (const { contender, mix, variant, connections, samples } of round % 2 === 1
+      ? inTurn
+      : inTurn.toReversed()) {
+      const sample = await measure(contender, {
+        mix,
+        connections,
+        count: countAt(connections, deliveries),
+      });
       samples.push(sample);
-      say(`round ${round} of ${ROUNDS}: ${variant}, ${mix} at ${connections}: ${Math.round(rateOf(sample))} deliveries/s`);
+      say(
+        `round ${round} of ${ROUNDS}: ${variant}, ${mix} at ${connections}: ${Math.round(rateOf(sample))} deliveries/s`,
+      );
     }
   }
   return measured.map(({ samples, ...of }) => toRun(of, samples));
 }
 
 /** One connection takes several times as long for each, and has nothing to share. */
-const countAt = (connections: number, deliveries: number): number => (connections === 1 ? Math.ceil(deliveries / 4) : deliveries);
+const countAt = (connections: number, deliveries: number): number =>
+  connections === 1 ? Math.ceil(deliveries / 4) : deliveries;

@@ -4,15 +4,18 @@ import { join } from 'node:path';
 /** USER_HZ, which Linux keeps at 100 for whatever reads /proc. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds that a process has used so far, its threads included; NaN where there is no /proc. */
+/**
+ * CPU seconds that a process has used so far, its threads included; NaN where there is no /proc.
+ */
 export async function cpuSecondsOf(pid: number): Promise<number> {
   const stat = await readStat(String(pid));
   return stat === undefined ? Number.NaN : stat.own / TICKS_PER_SECOND;
 }
 
 /**
- * CPU seconds of the PostgreSQL server whose data lies in `dataDir`: its first process, those that live below it, and those that have ended,
- * whose time the first one has taken over. NaN where there is no /proc.
+ * CPU seconds of the PostgreSQL server whose data lies in `dataDir`: its first process, those that
+ * live below it, and those that have ended, whose time the first one has taken over. NaN where
+ * there is no /proc.
  */
 export async function postgresCpuSeconds(dataDir: string): Promise<number> {
   const pid = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8')).split('\n', 1)[0] ?? '';
@@ -35,7 +38,8 @@ interface Stat {
 /** Undefined if the process, or /proc itself, is not there. */
 async function readStat(pid: string): Promise<Stat | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // The name, in parentheses, may hold anything; the fields behind it are numbers, the third of all being the state.
+  // The name, in parentheses, may hold anything; the fields behind it are numbers, the third of all
+  // being the state.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields === undefined) return undefined;
   const field = (position: number): number => Number(fields[position - 3]);

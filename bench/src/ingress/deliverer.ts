@@ -13,8 +13,8 @@ const STATUS = /^HTTP\/1\.1 (\d{3}) /;
 const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
 
 /**
- * Reads just as much HTTP as the answers to deliveries have. An HTTP client would cost as much as the services do, on the same processors,
- * and hide the differences between them.
+ * Reads just as much HTTP as the answers to deliveries have. An HTTP client would cost as much as
+ * the services do, on the same processors, and hide the differences between them.
  */
 export async function openDeliverer(port: number): Promise<Deliverer> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -29,7 +29,10 @@ export async function openDeliverer(port: number): Promise<Deliverer> {
     received = '';
     pending?.resolve(status);
   });
-  const fail = (error?: Error) => pending?.reject(error ?? new Error(`The service on port ${port} closed a connection without an answer.`));
+  const fail = (error?: Error) =>
+    pending?.reject(
+      error ?? new Error(`The service on port ${port} closed a connection without an answer.`),
+    );
   socket.on('error', fail);
   socket.on('close', () => fail());
   return {
@@ -49,6 +52,7 @@ function completeStatus(received: string): number | undefined {
   const head = received.slice(0, headEnd + 2);
   const [, status] = STATUS.exec(head) ?? [];
   const [, length] = LENGTH.exec(head) ?? [];
-  if (status === undefined || length === undefined) throw new Error(`An answer that is no answer to a delivery: ${head}`);
+  if (status === undefined || length === undefined)
+    throw new Error(`An answer that is no answer to a delivery: ${head}`);
   return received.length < headEnd + HEAD_END.length + Number(length) ? undefined : Number(status);
 }

@@ -4,7 +4,11 @@ import { createRequire } from 'node:module';
 /** What the services under measurement know of GitHub and of our pools. */
 export const APP_ID = 7;
 export const WEBHOOK_SECRET = 'a webhook secret for measuring';
-export const POOL = { name: 'linux-x64', labels: ['self-hosted', 'linux', 'x64'], image: 'runner:1' };
+export const POOL = {
+  name: 'linux-x64',
+  labels: ['self-hosted', 'linux', 'x64'],
+  image: 'runner:1',
+};
 
 /** A `workflow_job` payload as GitHub sends it, as far as it is changed or read here. */
 export interface JobPayload {
@@ -39,14 +43,22 @@ export interface Delivery {
   readonly body: string;
 }
 
-/** What is delivered: the three deliveries that most jobs have, of all of them in equal parts; or only those that tell of new jobs. */
+/**
+ * What is delivered: the three deliveries that most jobs have, of all of them in equal parts; or
+ * only those that tell of new jobs.
+ */
 export const MIXES = ['mixed', 'queued'] as const;
 export type Mix = (typeof MIXES)[number];
 
-/** In a mix, a job's `in_progress` follows its `queued` after so many other jobs, and its `completed` after as many again. */
+/**
+ * In a mix, a job's `in_progress` follows its `queued` after so many other jobs, and its
+ * `completed` after as many again.
+ */
 const JOBS_BETWEEN = 100;
 
-/** About `count` deliveries of jobs from `firstJobId` on. Each has a body of its own, of about 7 KB. */
+/**
+ * About `count` deliveries of jobs from `firstJobId` on. Each has a body of its own, of about 7 KB.
+ */
 export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Delivery[] {
   const example = queuedExample();
   const make = (action: Action, jobId: number): Delivery => ({
@@ -54,7 +66,8 @@ export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Del
     guid: randomUUID(),
     body: JSON.stringify(payloadOf(example, action, jobId)),
   });
-  if (mix === 'queued') return Array.from({ length: count }, (_, index) => make('queued', firstJobId + index));
+  if (mix === 'queued')
+    return Array.from({ length: count }, (_, index) => make('queued', firstJobId + index));
   const jobs = jobsOf(mix, count);
   const steps = Array.from({ length: jobs + 2 * JOBS_BETWEEN }, (_, step) => step);
   return steps.flatMap((step) =>
@@ -66,10 +79,12 @@ export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Del
 }
 
 /** How many jobs the deliveries are about. */
-export const jobsOf = (mix: Mix, count: number): number => (mix === 'queued' ? count : Math.ceil(count / ACTIONS.length));
+export const jobsOf = (mix: Mix, count: number): number =>
+  mix === 'queued' ? count : Math.ceil(count / ACTIONS.length);
 
 /** How many deliveries there are: of a mix all of each job's. */
-export const deliveriesOf = (mix: Mix, count: number): number => (mix === 'queued' ? count : jobsOf(mix, count) * ACTIONS.length);
+export const deliveriesOf = (mix: Mix, count: number): number =>
+  mix === 'queued' ? count : jobsOf(mix, count) * ACTIONS.length;
 
 /** The worker that runs a job of the mix. */
 export const workerOf = (jobId: number | string): string => `pdk-bench-${jobId}`;
@@ -125,13 +140,18 @@ function payloadOf(example: JobPayload, action: Action, jobId: number): JobPaylo
 }
 
 /** Whose jobs they are. */
-export const entityOfJobs = (): JobPayload['repository']['owner'] => queuedExample().repository.owner;
+export const entityOfJobs = (): JobPayload['repository']['owner'] =>
+  queuedExample().repository.owner;
 
 function queuedExample(): JobPayload {
   const require = createRequire(import.meta.url);
-  const events = require('@octokit/webhooks-examples') as readonly { name: string; examples: readonly JobPayload[] }[];
+  const events = require('@octokit/webhooks-examples') as readonly {
+    name: string;
+    examples: readonly JobPayload[];
+  }[];
   const examples = events.find(({ name }) => name === 'workflow_job')?.examples ?? [];
   const example = examples.find(({ action }) => action === 'queued');
-  if (example === undefined) throw new Error('@octokit/webhooks-examples has no example of workflow_job.queued.');
+  if (example === undefined)
+    throw new Error('@octokit/webhooks-examples has no example of workflow_job.queued.');
   return example;
 }

@@ -8,7 +8,10 @@ import { MOST_CONNECTIONS } from './variants.ts';
 const BATCH = 50;
 const CLIENTS = 4;
 
-/** Without HTTP, signatures, or a look at what is there: how fast PostgreSQL takes the same rows, from a prepared multi-row statement. */
+/**
+ * Without HTTP, signatures, or a look at what is there: how fast PostgreSQL takes the same rows,
+ * from a prepared multi-row statement.
+ */
 const STATEMENT = `
   with given as materialized (
     select payload, guid, payload -> 'workflow_job' as job, payload -> 'repository' as repository
@@ -30,10 +33,15 @@ const STATEMENT = `
     (repository ->> 'id')::bigint, (job ->> 'id')::bigint, guid, payload
   from given`;
 
-/** The limit of what any service could do here. A client's share of the work is this process' own. */
+/**
+ * The limit of what any service could do here. A client's share of the work is this process' own.
+ */
 export async function openLimit({ url, schema, dataDir }: Place): Promise<Contender> {
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connect(url, schema)));
-  const cpu = async () => ({ service: process.cpuUsage(), postgres: await postgresCpuSeconds(dataDir) });
+  const cpu = async () => ({
+    service: process.cpuUsage(),
+    postgres: await postgresCpuSeconds(dataDir),
+  });
   return {
     variant: 'limit',
     connections: [MOST_CONNECTIONS],
@@ -58,7 +66,12 @@ export async function openLimit({ url, schema, dataDir }: Place): Promise<Conten
       const seconds = (performance.now() - begun) / 1_000;
       const { user, system } = process.cpuUsage(before.service);
       const postgres = (await cpu()).postgres - before.postgres;
-      return { seconds, latencies: Float64Array.from(latencies), acceptedJobIds, cpuSeconds: { service: (user + system) / 1e6, postgres } };
+      return {
+        seconds,
+        latencies: Float64Array.from(latencies),
+        acceptedJobIds,
+        cpuSeconds: { service: (user + system) / 1e6, postgres },
+      };
     },
     close: async () => void (await Promise.all(clients.map((client) => client.end()))),
   };
@@ -69,13 +82,19 @@ function batchesOf(firstJobId: number, count: number) {
   return starts.map((start) => {
     const deliveries = makeDeliveries('queued', firstJobId + start, Math.min(BATCH, count - start));
     const payloads = `[${deliveries.map(({ body }) => body).join(',')}]`;
-    return { jobIds: deliveries.map(({ jobId }) => jobId), values: [payloads, deliveries.map(({ guid }) => guid)] };
+    return {
+      jobIds: deliveries.map(({ jobId }) => jobId),
+      values: [payloads, deliveries.map(({ guid }) => guid)],
+    };
   });
 }
 
 async function connect(connectionString: string, schema: string): Promise<pg.Client> {
   // Its plan does not depend on the parameters: made once, as that of our own statement.
-  const client = new pg.Client({ connectionString, options: `-c search_path=${schema} -c jit=off -c plan_cache_mode=force_generic_plan` });
+  const client = new pg.Client({
+    connectionString,
+    options: `-c search_path=${schema} -c jit=off -c plan_cache_mode=force_generic_plan`,
+  });
   await client.connect();
   return client;
 }

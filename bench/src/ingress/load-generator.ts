@@ -2,9 +2,15 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Load, LoadResult } from './load-thread.ts';
 
-/** Delivers over HTTP, in a thread of its own: what this process does besides, such as reading logs, must not delay a delivery. */
+/**
+ * Delivers over HTTP, in a thread of its own: what this process does besides, such as reading logs,
+ * must not delay a delivery.
+ */
 export interface LoadGenerator {
-  /** `onStart` is called when everything is signed and connected, just before the first delivery is sent. */
+  /**
+   * `onStart` is called when everything is signed and connected, just before the first delivery is
+   * sent.
+   */
   run(load: Load, onStart: () => Promise<void>): Promise<LoadResult>;
   close(): Promise<void>;
 }

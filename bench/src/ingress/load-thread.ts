@@ -23,7 +23,8 @@ export interface LoadResult {
 if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');
 const bench = parentPort;
 
-// Takes a Load, says when all is signed and connected, waits for a word, delivers, and says what came of it; then the next.
+// Takes a Load, says when all is signed and connected, waits for a word, delivers, and says what
+// came of it; then the next.
 for (;;) {
   const [load] = (await once(bench, 'message')) as [Load];
   const deliverAll = await prepare(load);
@@ -33,10 +34,21 @@ for (;;) {
   bench.postMessage(result, []);
 }
 
-async function prepare({ port, mix, connections, firstJobId, count }: Load): Promise<() => Promise<LoadResult>> {
+async function prepare({
+  port,
+  mix,
+  connections,
+  firstJobId,
+  count,
+}: Load): Promise<() => Promise<LoadResult>> {
   const deliveries = makeDeliveries(mix, firstJobId, count);
-  const requests = deliveries.map((delivery) => ({ jobId: delivery.jobId, request: toRequest(delivery, `127.0.0.1:${port}`) }));
-  const deliverers = await Promise.all(Array.from({ length: connections }, () => openDeliverer(port)));
+  const requests = deliveries.map((delivery) => ({
+    jobId: delivery.jobId,
+    request: toRequest(delivery, `127.0.0.1:${port}`),
+  }));
+  const deliverers = await Promise.all(
+    Array.from({ length: connections }, () => openDeliverer(port)),
+  );
   const latencies = new Float64Array(requests.length);
   const acceptedJobIds: number[] = [];
   return async () => {

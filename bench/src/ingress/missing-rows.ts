@@ -6,11 +6,14 @@ import type { Place } from './services.ts';
 /** Looks into the tables that the contenders write to. */
 export interface Rows {
   /**
-   * How many rows are not as they have to be: each job has one, which has completed if all of a mix' deliveries were accepted, and each
-   * delivery one of its own.
+   * How many rows are not as they have to be: each job has one, which has completed if all of a
+   * mix' deliveries were accepted, and each delivery one of its own.
    */
   countMissing(mix: Mix, acceptedJobIds: readonly number[]): Promise<number>;
-  /** Removes what was written, so that every measurement begins with the same tables; a mix has workers that will run its jobs. */
+  /**
+   * Removes what was written, so that every measurement begins with the same tables; a mix has
+   * workers that will run its jobs.
+   */
   prepare(load: Pick<Load, 'mix' | 'firstJobId' | 'count'>): Promise<void>;
   close(): Promise<void>;
 }

@@ -6,9 +6,9 @@ import pg from 'pg';
 import { APP_ID, type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**
- * The webhook handler that most people would write: Express, Kysely, and for each delivery one transaction with two inserts, of which one
- * updates the job that is there already, and the worker that runs it. It keeps the same rows in the same tables, and does only the part that
- * is measured.
+ * The webhook handler that most people would write: Express, Kysely, and for each delivery one
+ * transaction with two inserts, of which one updates the job that is there already, and the worker
+ * that runs it. It keeps the same rows in the same tables, and does only the part that is measured.
  */
 const [, , connectionString, schema] = process.argv;
 const pool = new pg.Pool({ connectionString, options: `-c search_path=${schema}`, max: 10 });
@@ -16,28 +16,48 @@ const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 
 const app = express();
 
-app.post('/webhooks/github', express.raw({ type: '*/*', limit: '25mb' }), async (request, response) => {
-  const raw = request.body as Buffer;
-  if (!isSigned(raw, request.get('x-hub-signature-256') ?? '')) {
-    response.status(401).send('The signature does not match.');
-    return;
-  }
-  const body = JSON.parse(raw.toString()) as JobPayload;
-  await store(body, raw.toString(), request.get('x-github-delivery') ?? '', `${request.get('x-github-event')}.${body.action}`);
-  response.send('ok');
-});
+app.post(
+  '/webhooks/github',
+  express.raw({ type: '*/*', limit: '25mb' }),
+  async (request, response) => {
+    const raw = request.body as Buffer;
+    if (!isSigned(raw, request.get('x-hub-signature-256') ?? '')) {
+      response.status(401).send('The signature does not match.');
+      return;
+    }
+    const body = JSON.parse(raw.toString()) as JobPayload;
+    await store(
+      body,
+      raw.toString(),
+      request.get('x-github-delivery') ?? '',
+      `${request.get('x-github-event')}.${body.action}`,
+    );
+    response.send('ok');
+  },
+);
 
 function isSigned(raw: Buffer, signature: string): boolean {
-  const expected = Buffer.from(`sha256=${createHmac('sha256', WEBHOOK_SECRET).update(raw).digest('hex')}`);
+  const expected = Buffer.from(
+    `sha256=${createHmac('sha256', WEBHOOK_SECRET).update(raw).digest('hex')}`,
+  );
   const given = Buffer.from(signature);
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
 const STATUS = { queued: 'pending', in_progress: 'running', completed: 'completed' } as const;
 /** What a status may be written over: deliveries come in any order. */
-const BEFORE = { pending: ['pending'], running: ['pending'], completed: ['pending', 'running'] } as const;
+const BEFORE = {
+  pending: ['pending'],
+  running: ['pending'],
+  completed: ['pending', 'running'],
+} as const;
 
-async function store(body: JobPayload, payload: string, guid: string, event: string): Promise<void> {
+async function store(
+  body: JobPayload,
+  payload: string,
+  guid: string,
+  event: string,
+): Promise<void> {
   const { workflow_job: job, repository, installation } = body;
   const owner = repository.owner;
   const status = STATUS[body.action as keyof typeof STATUS];
@@ -95,7 +115,9 @@ async function store(body: JobPayload, payload: string, guid: string, event: str
         html_url: job.html_url,
         queued_at: new Date(job.created_at),
       })
-      .onConflict((conflict) => conflict.column('job_id').doUpdateSet(stated).where('jobs.status', 'in', BEFORE[status]))
+      .onConflict((conflict) =>
+        conflict.column('job_id').doUpdateSet(stated).where('jobs.status', 'in', BEFORE[status]),
+      )
       .execute();
     if (job.runner_name === null) return;
     await trx

@@ -3,7 +3,10 @@ import type { Sample } from './contender.ts';
 import type { Mix } from './deliveries.ts';
 import type { Variant } from './variants.ts';
 
-/** What is printed of one variant with one mix at one number of connections, by the names of the JSON object. */
+/**
+ * What is printed of one variant with one mix at one number of connections, by the names of the
+ * JSON object.
+ */
 export interface Run {
   readonly mix: Mix;
   readonly variant: Variant;
@@ -21,10 +24,15 @@ export interface CountedSample extends Sample {
 }
 
 /** Medians of the rounds; what is missing is added up. */
-export function toRun({ mix, variant, connections }: Pick<Run, 'mix' | 'variant' | 'connections'>, samples: readonly CountedSample[]): Run {
+export function toRun(
+  { mix, variant, connections }: Pick<Run, 'mix' | 'variant' | 'connections'>,
+  samples: readonly CountedSample[],
+): Run {
   const median = (of: (sample: CountedSample) => number): number => medianOf(samples.map(of));
   const cpu = (of: (used: Sample['cpuSeconds']) => number): number | null => {
-    const perThousand = median((sample) => (of(sample.cpuSeconds) / sample.acceptedJobIds.length) * 1_000);
+    const perThousand = median(
+      (sample) => (of(sample.cpuSeconds) / sample.acceptedJobIds.length) * 1_000,
+    );
     return Number.isNaN(perThousand) ? null : Math.round(perThousand * 1_000) / 1_000;
   };
   return {
@@ -34,18 +42,25 @@ export function toRun({ mix, variant, connections }: Pick<Run, 'mix' | 'variant'
     per_second: Math.round(median(rateOf)),
     p50_ms: toHundredths(median(({ latencies }) => medianOf([...latencies]))),
     p99_ms: toHundredths(median(({ latencies }) => quantileOf([...latencies], 0.99))),
-    cpu_s_per_1000: { service: cpu(({ service }) => service), postgres: cpu(({ postgres }) => postgres) },
+    cpu_s_per_1000: {
+      service: cpu(({ service }) => service),
+      postgres: cpu(({ postgres }) => postgres),
+    },
     missing_rows: samples.reduce((sum, { missingRows }) => sum + missingRows, 0),
   };
 }
 
 /** Deliveries that were accepted, per second. */
-export const rateOf = ({ acceptedJobIds, seconds }: Sample): number => acceptedJobIds.length / seconds;
+export const rateOf = ({ acceptedJobIds, seconds }: Sample): number =>
+  acceptedJobIds.length / seconds;
 
 /** The table for people. */
 export function tableOf(runs: readonly Run[]): string {
   const ofPlain = ({ mix, connections, per_second: rate }: Run): number =>
-    rate / (runs.find((run) => run.variant === 'plain' && run.mix === mix && run.connections === connections)?.per_second ?? Number.NaN);
+    rate /
+    (runs.find(
+      (run) => run.variant === 'plain' && run.mix === mix && run.connections === connections,
+    )?.per_second ?? Number.NaN);
   return alignColumns([
     [
       'deliveries',

@@ -15,7 +15,11 @@ const INGRESS = join(import.meta.dirname, '..', '..', '..', 'apps', 'ingress', '
 const PLAIN = join(import.meta.dirname, 'plain-service.ts');
 
 /** As many transactions at a time as node-postgres' own default, which the plain handler has. */
-const WITHOUT_GROUP_COMMIT = { PADDOCK_MAX_BATCH: '1', PADDOCK_INGRESS_WRITERS: '10', PADDOCK_INGRESS_POOL_SIZE: '12' };
+const WITHOUT_GROUP_COMMIT = {
+  PADDOCK_MAX_BATCH: '1',
+  PADDOCK_INGRESS_WRITERS: '10',
+  PADDOCK_INGRESS_POOL_SIZE: '12',
+};
 
 export interface Place {
   readonly url: string;
@@ -31,14 +35,29 @@ export async function startServices(place: Place, generator: LoadGenerator): Pro
   const ours = await environmentOf(place);
   return [
     await startIngress(place, generator),
-    await startService('no-group-commit', { program: INGRESS, env: { ...ours, ...WITHOUT_GROUP_COMMIT } }, place, generator),
-    await startService('plain', { program: PLAIN, args: [place.url, place.schema], env: { NODE_ENV: 'production' } }, place, generator),
+    await startService(
+      'no-group-commit',
+      { program: INGRESS, env: { ...ours, ...WITHOUT_GROUP_COMMIT } },
+      place,
+      generator,
+    ),
+    await startService(
+      'plain',
+      { program: PLAIN, args: [place.url, place.schema], env: { NODE_ENV: 'production' } },
+      place,
+      generator,
+    ),
   ];
 }
 
 /** Starts ingress alone, as it is. */
 export async function startIngress(place: Place, generator: LoadGenerator): Promise<Contender> {
-  return startService('paddock', { program: INGRESS, env: await environmentOf(place) }, place, generator);
+  return startService(
+    'paddock',
+    { program: INGRESS, env: await environmentOf(place) },
+    place,
+    generator,
+  );
 }
 
 async function environmentOf(place: Place) {
@@ -58,7 +77,12 @@ async function environmentOf(place: Place) {
 
 /** In the scheduler's place, which is not there. */
 async function loadPools({ url, schema }: Place, document: PoolsDocument): Promise<void> {
-  const { db, close } = connectDatabase({ url, schema, poolSize: 1, applicationName: 'bench-ingress' });
+  const { db, close } = connectDatabase({
+    url,
+    schema,
+    poolSize: 1,
+    applicationName: 'bench-ingress',
+  });
   await putPools(db, document);
   await close();
 }
@@ -71,12 +95,20 @@ async function writeConfig(folder: string, document: PoolsDocument): Promise<str
   return file;
 }
 
-async function startService(variant: Variant, start: ProgramStart, { dataDir }: Place, generator: LoadGenerator): Promise<Contender> {
+async function startService(
+  variant: Variant,
+  start: ProgramStart,
+  { dataDir }: Place,
+  generator: LoadGenerator,
+): Promise<Contender> {
   const service = await startProgram(start);
   const { pid, port } = service;
   if (port === undefined) throw new Error(`The service "${variant}" did not say where it listens.`);
   await untilReady(service.healthPort);
-  const cpu = async () => ({ service: await cpuSecondsOf(pid), postgres: await postgresCpuSeconds(dataDir) });
+  const cpu = async () => ({
+    service: await cpuSecondsOf(pid),
+    postgres: await postgresCpuSeconds(dataDir),
+  });
   return {
     variant,
     connections: CONNECTIONS,
@@ -87,7 +119,13 @@ async function startService(variant: Variant, start: ProgramStart, { dataDir }: 
         before = await cpu();
       });
       const after = await cpu();
-      return { ...result, cpuSeconds: { service: after.service - before.service, postgres: after.postgres - before.postgres } };
+      return {
+        ...result,
+        cpuSeconds: {
+          service: after.service - before.service,
+          postgres: after.postgres - before.postgres,
+        },
+      };
     },
     async close() {
       service.kill('SIGTERM');

@@ -21,19 +21,32 @@ const AT_ONCE = 16;
 /** Without news of any pod for so long, the follower is taken to be stuck. */
 const STILL_MS = 60_000;
 
-/** Makes so many pods whose rows are there, beside a watch of its own, and waits until all rows say that theirs runs. */
-export async function measure(system: System, pods: number, say: (line: string) => void): Promise<Measured> {
+/**
+ * Makes so many pods whose rows are there, beside a watch of its own, and waits until all rows say
+ * that theirs runs.
+ */
+export async function measure(
+  system: System,
+  pods: number,
+  say: (line: string) => void,
+): Promise<Measured> {
   const names = await putWorkers(system, pods);
   const runningAt = new Map<string, number>();
   const over = new AbortController();
   const note = (each: readonly { name: string; phase: string }[]): Promise<void> => {
-    for (const { name, phase } of each) if (phase === 'Running' && !runningAt.has(name)) runningAt.set(name, Date.now());
+    for (const { name, phase } of each)
+      if (phase === 'Running' && !runningAt.has(name)) runningAt.set(name, Date.now());
     return Promise.resolve();
   };
   const { cluster, instance } = system;
   const watching = watchPods(
     cluster,
-    { namespace: NAMESPACE, instance, onList: note, onChanges: (changes) => note(changes.map(({ pod }) => pod)) },
+    {
+      namespace: NAMESPACE,
+      instance,
+      onList: note,
+      onChanges: (changes) => note(changes.map(({ pod }) => pod)),
+    },
     over.signal,
   );
   try {
@@ -72,7 +85,16 @@ async function makePods({ cluster, instance }: System, names: Iterator<string>):
   for (let next = names.next(); next.done !== true; next = names.next()) {
     const name = next.value;
     const entity = { type: 'Organization', name: 'acme', appId: 1, installationId: 1 } as const;
-    const worker = { name, namespace: NAMESPACE, instance, pool: POOL.name, image: POOL.image, entityId: 1, scopeRepoId: 0, entity };
+    const worker = {
+      name,
+      namespace: NAMESPACE,
+      instance,
+      pool: POOL.name,
+      image: POOL.image,
+      entityId: 1,
+      scopeRepoId: 0,
+      entity,
+    };
     // As long as GitHub's are.
     await createSecret(cluster, runnerSecret({ ...worker, jitConfig: 'x'.repeat(4_000) }));
     const { uid } = await createPod(cluster, runnerPod(worker));
@@ -91,13 +113,17 @@ async function untilAllRun({ db }: System, pods: number): Promise<void> {
       .executeTakeFirstOrThrow();
     if (running >= pods) return;
     if (running !== last) movedAt = performance.now();
-    if (performance.now() - movedAt > STILL_MS) throw new Error(`Only ${running} of ${pods} rows say that their pods run.`);
+    if (performance.now() - movedAt > STILL_MS)
+      throw new Error(`Only ${running} of ${pods} rows say that their pods run.`);
     last = running;
     await sleep(250);
   }
 }
 
-/** When each running row was last changed, in milliseconds since 1970: nothing changes one that runs. */
+/**
+ * When each running row was last changed, in milliseconds since 1970: nothing changes one that
+ * runs.
+ */
 async function committedAt({ db }: System): Promise<{ podName: string; at: number }[]> {
   const { rows } = await sql<{ podName: string; at: number }>`
     select pod_name as "podName", (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000)::float8 as at

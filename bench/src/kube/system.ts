@@ -17,7 +17,12 @@ import { appProgram, simulatorProgram } from '../programs.ts';
 import { untilReady } from '@paddock/processes/until-ready';
 
 export const NAMESPACE = 'runners';
-export const POOL = { name: 'bench', labels: ['self-hosted', 'bench'], image: 'runner:1', namespace: NAMESPACE };
+export const POOL = {
+  name: 'bench',
+  labels: ['self-hosted', 'bench'],
+  image: 'runner:1',
+  namespace: NAMESPACE,
+};
 
 const SCHEMA = 'paddock';
 const NODES = 2;
@@ -31,13 +36,20 @@ export interface System {
   close(): Promise<void>;
 }
 
-/** A control plane, PostgreSQL with default durability and one scheduler. Nothing waits for workers, and nobody takes idle ones back. */
+/**
+ * A control plane, PostgreSQL with default durability and one scheduler. Nothing waits for workers,
+ * and nobody takes idle ones back.
+ */
 export async function startSystem(assets: string): Promise<System> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of undo.splice(0)) await step();
   };
-  const start = async (program: string, args: string[], env: Record<string, string>): Promise<Program> => {
+  const start = async (
+    program: string,
+    args: string[],
+    env: Record<string, string>,
+  ): Promise<Program> => {
     const started = await startProgram({ program, args, env: { NODE_ENV: 'production', ...env } });
     undo.unshift(async () => {
       started.kill('SIGTERM');
@@ -49,12 +61,22 @@ export async function startSystem(assets: string): Promise<System> {
     const real = await startRealCluster(assets, { nodes: NODES });
     undo.unshift(real.stop);
     const admin = await connectAsAdmin(real.kubeconfigFile);
-    await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-    const cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 60_000 });
+    await admin('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: NAMESPACE },
+    });
+    const cluster = connectCluster({
+      kubeconfigFile: real.kubeconfigFile,
+      requestTimeoutMs: 60_000,
+    });
     undo.unshift(() => Promise.resolve(cluster.close()));
 
     // When a row's change was committed is what tells how late it was.
-    const postgres = await startPostgres({ durable: true, settings: { track_commit_timestamp: 'on' } });
+    const postgres = await startPostgres({
+      durable: true,
+      settings: { track_commit_timestamp: 'on' },
+    });
     undo.unshift(() => postgres.stop());
     const folder = await makeTemporaryFolder(tmpdir());
     undo.unshift(() => removeFolder(folder));
@@ -67,7 +89,10 @@ export async function startSystem(assets: string): Promise<System> {
     });
     undo.unshift(disconnect);
     const content = JSON.stringify({ pools: [POOL], entities: { '*': { maxWorkers: null } } });
-    await db.insertInto('pools_documents').values({ digest: content, content, loaded_by: 'bench' }).execute();
+    await db
+      .insertInto('pools_documents')
+      .values({ digest: content, content, loaded_by: 'bench' })
+      .execute();
 
     const { privateKeyPem, publicKeyPem } = createAppKey();
     const apps = [{ appId: 1, publicKeyPem, webhookSecret: 'unused here' }];
@@ -75,7 +100,11 @@ export async function startSystem(assets: string): Promise<System> {
     const configFile = join(folder, 'paddock.yaml');
     const app = { id: 1, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } };
     const apiUrl = `http://127.0.0.1:${github.port}`;
-    const config = { github: { apiUrl, apps: [app] }, pools: [POOL], entities: { '*': { maxWorkers: null } } };
+    const config = {
+      github: { apiUrl, apps: [app] },
+      pools: [POOL],
+      entities: { '*': { maxWorkers: null } },
+    };
     await writeFile(configFile, JSON.stringify(config));
     const follower = await start(appProgram('scheduler'), [], {
       DATABASE_URL: postgres.url(),

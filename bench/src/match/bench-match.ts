@@ -3,12 +3,23 @@ import { migrate } from '@paddock/db/migrate';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
 import { matchAndTakeBack, matchOneByOne, timeDemand, timeOf } from './passes.ts';
-import { type ChangedRun, noTimes, type Run, tableOf, type Times, toChangedRun, toRun } from './results.ts';
+import {
+  type ChangedRun,
+  noTimes,
+  type Run,
+  tableOf,
+  type Times,
+  toChangedRun,
+  toRun,
+} from './results.ts';
 import { changeStatuses, putEntities, putActive, putHistory, removeActive } from './rows.ts';
 
 const WAITING = [100, 1_000, 10_000, 100_000] as const;
 const ROUNDS = 21;
-/** The predecessor's way is repeated while it has taken less than this altogether, and given up when one pass exceeds the limit. */
+/**
+ * The predecessor's way is repeated while it has taken less than this altogether, and given up when
+ * one pass exceeds the limit.
+ */
 const PREDECESSOR_ENOUGH_MS = 10_000;
 const PREDECESSOR_LIMIT_MS = 60_000;
 const STATUS_CHANGES = 200_000;
@@ -16,7 +27,8 @@ const STATUS_CHANGES = 200_000;
 type Say = (line: string) => void;
 
 export const match: Bench = {
-  about: 'one pass of matching 100 to 100 000 waiting jobs, beside a bare count and the way of one query per job',
+  about:
+    'one pass of matching 100 to 100 000 waiting jobs, beside a bare count and the way of one query per job',
   size: { flag: 'history', usual: 1_000_000, least: 1_000, most: 10_000_000 },
   async run(history, say) {
     const { runs, afterChanges } = await benchMatch(history, say);
@@ -30,8 +42,14 @@ interface Environment {
   readonly history: number;
 }
 
-/** All passes take turns, on one PostgreSQL with default durability, over no history and over a long one. */
-async function benchMatch(history: number, say: Say): Promise<{ runs: Run[]; afterChanges: ChangedRun[] }> {
+/**
+ * All passes take turns, on one PostgreSQL with default durability, over no history and over a long
+ * one.
+ */
+async function benchMatch(
+  history: number,
+  say: Say,
+): Promise<{ runs: Run[]; afterChanges: ChangedRun[] }> {
   const postgres = await startPostgres({ durable: true });
   const environments: Environment[] = [];
   try {
@@ -43,7 +61,8 @@ async function benchMatch(history: number, say: Say): Promise<{ runs: Run[]; aft
     for (const waiting of WAITING) runs.push(...(await measure(environments, waiting, say)));
     const afterChanges: ChangedRun[] = [];
     const [, long] = environments;
-    for (const waiting of [10_000, 100_000]) if (long !== undefined) afterChanges.push(await measureChanged(long, waiting, say));
+    for (const waiting of [10_000, 100_000])
+      if (long !== undefined) afterChanges.push(await measureChanged(long, waiting, say));
     return { runs, afterChanges };
   } finally {
     await Promise.all(environments.map(({ connection }) => connection.close()));
@@ -51,26 +70,43 @@ async function benchMatch(history: number, say: Say): Promise<{ runs: Run[]; aft
   }
 }
 
-async function createEnvironment(url: string, schema: string, history: number): Promise<Environment> {
+async function createEnvironment(
+  url: string,
+  schema: string,
+  history: number,
+): Promise<Environment> {
   await migrate({ url, schema });
-  // One connection, as the passes of a scheduler mostly get the same one; making the rows takes long statements.
-  const connection = connectDatabase({ url, schema, poolSize: 1, applicationName: 'bench-match', statementTimeoutMs: 0 });
+  // One connection, as the passes of a scheduler mostly get the same one; making the rows takes
+  // long statements.
+  const connection = connectDatabase({
+    url,
+    schema,
+    poolSize: 1,
+    applicationName: 'bench-match',
+    statementTimeoutMs: 0,
+  });
   await putEntities(connection.db);
   await putHistory(connection.db, history);
   return { connection, history };
 }
 
-async function measure(environments: readonly Environment[], waiting: number, say: Say): Promise<Run[]> {
+async function measure(
+  environments: readonly Environment[],
+  waiting: number,
+  say: Say,
+): Promise<Run[]> {
   const times = environments.map(noTimes);
   const inTurn = async (run: (environment: Environment, times: Times) => Promise<void>) => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [index, environment] of environments.entries()) await run(environment, times[index] ?? noTimes());
+      for (const [index, environment] of environments.entries())
+        await run(environment, times[index] ?? noTimes());
     }
   };
   say(`measuring with ${waiting} waiting jobs`);
   for (const { connection } of environments) await putActive(connection.db, waiting);
   await inTurn(({ connection: { db } }, to) => addDemand(db, to));
-  // In rounds of their own: whoever reads first after a pass that was taken back clears the dead rows away.
+  // In rounds of their own: whoever reads first after a pass that was taken back clears the dead
+  // rows away.
   await inTurn(async ({ connection: { db }, history }, to) => {
     to.pass.push(await timeOf(() => matchAndTakeBack(db)));
     if (history > 0) await timePredecessor(db, to.predecessor);
@@ -79,7 +115,9 @@ async function measure(environments: readonly Environment[], waiting: number, sa
   await inTurn(async ({ connection: { db } }, to) => {
     to.idle.push(await timeOf(() => matchAndTakeBack(db)));
   });
-  return environments.map(({ history }, index) => toRun(waiting, history, times[index] ?? noTimes()));
+  return environments.map(({ history }, index) =>
+    toRun(waiting, history, times[index] ?? noTimes()),
+  );
 }
 
 async function addDemand(db: DatabaseConnection['db'], times: Times): Promise<void> {
@@ -95,11 +133,17 @@ async function timePredecessor(db: DatabaseConnection['db'], times: number[]): P
   const total = times.reduce((sum, time) => sum + time, 0);
   if (total > PREDECESSOR_ENOUGH_MS || first === Infinity) return;
   let isComplete = false;
-  const took = await timeOf(async () => void (isComplete = await matchOneByOne(db, PREDECESSOR_LIMIT_MS)));
+  const took = await timeOf(
+    async () => void (isComplete = await matchOneByOne(db, PREDECESSOR_LIMIT_MS)),
+  );
   times.push(isComplete ? took : Infinity);
 }
 
-async function measureChanged({ connection: { db } }: Environment, waiting: number, say: Say): Promise<ChangedRun> {
+async function measureChanged(
+  { connection: { db } }: Environment,
+  waiting: number,
+  say: Say,
+): Promise<ChangedRun> {
   say(`measuring with ${waiting} waiting jobs after ${STATUS_CHANGES} changes of status`);
   await putActive(db, waiting);
   await changeStatuses(db, STATUS_CHANGES);

@@ -2,18 +2,11 @@ import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import type { Database } from '@paddock/db/schema/tables';
 import { matchIn, matchOnce } from '@paddock/scheduler/matching/match';
+import { GATE } from '@paddock/scheduler/scenes/settings.scene';
 import { type Kysely, sql } from 'kysely';
 
 const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 60_000, idleTimeoutMs: 60_000 };
-const GATE = {
-  appIds: [1],
-  unschedulableLimit: 2,
-  trialEveryMs: 60_000,
-  registrationsPerMinute: 1_000_000,
-  surplusAfterMs: 0,
-  warmLifetimeMs: 43_200_000,
-  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
-};
+const SETTINGS = { ...GATE, appIds: [1] };
 
 /** Milliseconds that it took. */
 export async function timeOf(run: () => Promise<unknown>): Promise<number> {
@@ -23,27 +16,34 @@ export async function timeOf(run: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Milliseconds of the statements that a pass asks for demand, after its lock: the first, which sums up what all keys lack, and the second,
- * which tells of each key. And of the least that can tell anything of demand: the waiting jobs, counted in their index.
+ * Milliseconds of the statements that a pass asks for demand, after its lock: the first, which sums
+ * up what all keys lack, and the second, which tells of each key. And of the least that can tell
+ * anything of demand: the waiting jobs, counted in their index.
  */
-export async function timeDemand(db: Kysely<Database>): Promise<{ floor: number; deficits: number; perKey: number }> {
+export async function timeDemand(
+  db: Kysely<Database>,
+): Promise<{ floor: number; deficits: number; perKey: number }> {
   return db.transaction().execute(async (trx) => {
     await lockMatching(trx, LIMITS);
-    const floor = await timeOf(() => sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(trx));
+    const floor = await timeOf(() =>
+      sql`/* prepared */ select count(*) from jobs where wants_worker`.execute(trx),
+    );
     const deficits = await timeOf(() => sumUpDemand(trx));
-    return { floor, deficits, perKey: await timeOf(() => findDemand(trx, GATE.appIds)) };
+    return { floor, deficits, perKey: await timeOf(() => findDemand(trx, SETTINGS.appIds)) };
   });
 }
 
 class TakenBack extends Error {}
 
-/** A whole pass as the scheduler does it, taken back at its end so that the next one finds the same. */
+/**
+ * A whole pass as the scheduler does it, taken back at its end so that the next one finds the same.
+ */
 export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
   const pass = db
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
-      await matchIn(trx, GATE, LIMITS);
+      await matchIn(trx, SETTINGS, LIMITS);
       throw new TakenBack();
     });
   await pass.catch((error: unknown) => {
@@ -51,25 +51,32 @@ export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
   });
 }
 
-/** A whole pass that is kept, by the default limit of registrations. Returns how many workers it made. */
+/**
+ * A whole pass that is kept, by the default limit of registrations. Returns how many workers it
+ * made.
+ */
 export async function matchAndEnqueue(db: Kysely<Database>): Promise<number> {
-  const { reserved } = await matchOnce(db, { ...GATE, registrationsPerMinute: 180 }, LIMITS);
+  const { reserved } = await matchOnce(db, { ...SETTINGS, registrationsPerMinute: 180 }, LIMITS);
   return reserved.length;
 }
 
 /**
- * The way of the predecessor: read all pending jobs, and for each count the active jobs and workers of its entity and labels. False: it
- * took longer than the limit and was given up.
+ * The way of the predecessor: read all pending jobs, and for each count the active jobs and workers
+ * of its entity and labels. False: it took longer than the limit and was given up.
  */
 export async function matchOneByOne(db: Kysely<Database>, limitMs: number): Promise<boolean> {
   const deadline = performance.now() + limitMs;
   const { rows } = await sql<{ entity_id: number; job_labels: unknown }>`
-    select job_id, entity_id, job_labels from jobs where status = 'pending' order by created_at`.execute(db);
+    select job_id, entity_id, job_labels from jobs where status = 'pending' order by created_at`.execute(
+    db,
+  );
   for (const { entity_id: entityId, job_labels: labels } of rows) {
     if (performance.now() > deadline) return false;
     for (const table of ['jobs', 'workers']) {
       await sql`select count(*) from ${sql.table(table)}
-        where entity_id = ${entityId} and job_labels = ${JSON.stringify(labels)}::jsonb and status in ('pending', 'running')`.execute(db);
+        where entity_id = ${entityId} and job_labels = ${JSON.stringify(labels)}::jsonb and status in ('pending', 'running')`.execute(
+        db,
+      );
     }
   }
   return true;

@@ -11,15 +11,28 @@ export interface Times {
   readonly idle: number[];
 }
 
-export const noTimes = (): Times => ({ deficits: [], perKey: [], floor: [], predecessor: [], pass: [], idle: [] });
+export const noTimes = (): Times => ({
+  deficits: [],
+  perKey: [],
+  floor: [],
+  predecessor: [],
+  pass: [],
+  idle: [],
+});
 
-/** What is printed of one number of waiting jobs over one history, by the names of the JSON object: medians in milliseconds. */
+/**
+ * What is printed of one number of waiting jobs over one history, by the names of the JSON object:
+ * medians in milliseconds.
+ */
 export interface Run {
   readonly waiting: number;
   /** A whole pass, and one that finds nothing to do: what an operator has. */
   readonly pass_ms: number;
   readonly idle_pass_ms: number;
-  /** Of the pass: the statement that tells what each key lacks, and the one before it, which only sums that up. */
+  /**
+   * Of the pass: the statement that tells what each key lacks, and the one before it, which only
+   * sums that up.
+   */
   readonly per_key_ms: number;
   readonly deficits_ms: number;
   readonly floor_ms: number;
@@ -47,7 +60,10 @@ const ofDemand = ({ perKey, deficits, floor }: Times) => ({
 });
 
 /** The same after many changes of status and a vacuum. */
-export interface ChangedRun extends Pick<Run, 'waiting' | 'per_key_ms' | 'deficits_ms' | 'floor_ms'> {
+export interface ChangedRun extends Pick<
+  Run,
+  'waiting' | 'per_key_ms' | 'deficits_ms' | 'floor_ms'
+> {
   readonly status_changes: number;
 }
 
@@ -73,7 +89,18 @@ export function tableOf(runs: readonly Run[], changed: readonly ChangedRun[]): s
     figure('predecessor_ms' in run ? run.predecessor_ms : null),
   ];
   return alignColumns([
-    ['waiting', 'history', 'pass ms', 'idle pass ms', 'per key ms', 'of floor', 'sum ms', 'of floor', 'floor ms', 'one by one ms'],
+    [
+      'waiting',
+      'history',
+      'pass ms',
+      'idle pass ms',
+      'per key ms',
+      'of floor',
+      'sum ms',
+      'of floor',
+      'floor ms',
+      'one by one ms',
+    ],
     ...runs.map((run) => rowOf(String(run.waiting), run.history_rows, run)),
     ...changed.map((run) => rowOf(`${run.waiting} changed`, run.status_changes, run)),
   ]);

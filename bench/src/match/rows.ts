@@ -2,7 +2,10 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { settle, withoutIndexes } from '../fill-tables.ts';
 
-/** Row `n` belongs to one of 1 000 entities, and to one of its three pools, so that all 3 000 pairs occur equally often. */
+/**
+ * Row `n` belongs to one of 1 000 entities, and to one of its three pools, so that all 3 000 pairs
+ * occur equally often.
+ */
 const ENTITIES = 1_000;
 const POOLS = ['small', 'large', 'gpu'] as const;
 /** Numbers of waiting jobs and their workers begin here, beyond any history. */
@@ -16,7 +19,8 @@ const entity = sql`(n % ${sql.lit(ENTITIES)} + 1)`;
 const pool = sql`(array[${sql.join(POOLS.map((name) => sql.lit(name)))}])[n / ${sql.lit(ENTITIES)} % ${sql.lit(POOLS.length)} + 1]`;
 const entityValues = sql`'github', ${entity}, 'entity-' || ${entity}, 'Organization', 1, ${entity}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
 const ENTITY_COLUMNS = sql`provider, entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
-const numbers = (first: number, count: number) => sql`generate_series(${sql.lit(first)}::bigint, ${sql.lit(first + count - 1)}::bigint) n`;
+const numbers = (first: number, count: number) =>
+  sql`generate_series(${sql.lit(first)}::bigint, ${sql.lit(first + count - 1)}::bigint) n`;
 
 /** The entities, their installations, and three pools of which two have a cap. */
 export async function putEntities(db: Kysely<Database>): Promise<void> {
@@ -29,7 +33,10 @@ export async function putEntities(db: Kysely<Database>): Promise<void> {
     maxWorkers: caps[name],
   }));
   const content = JSON.stringify({ pools, entities: { '*': { maxWorkers: 20 } } });
-  await db.insertInto('pools_documents').values({ digest: 'bench', content, loaded_by: 'bench' }).execute();
+  await db
+    .insertInto('pools_documents')
+    .values({ digest: 'bench', content, loaded_by: 'bench' })
+    .execute();
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
     select n, 1, n, 'entity-' || n, 'Organization', now() from ${numbers(1, ENTITIES)}`.execute(db);
 }
@@ -37,7 +44,12 @@ export async function putEntities(db: Kysely<Database>): Promise<void> {
 /** So many finished jobs and as many finished workers. */
 export async function putHistory(db: Kysely<Database>, count: number): Promise<void> {
   await withoutIndexes(db, ['jobs', 'workers'], async () => {
-    await insertJobs(db, { first: 1, count, age: 'second', values: sql`'completed', false, now()` });
+    await insertJobs(db, {
+      first: 1,
+      count,
+      age: 'second',
+      values: sql`'completed', false, now()`,
+    });
     const end = sql`now() - n * interval '1 second'`;
     const isUnexplained = sql`n % 100 < ${sql.lit(UNEXPLAINED_SHARE)}`;
     const values = sql`'completed', case when not ${isUnexplained} then ${end} end, case when ${isUnexplained} then ${end} end, ${end}, 'uid', ${end}`;
@@ -46,14 +58,30 @@ export async function putHistory(db: Kysely<Database>, count: number): Promise<v
   await settle(db);
 }
 
-const pendingAssigned = (assignedAt: RawBuilder<unknown>) => sql`'pending', ${assignedAt}, null, null, 'uid', null`;
+const pendingAssigned = (assignedAt: RawBuilder<unknown>) =>
+  sql`'pending', ${assignedAt}, null, null, 'uid', null`;
 
 /** So many waiting jobs, some of them with workers on their way, and some workers that run jobs. */
 export async function putActive(db: Kysely<Database>, waiting: number): Promise<void> {
-  await insertJobs(db, { first: FIRST_ACTIVE, count: waiting, age: 'millisecond', values: sql`'pending', true, null` });
+  await insertJobs(db, {
+    first: FIRST_ACTIVE,
+    count: waiting,
+    age: 'millisecond',
+    values: sql`'pending', true, null`,
+  });
   const count = Math.floor(waiting / WAITING_PER_WORKER);
-  await insertWorkers(db, { first: FIRST_ACTIVE, count, age: 'millisecond', values: pendingAssigned(sql`null`) });
-  await insertWorkers(db, { first: 2 * FIRST_ACTIVE, count, age: 'millisecond', values: pendingAssigned(sql`now()`) });
+  await insertWorkers(db, {
+    first: FIRST_ACTIVE,
+    count,
+    age: 'millisecond',
+    values: pendingAssigned(sql`null`),
+  });
+  await insertWorkers(db, {
+    first: 2 * FIRST_ACTIVE,
+    count,
+    age: 'millisecond',
+    values: pendingAssigned(sql`now()`),
+  });
   await settle(db);
 }
 
@@ -66,7 +94,10 @@ export async function removeActive(db: Kysely<Database>): Promise<void> {
 
 const CHANGES_AT_ONCE = 1_000;
 
-/** Lets so many further jobs, and as many workers, begin and end, some hundred at a time as ingress does: two changes of status each. */
+/**
+ * Lets so many further jobs, and as many workers, begin and end, some hundred at a time as ingress
+ * does: two changes of status each.
+ */
 export async function changeStatuses(db: Kysely<Database>, changes: number): Promise<void> {
   const values = sql`'pending', true, null`;
   for (let done = 0; done < changes / 2; done += CHANGES_AT_ONCE) {
@@ -74,12 +105,17 @@ export async function changeStatuses(db: Kysely<Database>, changes: number): Pro
     const range = { first, count: CHANGES_AT_ONCE, age: 'millisecond' as const };
     await insertJobs(db, { ...range, values });
     await insertWorkers(db, { ...range, values: pendingAssigned(sql`null`) });
-    const isAmong = (column: string) => sql`${sql.ref(column)} between ${first} and ${first + CHANGES_AT_ONCE - 1}`;
-    await sql`update jobs set status = 'running', wants_worker = false where ${isAmong('job_id')}`.execute(db);
+    const isAmong = (column: string) =>
+      sql`${sql.ref(column)} between ${first} and ${first + CHANGES_AT_ONCE - 1}`;
+    await sql`update jobs set status = 'running', wants_worker = false where ${isAmong('job_id')}`.execute(
+      db,
+    );
     await sql`update workers set status = 'running', assigned_at = now() where status = 'pending' and ${isAmong('made_for_job_id')}`.execute(
       db,
     );
-    await sql`update jobs set status = 'completed', completed_at = now() where ${isAmong('job_id')}`.execute(db);
+    await sql`update jobs set status = 'completed', completed_at = now() where ${isAmong('job_id')}`.execute(
+      db,
+    );
     await sql`update workers set status = 'completed', completed_at = now() where status = 'running' and ${isAmong('made_for_job_id')}`.execute(
       db,
     );
@@ -95,14 +131,20 @@ interface Rows {
   readonly values: RawBuilder<unknown>;
 }
 
-async function insertJobs(db: Kysely<Database>, { first, count, age, values }: Rows): Promise<void> {
+async function insertJobs(
+  db: Kysely<Database>,
+  { first, count, age, values }: Rows,
+): Promise<void> {
   await sql`insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, created_at, ${ENTITY_COLUMNS}, status, wants_worker, completed_at)
     select n, n, 1, 'build', ${entity}, 'entity-' || ${entity} || '/api', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${entityValues}, ${values}
     from ${numbers(first, count)}`.execute(db);
 }
 
 /** Workers with pods, and so with registrations: nobody gives them back. */
-async function insertWorkers(db: Kysely<Database>, { first, count, age, values }: Rows): Promise<void> {
+async function insertWorkers(
+  db: Kysely<Database>,
+  { first, count, age, values }: Rows,
+): Promise<void> {
   await sql`insert into workers (pod_name, made_for_job_id, namespace, created_at, ${ENTITY_COLUMNS},
       status, assigned_at, unexplained_until, completed_at, pod_uid, pod_deleted_at, registration_started_at, registered_at)
     select 'pdk-abc123-bench-' || n, n, 'runners', now() - n % 1000000 * interval ${sql.lit(`1 ${age}`)}, ${entityValues}, ${values}, now(), now()

@@ -19,7 +19,8 @@ const ENOUGH_MS = 240_000;
 type Say = (line: string) => void;
 
 export const queue: Bench = {
-  about: 'no-op tasks per second and enqueue-to-start latency with 16, 64 and 500 slots, beside graphile-worker and pg-boss',
+  about:
+    'no-op tasks per second and enqueue-to-start latency with 16, 64 and 500 slots, beside graphile-worker and pg-boss',
   size: { flag: 'tasks', usual: 20_000, least: 1_000, most: 100_000 },
   async run(tasks, say) {
     const runs = await benchQueue(tasks, say);
@@ -28,8 +29,9 @@ export const queue: Bench = {
 };
 
 /**
- * Measures all variants on one PostgreSQL with default durability that is started for this and removed afterwards: one round after the
- * other, each variant once with each number of slots in every round, so that whatever else the machine does falls on all of them.
+ * Measures all variants on one PostgreSQL with default durability that is started for this and
+ * removed afterwards: one round after the other, each variant once with each number of slots in
+ * every round, so that whatever else the machine does falls on all of them.
  */
 async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
@@ -37,7 +39,10 @@ async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
   try {
     const url = postgres.url();
     contenders.push(await createPaddock(url));
-    contenders.push(await createGraphile(url, 'graphile-default'), await createGraphile(url, 'graphile-tuned'));
+    contenders.push(
+      await createGraphile(url, 'graphile-default'),
+      await createGraphile(url, 'graphile-tuned'),
+    );
     contenders.push(await createPgBoss(url));
     return await measureAll(contenders, tasks, say);
   } finally {
@@ -46,24 +51,42 @@ async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
   }
 }
 
-async function measureAll(contenders: readonly Contender[], tasks: number, say: Say): Promise<Run[]> {
+async function measureAll(
+  contenders: readonly Contender[],
+  tasks: number,
+  say: Say,
+): Promise<Run[]> {
   const measured = SLOTS.flatMap((slots) =>
-    contenders.map((contender) => ({ contender, slots, rates: [] as number[], starts: [] as number[] })),
+    contenders.map((contender) => ({
+      contender,
+      slots,
+      rates: [] as number[],
+      starts: [] as number[],
+    })),
   );
   say('warming up');
-  for (const { contender, slots } of measured) await measureThroughput(contender, slots, WARM_UP_TASKS);
+  for (const { contender, slots } of measured)
+    await measureThroughput(contender, slots, WARM_UP_TASKS);
   const deadline = performance.now() + ENOUGH_MS;
   for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
-    // The order turns from round to round: what one leaves behind, a checkpoint or full caches, falls on another the next time.
-    for (const { contender, slots, rates, starts } of round % 2 === 1 ? measured : measured.toReversed()) {
-      const count = contender.variant === 'graphile-default' ? Math.ceil(tasks * ONE_BY_ONE_SHARE) : tasks;
+    // The order turns from round to round: what one leaves behind, a checkpoint or full caches,
+    // falls on another the next time.
+    for (const { contender, slots, rates, starts } of round % 2 === 1
+      ? measured
+      : measured.toReversed()) {
+      const count =
+        contender.variant === 'graphile-default' ? Math.ceil(tasks * ONE_BY_ONE_SHARE) : tasks;
       const rate = await measureThroughput(contender, slots, count);
       const latencies = await measureStarts(contender, slots, STARTS_PER_ROUND);
       rates.push(rate);
       starts.push(...latencies);
       const start = medianOf(latencies).toFixed(2);
-      say(`round ${round} of ${ROUNDS}: ${contender.variant}, ${slots} slots: ${Math.round(rate)} tasks/s, start after ${start} ms`);
+      say(
+        `round ${round} of ${ROUNDS}: ${contender.variant}, ${slots} slots: ${Math.round(rate)} tasks/s, start after ${start} ms`,
+      );
     }
   }
-  return measured.map(({ contender: { variant }, slots, rates, starts }) => toRun({ variant, slots }, rates, starts));
+  return measured.map(({ contender: { variant }, slots, rates, starts }) =>
+    toRun({ variant, slots }, rates, starts),
+  );
 }

@@ -1,7 +1,10 @@
 export const VARIANTS = ['paddock', 'graphile-default', 'graphile-tuned', 'pg-boss'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
-/** How many tasks run at one time: 16 as in the services, and more where a queue shows how far it carries. */
+/**
+ * How many tasks run at one time: 16 as in the services, and more where a queue shows how far it
+ * carries.
+ */
 export const SLOTS = [16, 64, 500] as const;
 
 /** Ends the workers once what they run is settled. */
@@ -12,7 +15,10 @@ export interface Contender {
   readonly variant: Variant;
   /** Resolves when so many new tasks are committed and due. */
   enqueue(count: number): Promise<void>;
-  /** Resolves when workers for so many tasks at one time are up and listen; `onStart` is called at the beginning of every handler. */
+  /**
+   * Resolves when workers for so many tasks at one time are up and listen; `onStart` is called at
+   * the beginning of every handler.
+   */
   start(slots: number, onStart: () => void): Promise<Stop>;
   /** Whether a task is left that no statement has settled yet. */
   hasUnsettled(): Promise<boolean>;

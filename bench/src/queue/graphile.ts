@@ -3,19 +3,32 @@ import pg from 'pg';
 import { batchSizes, type Contender } from './contender.ts';
 
 const TASK = 'no_op';
-/** More would exceed PostgreSQL's connections; a no-op job is fetched and settled faster than these are used up. */
+/**
+ * More would exceed PostgreSQL's connections; a no-op job is fetched and settled faster than these
+ * are used up.
+ */
 const MOST_CONNECTIONS = 40;
 
 /** What its page on performance measures with. */
-const TUNED: GraphileConfig.WorkerOptions = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+const TUNED: GraphileConfig.WorkerOptions = {
+  localQueue: { size: 500 },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0,
+};
 
-/** Like our services, which write no line per job when they are told to be quiet. It also warns at 500 slots that it has fewer connections. */
+/**
+ * Like our services, which write no line per job when they are told to be quiet. It also warns at
+ * 500 slots that it has fewer connections.
+ */
 const logger = new Logger(() => (level, message) => {
   if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`);
 });
 
 /** graphile-worker: as it comes, or tuned as its documentation says. */
-export async function createGraphile(url: string, variant: 'graphile-default' | 'graphile-tuned'): Promise<Contender> {
+export async function createGraphile(
+  url: string,
+  variant: 'graphile-default' | 'graphile-tuned',
+): Promise<Contender> {
   const schema = variant.replace('-', '_');
   const utils = await makeWorkerUtils({ connectionString: url, schema, logger });
   await utils.migrate();
@@ -38,18 +51,27 @@ export async function createGraphile(url: string, variant: 'graphile-default' | 
         return;
       }
       for (const size of batchSizes(count)) {
-        await utils.addJobs(Array.from({ length: size }, () => ({ identifier: TASK, payload: {} })));
+        await utils.addJobs(
+          Array.from({ length: size }, () => ({ identifier: TASK, payload: {} })),
+        );
       }
     },
     async start(slots, onStart) {
-      const runner = await run({ preset: presetOf(slots), taskList: { [TASK]: () => onStart() }, noHandleSignals: true, crontab: '' });
+      const runner = await run({
+        preset: presetOf(slots),
+        taskList: { [TASK]: () => onStart() },
+        noHandleSignals: true,
+        crontab: '',
+      });
       return async () => {
         await runner.stop();
         await runner.promise;
       };
     },
     async hasUnsettled() {
-      const { rows } = await pool.query<{ some: boolean }>(`select exists (select from ${schema}._private_jobs) as some`);
+      const { rows } = await pool.query<{ some: boolean }>(
+        `select exists (select from ${schema}._private_jobs) as some`,
+      );
       return rows[0]?.some === true;
     },
     async clear() {

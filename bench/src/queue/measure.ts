@@ -10,8 +10,15 @@ const IDLE_MS = 5;
 /** After a start, for connecting and a first look at an empty queue. */
 const SETTLED_MS = 200;
 
-/** Tasks per second from the first call that enqueues some of `count`, with the workers up and idle, until the last is settled. */
-export async function measureThroughput(contender: Contender, slots: number, count: number): Promise<number> {
+/**
+ * Tasks per second from the first call that enqueues some of `count`, with the workers up and idle,
+ * until the last is settled.
+ */
+export async function measureThroughput(
+  contender: Contender,
+  slots: number,
+  count: number,
+): Promise<number> {
   const all = Promise.withResolvers<void>();
   let started = 0;
   const stop = await contender.start(slots, () => {
@@ -29,8 +36,15 @@ export async function measureThroughput(contender: Contender, slots: number, cou
   return count / seconds;
 }
 
-/** Milliseconds from the call that enqueues one task, its commit included, to the start of its handler, with nothing else to do. */
-export async function measureStarts(contender: Contender, slots: number, count: number): Promise<number[]> {
+/**
+ * Milliseconds from the call that enqueues one task, its commit included, to the start of its
+ * handler, with nothing else to do.
+ */
+export async function measureStarts(
+  contender: Contender,
+  slots: number,
+  count: number,
+): Promise<number[]> {
   let onStart: (() => void) | undefined;
   const stop = await contender.start(slots, () => onStart?.());
   const starts: number[] = [];
@@ -52,7 +66,8 @@ export async function measureStarts(contender: Contender, slots: number, count: 
 async function untilSettled(contender: Contender): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (await contender.hasUnsettled()) {
-    if (performance.now() > deadline) throw new Error(`${contender.variant} has run all its tasks and does not settle them.`);
+    if (performance.now() > deadline)
+      throw new Error(`${contender.variant} has run all its tasks and does not settle them.`);
   }
 }
 

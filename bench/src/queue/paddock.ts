@@ -14,7 +14,10 @@ import { batchSizes, type Contender } from './contender.ts';
 const SCHEMA = 'paddock';
 const KIND = 'no-op';
 
-/** Our queue, wired as the services wire it: all columns, history, counts, triggers, log and metrics, with the settings' defaults. */
+/**
+ * Our queue, wired as the services wire it: all columns, history, counts, triggers, log and
+ * metrics, with the settings' defaults.
+ */
 export async function createPaddock(url: string): Promise<Contender> {
   await migrate({ url, schema: SCHEMA });
   const databaseOptions = { url, schema: SCHEMA, applicationName: 'bench-paddock' };
@@ -30,7 +33,10 @@ export async function createPaddock(url: string): Promise<Contender> {
     variant: 'paddock',
     async enqueue(count) {
       for (const size of batchSizes(count)) {
-        const tasks = Array.from({ length: size }, () => ({ kind: KIND, subject: { type: 'bench', id: String(++subjects) } }));
+        const tasks = Array.from({ length: size }, () => ({
+          kind: KIND,
+          subject: { type: 'bench', id: String(++subjects) },
+        }));
         await enqueueAlone(db, tasks);
       }
     },
@@ -56,7 +62,9 @@ export async function createPaddock(url: string): Promise<Contender> {
       });
     },
     async hasUnsettled() {
-      const { rows } = await sql<{ some: boolean }>`select exists (select from tasks) as some`.execute(db);
+      const { rows } = await sql<{
+        some: boolean;
+      }>`select exists (select from tasks) as some`.execute(db);
       return rows[0]?.some === true;
     },
     async clear() {

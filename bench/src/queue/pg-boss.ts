@@ -5,7 +5,10 @@ import { batchSizes, type Contender } from './contender.ts';
 const QUEUE = 'no-op';
 const SCHEMA = 'pgboss';
 
-/** pg-boss in batches, woken by its notifications. What it completes stays in its table for a week, so it too keeps history. */
+/**
+ * pg-boss in batches, woken by its notifications. What it completes stays in its table for a week,
+ * so it too keeps history.
+ */
 export async function createPgBoss(url: string): Promise<Contender> {
   const boss = new PgBoss({ connectionString: url, schema: SCHEMA, useListenNotify: true });
   boss.on('error', (error) => process.stderr.write(`pg-boss: ${error.message}\n`));
@@ -34,7 +37,9 @@ export async function createPgBoss(url: string): Promise<Contender> {
       return () => boss.offWork(QUEUE, { wait: true });
     },
     async hasUnsettled() {
-      const { rows } = await pool.query<{ some: boolean }>(`select exists (select from ${SCHEMA}.job where state < 'completed') as some`);
+      const { rows } = await pool.query<{ some: boolean }>(
+        `select exists (select from ${SCHEMA}.job where state < 'completed') as some`,
+      );
       return rows[0]?.some === true;
     },
     clear: async () => void (await pool.query(`truncate ${SCHEMA}.job`)),

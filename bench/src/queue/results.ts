@@ -12,7 +12,11 @@ export interface Run {
 }
 
 /** The median of the rounds' rates, and the quantiles of all rounds' latencies together. */
-export const toRun = (of: Pick<Run, 'variant' | 'slots'>, rates: readonly number[], starts: readonly number[]): Run => ({
+export const toRun = (
+  of: Pick<Run, 'variant' | 'slots'>,
+  rates: readonly number[],
+  starts: readonly number[],
+): Run => ({
   ...of,
   tasks_per_second: Math.round(medianOf(rates)),
   start_p50_ms: toHundredths(medianOf(starts)),
@@ -22,7 +26,8 @@ export const toRun = (of: Pick<Run, 'variant' | 'slots'>, rates: readonly number
 /** The table for people. */
 export function tableOf(runs: readonly Run[]): string {
   const tunedWith = (slots: number): number =>
-    runs.find((run) => run.variant === 'graphile-tuned' && run.slots === slots)?.tasks_per_second ?? Number.NaN;
+    runs.find((run) => run.variant === 'graphile-tuned' && run.slots === slots)?.tasks_per_second ??
+    Number.NaN;
   return alignColumns([
     ['slots', 'variant', 'tasks/s', 'of tuned', 'start p50 ms', 'start p99 ms'],
     ...runs.map((run) => [

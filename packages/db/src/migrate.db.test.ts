@@ -9,7 +9,9 @@ import { sqlStateOf } from './connection/errors.ts';
 import { migrate, pendingSql } from './migrate.ts';
 import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';
 
-const MIGRATIONS = readdirSync(join(import.meta.dirname, '../../../db/migrations')).map((file) => file.replace(/\.sql$/, ''));
+const MIGRATIONS = readdirSync(join(import.meta.dirname, '../../../db/migrations')).map((file) =>
+  file.replace(/\.sql$/, ''),
+);
 
 let database: EmptyDatabase;
 
@@ -18,7 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function withClient<T>(work: (client: pg.Client) => Promise<T>, url = database.url): Promise<T> {
+async function withClient<T>(
+  work: (client: pg.Client) => Promise<T>,
+  url = database.url,
+): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -29,7 +34,12 @@ async function withClient<T>(work: (client: pg.Client) => Promise<T>, url = data
 }
 
 async function describeAs(schema: string): Promise<string> {
-  const { db, close } = connectDatabase({ url: database.url, schema, poolSize: 1, applicationName: 'paddock-test' });
+  const { db, close } = connectDatabase({
+    url: database.url,
+    schema,
+    poolSize: 1,
+    applicationName: 'paddock-test',
+  });
   try {
     return await describeSchema(db);
   } finally {
@@ -38,7 +48,12 @@ async function describeAs(schema: string): Promise<string> {
 }
 
 async function unfitness(schema: string): Promise<string | undefined> {
-  const { db, close } = connectDatabase({ url: database.url, schema, poolSize: 1, applicationName: 'paddock-test' });
+  const { db, close } = connectDatabase({
+    url: database.url,
+    schema,
+    poolSize: 1,
+    applicationName: 'paddock-test',
+  });
   try {
     return await whyUnfit(db, schema);
   } finally {
@@ -54,12 +69,18 @@ describe('migrate (A10)', () => {
   });
 
   test('two that start at once apply each migration once between them', async () => {
-    const both = await Promise.all([migrate({ url: database.url, schema: 'race' }), migrate({ url: database.url, schema: 'race' })]);
+    const both = await Promise.all([
+      migrate({ url: database.url, schema: 'race' }),
+      migrate({ url: database.url, schema: 'race' }),
+    ]);
     expect(both.flatMap(({ applied }) => applied).toSorted()).toEqual(MIGRATIONS.toSorted());
   });
 
   test('two schemas of one database are the same but for their instance ids (A8)', async () => {
-    await Promise.all([migrate({ url: database.url, schema: 'prod' }), migrate({ url: database.url, schema: 'staging' })]);
+    await Promise.all([
+      migrate({ url: database.url, schema: 'prod' }),
+      migrate({ url: database.url, schema: 'staging' }),
+    ]);
     expect(await describeAs('prod')).toBe(await describeAs('staging'));
     const ids = await withClient(async (client) => {
       const { rows } = await client.query<{ id: string }>(
@@ -90,7 +111,9 @@ describe('migrate (A10)', () => {
       await client.query(`insert into stopped.stopped_making (subject_type, subject_id, stopped_by)
         values ('entity', 'acme', 'ada'), ('entity', 'nobody', 'ada'), ('entity', '9', 'ada'), ('pool', 'linux', 'ada')`);
       await migrate({ url: database.url, schema: 'stopped' });
-      return client.query<{ subject_id: string }>('select subject_id from stopped.stopped_making order by subject_id');
+      return client.query<{ subject_id: string }>(
+        'select subject_id from stopped.stopped_making order by subject_id',
+      );
     });
     expect(stops.rows.map((row) => row.subject_id)).toEqual(['7', '9', 'linux', 'nobody']);
   });
@@ -105,19 +128,25 @@ describe('migrate (A10)', () => {
       await client.query(`insert into pinned.installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
         select entity_id, 7, entity_id, login, 'Organization', now() from (values (1, 'ACME'), (2, 'globex'), (3, 'Globex'), (4, 'else')) known(entity_id, login)`);
       await migrate({ url: database.url, schema: 'pinned' });
-      return client.query<{ login: string }>('select login, entity_id::integer as id from pinned.login_pins');
+      return client.query<{ login: string }>(
+        'select login, entity_id::integer as id from pinned.login_pins',
+      );
     });
     expect(pins.rows).toEqual([{ login: 'acme', id: 1 }]);
   });
 
   test('printing changes nothing', async () => {
     await pendingSql({ url: database.url, schema: 'untouched' });
-    const { rows } = await withClient((client) => client.query(`select from pg_namespace where nspname = 'untouched'`));
+    const { rows } = await withClient((client) =>
+      client.query(`select from pg_namespace where nspname = 'untouched'`),
+    );
     expect(rows).toHaveLength(0);
   });
 
   test('a name that is no plain identifier is refused before anything is done (A8)', async () => {
-    await expect(migrate({ url: database.url, schema: 'Prod; drop' })).rejects.toThrow('cannot be used');
+    await expect(migrate({ url: database.url, schema: 'Prod; drop' })).rejects.toThrow(
+      'cannot be used',
+    );
   });
 
   test('the service’s role reads and writes rows, and can alter no table', async () => {
@@ -128,7 +157,9 @@ describe('migrate (A10)', () => {
         await client.query(`set search_path = roles; set role paddock_service_test`);
         await client.query(`insert into leases values ('a', 'b', 1, now())`);
         await client.query(`update leases set fence = 2`);
-        await client.query(`insert into installation_events (source, event, outcome, payload) values ('webhook', 'ping', 'ok', '{}')`);
+        await client.query(
+          `insert into installation_events (source, event, outcome, payload) values ('webhook', 'ping', 'ok', '{}')`,
+        );
         await client.query(`delete from leases`);
         for (const forbidden of [
           'alter table jobs add extra text',
@@ -140,7 +171,9 @@ describe('migrate (A10)', () => {
           expect(await client.query(forbidden).then(() => 'allowed', sqlStateOf)).toBe('42501');
       });
     } finally {
-      await withClient((client) => client.query(`drop owned by paddock_service_test; drop role paddock_service_test`));
+      await withClient((client) =>
+        client.query(`drop owned by paddock_service_test; drop role paddock_service_test`),
+      );
     }
   });
 });
@@ -151,7 +184,9 @@ describe('the schema’s version (A10)', () => {
   });
 
   test('a database without our tables is unfit, with a sentence that says what to do', async () => {
-    expect(await unfitness('nothing_here')).toBe('the schema nothing_here has no tables of Paddock yet: run `pnpm db:migrate`');
+    expect(await unfitness('nothing_here')).toBe(
+      'the schema nothing_here has no tables of Paddock yet: run `pnpm db:migrate`',
+    );
   });
 
   test('one version behind and one ahead are fit, two behind are not', async () => {
@@ -161,9 +196,15 @@ describe('the schema’s version (A10)', () => {
       const newest = String(SCHEMA_VERSION).padStart(4, '0');
       await client.query(`delete from schema_migration where name like '${newest}%'`);
       expect(await unfitness('versions')).toBeUndefined();
-      await client.query(`delete from schema_migration where name > '${String(SCHEMA_VERSION - 1).padStart(4, '0')}'`);
-      expect(await unfitness('versions')).toContain(`is at version ${SCHEMA_VERSION - 2} and this service needs ${SCHEMA_VERSION - 1}`);
-      await client.query(`insert into schema_migration values ('${String(SCHEMA_VERSION + 1).padStart(4, '0')}_next', '2026')`);
+      await client.query(
+        `delete from schema_migration where name > '${String(SCHEMA_VERSION - 1).padStart(4, '0')}'`,
+      );
+      expect(await unfitness('versions')).toContain(
+        `is at version ${SCHEMA_VERSION - 2} and this service needs ${SCHEMA_VERSION - 1}`,
+      );
+      await client.query(
+        `insert into schema_migration values ('${String(SCHEMA_VERSION + 1).padStart(4, '0')}_next', '2026')`,
+      );
       expect(await unfitness('versions')).toBeUndefined();
     });
   });

@@ -40,9 +40,15 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   return withMigrator(options, async (migrator, db) => {
     await createSchema(db, options.schema);
     const applied: string[] = [];
-    for (let next = await applyNext(migrator, options); next !== undefined; next = await applyNext(migrator, options)) applied.push(next);
+    for (
+      let next = await applyNext(migrator, options);
+      next !== undefined;
+      next = await applyNext(migrator, options)
+    )
+      applied.push(next);
     const missingRoles = await grantServices(db, options.schema);
-    if (options.serviceRole !== undefined) await grantService(db, options.schema, options.serviceRole);
+    if (options.serviceRole !== undefined)
+      await grantService(db, options.schema, options.serviceRole);
     return missingRoles.length === 0 ? { applied } : { applied, missingRoles };
   });
 }
@@ -51,13 +57,19 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
  * One migration is one transaction: a lock on a table does not last while the next migration builds
  * indexes.
  */
-async function applyNext(migrator: Migrator, { schema }: MigrateOptions): Promise<string | undefined> {
+async function applyNext(
+  migrator: Migrator,
+  { schema }: MigrateOptions,
+): Promise<string | undefined> {
   const { error, results = [] } = await migrator.migrateUp();
   const [result] = results;
   if (error === undefined) return result?.migrationName;
-  throw new Error(`Migration ${result?.migrationName ?? 'of the database'} failed in schema ${schema}; nothing of it was kept.`, {
-    cause: error,
-  });
+  throw new Error(
+    `Migration ${result?.migrationName ?? 'of the database'} failed in schema ${schema}; nothing of it was kept.`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /**
@@ -66,10 +78,15 @@ async function applyNext(migrator: Migrator, { schema }: MigrateOptions): Promis
  */
 export async function pendingSql(options: MigrateOptions): Promise<string> {
   return withMigrator(options, async (migrator) => {
-    const pending = (await migrator.getMigrations()).filter((migration) => migration.executedAt === undefined);
+    const pending = (await migrator.getMigrations()).filter(
+      (migration) => migration.executedAt === undefined,
+    );
     if (pending.length === 0) return '';
-    const inTransaction = (text: string) => `begin;\nset local search_path = ${options.schema};\n${text}\ncommit;\n`;
-    const applied = pending.map(({ name }) => inTransaction(`-- ${name}\n${readMigration(`${name}.sql`)}\n${bookkeeping(name)}`));
+    const inTransaction = (text: string) =>
+      `begin;\nset local search_path = ${options.schema};\n${text}\ncommit;\n`;
+    const applied = pending.map(({ name }) =>
+      inTransaction(`-- ${name}\n${readMigration(`${name}.sql`)}\n${bookkeeping(name)}`),
+    );
     return [prepare(options.schema), ...applied, rolesSql(options.schema), ''].join('\n');
   });
 }
@@ -111,7 +128,9 @@ async function withMigrator<T>(
 /** `create schema if not exists` itself fails when two run it at once, hence the lock. */
 async function createSchema(db: Kysely<Database>, schema: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtext('paddock schema'), hashtext(${schema}))`.execute(trx);
+    await sql`select pg_advisory_xact_lock(hashtext('paddock schema'), hashtext(${schema}))`.execute(
+      trx,
+    );
     const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(trx);
   });
@@ -122,7 +141,9 @@ function readMigrations(): Record<string, Migration> {
   return Object.fromEntries(
     files.map((file) => [
       file.slice(0, -'.sql'.length),
-      { up: async (db) => void (await sql.raw(readMigration(file)).execute(db)) } satisfies Migration,
+      {
+        up: async (db) => void (await sql.raw(readMigration(file)).execute(db)),
+      } satisfies Migration,
     ]),
   );
 }
@@ -131,6 +152,10 @@ const readMigration = (file: string): string => readFileSync(join(MIGRATIONS, fi
 
 async function grantService(db: Kysely<Database>, schema: string, role: string): Promise<void> {
   await sql`grant usage on schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);
-  await sql`grant select, insert, update, delete on all tables in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);
-  await sql`grant usage on all sequences in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);
+  await sql`grant select, insert, update, delete on all tables in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(
+    db,
+  );
+  await sql`grant usage on all sequences in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(
+    db,
+  );
 }

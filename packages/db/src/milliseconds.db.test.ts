@@ -17,6 +17,8 @@ test.each([
   [sql`least(7::float8, 9) + 1`, '00:00:00.008'],
   [sql`case when true then 60000 end`, '00:01:00'],
 ])('an interval of %p milliseconds', async (ms, expected) => {
-  const { rows } = await sql<{ text: string | null }>`select (${milliseconds(ms)})::text as text`.execute(database.db);
+  const { rows } = await sql<{
+    text: string | null;
+  }>`select (${milliseconds(ms)})::text as text`.execute(database.db);
   expect(rows).toEqual([{ text: expected }]);
 });

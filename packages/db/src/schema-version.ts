@@ -15,7 +15,10 @@ export const SCHEMA_VERSION = 12;
 export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const version = await currentVersion(db);
   if (version === undefined)
-    return (await whyHidden(db, schema)) ?? `the schema ${schema} has no tables of Paddock yet: run \`pnpm db:migrate\``;
+    return (
+      (await whyHidden(db, schema)) ??
+      `the schema ${schema} has no tables of Paddock yet: run \`pnpm db:migrate\``
+    );
   if (version < SCHEMA_VERSION - 1) {
     return `the schema ${schema} is at version ${version} and this service needs ${SCHEMA_VERSION - 1} or newer: run \`pnpm db:migrate\``;
   }
@@ -28,9 +31,14 @@ export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<st
  */
 async function whyHidden(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const { rows } = await sql<{ role: string }>`
-    select current_user as role from pg_namespace where nspname = ${schema} and not has_schema_privilege(oid, 'usage')`.execute(db);
+    select current_user as role from pg_namespace where nspname = ${schema} and not has_schema_privilege(oid, 'usage')`.execute(
+    db,
+  );
   const [hidden] = rows;
-  return hidden && `the role ${hidden.role} may not use the schema ${schema}: make it a member of its service’s role, see docs/roles.md`;
+  return (
+    hidden &&
+    `the role ${hidden.role} may not use the schema ${schema}: make it a member of its service’s role, see docs/roles.md`
+  );
 }
 
 /** Whether the schema lacks a migration of this code, which can work without it for a while. */
@@ -39,9 +47,13 @@ export async function isMigrationNeeded(db: Kysely<Database>): Promise<boolean> 
 }
 
 async function currentVersion(db: Kysely<Database>): Promise<number | undefined> {
-  const { rows: found } = await sql<{ present: boolean }>`select to_regclass('schema_migration') is not null as present`.execute(db);
+  const { rows: found } = await sql<{
+    present: boolean;
+  }>`select to_regclass('schema_migration') is not null as present`.execute(db);
   if (found[0]?.present !== true) return undefined;
-  const { rows } = await sql<{ name: string | null }>`select max(name) as name from schema_migration`.execute(db);
+  const { rows } = await sql<{
+    name: string | null;
+  }>`select max(name) as name from schema_migration`.execute(db);
   const name = rows[0]?.name;
   return name === null || name === undefined ? undefined : Number.parseInt(name, 10);
 }

@@ -45,17 +45,32 @@ const rightsIn = async (schema: string) => {
 describe('the roles of the services (A10)', () => {
   test('each table is some service’s; what nobody was granted by name is nobody’s', async () => {
     const rights = await rightsIn('roles_one');
-    const tables = await ask<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'roles_one' order by 1`);
-    const without = tables.filter(({ name }) => !rights.some((right) => right.includes(` on ${name}`)));
+    const tables = await ask<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'roles_one' order by 1`,
+    );
+    const without = tables.filter(
+      ({ name }) => !rights.some((right) => right.includes(` on ${name}`)),
+    );
     expect(without.map(({ name }) => name)).toEqual(OF_NOBODY);
-    expect(new Set(rights.map((right) => right.split(':', 1)[0]))).toEqual(new Set(['ingress', 'scheduler', 'reconciler']));
+    expect(new Set(rights.map((right) => right.split(':', 1)[0]))).toEqual(
+      new Set(['ingress', 'scheduler', 'reconciler']),
+    );
   });
 
   test('no service may alter, empty or drop a table, nor make one', async () => {
     for (const service of ['ingress', 'scheduler', 'reconciler']) {
-      for (const forbidden of ['alter table jobs add extra text', 'drop table jobs', 'create table roles_one.more ()', 'truncate jobs']) {
+      for (const forbidden of [
+        'alter table jobs add extra text',
+        'drop table jobs',
+        'create table roles_one.more ()',
+        'truncate jobs',
+      ]) {
         const statement = forbidden.replace(' jobs', ' roles_one.jobs');
-        expect([service, statement, await failureAs(`roles_one_${service}`, statement)]).toEqual([service, statement, '42501']);
+        expect([service, statement, await failureAs(`roles_one_${service}`, statement)]).toEqual([
+          service,
+          statement,
+          '42501',
+        ]);
       }
     }
   });
@@ -66,7 +81,12 @@ describe('the roles of the services (A10)', () => {
   });
 
   test('a login outside its service’s role reads that as the reason, not that tables are missing', async () => {
-    const db = connectDatabase({ url: database.url, schema: 'roles_two', poolSize: 1, applicationName: 'paddock-test' });
+    const db = connectDatabase({
+      url: database.url,
+      schema: 'roles_two',
+      poolSize: 1,
+      applicationName: 'paddock-test',
+    });
     await sql`set role roles_one_ingress`.execute(db.db);
     expect(await whyUnfit(db.db, 'roles_two')).toBe(
       'the role roles_one_ingress may not use the schema roles_two: make it a member of its service’s role, see docs/roles.md',
@@ -98,7 +118,9 @@ describe('the roles of the services (A10)', () => {
       url.username = 'paddock_poor_migrator';
       url.password = 'only for this test';
       const first = await migrate({ url: url.href, schema: 'roles_poor' });
-      const roles = ['ingress', 'scheduler', 'reconciler'].map((service) => `roles_poor_${service}`);
+      const roles = ['ingress', 'scheduler', 'reconciler'].map(
+        (service) => `roles_poor_${service}`,
+      );
       expect(first.missingRoles).toEqual(roles);
       expect(first.applied.length).toBeGreaterThan(0);
       for (const role of roles) await ask(`create role ${role} nologin`);
@@ -107,7 +129,9 @@ describe('the roles of the services (A10)', () => {
     } finally {
       await ask(`drop owned by paddock_poor_migrator`);
       await ask(`drop role paddock_poor_migrator`);
-      await ask(`drop role if exists roles_poor_ingress, roles_poor_scheduler, roles_poor_reconciler`);
+      await ask(
+        `drop role if exists roles_poor_ingress, roles_poor_scheduler, roles_poor_reconciler`,
+      );
     }
   });
 
@@ -117,6 +141,8 @@ describe('the roles of the services (A10)', () => {
     await ask(`insert into roles_one.tasks (kind, subject_type, subject_id, max_attempts, max_crashes, held_by, due_at)
       values ('provision-worker', 'worker', 'pdk-1', 5, 3, 'pool:linux', now() + interval '1 hour')`);
     await ask(`delete from roles_one.breakers`);
-    expect(await ask('select due_at <= now() as due from roles_one.tasks')).toEqual([{ due: true }]);
+    expect(await ask('select due_at <= now() as due from roles_one.tasks')).toEqual([
+      { due: true },
+    ]);
   });
 });

@@ -34,8 +34,9 @@ end $$;
 
 /** The rights of the services, for the transaction that sets the search path to the schema. */
 const rightsIn = (schema: string): string =>
-  readFileSync(RIGHTS, 'utf8').replaceAll(/(?<![:\w]):(schema|ingress|scheduler|reconciler)\b/g, (_whole, name: string) =>
-    name === 'schema' ? schema : roleOf(schema, name as ServiceName),
+  readFileSync(RIGHTS, 'utf8').replaceAll(
+    /(?<![:\w]):(schema|ingress|scheduler|reconciler)\b/g,
+    (_whole, name: string) => (name === 'schema' ? schema : roleOf(schema, name as ServiceName)),
   );
 
 /** The SQL that makes the roles and gives them their rights, to be applied by hand. */

@@ -23,7 +23,9 @@ describe('createCluster', () => {
   afterAll(() => rm(place, { recursive: true }));
 
   test('says what the system lacks when the binaries do not run on it, and leaves nothing', async () => {
-    await expect(createCluster(cluster('foreign'))).rejects.toThrow(/could not create a cluster in .*foreign.*need glibc/);
+    await expect(createCluster(cluster('foreign'))).rejects.toThrow(
+      /could not create a cluster in .*foreign.*need glibc/,
+    );
     expect(await readdir(place)).toEqual(['native']);
   });
 
@@ -38,7 +40,9 @@ describe('createCluster', () => {
   test('refuses a place that the account of the server may not enter, before anything is made', async () => {
     await chmod(place, 0o700);
     const refused = createCluster(cluster('private', { account: { uid: 65534, gid: 65534 } }));
-    await expect(refused).rejects.toThrow(/it runs as "nobody", which may not enter .*Choose another folder/);
+    await expect(refused).rejects.toThrow(
+      /it runs as "nobody", which may not enter .*Choose another folder/,
+    );
   });
 
   test('takes a cluster that is there as it is', async () => {

@@ -22,7 +22,13 @@ export interface NewCluster {
  * password, UTF-8, C locale. It is made beside `dataDir` and renamed, so a start that is cut short
  * leaves no half of a cluster under that name.
  */
-export async function createCluster({ nativeFiles, dataDir, account, environment, durable }: NewCluster): Promise<void> {
+export async function createCluster({
+  nativeFiles,
+  dataDir,
+  account,
+  environment,
+  durable,
+}: NewCluster): Promise<void> {
   if (await holdsCluster(dataDir)) return;
   const parent = dirname(dataDir);
   await mkdir(parent, { recursive: true });
@@ -34,15 +40,27 @@ export async function createCluster({ nativeFiles, dataDir, account, environment
   const unfinished = await mkdtemp(`${dataDir}.new-`);
   try {
     if (account) await chown(unfinished, account.uid, account.gid);
-    const flags = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-instructions'];
+    const flags = [
+      '--username=postgres',
+      '--auth=trust',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-instructions',
+    ];
     if (!durable) flags.push('--no-sync');
-    await run(join(nativeFiles, 'bin', 'initdb'), ['--pgdata', unfinished, ...flags], { ...account, cwd: '/', env: environment });
+    await run(join(nativeFiles, 'bin', 'initdb'), ['--pgdata', unfinished, ...flags], {
+      ...account,
+      cwd: '/',
+      env: environment,
+    });
     await rename(unfinished, dataDir);
   } catch (error) {
     await removeFolder(unfinished);
     // Two starts at once: the other one was first, and its cluster is as good as ours.
     if (await holdsCluster(dataDir)) return;
-    throw new Error(`PostgreSQL could not create a cluster in ${dataDir}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`PostgreSQL could not create a cluster in ${dataDir}: ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -56,7 +74,8 @@ async function holdsCluster(dataDir: string): Promise<boolean> {
 function reasonOf(error: unknown): string {
   if (!isObject(error)) return String(error);
   // The file is there: what the system misses is the loader that it names.
-  if (error['code'] === 'ENOENT') return 'its binaries do not run on this system. They need glibc 2.27 or newer, not musl.';
+  if (error['code'] === 'ENOENT')
+    return 'its binaries do not run on this system. They need glibc 2.27 or newer, not musl.';
   const said = typeof error['stderr'] === 'string' ? error['stderr'].trim() : '';
   return said === '' ? String(error['message']) : said;
 }

@@ -11,12 +11,16 @@ const PORTS_END = 32_000;
 const ATTEMPTS = 100;
 
 /** A TCP port of 127.0.0.1 that nobody listens on at this moment. */
-export async function findFreePort(pick: () => number = () => randomInt(FIRST_PORT, PORTS_END)): Promise<number> {
+export async function findFreePort(
+  pick: () => number = () => randomInt(FIRST_PORT, PORTS_END),
+): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = pick();
     if (await isFree(port)) return port;
   }
-  throw new Error(`No free TCP port found on 127.0.0.1 in ${ATTEMPTS} tries between ${FIRST_PORT} and ${PORTS_END}.`);
+  throw new Error(
+    `No free TCP port found on 127.0.0.1 in ${ATTEMPTS} tries between ${FIRST_PORT} and ${PORTS_END}.`,
+  );
 }
 
 export async function isFree(port: number): Promise<boolean> {

@@ -62,8 +62,18 @@ const READY = 'database system is ready to accept connections';
  * before.
  */
 export async function launchServer(launch: ServerLaunch): Promise<RunningServer> {
-  const settings = Object.entries(launch.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const command = [join(launch.nativeFiles, 'bin', 'postgres'), '-D', launch.dataDir, '-p', String(launch.port), ...settings];
+  const settings = Object.entries(launch.settings).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const command = [
+    join(launch.nativeFiles, 'bin', 'postgres'),
+    '-D',
+    launch.dataDir,
+    '-p',
+    String(launch.port),
+    ...settings,
+  ];
   const watcher = spawn('/bin/sh', ['-c', WATCHER, 'paddock-postgres-watcher', ...command], {
     ...launch.account,
     cwd: '/',

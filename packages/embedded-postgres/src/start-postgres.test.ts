@@ -73,14 +73,19 @@ onShippedMachines('startPostgres', () => {
 
   test('two starts at once on one new folder make one cluster and one server', async () => {
     const dataDir = join(place, 'raced');
-    const starts = await Promise.allSettled([startPostgres({ dataDir }), startPostgres({ dataDir })]);
+    const starts = await Promise.allSettled([
+      startPostgres({ dataDir }),
+      startPostgres({ dataDir }),
+    ]);
     const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     expect(started).toHaveLength(1);
     await Promise.all(started.map(({ stop }) => stop()));
   });
 
   test('a setting that PostgreSQL refuses is an error that carries its log', async () => {
-    await expect(startPostgres({ settings: { max_connections: 'many' } })).rejects.toThrow(/exit code 1.*\n.*max_connections/);
+    await expect(startPostgres({ settings: { max_connections: 'many' } })).rejects.toThrow(
+      /exit code 1.*\n.*max_connections/,
+    );
   });
 
   test('the server dies with its parent, even if that is killed outright', async () => {
@@ -89,7 +94,9 @@ onShippedMachines('startPostgres', () => {
       const { port, dataDir } = await startPostgres();
       console.log(JSON.stringify({ port, dataDir }));
       setInterval(() => {}, 60_000);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const [line] = await once(createInterface({ input: parent.stdout }), 'line');
     const { port, dataDir } = JSON.parse(String(line));
     const server = Number((await readFile(join(dataDir, 'postmaster.pid'), 'utf8')).split('\n')[0]);
@@ -109,8 +116,13 @@ onShippedMachines('startPostgres', () => {
     const program = `
       import { startPostgres } from ${JSON.stringify(join(import.meta.dirname, 'start-postgres.ts'))};
       console.log((await startPostgres()).port);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [[port], [code]] = await Promise.all([once(createInterface({ input: parent.stdout }), 'line'), once(parent, 'exit')]);
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [[port], [code]] = await Promise.all([
+      once(createInterface({ input: parent.stdout }), 'line'),
+      once(parent, 'exit'),
+    ]);
     expect(code).toBe(0);
     while (!(await isFree(Number(port)))) await delay(10);
   });

@@ -46,14 +46,23 @@ export interface Postgres {
 
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200' };
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+};
 
 /**
  * Temporary data need not survive a crash of the machine, so no commit waits for the disk. It
  * survives a crash of the server: `synchronous_commit = off` would lose the last commits, and saves
  * at most some hundredths of a millisecond.
  */
-const WITHOUT_DURABILITY = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
+const WITHOUT_DURABILITY = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+};
 
 const PORT_ATTEMPTS = 5;
 
@@ -80,13 +89,28 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const durable = options.dataDir !== undefined || options.durable === true;
     const temporaryFolder = await makeFolder(places.disk);
     const nativeFiles = await findNativeFiles(account, temporaryFolder);
-    const inMemory = !durable && places.memory !== undefined ? await makeFolder(places.memory) : temporaryFolder;
+    const inMemory =
+      !durable && places.memory !== undefined ? await makeFolder(places.memory) : temporaryFolder;
     const dataDir = resolve(options.dataDir ?? join(inMemory, 'data'));
     const environment = { ...ENVIRONMENT, ...options.processEnvironment };
-    await createCluster({ nativeFiles, dataDir, account, environment, durable: options.dataDir !== undefined });
+    await createCluster({
+      nativeFiles,
+      dataDir,
+      account,
+      environment,
+      durable: options.dataDir !== undefined,
+    });
     const settings = { ...SETTINGS, ...(durable ? {} : WITHOUT_DURABILITY), ...options.settings };
     const launchOn = (port: number): Promise<RunningServer> =>
-      launchServer({ nativeFiles, dataDir, port, settings, account, environment, onLog: options.onLog });
+      launchServer({
+        nativeFiles,
+        dataDir,
+        port,
+        settings,
+        account,
+        environment,
+        onLog: options.onLog,
+      });
     const { port, server } = await launchOnFreePort(launchOn, options.port);
     return handle({ port, dataDir, server, launch: () => launchOn(port), removeFolders });
   } catch (error) {
@@ -138,10 +162,12 @@ function handle({ port, dataDir, server, launch, removeFolders }: Started): Post
   return {
     port,
     dataDir,
-    url: (database = 'postgres') => `postgresql://postgres@127.0.0.1:${port}/${encodeURIComponent(database)}`,
+    url: (database = 'postgres') =>
+      `postgresql://postgres@127.0.0.1:${port}/${encodeURIComponent(database)}`,
     halt,
     resume: async () => {
-      if (stopped) throw new Error(`PostgreSQL on port ${port} was stopped for good: start a new one.`);
+      if (stopped)
+        throw new Error(`PostgreSQL on port ${port} was stopped for good: start a new one.`);
       running ??= await launch();
     },
     stop: (how) => {

@@ -28,7 +28,11 @@ describe('temporary folders', () => {
 
     const left = (await readdir(place)).map((name) => join(place, name));
     expect(left.toSorted()).toEqual(
-      [mine, join(place, `paddock-${gone.pid}-abc`), join(place, `paddock-local-${process.ppid}-abc`)].toSorted(),
+      [
+        mine,
+        join(place, `paddock-${gone.pid}-abc`),
+        join(place, `paddock-local-${process.ppid}-abc`),
+      ].toSorted(),
     );
   });
 });

@@ -12,7 +12,10 @@ export type RateResource = 'core' | 'actions_runner_registration';
 /** Whose budget it is: an installation's, or that of an App speaking for itself. */
 export type RateCaller = { readonly installationId: number } | { readonly appId: number };
 
-/** The newest rate-limit headers of every caller and resource. What no answer has told yet is unknown, and an Enterprise Server may never tell. */
+/**
+ * The newest rate-limit headers of every caller and resource. What no answer has told yet is
+ * unknown, and an Enterprise Server may never tell.
+ */
 export type RateBudgets = {
   readonly note: (caller: RateCaller, headers: Headers) => void;
   readonly of: (caller: RateCaller, resource?: RateResource) => RateBudget | undefined;
@@ -24,9 +27,11 @@ export function createRateBudgets(): RateBudgets {
   const budgets = new Map<string, RateBudget>();
   return {
     note(caller, headers) {
-      const [limit, remaining, reset] = [headers['x-ratelimit-limit'], headers['x-ratelimit-remaining'], headers['x-ratelimit-reset']].map(
-        Number,
-      );
+      const [limit, remaining, reset] = [
+        headers['x-ratelimit-limit'],
+        headers['x-ratelimit-remaining'],
+        headers['x-ratelimit-reset'],
+      ].map(Number);
       if (!isFigure(limit) || !isFigure(remaining) || !isFigure(reset)) return;
       const resource = String(headers['x-ratelimit-resource'] ?? 'core');
       budgets.set(keyOf(caller, resource), { limit, remaining, resetAt: reset * 1000 });
@@ -40,5 +45,7 @@ function isFigure(value: number | undefined): value is number {
 }
 
 function keyOf(caller: RateCaller, resource: string): string {
-  return 'installationId' in caller ? `installation ${caller.installationId} ${resource}` : `app ${caller.appId} ${resource}`;
+  return 'installationId' in caller
+    ? `installation ${caller.installationId} ${resource}`
+    : `app ${caller.appId} ${resource}`;
 }

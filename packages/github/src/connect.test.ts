@@ -21,7 +21,14 @@ afterEach(() => world.github.stop());
 
 function connect(options: Partial<GitHubOptions> = {}): GitHub {
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  return connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000, now: () => now, ...options });
+  return connectGitHub({
+    apiUrl: world.github.url,
+    apps,
+    waits: NO_WAITS,
+    requestTimeoutMs: 10_000,
+    now: () => now,
+    ...options,
+  });
 }
 
 const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
@@ -55,7 +62,11 @@ describe('tokens (C7)', () => {
   test('each installation has its own', async () => {
     const github = connect();
     await listRunners(github.asInstallation(world.organization), ACME);
-    await listRunners(github.asInstallation(world.user), { kind: 'repository', owner: 'mona', repo: 'tool' });
+    await listRunners(github.asInstallation(world.user), {
+      kind: 'repository',
+      owner: 'mona',
+      repo: 'tool',
+    });
     expect(await calls()).toMatchObject({ [MINT]: 2 });
   });
 
@@ -63,7 +74,10 @@ describe('tokens (C7)', () => {
     const client = connect().asInstallation(world.organization);
     await listRunners(client, ACME);
     await world.github.failNext({ path: '/actions/runners$', status: 401 });
-    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'outdated', status: 401 });
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({
+      kind: 'outdated',
+      status: 401,
+    });
     expect(await listRunners(client, ACME)).toEqual([]);
     await listRunners(client, ACME);
     expect(await calls()).toMatchObject({ [MINT]: 2 });
@@ -80,40 +94,69 @@ describe('tokens (C7)', () => {
     const client = connect().asInstallation(world.organization);
     await world.github.suspend(world.organization.installationId);
     const operation = `POST /app/installations/${world.organization.installationId}/access_tokens`;
-    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'forbidden', status: 403, operation });
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({
+      kind: 'forbidden',
+      status: 403,
+      operation,
+    });
     await world.github.uninstall(world.organization.installationId);
-    expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'not_found', status: 404, operation });
+    expect(await failureOf(listRunners(client, ACME))).toMatchObject({
+      kind: 'not_found',
+      status: 404,
+      operation,
+    });
   });
 });
 
 const anHourAhead = () => Date.now() + 3_600_000;
 
 test('an unknown installation fails as one that is gone, without a call', async () => {
-  const failure = await failureOf(listRunners(connect().asInstallation({ ...world.organization, installationId: 0 }), ACME));
-  expect(failure).toMatchObject({ kind: 'not_found', status: 404, operation: 'POST /app/installations/0/access_tokens' });
+  const failure = await failureOf(
+    listRunners(connect().asInstallation({ ...world.organization, installationId: 0 }), ACME),
+  );
+  expect(failure).toMatchObject({
+    kind: 'not_found',
+    status: 404,
+    operation: 'POST /app/installations/0/access_tokens',
+  });
   expect(await calls()).toEqual({});
 });
 
 describe('an App', () => {
   test('speaks for itself with a JSON web token', async () => {
-    expect(await getApp(connect().asApp(world.appId))).toMatchObject({ id: world.appId, events: ['workflow_job'] });
+    expect(await getApp(connect().asApp(world.appId))).toMatchObject({
+      id: world.appId,
+      events: ['workflow_job'],
+    });
   });
 
   test('with another key is refused', async () => {
-    const github = connect({ apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }] });
-    expect(await failureOf(getApp(github.asApp(world.appId)))).toMatchObject({ kind: 'unauthorized' });
+    const github = connect({
+      apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }],
+    });
+    expect(await failureOf(getApp(github.asApp(world.appId)))).toMatchObject({
+      kind: 'unauthorized',
+    });
   });
 
   test('whose key cannot be read stops the start, and the key is not shown', () => {
-    expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).toThrow('private key of GitHub App 7');
-    expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).not.toThrow('no key at all');
+    expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).toThrow(
+      'private key of GitHub App 7',
+    );
+    expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).not.toThrow(
+      'no key at all',
+    );
   });
 
   test('that is not configured is refused by name, without a call, as one with another key is (C9)', async () => {
     const refused = { kind: 'unauthorized', message: expect.stringContaining('GitHub App 99') };
     expect(await failureOf(getApp(connect().asApp(99)))).toMatchObject(refused);
     const operation = 'POST /app/installations/5/access_tokens';
-    expect(await failureOf(listRunners(connect().asInstallation({ appId: 99, installationId: 5, entityId: 7 }), ACME))).toMatchObject({
+    expect(
+      await failureOf(
+        listRunners(connect().asInstallation({ appId: 99, installationId: 5, entityId: 7 }), ACME),
+      ),
+    ).toMatchObject({
       ...refused,
       operation,
     });
@@ -133,13 +176,20 @@ describe('an App', () => {
     const ofAcme = github.asInstallation(world.organization);
     const ofMona = github.asInstallation(world.user);
     const tool = { kind: 'repository', owner: 'mona', repo: 'tool' } as const;
-    const atOnce = [getApp(client), getApp(client), listRunners(ofAcme, ACME), listRunners(ofMona, tool)];
-    for (const failure of await Promise.all(atOnce.map(failureOf))) expect(failure).toMatchObject({ kind: 'outdated' });
+    const atOnce = [
+      getApp(client),
+      getApp(client),
+      listRunners(ofAcme, ACME),
+      listRunners(ofMona, tool),
+    ];
+    for (const failure of await Promise.all(atOnce.map(failureOf)))
+      expect(failure).toMatchObject({ kind: 'outdated' });
     expect(await listRunners(ofAcme, ACME)).toEqual([]);
 
-    const stranger = connect({ now: anHourAhead, apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }] }).asApp(
-      world.appId,
-    );
+    const stranger = connect({
+      now: anHourAhead,
+      apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }],
+    }).asApp(world.appId);
     expect(await failureOf(getApp(stranger))).toMatchObject({ kind: 'outdated' });
     expect(await failureOf(getApp(stranger))).toMatchObject({ kind: 'unauthorized' });
   });
@@ -154,7 +204,10 @@ describe('budgets', () => {
     expect(github.budgetOf(installationId)).toMatchObject({ limit: 5000, remaining: 5000 - 1 });
     const jit = { name: 'one', labels: ['linux'], runnerGroupId: 1 };
     await createJitConfig(github.asInstallation(world.organization), ACME, jit);
-    expect(github.budgetOf(installationId, 'actions_runner_registration')).toMatchObject({ limit: 10_000, remaining: 9999 });
+    expect(github.budgetOf(installationId, 'actions_runner_registration')).toMatchObject({
+      limit: 10_000,
+      remaining: 9999,
+    });
     expect(github.budgetOf(world.user.installationId)).toBeUndefined();
     await getApp(github.asApp(world.appId));
     expect(github.appBudgetOf(world.appId)?.remaining).toBeLessThan(5000);
@@ -163,7 +216,12 @@ describe('budgets', () => {
   test('are read from failures too, and an exhausted one waits for its reset', async () => {
     const github = connect();
     const { installationId } = world.organization;
-    await world.github.setRateLimit({ caller: { installationId }, resource: 'core', remaining: 0, resetInMs: 90_000 });
+    await world.github.setRateLimit({
+      caller: { installationId },
+      resource: 'core',
+      remaining: 0,
+      resetInMs: 90_000,
+    });
     const failure = await failureOf(listRunners(github.asInstallation(world.organization), ACME));
     expect(failure).toMatchObject({ kind: 'rate_limited', status: 403 });
     expect(failure?.retryAfterMs).toBeGreaterThan(60_000);
@@ -193,7 +251,10 @@ describe('the way to GitHub', () => {
     await listRunners(client, ACME);
     const hasty = connect({ requestTimeoutMs: 50 });
     await world.github.failNext({ path: '^/app$', hang: true });
-    expect(await failureOf(getApp(hasty.asApp(world.appId)))).toMatchObject({ kind: 'timeout', operation: 'GET /app' });
+    expect(await failureOf(getApp(hasty.asApp(world.appId)))).toMatchObject({
+      kind: 'timeout',
+      operation: 'GET /app',
+    });
   });
 
   test('a cut connection is a network failure', async () => {

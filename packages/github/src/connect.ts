@@ -1,9 +1,20 @@
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
 import { boundedFetch, type Fetch } from './bounded-fetch.ts';
-import { createRateBudgets, type RateBudget, type RateBudgets, type RateCaller, type RateResource } from './budget.ts';
+import {
+  createRateBudgets,
+  type RateBudget,
+  type RateBudgets,
+  type RateCaller,
+  type RateResource,
+} from './budget.ts';
 import { type Credentials, openCredentials, withoutCredentials } from './credentials.ts';
-import { classifyGitHubError, OutdatedCredentialsError, UnaskedError, WaitError } from './errors.ts';
+import {
+  classifyGitHubError,
+  OutdatedCredentialsError,
+  UnaskedError,
+  WaitError,
+} from './errors.ts';
 import { type AnswerHead, type Caller, type Waits, waitsNamedBy } from './waits.ts';
 
 /** A client that speaks for an App itself: installations, tokens, webhook deliveries. */
@@ -60,9 +71,10 @@ export type GitHubOptions = {
 };
 
 /**
- * Connects to GitHub for some Apps. Nothing is called yet. Clients are cheap: make one per task. They repeat nothing and wait for nothing:
- * the first failure is thrown, and `classifyGitHubError` says what it means. A call that GitHub has asked us not to make now is not made.
- * Throws at once when a private key cannot be read.
+ * Connects to GitHub for some Apps. Nothing is called yet. Clients are cheap: make one per task.
+ * They repeat nothing and wait for nothing: the first failure is thrown, and `classifyGitHubError`
+ * says what it means. A call that GitHub has asked us not to make now is not made. Throws at once
+ * when a private key cannot be read.
  */
 export function connectGitHub(options: GitHubOptions): GitHub {
   const { apiUrl, requestTimeoutMs, waits, userAgent = 'paddock', now = Date.now } = options;
@@ -71,7 +83,12 @@ export function connectGitHub(options: GitHubOptions): GitHub {
   const fetch = boundedFetch(options.fetch ?? globalThis.fetch, requestTimeoutMs);
 
   const open = ({ correlationId, signal, onCall }: CallOptions): Octokit => {
-    const octokit = new Octokit({ baseUrl, userAgent, log: SILENT, request: { fetch, ...(signal === undefined ? {} : { signal }) } });
+    const octokit = new Octokit({
+      baseUrl,
+      userAgent,
+      log: SILENT,
+      request: { fetch, ...(signal === undefined ? {} : { signal }) },
+    });
     octokit.hook.before('request', (request) => {
       if (correlationId !== undefined) request.headers['x-correlation-id'] = correlationId;
       onCall?.();
@@ -84,8 +101,11 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     heedWaits(octokit, { waits, caller: { appId }, now });
     return octokit;
   };
-  const credentials = new Map(options.apps.map((app) => [app.appId, openCredentials(app, openMint(app.appId), now)]));
-  const credentialsOf = (appId: number): Credentials => credentials.get(appId) ?? withoutCredentials(appId);
+  const credentials = new Map(
+    options.apps.map((app) => [app.appId, openCredentials(app, openMint(app.appId), now)]),
+  );
+  const credentialsOf = (appId: number): Credentials =>
+    credentials.get(appId) ?? withoutCredentials(appId);
 
   return {
     appIds: [...credentials.keys()],
@@ -98,7 +118,11 @@ export function connectGitHub(options: GitHubOptions): GitHub {
         scheme: 'bearer',
         token: async () => {
           const before = clockReadings();
-          return { text: await appToken(), accepted: () => undefined, refused: (error) => noteClock(error, before) };
+          return {
+            text: await appToken(),
+            accepted: () => undefined,
+            refused: (error) => noteClock(error, before),
+          };
         },
       });
       return { kind: 'app', appId, octokit };
@@ -106,14 +130,19 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     asInstallation({ appId, installationId, entityId }, callOptions = {}) {
       const { installationToken, noteAccepted, drop } = credentialsOf(appId);
       const octokit = open(callOptions);
-      // Inside of the authorization: the answer to a token's minting tells of the App, not of the installation.
+      // Inside of the authorization: the answer to a token's minting tells of the App, not of the
+      // installation.
       noteBudget(octokit, budgets, { installationId });
       heedWaits(octokit, { waits, caller: { entityId }, now });
       authorize(octokit, {
         scheme: 'token',
         token: async () => {
           const text = await installationToken(installationId);
-          return { text, accepted: () => noteAccepted(installationId, text), refused: () => drop(installationId, text) };
+          return {
+            text,
+            accepted: () => noteAccepted(installationId, text),
+            refused: () => drop(installationId, text),
+          };
         },
       });
       return { kind: 'installation', appId, installationId, octokit };
@@ -145,7 +174,8 @@ function authorize(octokit: Octokit, { scheme, token }: Authorization): void {
       accepted();
       return response;
     } catch (error) {
-      if (error instanceof RequestError && error.status === 401 && refused(error)) throw new OutdatedCredentialsError(error);
+      if (error instanceof RequestError && error.status === 401 && refused(error))
+        throw new OutdatedCredentialsError(error);
       throw error;
     }
   });
@@ -155,13 +185,20 @@ function authorize(octokit: Octokit, { scheme, token }: Authorization): void {
 function noteBudget(octokit: Octokit, budgets: RateBudgets, caller: RateCaller): void {
   octokit.hook.after('request', ({ headers }) => budgets.note(caller, headers));
   octokit.hook.error('request', (error) => {
-    if (error instanceof RequestError && error.response !== undefined) budgets.note(caller, error.response.headers);
+    if (error instanceof RequestError && error.response !== undefined)
+      budgets.note(caller, error.response.headers);
     throw error;
   });
 }
 
-/** Makes no call that GitHub has asked this caller not to make, and tells of the waits that answers name before anybody acts on them. */
-function heedWaits(octokit: Octokit, { waits, caller, now }: { waits: Waits; caller: Caller; now: () => number }): void {
+/**
+ * Makes no call that GitHub has asked this caller not to make, and tells of the waits that answers
+ * name before anybody acts on them.
+ */
+function heedWaits(
+  octokit: Octokit,
+  { waits, caller, now }: { waits: Waits; caller: Caller; now: () => number },
+): void {
   const note = async (answer: AnswerHead, message: string): Promise<void> => {
     for (const wait of waitsNamedBy(answer, now())) await waits.note(caller, { ...wait, message });
   };
@@ -175,19 +212,24 @@ function heedWaits(octokit: Octokit, { waits, caller, now }: { waits: Waits; cal
       await note(response, 'The hourly budget is used up.');
       return response;
     } catch (error) {
-      if (error instanceof RequestError && error.response !== undefined) await note(error.response, classifyGitHubError(error).message);
+      if (error instanceof RequestError && error.response !== undefined)
+        await note(error.response, classifyGitHubError(error).message);
       throw error;
     }
   });
 }
 
 /** The hourly budget that a call counts against. */
-const resourceOf = (url: string): RateResource => (url.endsWith('/generate-jitconfig') ? 'actions_runner_registration' : 'core');
+const resourceOf = (url: string): RateResource =>
+  url.endsWith('/generate-jitconfig') ? 'actions_runner_registration' : 'core';
 
 type Answer = { readonly status: number; readonly url: string; readonly data: unknown };
 type Asked = { readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' };
 
-/** A success whose body is no JSON comes from something between us and GitHub, such as a proxy's page: it is a failure of the way. */
+/**
+ * A success whose body is no JSON comes from something between us and GitHub, such as a proxy's
+ * page: it is a failure of the way.
+ */
 function refuseText({ status, data, url }: Answer, { method }: Asked): void {
   if (typeof data !== 'string' || (status !== 200 && status !== 201)) return;
   throw new RequestError(
@@ -201,4 +243,9 @@ function refuseText({ status, data, url }: Answer, { method }: Asked): void {
 }
 
 /** Failures are thrown, and logged by whoever decides what they mean. */
-const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const SILENT = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

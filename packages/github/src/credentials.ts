@@ -8,15 +8,27 @@ import { OutdatedCredentialsError } from './errors.ts';
 export type Credentials = {
   /** A fresh JSON web token. */
   readonly appToken: () => Promise<string>;
-  /** An installation's token, minted when there is none or its hour is nearly over. Rejects as the minting call failed. */
+  /**
+   * An installation's token, minted when there is none or its hour is nearly over. Rejects as the
+   * minting call failed.
+   */
   readonly installationToken: (installationId: number) => Promise<string>;
   /** GitHub took this token. */
   readonly noteAccepted: (installationId: number, token: string) => void;
-  /** GitHub refused this token before its time: the next call mints another. False: it was new, so that another will hardly fare better. */
+  /**
+   * GitHub refused this token before its time: the next call mints another. False: it was new, so
+   * that another will hardly fare better.
+   */
   readonly drop: (installationId: number, token: string) => boolean;
-  /** How often GitHub's clock was learnt; a call that is refused tells what it stood at when it began. */
+  /**
+   * How often GitHub's clock was learnt; a call that is refused tells what it stood at when it
+   * began.
+   */
   readonly clockReadings: () => number;
-  /** Learns from a refusal how far GitHub's clock and ours are apart. False: the call knew that already. */
+  /**
+   * Learns from a refusal how far GitHub's clock and ours are apart. False: the call knew that
+   * already.
+   */
   readonly noteClock: (refusal: RequestError, readingsBefore: number) => boolean;
 };
 
@@ -26,7 +38,9 @@ type App = { readonly appId: number; readonly privateKey: string };
 const UNKNOWN_INSTALLATION = 0;
 const NOWHERE_INSTALLED = 'No delivery has told an installation of the App for this entity';
 
-/** A call that is not made fails as GitHub would refuse it, so that callers deal with both alike. */
+/**
+ * A call that is not made fails as GitHub would refuse it, so that callers deal with both alike.
+ */
 function refuseToken(installationId: number, status: 401 | 404, message: string): RequestError {
   const url = `/app/installations/${installationId}/access_tokens`;
   return new RequestError(message, status, {
@@ -35,10 +49,19 @@ function refuseToken(installationId: number, status: 401 | 404, message: string)
   });
 }
 
-/** Of an App that is not configured here: all of its calls are refused, as those of an App with a wrong key are. */
+/**
+ * Of an App that is not configured here: all of its calls are refused, as those of an App with a
+ * wrong key are.
+ */
 export function withoutCredentials(appId: number): Credentials {
   const refuse = (installationId: number) =>
-    Promise.reject(refuseToken(installationId, 401, `GitHub App ${appId} is not among the configured Apps: add its id and private key.`));
+    Promise.reject(
+      refuseToken(
+        installationId,
+        401,
+        `GitHub App ${appId} is not among the configured Apps: add its id and private key.`,
+      ),
+    );
   return {
     appToken: () => refuse(UNKNOWN_INSTALLATION),
     installationToken: refuse,
@@ -53,10 +76,15 @@ export function withoutCredentials(appId: number): Credentials {
 const TOLERATED_SKEW_MS = 5000;
 
 /**
- * Tokens are cached by `@octokit/auth-app`, for a minute less than GitHub's hour; minting for one installation is done once for all who wait.
- * Its request hook is not used: it repeats a refused call after sleeping, and both are the task queue's to decide.
+ * Tokens are cached by `@octokit/auth-app`, for a minute less than GitHub's hour; minting for one
+ * installation is done once for all who wait. Its request hook is not used: it repeats a refused
+ * call after sleeping, and both are the task queue's to decide.
  */
-export function openCredentials({ appId, privateKey }: App, octokit: Octokit, now: () => number): Credentials {
+export function openCredentials(
+  { appId, privateKey }: App,
+  octokit: Octokit,
+  now: () => number,
+): Credentials {
   const key = parsePrivateKey(appId, privateKey);
   const dropped = new Map<number, string>();
   /** By installation: the token that was given out last, and whether GitHub has taken it since. */
@@ -81,7 +109,9 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
     try {
       return await request(options);
     } catch (error) {
-      throw error instanceof RequestError && noteClock(error, before) ? new OutdatedCredentialsError(error) : error;
+      throw error instanceof RequestError && noteClock(error, before)
+        ? new OutdatedCredentialsError(error)
+        : error;
     }
   });
   const auth = createAppAuth({
@@ -92,7 +122,8 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
   });
 
   const tokenOf = async (installationId: number): Promise<string> => {
-    if (installationId === UNKNOWN_INSTALLATION) throw refuseToken(installationId, 404, NOWHERE_INSTALLED);
+    if (installationId === UNKNOWN_INSTALLATION)
+      throw refuseToken(installationId, 404, NOWHERE_INSTALLED);
     const { token } = await auth({ type: 'installation', installationId });
     if (token !== dropped.get(installationId)) return token;
     dropped.delete(installationId);
@@ -103,11 +134,13 @@ export function openCredentials({ appId, privateKey }: App, octokit: Octokit, no
     appToken: async () => (await auth({ type: 'app' })).token,
     async installationToken(installationId) {
       const token = await tokenOf(installationId);
-      if (newest.get(installationId)?.token !== token) newest.set(installationId, { token, isProven: false });
+      if (newest.get(installationId)?.token !== token)
+        newest.set(installationId, { token, isProven: false });
       return token;
     },
     noteAccepted(installationId, token) {
-      if (newest.get(installationId)?.token === token) newest.set(installationId, { token, isProven: true });
+      if (newest.get(installationId)?.token === token)
+        newest.set(installationId, { token, isProven: true });
     },
     drop(installationId, token) {
       dropped.set(installationId, token);

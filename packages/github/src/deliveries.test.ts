@@ -24,7 +24,13 @@ describe('webhook deliveries (E1)', () => {
 
   const connect = (fetch: typeof globalThis.fetch): AppClient => {
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    return connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000, fetch }).asApp(world.appId);
+    return connectGitHub({
+      apiUrl: world.github.url,
+      apps,
+      waits: NO_WAITS,
+      requestTimeoutMs: 10_000,
+      fetch,
+    }).asApp(world.appId);
   };
   const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
 
@@ -32,7 +38,11 @@ describe('webhook deliveries (E1)', () => {
     await queue();
     await world.github.settled();
     const [arrived] = receiver.received;
-    expect(isSigned(Buffer.from(arrived?.body ?? ''), String(arrived?.headers['x-hub-signature-256']), [world.webhookSecret])).toBe(true);
+    expect(
+      isSigned(Buffer.from(arrived?.body ?? ''), String(arrived?.headers['x-hub-signature-256']), [
+        world.webhookSecret,
+      ]),
+    ).toBe(true);
     const { deliveries, nextCursor } = await listDeliveries(client);
     expect(nextCursor).toBeUndefined();
     expect(deliveries).toMatchObject([
@@ -63,17 +73,25 @@ describe('webhook deliveries (E1)', () => {
     ]);
   });
 
-  test.each(['null', undefined])('an attempt whose status code is %p got no answer', async (code) => {
-    await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
-    await queue();
-    const withoutCode: typeof globalThis.fetch = async (input, init) => {
-      const { status, headers, body } = await globalThis.fetch(input, init);
-      const text = await new Response(body).text();
-      const told = text.replace('"status_code":0', code === undefined ? '"other":0' : `"status_code":${code}`);
-      return new Response(told, { status, headers });
-    };
-    expect((await listDeliveries(connect(withoutCode))).deliveries).toMatchObject([{ action: 'queued', statusCode: 0 }]);
-  });
+  test.each(['null', undefined])(
+    'an attempt whose status code is %p got no answer',
+    async (code) => {
+      await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
+      await queue();
+      const withoutCode: typeof globalThis.fetch = async (input, init) => {
+        const { status, headers, body } = await globalThis.fetch(input, init);
+        const text = await new Response(body).text();
+        const told = text.replace(
+          '"status_code":0',
+          code === undefined ? '"other":0' : `"status_code":${code}`,
+        );
+        return new Response(told, { status, headers });
+      };
+      expect((await listDeliveries(connect(withoutCode))).deliveries).toMatchObject([
+        { action: 'queued', statusCode: 0 },
+      ]);
+    },
+  );
 
   test('an id that no JavaScript number holds is told digit by digit, and asked for so', async () => {
     await world.github.setDeliveryFaults({ lossRate: 1 });
@@ -112,17 +130,25 @@ describe('webhook deliveries (E1)', () => {
     // A log that is longer, and ends with a full page.
     for (let n = 0; n < 100; n += 1) await queue();
     const { nextCursor = '' } = await listDeliveries(client);
-    expect(await listDeliveries(client, { cursor: nextCursor })).toMatchObject({ deliveries: { length: 100 }, isCutOff: false });
+    expect(await listDeliveries(client, { cursor: nextCursor })).toMatchObject({
+      deliveries: { length: 100 },
+      isCutOff: false,
+    });
   });
 
   test('one that is gone from the log cannot be had again', async () => {
-    expect(await redeliver(client, '1').catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });
+    expect(await redeliver(client, '1').catch(classifyGitHubError)).toMatchObject({
+      kind: 'not_found',
+    });
   });
 
   test('a receiver’s refusal is its status', async () => {
     receiver.answerWith(503);
     await queue();
-    const failed = await waitFor('the delivery’s entry', async () => (await listDeliveries(client)).deliveries[0]);
+    const failed = await waitFor(
+      'the delivery’s entry',
+      async () => (await listDeliveries(client)).deliveries[0],
+    );
     expect(failed).toMatchObject({ statusCode: 503 });
   });
 });

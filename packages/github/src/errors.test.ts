@@ -9,8 +9,16 @@ const request = {
   headers: { authorization: 'token ghs_secret' },
 };
 
-function failed(status: number, headers: Record<string, string> = {}, message = 'as GitHub words it', data: unknown = {}) {
-  return new RequestError(message, status, { request, response: { status, url: request.url, headers, data } });
+function failed(
+  status: number,
+  headers: Record<string, string> = {},
+  message = 'as GitHub words it',
+  data: unknown = {},
+) {
+  return new RequestError(message, status, {
+    request,
+    response: { status, url: request.url, headers, data },
+  });
 }
 
 describe('classifyGitHubError', () => {
@@ -37,18 +45,40 @@ describe('classifyGitHubError', () => {
 
   test('a 403 with an exhausted budget waits for its reset', () => {
     const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 90) };
-    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 90_000 });
+    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({
+      kind: 'rate_limited',
+      retryAfterMs: 90_000,
+    });
   });
 
-  test.each([-600, 600])('a reset is waited for by the clock that GitHub tells, though ours is %i s off', (seconds) => {
-    const headers = { date: new Date(NOW).toUTCString(), 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1000 + 90) };
-    expect(classifyGitHubError(failed(403, headers), NOW + seconds * 1000)).toMatchObject({ retryAfterMs: 90_000 });
-  });
+  test.each([-600, 600])(
+    'a reset is waited for by the clock that GitHub tells, though ours is %i s off',
+    (seconds) => {
+      const headers = {
+        date: new Date(NOW).toUTCString(),
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(NOW / 1000 + 90),
+      };
+      expect(classifyGitHubError(failed(403, headers), NOW + seconds * 1000)).toMatchObject({
+        retryAfterMs: 90_000,
+      });
+    },
+  );
 
   test('a 403 or 429 with retry-after waits that long, whatever the budget says', () => {
-    const headers = { 'retry-after': '30', 'x-ratelimit-remaining': '4000', 'x-ratelimit-reset': String(NOW / 1000 + 3000) };
-    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 });
-    expect(classifyGitHubError(failed(429, headers), NOW)).toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 });
+    const headers = {
+      'retry-after': '30',
+      'x-ratelimit-remaining': '4000',
+      'x-ratelimit-reset': String(NOW / 1000 + 3000),
+    };
+    expect(classifyGitHubError(failed(403, headers), NOW)).toMatchObject({
+      kind: 'rate_limited',
+      retryAfterMs: 30_000,
+    });
+    expect(classifyGitHubError(failed(429, headers), NOW)).toMatchObject({
+      kind: 'rate_limited',
+      retryAfterMs: 30_000,
+    });
   });
 
   test('a limit without any header waits a minute', () => {
@@ -61,7 +91,9 @@ describe('classifyGitHubError', () => {
   });
 
   test('a 403 without those headers is a refusal, although its text speaks of a rate limit', () => {
-    const failure = classifyGitHubError(failed(403, { 'x-ratelimit-remaining': '12' }, 'API rate limit exceeded'));
+    const failure = classifyGitHubError(
+      failed(403, { 'x-ratelimit-remaining': '12' }, 'API rate limit exceeded'),
+    );
     expect(failure).toMatchObject({ kind: 'forbidden' });
     expect(failure.retryAfterMs).toBeUndefined();
   });
@@ -71,14 +103,25 @@ describe('classifyGitHubError', () => {
     'https://docs.github.com/en/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
     'https://docs.github.com/en/free-pro-team@latest/rest/overview/resources-in-the-rest-api#abuse-rate-limits',
   ])('a 403 that is explained by %s waits a minute, without any header (P4)', (link) => {
-    const failure = classifyGitHubError(failed(403, { 'x-ratelimit-remaining': '12' }, 'x', { documentation_url: link }), NOW);
+    const failure = classifyGitHubError(
+      failed(403, { 'x-ratelimit-remaining': '12' }, 'x', { documentation_url: link }),
+      NOW,
+    );
     expect(failure).toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 });
   });
 
   test('a 422 of what exists already is a conflict, any other is invalid (C6)', () => {
-    const taken = { message: 'Validation Failed', errors: [{ resource: 'Runner', code: 'already_exists', field: 'name' }] };
-    expect(classifyGitHubError(failed(422, {}, 'x', taken))).toMatchObject({ kind: 'conflict', status: 422 });
-    expect(classifyGitHubError(failed(422, {}, 'x', { errors: ['runner_group_id is invalid'] }))).toMatchObject({ kind: 'invalid' });
+    const taken = {
+      message: 'Validation Failed',
+      errors: [{ resource: 'Runner', code: 'already_exists', field: 'name' }],
+    };
+    expect(classifyGitHubError(failed(422, {}, 'x', taken))).toMatchObject({
+      kind: 'conflict',
+      status: 422,
+    });
+    expect(
+      classifyGitHubError(failed(422, {}, 'x', { errors: ['runner_group_id is invalid'] })),
+    ).toMatchObject({ kind: 'invalid' });
     expect(classifyGitHubError(failed(422, {}, 'x', null))).toMatchObject({ kind: 'invalid' });
   });
 
@@ -91,7 +134,10 @@ describe('classifyGitHubError', () => {
   });
 
   test('a 503 passes its retry-after on', () => {
-    expect(classifyGitHubError(failed(503, { 'retry-after': '7' }))).toMatchObject({ kind: 'unavailable', retryAfterMs: 7000 });
+    expect(classifyGitHubError(failed(503, { 'retry-after': '7' }))).toMatchObject({
+      kind: 'unavailable',
+      retryAfterMs: 7000,
+    });
   });
 
   test.each([
@@ -101,7 +147,9 @@ describe('classifyGitHubError', () => {
     ['ECONNRESET', undefined],
     ['UND_ERR_HEADERS_TIMEOUT', undefined],
   ])('a call that failed with %s: certainly never sent is %s', (code, neverSent) => {
-    const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+    const cause = new TypeError('fetch failed', {
+      cause: Object.assign(new Error(code), { code }),
+    });
     const error = new RequestError('fetch failed', 500, { request, cause });
     expect(classifyGitHubError(error).neverSent).toBe(neverSent);
   });
@@ -121,7 +169,10 @@ describe('classifyGitHubError', () => {
       message: 'x is not a function',
       operation: 'unknown',
     });
-    expect(classifyGitHubError('a thrown text')).toMatchObject({ kind: 'unknown', message: 'a thrown text' });
+    expect(classifyGitHubError('a thrown text')).toMatchObject({
+      kind: 'unknown',
+      message: 'a thrown text',
+    });
   });
 
   test('its message never shows a token, a JSON web token or a JIT config', () => {
@@ -129,12 +180,16 @@ describe('classifyGitHubError', () => {
     const long = `ghs_1234_eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.${'a'.repeat(400)}`;
     const jwt = `eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.${'b'.repeat(100)}`;
     const jit = Buffer.from('{"secret":"x"}'.repeat(50)).toString('base64');
-    const { message } = classifyGitHubError(failed(422, {}, `refused: ${token} ${long} ${jwt} ${jit} end`));
+    const { message } = classifyGitHubError(
+      failed(422, {}, `refused: ${token} ${long} ${jwt} ${jit} end`),
+    );
     expect(message).toBe('refused: [redacted] [redacted] [redacted] [redacted] end');
   });
 
   test('a long message is cut, and a secret at the cut stays hidden', () => {
-    const { message } = classifyGitHubError(failed(422, {}, `${'x '.repeat(240)}ghs_${'1'.repeat(300)}`));
+    const { message } = classifyGitHubError(
+      failed(422, {}, `${'x '.repeat(240)}ghs_${'1'.repeat(300)}`),
+    );
     expect(message.length).toBeLessThanOrEqual(501);
     expect(message).not.toContain('ghs_');
   });

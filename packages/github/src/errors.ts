@@ -5,13 +5,18 @@ import { isRateLimited, type Wait, waitsNamedBy } from './waits.ts';
 export type GitHubFailureKind =
   | 'not_found'
   | 'unauthorized'
-  /** Credentials were refused that are not used again: it speaks against nobody, and the next call takes others. */
+  /**
+   * Credentials were refused that are not used again: it speaks against nobody, and the next call
+   * takes others.
+   */
   | 'outdated'
   | 'forbidden'
   | 'rate_limited'
   | 'conflict'
   | 'invalid'
-  /** An answer came that is too long, or sends us elsewhere: it speaks against what was asked for. */
+  /**
+   * An answer came that is too long, or sends us elsewhere: it speaks against what was asked for.
+   */
   | 'unusable'
   | 'unavailable'
   | 'timeout'
@@ -45,7 +50,10 @@ export class WaitError extends Error {
   readonly operation: string;
   readonly ms: number;
 
-  constructor(request: { readonly method: string; readonly url: string }, { ms, message }: Pick<Wait, 'ms' | 'message'>) {
+  constructor(
+    request: { readonly method: string; readonly url: string },
+    { ms, message }: Pick<Wait, 'ms' | 'message'>,
+  ) {
     super(message);
     this.name = 'WaitError';
     this.operation = describeOperation(request);
@@ -53,7 +61,10 @@ export class WaitError extends Error {
   }
 }
 
-/** A call that was not made, because it could not be found out whether GitHub asks us to wait: its cause is no failure of GitHub's. */
+/**
+ * A call that was not made, because it could not be found out whether GitHub asks us to wait: its
+ * cause is no failure of GitHub's.
+ */
 export class UnaskedError extends Error {
   constructor(cause: unknown) {
     super('It could not be found out whether GitHub may be asked.', { cause });
@@ -62,8 +73,10 @@ export class UnaskedError extends Error {
 }
 
 /**
- * Classifies whatever a function of this package threw: by status, headers and the codes in GitHub's answer, never by message text.
- * Throws an UnaskedError on, which is no matter of GitHub's. `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub does not tell its own time.
+ * Classifies whatever a function of this package threw: by status, headers and the codes in
+ * GitHub's answer, never by message text. Throws an UnaskedError on, which is no matter of
+ * GitHub's. `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a
+ * wait where GitHub does not tell its own time.
  */
 export function classifyGitHubError(error: unknown, now: number = Date.now()): GitHubFailure {
   if (!(error instanceof RequestError)) return classifyThrown(error);
@@ -71,17 +84,26 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
   // Octokit reports a call without an answer as status 500 without a response.
   if (error.response === undefined) {
     const kind = kindWithoutAnswer(error);
-    return { kind, message: redact(error.message), operation, ...(hasCode(error, NEVER_SENT_CODES) ? { neverSent: true } : {}) };
+    return {
+      kind,
+      message: redact(error.message),
+      operation,
+      ...(hasCode(error, NEVER_SENT_CODES) ? { neverSent: true } : {}),
+    };
   }
   const { headers, data } = error.response;
-  const message = typeof data === 'string' && PAGE.test(data) ? `a page instead of an answer, with status ${error.status}` : error.message;
+  const message =
+    typeof data === 'string' && PAGE.test(data)
+      ? `a page instead of an answer, with status ${error.status}`
+      : error.message;
   const base = { status: error.status, message: redact(message), operation };
   if (error instanceof OutdatedCredentialsError) return { ...base, kind: 'outdated' };
   const answer = { status: error.status, headers, data };
   const waits = waitsNamedBy(answer, now).map(({ ms }) => ms);
   const wait = waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) };
   if (isRateLimited(answer)) return { ...base, kind: 'rate_limited', ...wait };
-  const kind = error.status === 422 && saysAlreadyExists(data) ? 'conflict' : kindOfStatus(error.status);
+  const kind =
+    error.status === 422 && saysAlreadyExists(data) ? 'conflict' : kindOfStatus(error.status);
   return { ...base, kind, ...wait };
 }
 
@@ -91,14 +113,22 @@ function kindWithoutAnswer(error: RequestError): GitHubFailureKind {
 }
 
 function classifyThrown(error: unknown): GitHubFailure {
-  // The wrapper itself: another caller may classify it again, and must not take its cause for GitHub’s failure.
+  // The wrapper itself: another caller may classify it again, and must not take its cause for
+  // GitHub’s failure.
   if (error instanceof UnaskedError) throw error;
   if (error instanceof WaitError) {
     const { ms: retryAfterMs, operation } = error;
-    return { kind: 'rate_limited', retryAfterMs, neverSent: true, message: redact(error.message), operation };
+    return {
+      kind: 'rate_limited',
+      retryAfterMs,
+      neverSent: true,
+      message: redact(error.message),
+      operation,
+    };
   }
   const message = redact(error instanceof Error ? error.message : String(error));
-  if (error instanceof UnusableAnswerError) return { kind: 'unusable', message, operation: 'reading a list' };
+  if (error instanceof UnusableAnswerError)
+    return { kind: 'unusable', message, operation: 'reading a list' };
   return { kind: isTimeout(error) ? 'timeout' : 'unknown', message, operation: 'unknown' };
 }
 
@@ -108,7 +138,9 @@ function saysAlreadyExists(data: unknown): boolean {
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
 }
 
 /** What stands between us and GitHub answers with these, and so does GitHub's own front door. */
@@ -136,14 +168,19 @@ function kindOfStatus(status: number): GitHubFailureKind {
 }
 
 /**
- * A request that ran into its time limit: the platform names the cause (`AbortSignal.timeout`), and undici's own limits carry codes.
- * Looked at by shape, for a DOMException is an Error in some realms only.
+ * A request that ran into its time limit: the platform names the cause (`AbortSignal.timeout`), and
+ * undici's own limits carry codes. Looked at by shape, for a DOMException is an Error in some
+ * realms only.
  */
 const isTimeout = (error: unknown): boolean =>
-  someCause(error, (cause) => 'name' in cause && cause.name === 'TimeoutError') || hasCode(error, TIMEOUT_CODES);
+  someCause(error, (cause) => 'name' in cause && cause.name === 'TimeoutError') ||
+  hasCode(error, TIMEOUT_CODES);
 
 const hasCode = (error: unknown, codes: ReadonlySet<string>): boolean =>
-  someCause(error, (cause) => 'code' in cause && typeof cause.code === 'string' && codes.has(cause.code));
+  someCause(
+    error,
+    (cause) => 'code' in cause && typeof cause.code === 'string' && codes.has(cause.code),
+  );
 
 function someCause(error: unknown, is: (cause: object) => boolean): boolean {
   let cause = error;
@@ -154,10 +191,22 @@ function someCause(error: unknown, is: (cause: object) => boolean): boolean {
   return false;
 }
 
-const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+const TIMEOUT_CODES = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
 
 /** The name was not found, or nobody listened there, or there was no way. */
-const NEVER_SENT_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const NEVER_SENT_CODES = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** Method and path. */
 function describeOperation(request: { readonly method: string; readonly url: string }): string {
@@ -165,8 +214,10 @@ function describeOperation(request: { readonly method: string; readonly url: str
   return `${request.method} ${path}`;
 }
 
-// Tokens of every kind GitHub issues, JSON web tokens, and long runs of base64 (a JIT config is one).
-const SECRETS = /\b(?:gh[a-z]_|github_pat_)[\w.-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|[A-Za-z0-9+/]{120,}={0,2}/g;
+// Tokens of every kind GitHub issues, JSON web tokens, and long runs of base64 (a JIT config is
+// one).
+const SECRETS =
+  /\b(?:gh[a-z]_|github_pat_)[\w.-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|[A-Za-z0-9+/]{120,}={0,2}/g;
 
 /** So many characters are searched: on megabytes of hostile text the patterns would take hours. */
 const LONGEST_READ = 10_000;

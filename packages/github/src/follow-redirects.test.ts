@@ -9,7 +9,11 @@ function leadingTo(location: string) {
   const asked: string[] = [];
   const fetch = followRedirects((input) => {
     asked.push(input instanceof Request ? input.url : input.toString());
-    return Promise.resolve(asked.length === 1 ? new Response(null, { status: 307, headers: { location } }) : new Response('{}'));
+    return Promise.resolve(
+      asked.length === 1
+        ? new Response(null, { status: 307, headers: { location } })
+        : new Response('{}'),
+    );
   });
   return { asked, fetch };
 }
@@ -31,12 +35,13 @@ describe('a redirect', () => {
     expect(asked).toEqual([API]);
   });
 
-  test.each(['https://github.example/api/v3/repositories/7', 'https://GITHUB.example:443/api/v3/repositories/7', '/api/v3/repositories/7'])(
-    'to %s is of the same origin',
-    async (location) => {
-      const { asked, fetch } = leadingTo(location);
-      expect((await fetch(API)).status).toBe(200);
-      expect(asked).toEqual([API, 'https://github.example/api/v3/repositories/7']);
-    },
-  );
+  test.each([
+    'https://github.example/api/v3/repositories/7',
+    'https://GITHUB.example:443/api/v3/repositories/7',
+    '/api/v3/repositories/7',
+  ])('to %s is of the same origin', async (location) => {
+    const { asked, fetch } = leadingTo(location);
+    expect((await fetch(API)).status).toBe(200);
+    expect(asked).toEqual([API, 'https://github.example/api/v3/repositories/7']);
+  });
 });

@@ -1,15 +1,18 @@
 import type { Fetch } from './bounded-fetch.ts';
 import { UnusableAnswerError } from './unusable-answer.ts';
 
-/** GitHub's own: a repository under its former name, for reading and for the rest. Its description asks to repeat the call as it was. */
+/**
+ * GitHub's own: a repository under its former name, for reading and for the rest. Its description
+ * asks to repeat the call as it was.
+ */
 const REDIRECTS = new Set([301, 302, 307, 308]);
 
 /** GitHub needs one. */
 const MOST_REDIRECTS = 3;
 
 /**
- * A fetch that follows redirects within the origin that was called, and no others: what is sent holds a token, and a body may hold more.
- * Any other redirect throws an UnusableAnswerError.
+ * A fetch that follows redirects within the origin that was called, and no others: what is sent
+ * holds a token, and a body may hold more. Any other redirect throws an UnusableAnswerError.
  */
 export function followRedirects(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -27,7 +30,9 @@ export function followRedirects(fetch: Fetch): Fetch {
 
 function nextUrl(from: URL, status: number, location: string | null): URL {
   if (!REDIRECTS.has(status) || location === null || !URL.canParse(location, from)) {
-    throw new UnusableAnswerError(`GitHub answered with status ${status}, which says nothing that could be followed.`);
+    throw new UnusableAnswerError(
+      `GitHub answered with status ${status}, which says nothing that could be followed.`,
+    );
   }
   const to = new URL(location, from);
   if (to.origin === from.origin) return to;

@@ -1,6 +1,9 @@
 import { duration } from '@paddock/runtime/settings';
 
-/** What every service that asks GitHub reads from its environment; the Apps are in the file (`readGitHubSection`). */
+/**
+ * What every service that asks GitHub reads from its environment; the Apps are in the file
+ * (`readGitHubSection`).
+ */
 export const githubSettings = {
   githubTimeoutMs: duration({
     env: 'PADDOCK_GITHUB_TIMEOUT_MS',

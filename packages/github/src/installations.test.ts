@@ -11,7 +11,12 @@ describe('installations (A12)', () => {
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    client = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 }).asApp(world.appId);
+    client = connectGitHub({
+      apiUrl: world.github.url,
+      apps,
+      waits: NO_WAITS,
+      requestTimeoutMs: 10_000,
+    }).asApp(world.appId);
   });
   afterEach(() => world.github.stop());
 
@@ -28,8 +33,12 @@ describe('installations (A12)', () => {
     };
     expect(await findInstallation(client, { id: organization.installationId })).toEqual(onAcme);
     expect(await findInstallation(client, { organization: 'acme' })).toEqual(onAcme);
-    expect(await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } })).toEqual(onAcme);
-    expect(await findInstallation(client, { repository: { owner: 'mona', repo: 'tool' } })).toMatchObject({
+    expect(await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } })).toEqual(
+      onAcme,
+    );
+    expect(
+      await findInstallation(client, { repository: { owner: 'mona', repo: 'tool' } }),
+    ).toMatchObject({
       id: user.installationId,
       entityType: 'User',
     });
@@ -37,26 +46,43 @@ describe('installations (A12)', () => {
 
   test('that are gone are undefined, and a failing GitHub is not taken for that', async () => {
     await world.github.uninstall(world.organization.installationId);
-    expect(await findInstallation(client, { id: world.organization.installationId })).toBeUndefined();
+    expect(
+      await findInstallation(client, { id: world.organization.installationId }),
+    ).toBeUndefined();
     expect(await findInstallation(client, { organization: 'acme' })).toBeUndefined();
-    expect(await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } })).toBeUndefined();
+    expect(
+      await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } }),
+    ).toBeUndefined();
     await world.github.failNext({ path: '/orgs/acme/installation', status: 500 });
-    expect(await findInstallation(client, { organization: 'acme' }).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+    expect(
+      await findInstallation(client, { organization: 'acme' }).catch(classifyGitHubError),
+    ).toMatchObject({ kind: 'unavailable' });
   });
 
   test('show an entity’s new login, and the id that stayed', async () => {
     await world.github.renameAccount('acme', 'acme-corp');
-    expect(await findInstallation(client, { id: world.organization.installationId })).toMatchObject({
-      login: 'acme-corp',
-      entityId: world.organization.id,
-    });
+    expect(await findInstallation(client, { id: world.organization.installationId })).toMatchObject(
+      {
+        login: 'acme-corp',
+        entityId: world.organization.id,
+      },
+    );
   });
 
   test('show a reinstallation under its new id', async () => {
     await world.github.uninstall(world.organization.installationId);
-    const { id } = await world.github.install({ appId: world.appId, account: 'acme', repositories: ['acme/api'] });
-    expect(await findInstallation(client, { organization: 'acme' })).toMatchObject({ id, selection: 'selected' });
-    expect(await findInstallation(client, { repository: { owner: 'acme', repo: 'site' } })).toBeUndefined();
+    const { id } = await world.github.install({
+      appId: world.appId,
+      account: 'acme',
+      repositories: ['acme/api'],
+    });
+    expect(await findInstallation(client, { organization: 'acme' })).toMatchObject({
+      id,
+      selection: 'selected',
+    });
+    expect(
+      await findInstallation(client, { repository: { owner: 'acme', repo: 'site' } }),
+    ).toBeUndefined();
   });
 
   test('are listed, suspended ones too', async () => {

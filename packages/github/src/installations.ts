@@ -16,21 +16,41 @@ export type GitHubInstallation = {
   readonly suspendedAt: string | null;
 };
 
-export type InstallationQuery = { readonly id: number } | { readonly organization: string } | { readonly repository: RepositoryName };
+export type InstallationQuery =
+  | { readonly id: number }
+  | { readonly organization: string }
+  | { readonly repository: RepositoryName };
 
-/** The App's installation by its id, or the one that covers an organisation or a repository; undefined when GitHub answers 404. */
-export async function findInstallation({ octokit }: AppClient, query: InstallationQuery): Promise<GitHubInstallation | undefined> {
+/**
+ * The App's installation by its id, or the one that covers an organisation or a repository;
+ * undefined when GitHub answers 404.
+ */
+export async function findInstallation(
+  { octokit }: AppClient,
+  query: InstallationQuery,
+): Promise<GitHubInstallation | undefined> {
   return foundOrNot(async () => {
-    if ('id' in query) return parseInstallation((await octokit.rest.apps.getInstallation({ installation_id: query.id })).data);
-    if ('organization' in query) return parseInstallation((await octokit.rest.apps.getOrgInstallation({ org: query.organization })).data);
-    return parseInstallation((await octokit.rest.apps.getRepoInstallation({ ...query.repository })).data);
+    if ('id' in query)
+      return parseInstallation(
+        (await octokit.rest.apps.getInstallation({ installation_id: query.id })).data,
+      );
+    if ('organization' in query)
+      return parseInstallation(
+        (await octokit.rest.apps.getOrgInstallation({ org: query.organization })).data,
+      );
+    return parseInstallation(
+      (await octokit.rest.apps.getRepoInstallation({ ...query.repository })).data,
+    );
   });
 }
 
 /** All installations of the App, suspended ones included. */
 export async function listInstallations({ octokit }: AppClient): Promise<GitHubInstallation[]> {
   return readPages(async (page) => {
-    const { data, headers } = await octokit.rest.apps.listInstallations({ per_page: PER_PAGE, page });
+    const { data, headers } = await octokit.rest.apps.listInstallations({
+      per_page: PER_PAGE,
+      page,
+    });
     return { items: data.map(parseInstallation), link: headers.link };
   });
 }
@@ -47,15 +67,25 @@ export type GitHubAppFacts = {
 export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFacts> {
   const { data } = await octokit.rest.apps.getAuthenticated();
   if (data === null) throw new Error(`GitHub does not tell who App ${appId} is.`);
-  const permissions = Object.entries(data.permissions).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return { id: data.id, name: data.name, permissions: Object.fromEntries(permissions), events: data.events };
+  const permissions = Object.entries(data.permissions).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return {
+    id: data.id,
+    name: data.name,
+    permissions: Object.fromEntries(permissions),
+    events: data.events,
+  };
 }
 
-type InstallationAnswer = Awaited<ReturnType<AppClient['octokit']['rest']['apps']['getInstallation']>>['data'];
+type InstallationAnswer = Awaited<
+  ReturnType<AppClient['octokit']['rest']['apps']['getInstallation']>
+>['data'];
 
 function parseInstallation(installation: InstallationAnswer): GitHubInstallation {
   const { account: entity } = installation;
-  if (entity === null) throw new Error(`GitHub does not tell the account of installation ${installation.id}.`);
+  if (entity === null)
+    throw new Error(`GitHub does not tell the account of installation ${installation.id}.`);
   return {
     id: installation.id,
     appId: installation.app_id,

@@ -10,18 +10,25 @@ import { findRepository, findRepositoryByName, listRepositories } from './reposi
 
 const API = { owner: 'acme', repo: 'api' };
 
-const etagsOf = (list: ListIfChanged<unknown> | undefined): readonly string[] => (list?.kind === 'changed' ? list.etags : []);
+const etagsOf = (list: ListIfChanged<unknown> | undefined): readonly string[] =>
+  list?.kind === 'changed' ? list.etags : [];
 
 describe('what GitHub knows of jobs (E4)', () => {
   let world: SmallWorld;
   let github: GitHub;
   let client: InstallationClient;
-  const jobOf = async (runId: number, id: number) => (await listRunJobs(client, API, runId))?.find((job) => job.id === id);
+  const jobOf = async (runId: number, id: number) =>
+    (await listRunJobs(client, API, runId))?.find((job) => job.id === id);
 
   beforeEach(async () => {
     world = await startSmallWorld();
     const { appId, privateKeyPem: privateKey, organization } = world;
-    const options = { apiUrl: `${world.github.url}/api/v3`, waits: NO_WAITS, requestTimeoutMs: 10_000, apps: [{ appId, privateKey }] };
+    const options = {
+      apiUrl: `${world.github.url}/api/v3`,
+      waits: NO_WAITS,
+      requestTimeoutMs: 10_000,
+      apps: [{ appId, privateKey }],
+    };
     github = connectGitHub(options);
     client = github.asInstallation(organization);
   });
@@ -46,17 +53,31 @@ describe('what GitHub knows of jobs (E4)', () => {
       labels: ['self-hosted', 'gpu'],
       runnerName: null,
     });
-    expect(await findRun(client, API, runId)).toMatchObject({ id: runId, attempt: 1, status: 'queued', conclusion: null, event: 'push' });
+    expect(await findRun(client, API, runId)).toMatchObject({
+      id: runId,
+      attempt: 1,
+      status: 'queued',
+      conclusion: null,
+      event: 'push',
+    });
   });
 
   test('a completed job names its runner', async () => {
-    const { id, runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    const { id, runId } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['ubuntu-latest'],
+      hosted: true,
+      durationMs: 1,
+    });
     await waitFor('the job to end', async () => (await jobOf(runId, id))?.status === 'completed');
     expect(await jobOf(runId, id)).toMatchObject({
       conclusion: 'success',
       runnerName: expect.stringMatching(/^GitHub Actions \d+$/),
     });
-    expect(await findRun(client, API, runId)).toMatchObject({ status: 'completed', conclusion: 'success' });
+    expect(await findRun(client, API, runId)).toMatchObject({
+      status: 'completed',
+      conclusion: 'success',
+    });
   });
 
   test('what is not there is undefined', async () => {
@@ -67,12 +88,15 @@ describe('what GitHub knows of jobs (E4)', () => {
 
   test('a failing GitHub is not taken for an absence', async () => {
     await world.github.failNext({ path: '/runs/1$', status: 502 });
-    expect(await findRun(client, API, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+    expect(await findRun(client, API, 1).catch(classifyGitHubError)).toMatchObject({
+      kind: 'unavailable',
+    });
   });
 
   test('a run’s jobs come from all pages and all attempts', async () => {
     const first = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId: first.runId });
+    for (let n = 0; n < 100; n += 1)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId: first.runId });
     await world.github.cancelJob(first.id);
     const again = await world.github.rerunJob(first.id);
     const jobs = await listRunJobs(client, API, first.runId);
@@ -90,20 +114,30 @@ describe('what GitHub knows of jobs (E4)', () => {
     const etags = etagsOf(list);
     expect(await listRuns(client, API, { status: 'queued', etags })).toEqual({ kind: 'unchanged' });
     await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    expect(await listRuns(client, API, { status: 'queued', etags })).toMatchObject({ kind: 'changed', items: [{}, { id: runId }] });
+    expect(await listRuns(client, API, { status: 'queued', etags })).toMatchObject({
+      kind: 'changed',
+      items: [{}, { id: runId }],
+    });
     expect(await listRuns(client, API, { status: 'completed' })).toMatchObject({ items: [] });
   });
 
   test('runs are listed over all pages', async () => {
-    for (let n = 0; n < 101; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    for (let n = 0; n < 101; n += 1)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     const list = await listRuns(client, API, { status: 'queued' });
     expect(new Set(list.kind === 'changed' ? list.items.map(({ id }) => id) : []).size).toBe(101);
   });
 
   test('a run’s jobs cost nothing as long as no page of theirs has changed, and a change on the last page is seen (E2)', async () => {
     const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
-    const { id: last } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId, waiting: true });
+    for (let n = 0; n < 100; n += 1)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
+    const { id: last } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['none'],
+      runId,
+      waiting: true,
+    });
     const ask = (etags: readonly string[]) => listRunJobsIfChanged(client, API, { runId, etags });
     const etags = etagsOf(await ask([]));
     expect(etags).toHaveLength(2);
@@ -138,12 +172,15 @@ describe('what GitHub knows of jobs (E4)', () => {
   });
 
   test('an installation’s repositories come from all pages, with the instant of their last push (E2)', async () => {
-    for (let index = 0; index < 100; index++) await world.github.addRepository({ owner: 'acme', name: `part-${index}` });
+    for (let index = 0; index < 100; index++)
+      await world.github.addRepository({ owner: 'acme', name: `part-${index}` });
     await world.github.queueJob({ repo: 'acme/site', labels: ['none'] });
     const repositories = await listRepositories(client);
     expect(repositories).toHaveLength(102);
     const site = repositories.find(({ id }) => id === world.repositories.site);
     expect(site).toMatchObject({ owner: 'acme', name: 'site', private: false });
-    expect(Date.parse(site?.pushedAt ?? '')).toBeGreaterThan(Date.parse(repositories[0]?.pushedAt ?? ''));
+    expect(Date.parse(site?.pushedAt ?? '')).toBeGreaterThan(
+      Date.parse(repositories[0]?.pushedAt ?? ''),
+    );
   });
 });

@@ -12,7 +12,9 @@ export type GitHubJob = {
   readonly name: string;
   readonly workflowName: string | null;
   readonly htmlUrl: string | null;
-  /** `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`: whatever GitHub says. */
+  /**
+   * `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`: whatever GitHub says.
+   */
   readonly status: string;
   /** Once set, the job is over, whatever the status says. */
   readonly conclusion: string | null;
@@ -44,10 +46,15 @@ export async function findRun(
   { owner, repo }: RepositoryName,
   runId: number,
 ): Promise<GitHubRun | undefined> {
-  return foundOrNot(async () => parseRun((await octokit.rest.actions.getWorkflowRun({ owner, repo, run_id: runId })).data));
+  return foundOrNot(async () =>
+    parseRun((await octokit.rest.actions.getWorkflowRun({ owner, repo, run_id: runId })).data),
+  );
 }
 
-/** All jobs of a run, those of earlier attempts included (each re-run has job ids of its own); undefined when GitHub answers 404. */
+/**
+ * All jobs of a run, those of earlier attempts included (each re-run has job ids of its own);
+ * undefined when GitHub answers 404.
+ */
 export async function listRunJobs(
   client: InstallationClient,
   name: RepositoryName,
@@ -57,7 +64,10 @@ export async function listRunJobs(
   return list?.kind === 'changed' ? list.items : undefined;
 }
 
-/** The same, unless nothing has changed since the `etags` of an earlier answer: that costs none of the budget. */
+/**
+ * The same, unless nothing has changed since the `etags` of an earlier answer: that costs none of
+ * the budget.
+ */
 export async function listRunJobsIfChanged(
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,
@@ -65,20 +75,36 @@ export async function listRunJobsIfChanged(
 ): Promise<ListIfChanged<GitHubJob> | undefined> {
   const query = { owner, repo, run_id: runId, filter: 'all', per_page: PER_PAGE } as const;
   const fetchPage = async (page: number, etag: string | undefined) => {
-    const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun({ ...query, page, ...ifNoneMatch(etag) });
-    return { items: data.jobs.map(parseJob), total: data.total_count, link: headers.link, etag: headers.etag };
+    const { data, headers } = await octokit.rest.actions.listJobsForWorkflowRun({
+      ...query,
+      page,
+      ...ifNoneMatch(etag),
+    });
+    return {
+      items: data.jobs.map(parseJob),
+      total: data.total_count,
+      link: headers.link,
+      etag: headers.etag,
+    };
   };
   return foundOrNot(() => readPagesIfChanged(fetchPage, { etags }));
 }
 
-export type RunStatus = 'queued' | 'in_progress' | 'completed' | 'waiting' | 'requested' | 'pending';
+export type RunStatus =
+  | 'queued'
+  | 'in_progress'
+  | 'completed'
+  | 'waiting'
+  | 'requested'
+  | 'pending';
 
 /** GitHub tells no more of them, whatever the total says. */
 const MOST_RUNS = 1_000;
 
 /**
- * The repository's runs of one status, newest first (GitHub tells a thousand at most), unless the list is as it was when the `etags` of an
- * earlier answer were given: that costs none of the budget.
+ * The repository's runs of one status, newest first (GitHub tells a thousand at most), unless the
+ * list is as it was when the `etags` of an earlier answer were given: that costs none of the
+ * budget.
  */
 export async function listRuns(
   { octokit }: InstallationClient,
@@ -87,14 +113,27 @@ export async function listRuns(
 ): Promise<ListIfChanged<GitHubRun>> {
   const query = { owner, repo, status, per_page: PER_PAGE };
   const fetchPage = async (page: number, etag: string | undefined) => {
-    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({ ...query, page, ...ifNoneMatch(etag) });
-    return { items: data.workflow_runs.map(parseRun), total: data.total_count, link: headers.link, etag: headers.etag };
+    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({
+      ...query,
+      page,
+      ...ifNoneMatch(etag),
+    });
+    return {
+      items: data.workflow_runs.map(parseRun),
+      total: data.total_count,
+      link: headers.link,
+      etag: headers.etag,
+    };
   };
   return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS });
 }
 
-type JobAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['listJobsForWorkflowRun']>>['data']['jobs'][number];
-type RunAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['actions']['getWorkflowRun']>>['data'];
+type JobAnswer = Awaited<
+  ReturnType<InstallationClient['octokit']['rest']['actions']['listJobsForWorkflowRun']>
+>['data']['jobs'][number];
+type RunAnswer = Awaited<
+  ReturnType<InstallationClient['octokit']['rest']['actions']['getWorkflowRun']>
+>['data'];
 
 function parseJob(job: JobAnswer): GitHubJob {
   return {

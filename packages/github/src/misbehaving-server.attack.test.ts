@@ -15,7 +15,11 @@ import { createJitConfig, listRunners } from './runners.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;
 const MEGABYTE = Buffer.alloc(1024 * 1024, ' ');
-const TOKEN = { token: 'ghs_of_acme', expires_at: new Date(Date.now() + 3_600_000).toISOString(), permissions: {} };
+const TOKEN = {
+  token: 'ghs_of_acme',
+  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  permissions: {},
+};
 
 function* spaces(megabytes: number): Generator<Buffer> {
   for (let sent = 0; sent < megabytes; sent++) yield MEGABYTE;
@@ -63,7 +67,10 @@ const client = () =>
 
 const list = () => listRunners(client(), ACME).then(() => undefined, classifyGitHubError);
 const register = () =>
-  createJitConfig(client(), ACME, { name: 'pdk-1', labels: ['linux'], runnerGroupId: 1 }).then(() => undefined, classifyGitHubError);
+  createJitConfig(client(), ACME, { name: 'pdk-1', labels: ['linux'], runnerGroupId: 1 }).then(
+    () => undefined,
+    classifyGitHubError,
+  );
 
 describe('a server whose answers are too long is read no further', () => {
   /** Some megabytes wait in the sockets' buffers of both sides. */
@@ -98,9 +105,13 @@ describe('a server whose answers are too long is read no further', () => {
     let asked = 0;
     respond = (request, response) => {
       asked += 1;
-      const runners = [{ id: asked, name: `r${asked}`, os: 'linux', status: 'online', busy: false, labels: [] }];
+      const runners = [
+        { id: asked, name: `r${asked}`, os: 'linux', status: 'online', busy: false, labels: [] },
+      ];
       const link = `<${apiUrl}${request.url}>; rel="next"`;
-      response.writeHead(200, { 'content-type': 'application/json', link }).end(JSON.stringify({ total_count: 1e9, runners }));
+      response
+        .writeHead(200, { 'content-type': 'application/json', link })
+        .end(JSON.stringify({ total_count: 1e9, runners }));
     };
     expect(await list()).toMatchObject({ kind: 'unusable' });
     expect(asked).toBe(1_000);
@@ -108,12 +119,16 @@ describe('a server whose answers are too long is read no further', () => {
 });
 
 describe('a server that redirects', () => {
-  test.each([301, 302, 303, 307, 308])('elsewhere (%d) is not followed: no request, no token, no body', async (status) => {
-    respond = (_request, response) => response.writeHead(status, { location: `${elsewhereUrl}/stolen` }).end();
-    const failures = [await list(), await register()];
-    for (const failure of failures) expect(failure).toMatchObject({ kind: 'unusable' });
-    expect(heard).toEqual([]);
-  });
+  test.each([301, 302, 303, 307, 308])(
+    'elsewhere (%d) is not followed: no request, no token, no body',
+    async (status) => {
+      respond = (_request, response) =>
+        response.writeHead(status, { location: `${elsewhereUrl}/stolen` }).end();
+      const failures = [await list(), await register()];
+      for (const failure of failures) expect(failure).toMatchObject({ kind: 'unusable' });
+      expect(heard).toEqual([]);
+    },
+  );
 
   test.each([
     ['another port', (port: string) => `http://127.0.0.1:${port}/`],
@@ -122,15 +137,23 @@ describe('a server that redirects', () => {
     ['no address', () => 'http://'],
     ['a relative address with a host', (port: string) => `//127.0.0.1:${port}/`],
   ])('to %s is not followed', async (_what, location) => {
-    respond = (_request, response) => response.writeHead(302, { location: location(new URL(elsewhereUrl).port) }).end();
+    respond = (_request, response) =>
+      response.writeHead(302, { location: location(new URL(elsewhereUrl).port) }).end();
     expect(await list()).toMatchObject({ kind: 'unusable' });
     expect(heard).toEqual([]);
   });
 
   test('within its origin first, and elsewhere then', async () => {
     respond = (request, response) =>
-      response.writeHead(307, { location: request.url === '/there' ? `${elsewhereUrl}/stolen` : '/there' }).end();
-    expect(await register()).toMatchObject({ kind: 'unusable', message: expect.stringContaining(elsewhereUrl) });
+      response
+        .writeHead(307, {
+          location: request.url === '/there' ? `${elsewhereUrl}/stolen` : '/there',
+        })
+        .end();
+    expect(await register()).toMatchObject({
+      kind: 'unusable',
+      message: expect.stringContaining(elsewhereUrl),
+    });
     expect(heard).toEqual([]);
   });
 
@@ -150,13 +173,20 @@ describe('a server that redirects', () => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        seen.push([request.method, request.headers.authorization, Buffer.concat(chunks).toString()]);
-        if (request.url !== '/there') return response.writeHead(307, { location: `${apiUrl}/there` }).end();
+        seen.push([
+          request.method,
+          request.headers.authorization,
+          Buffer.concat(chunks).toString(),
+        ]);
+        if (request.url !== '/there')
+          return response.writeHead(307, { location: `${apiUrl}/there` }).end();
         const answer = {
           runner: { id: 9, name: 'pdk-1', os: 'linux', status: 'offline', busy: false, labels: [] },
           encoded_jit_config: 'x',
         };
-        return response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+        return response
+          .writeHead(201, { 'content-type': 'application/json' })
+          .end(JSON.stringify(answer));
       });
     };
     expect(await register()).toBeUndefined();
@@ -172,6 +202,7 @@ test.each([
   ['another link', { documentation_url: '#a-secondary-'.repeat(600_000) }],
 ])('%s of megabytes in a refusal do not hold the process', async (_what, said) => {
   // Where the time grew with the square of the length this would take hours.
-  respond = (_request, response) => response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+  respond = (_request, response) =>
+    response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(said));
   expect(await list()).toMatchObject({ kind: 'forbidden', status: 403 });
 });

@@ -11,7 +11,12 @@ const APP_ID = 1;
 const { privateKeyPem: privateKey } = createAppKey();
 
 const connect = (apiUrl: string) =>
-  connectGitHub({ apiUrl, apps: [{ appId: APP_ID, privateKey }], waits: NO_WAITS, requestTimeoutMs: 10_000 });
+  connectGitHub({
+    apiUrl,
+    apps: [{ appId: APP_ID, privateKey }],
+    waits: NO_WAITS,
+    requestTimeoutMs: 10_000,
+  });
 const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
 
 const unavailable: RequestListener = (_request, response) => response.writeHead(503).end();
@@ -35,19 +40,28 @@ describe('an odd far end', () => {
     expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'network' });
   });
 
-  test.each(['text/html', 'application/json'])('a proxy’s page (as %s) is an unavailable GitHub', async (type) => {
-    respond = (_request, response) => response.writeHead(200, { 'content-type': type }).end('<html>Please log in</html>');
-    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable' });
-  });
+  test.each(['text/html', 'application/json'])(
+    'a proxy’s page (as %s) is an unavailable GitHub',
+    async (type) => {
+      respond = (_request, response) =>
+        response.writeHead(200, { 'content-type': type }).end('<html>Please log in</html>');
+      expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable' });
+    },
+  );
 
   test('a name or a refusal with characters that PostgreSQL cannot hold has U+FFFD for them (B9, P6)', async () => {
     respond = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(String.raw`{"id":1,"slug":"a\u0000b\ud800","events":[],"permissions":{}}`);
     };
-    expect(JSON.stringify(await app().octokit.rest.apps.getAuthenticated())).toContain('a\uFFFDb\uFFFD');
-    respond = (_request, response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('no \0');
-    expect(await failureOf(getApp(app()))).toMatchObject({ message: expect.stringContaining('no \uFFFD') });
+    expect(JSON.stringify(await app().octokit.rest.apps.getAuthenticated())).toContain(
+      'a\uFFFDb\uFFFD',
+    );
+    respond = (_request, response) =>
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('no \0');
+    expect(await failureOf(getApp(app()))).toMatchObject({
+      message: expect.stringContaining('no \uFFFD'),
+    });
   });
 
   test('nobody listening is a network failure', async () => {

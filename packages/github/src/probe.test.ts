@@ -9,7 +9,12 @@ let github: GitHub;
 beforeAll(async () => {
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 });
+  github = connectGitHub({
+    apiUrl: world.github.url,
+    apps,
+    waits: NO_WAITS,
+    requestTimeoutMs: 10_000,
+  });
 });
 afterEach(() => world.github.clearFaults());
 afterAll(() => world.github.stop());

@@ -10,8 +10,15 @@ export interface GitHubSection {
   readonly apps: readonly { readonly appId: number; readonly privateKey: Secret }[];
 }
 
-/** Reads the GitHub section and every App's private key. Undefined if the file cannot be read; problems go into the list. */
-export function readGitHubSection(path: string, environment: Environment, problems: string[]): GitHubSection | undefined {
+/**
+ * Reads the GitHub section and every App's private key. Undefined if the file cannot be read;
+ * problems go into the list.
+ */
+export function readGitHubSection(
+  path: string,
+  environment: Environment,
+  problems: string[],
+): GitHubSection | undefined {
   const file = readYamlFile(path, configFile);
   problems.push(...file.problems);
   if (file.value === undefined) return undefined;

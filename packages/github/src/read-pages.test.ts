@@ -10,10 +10,14 @@ import { listRepositories } from './repositories.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 
 type Item = { readonly id: number };
-const items = (from: number, count: number): Item[] => Array.from({ length: count }, (_, index) => ({ id: from + index }));
+const items = (from: number, count: number): Item[] =>
+  Array.from({ length: count }, (_, index) => ({ id: from + index }));
 
 /** A list of so many items, told as `tell` does; records which pages were asked for. */
-function listOf(count: number, tell: (page: readonly Item[], number: number) => Omit<ListAnswer<Item>, 'items'>) {
+function listOf(
+  count: number,
+  tell: (page: readonly Item[], number: number) => Omit<ListAnswer<Item>, 'items'>,
+) {
   const asked: number[] = [];
   const fetchPage = (page: number): Promise<ListAnswer<Item>> => {
     asked.push(page);
@@ -24,14 +28,30 @@ function listOf(count: number, tell: (page: readonly Item[], number: number) => 
 }
 
 describe('reading pages', () => {
-  const next = '<https://github.example/list?page=2>; rel="next", <https://github.example/list?page=9>; rel="last"';
+  const next =
+    '<https://github.example/list?page=2>; rel="next", <https://github.example/list?page=9>; rel="last"';
   test.each<[string, number, Parameters<typeof listOf>[1], number]>([
-    ['the Link header is followed', 150, (_, page) => ({ link: page === 1 ? next : '<x>; rel="prev"', total: 150 }), 2],
+    [
+      'the Link header is followed',
+      150,
+      (_, page) => ({ link: page === 1 ? next : '<x>; rel="prev"', total: 150 }),
+      2,
+    ],
     ['without a Link header the total is', 250, () => ({ link: undefined, total: 250 }), 3],
-    ['a total that the page reaches asks for nothing more', 100, () => ({ link: undefined, total: 100 }), 1],
+    [
+      'a total that the page reaches asks for nothing more',
+      100,
+      () => ({ link: undefined, total: 100 }),
+      1,
+    ],
     ['without both a full page is', 100, () => ({ link: undefined }), 2],
     ['and one that is not full ends the list', 99, () => ({ link: undefined }), 1],
-    ['a total that is never reached ends with an empty page', 100, () => ({ link: undefined, total: 7_000 }), 2],
+    [
+      'a total that is never reached ends with an empty page',
+      100,
+      () => ({ link: undefined, total: 7_000 }),
+      2,
+    ],
     ['a Link header that goes on for ever ends with an empty page', 100, () => ({ link: next }), 2],
   ])('%s', async (_name, count, tell, pages) => {
     const { asked, fetchPage } = listOf(count, tell);
@@ -41,14 +61,16 @@ describe('reading pages', () => {
 
   test('a server that answers the first page for ever is asked twice', async () => {
     let asked = 0;
-    const fetchPage = () => Promise.resolve({ items: items(1, 100), link: undefined, total: 500 + asked++ });
+    const fetchPage = () =>
+      Promise.resolve({ items: items(1, 100), link: undefined, total: 500 + asked++ });
     expect(await readPages(fetchPage)).toHaveLength(100);
     expect(asked).toBe(2);
   });
 
   test('an item that is seen on two pages counts once', async () => {
     const pages = [items(1, 100), items(100, 50)];
-    const fetchPage = (page: number) => Promise.resolve({ items: pages[page - 1] ?? [], link: undefined, total: 150 });
+    const fetchPage = (page: number) =>
+      Promise.resolve({ items: pages[page - 1] ?? [], link: undefined, total: 150 });
     expect(await readPages(fetchPage)).toEqual(items(1, 149));
   });
 
@@ -70,7 +92,13 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000, fetch: withoutLink });
+    github = connectGitHub({
+      apiUrl: world.github.url,
+      apps,
+      waits: NO_WAITS,
+      requestTimeoutMs: 10_000,
+      fetch: withoutLink,
+    });
   });
   afterEach(() => world.github.stop());
   const installation = () => github.asInstallation(world.organization);
@@ -78,16 +106,24 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
 
   test('a run’s jobs, and runs, come from all pages', async () => {
     const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
+    for (let n = 0; n < 100; n += 1)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
     expect(await listRunJobs(installation(), API, runId)).toHaveLength(101);
-    for (let n = 0; n < 100; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    expect(await listRuns(installation(), API, { status: 'queued' })).toMatchObject({ items: { length: 101 } });
+    for (let n = 0; n < 100; n += 1)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    expect(await listRuns(installation(), API, { status: 'queued' })).toMatchObject({
+      items: { length: 101 },
+    });
   });
 
   test('runners, repositories and installations do', async () => {
     const scope = { kind: 'organization', owner: 'acme' } as const;
     for (let n = 0; n < 101; n += 1) {
-      await createJitConfig(installation(), scope, { name: `worker-${n}`, labels: ['linux'], runnerGroupId: 1 });
+      await createJitConfig(installation(), scope, {
+        name: `worker-${n}`,
+        labels: ['linux'],
+        runnerGroupId: 1,
+      });
       await world.github.addRepository({ owner: 'acme', name: `part-${n}` });
       await world.github.addUser({ login: `user-${n}` });
       await world.github.install({ appId: world.appId, account: `user-${n}`, announce: false });
@@ -99,16 +135,24 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
 
   test('a full page of deliveries says that it may be cut off, one that is not full does not', async () => {
     await world.github.setDeliveryFaults({ lossRate: 1 });
-    for (let n = 0; n < 99; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    for (let n = 0; n < 99; n += 1)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     expect(await listDeliveries(github.asApp(world.appId))).toMatchObject({ isCutOff: false });
-    for (let n = 0; n < 21; n += 1) await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
-    expect(await listDeliveries(github.asApp(world.appId))).toMatchObject({ deliveries: { length: 100 }, isCutOff: true });
+    for (let n = 0; n < 21; n += 1)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
+    expect(await listDeliveries(github.asApp(world.appId))).toMatchObject({
+      deliveries: { length: 100 },
+      isCutOff: true,
+    });
     const whole = connectGitHub({
       apiUrl: world.github.url,
       apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
       waits: NO_WAITS,
       requestTimeoutMs: 10_000,
     });
-    expect(await listDeliveries(whole.asApp(world.appId))).toMatchObject({ isCutOff: false, nextCursor: expect.any(String) });
+    expect(await listDeliveries(whole.asApp(world.appId))).toMatchObject({
+      isCutOff: false,
+      nextCursor: expect.any(String),
+    });
   });
 });

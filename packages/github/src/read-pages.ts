@@ -24,9 +24,11 @@ export const PER_PAGE = 100;
 const MOST_PAGES = 1_000;
 
 /**
- * All items of a list that is read page by page, counted from 1. Some servers before an Enterprise Server take the Link header away: without
- * it, the total tells whether there is more, and without that a full page does. A page without anything new ends the list, whatever was
- * promised. An item that moves from one page to the next meanwhile counts once. A list without an end throws an UnusableAnswerError.
+ * All items of a list that is read page by page, counted from 1. Some servers before an Enterprise
+ * Server take the Link header away: without it, the total tells whether there is more, and without
+ * that a full page does. A page without anything new ends the list, whatever was promised. An item
+ * that moves from one page to the next meanwhile counts once. A list without an end throws an
+ * UnusableAnswerError.
  */
 export async function readPages<T extends { readonly id: number }>(
   fetchPage: (page: number) => Promise<ListAnswer<T>>,
@@ -37,7 +39,8 @@ export async function readPages<T extends { readonly id: number }>(
     const answer = await fetchPage(page);
     const before = found.size;
     for (const item of answer.items) found.set(item.id, item);
-    if (found.size === before || found.size >= most || !hasMore(answer, found.size)) return [...found.values()];
+    if (found.size === before || found.size >= most || !hasMore(answer, found.size))
+      return [...found.values()];
   }
   throw new UnusableAnswerError(`GitHub's list goes on after ${MOST_PAGES} pages.`);
 }
@@ -49,8 +52,9 @@ export type ListIfChanged<T> =
   | { readonly kind: 'changed'; readonly items: readonly T[]; readonly etags: readonly string[] };
 
 /**
- * Reads a list unless no page of it has changed since `etags` were given; that costs none of the budget. Where one has changed, all pages are
- * read, for items move from page to page. `fetchPage` throws GitHub's 304 as it comes.
+ * Reads a list unless no page of it has changed since `etags` were given; that costs none of the
+ * budget. Where one has changed, all pages are read, for items move from page to page. `fetchPage`
+ * throws GitHub's 304 as it comes.
  */
 export async function readPagesIfChanged<T extends { readonly id: number }>(
   fetchPage: (page: number, etag: string | undefined) => Promise<ListAnswer<T>>,

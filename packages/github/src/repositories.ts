@@ -15,12 +15,21 @@ export type GitHubRepository = {
   readonly canRun: boolean;
 };
 
-/** A repository by the id that outlives its names (A12); undefined when GitHub answers 404, which also means: not visible to this installation. */
-export async function findRepository({ octokit }: InstallationClient, repositoryId: number): Promise<GitHubRepository | undefined> {
+/**
+ * A repository by the id that outlives its names (A12); undefined when GitHub answers 404, which
+ * also means: not visible to this installation.
+ */
+export async function findRepository(
+  { octokit }: InstallationClient,
+  repositoryId: number,
+): Promise<GitHubRepository | undefined> {
   return foundOrNot(async () => {
-    const { data }: { data: RepositoryAnswer } = await octokit.request('GET /repositories/{repository_id}', {
-      repository_id: repositoryId,
-    });
+    const { data }: { data: RepositoryAnswer } = await octokit.request(
+      'GET /repositories/{repository_id}',
+      {
+        repository_id: repositoryId,
+      },
+    );
     return parseRepository(data);
   });
 }
@@ -30,18 +39,36 @@ export async function findRepositoryByName(
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,
 ): Promise<GitHubRepository | undefined> {
-  return foundOrNot(async () => parseRepository((await octokit.rest.repos.get({ owner, repo })).data));
+  return foundOrNot(async () =>
+    parseRepository((await octokit.rest.repos.get({ owner, repo })).data),
+  );
 }
 
 /** All repositories that the installation may see. */
-export async function listRepositories({ octokit }: InstallationClient): Promise<GitHubRepository[]> {
+export async function listRepositories({
+  octokit,
+}: InstallationClient): Promise<GitHubRepository[]> {
   return readPages(async (page) => {
-    const { data, headers } = await octokit.rest.apps.listReposAccessibleToInstallation({ per_page: PER_PAGE, page });
-    return { items: data.repositories.map(parseRepository), total: data.total_count, link: headers.link };
+    const { data, headers } = await octokit.rest.apps.listReposAccessibleToInstallation({
+      per_page: PER_PAGE,
+      page,
+    });
+    return {
+      items: data.repositories.map(parseRepository),
+      total: data.total_count,
+      link: headers.link,
+    };
   });
 }
 
-const parseRepository = ({ id, owner, name, private: isPrivate, pushed_at: pushedAt, ...state }: RepositoryFields): GitHubRepository => ({
+const parseRepository = ({
+  id,
+  owner,
+  name,
+  private: isPrivate,
+  pushed_at: pushedAt,
+  ...state
+}: RepositoryFields): GitHubRepository => ({
   id,
   owner: owner.login,
   name,
@@ -57,4 +84,6 @@ type RepositoryFields = Pick<RepositoryAnswer, 'id' | 'name' | 'private'> & {
   readonly pushed_at?: string | null;
 };
 
-type RepositoryAnswer = Awaited<ReturnType<InstallationClient['octokit']['rest']['repos']['get']>>['data'];
+type RepositoryAnswer = Awaited<
+  ReturnType<InstallationClient['octokit']['rest']['repos']['get']>
+>['data'];

@@ -7,7 +7,11 @@ import { createRunnerGroups, ensureRunnerGroup } from './runner-groups.ts';
 
 const LIST = 'actions/list-self-hosted-runner-groups-for-org';
 const CREATE = 'actions/create-self-hosted-runner-group-for-org';
-const SETTINGS = { name: 'Paddock', visibility: 'private', allowsPublicRepositories: false } as const;
+const SETTINGS = {
+  name: 'Paddock',
+  visibility: 'private',
+  allowsPublicRepositories: false,
+} as const;
 
 describe('runner groups (C7)', () => {
   let world: SmallWorld;
@@ -16,7 +20,12 @@ describe('runner groups (C7)', () => {
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 });
+    github = connectGitHub({
+      apiUrl: world.github.url,
+      apps,
+      waits: NO_WAITS,
+      requestTimeoutMs: 10_000,
+    });
     client = github.asInstallation(world.organization);
   });
   afterEach(() => world.github.stop());
@@ -25,22 +34,44 @@ describe('runner groups (C7)', () => {
 
   test('a missing one is made as the settings say, an existing one is used as it is', async () => {
     const { id, access } = await ensureRunnerGroup(client, 'acme', SETTINGS);
-    expect(access).toMatchObject({ visibility: 'private', allowsPublicRepositories: false, workflows: null, repositories: null });
+    expect(access).toMatchObject({
+      visibility: 'private',
+      allowsPublicRepositories: false,
+      workflows: null,
+      repositories: null,
+    });
     expect(id).toBeGreaterThan(1);
     expect(
-      await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'PADDOCK', visibility: 'all', allowsPublicRepositories: true }),
+      await ensureRunnerGroup(client, 'acme', {
+        ...SETTINGS,
+        name: 'PADDOCK',
+        visibility: 'all',
+        allowsPublicRepositories: true,
+      }),
     ).toEqual({ id, access });
     const route = 'GET /orgs/{org}/actions/runner-groups/{runner_group_id}';
     const { data } = await client.octokit.request(route, { org: 'acme', runner_group_id: id });
-    expect(data).toMatchObject({ name: 'Paddock', visibility: 'private', allows_public_repositories: false });
+    expect(data).toMatchObject({
+      name: 'Paddock',
+      visibility: 'private',
+      allows_public_repositories: false,
+    });
     expect(await calls()).toMatchObject({ [CREATE]: 1 });
   });
 
   test('a group comes with the repositories and workflows that it takes', async () => {
     await world.github.addRepository({ owner: 'acme', name: 'infra' });
     const workflows = ['acme/infra/.github/workflows/deploy.yaml@refs/heads/main'];
-    await world.github.setRunnerGroup({ org: 'acme', name: 'Infra', visibility: 'selected', repositories: ['acme/infra'], workflows });
-    expect((await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'infra' })).access).toMatchObject({
+    await world.github.setRunnerGroup({
+      org: 'acme',
+      name: 'Infra',
+      visibility: 'selected',
+      repositories: ['acme/infra'],
+      workflows,
+    });
+    expect(
+      (await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'infra' })).access,
+    ).toMatchObject({
       visibility: 'selected',
       allowsPublicRepositories: false,
       workflows,
@@ -48,47 +79,81 @@ describe('runner groups (C7)', () => {
     });
   });
 
-  test.each([403, 404])('one whose repositories are not shown (%i) is used all the same, and they are unknown', async (status) => {
-    await world.github.setRunnerGroup({ org: 'acme', name: 'Hidden', visibility: 'selected', repositories: [] });
-    const { id } = await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Hidden' });
-    await world.github.failNext({ path: 'runner-groups/[0-9]+/repositories$', status });
-    const refused: string[] = [];
-    const hidden = await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Hidden' }, (_org, name) => void refused.push(name));
-    expect(hidden).toMatchObject({ id, access: { visibility: 'selected', repositories: null } });
-    expect(refused).toEqual([]);
-  });
+  test.each([403, 404])(
+    'one whose repositories are not shown (%i) is used all the same, and they are unknown',
+    async (status) => {
+      await world.github.setRunnerGroup({
+        org: 'acme',
+        name: 'Hidden',
+        visibility: 'selected',
+        repositories: [],
+      });
+      const { id } = await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Hidden' });
+      await world.github.failNext({ path: 'runner-groups/[0-9]+/repositories$', status });
+      const refused: string[] = [];
+      const hidden = await ensureRunnerGroup(
+        client,
+        'acme',
+        { ...SETTINGS, name: 'Hidden' },
+        (_org, name) => void refused.push(name),
+      );
+      expect(hidden).toMatchObject({ id, access: { visibility: 'selected', repositories: null } });
+      expect(refused).toEqual([]);
+    },
+  );
 
   test('"Default" is group 1, without a call', async () => {
-    expect(await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Default' })).toEqual({ id: 1, access: undefined });
+    expect(await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Default' })).toEqual({
+      id: 1,
+      access: undefined,
+    });
     expect(await calls()).toEqual({});
   });
 
   test('where the plan has none, it is the default group, and that is told once', async () => {
     const { appId } = world;
-    const { id: entityId } = await world.github.addOrganization({ login: 'small', runnerGroups: false });
+    const { id: entityId } = await world.github.addOrganization({
+      login: 'small',
+      runnerGroups: false,
+    });
     const { id: installationId } = await world.github.install({ appId, account: 'small' });
     const told: string[] = [];
-    const groups = createRunnerGroups({ lifetimeMs: 60_000, onRefused: (org, name, { kind }) => void told.push(`${org} ${name} ${kind}`) });
+    const groups = createRunnerGroups({
+      lifetimeMs: 60_000,
+      onRefused: (org, name, { kind }) => void told.push(`${org} ${name} ${kind}`),
+    });
     const small = github.asInstallation({ appId, installationId, entityId });
-    for (let n = 0; n < 3; n += 1) expect(await groups.ensure(small, 'small', SETTINGS)).toEqual({ id: 1, access: undefined });
+    for (let n = 0; n < 3; n += 1)
+      expect(await groups.ensure(small, 'small', SETTINGS)).toEqual({ id: 1, access: undefined });
     expect(told).toEqual([`small ${SETTINGS.name} forbidden`]);
   });
 
   test('an exhausted budget is not taken for a missing plan', async () => {
     const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '4000000000' };
     await world.github.failNext({ path: 'runner-groups$', status: 403, headers });
-    expect(await ensureRunnerGroup(client, 'acme', SETTINGS).catch(classifyGitHubError)).toMatchObject({ kind: 'rate_limited' });
+    expect(
+      await ensureRunnerGroup(client, 'acme', SETTINGS).catch(classifyGitHubError),
+    ).toMatchObject({ kind: 'rate_limited' });
   });
 
   test('two replicas that make it at once get the same', async () => {
-    await world.github.failNext({ method: 'POST', path: 'runner-groups$', status: 409, afterCommit: true });
-    expect(await ensureRunnerGroup(client, 'acme', SETTINGS)).toEqual(await ensureRunnerGroup(client, 'acme', SETTINGS));
+    await world.github.failNext({
+      method: 'POST',
+      path: 'runner-groups$',
+      status: 409,
+      afterCommit: true,
+    });
+    expect(await ensureRunnerGroup(client, 'acme', SETTINGS)).toEqual(
+      await ensureRunnerGroup(client, 'acme', SETTINGS),
+    );
   });
 
   test('are asked for once within their lifetime, also by many at once', async () => {
     let now = 0;
     const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => now });
-    const ids = await Promise.all(Array.from({ length: 5 }, () => groups.ensure(client, 'acme', SETTINGS)));
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, () => groups.ensure(client, 'acme', SETTINGS)),
+    );
     expect(new Set(ids.map(({ id }) => id)).size).toBe(1);
     now = 999;
     await groups.ensure(client, 'ACME', SETTINGS);
@@ -104,7 +169,9 @@ describe('runner groups (C7)', () => {
   test('a failure is not remembered', async () => {
     const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => 0 });
     await world.github.failNext({ path: 'runner-groups$', status: 502 });
-    expect(await groups.ensure(client, 'acme', SETTINGS).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+    expect(await groups.ensure(client, 'acme', SETTINGS).catch(classifyGitHubError)).toMatchObject({
+      kind: 'unavailable',
+    });
     expect((await groups.ensure(client, 'acme', SETTINGS)).id).toBeGreaterThan(1);
   });
 });

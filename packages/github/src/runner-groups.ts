@@ -13,16 +13,23 @@ export type RunnerGroupSettings = {
   readonly allowsPublicRepositories: boolean;
 };
 
-/** A runner group by its id, and whose jobs it takes; undefined for the default one, which is not read. */
+/**
+ * A runner group by its id, and whose jobs it takes; undefined for the default one, which is not
+ * read.
+ */
 export type RunnerGroup = { readonly id: number; readonly access: GroupAccess | undefined };
 
-/** A new object each time: what is concluded from one answer is not concluded for other organisations, or for later answers. */
+/**
+ * A new object each time: what is concluded from one answer is not concluded for other
+ * organisations, or for later answers.
+ */
 const defaultGroup = (): RunnerGroup => ({ id: DEFAULT_RUNNER_GROUP_ID, access: undefined });
 
 /**
- * The organisation's runner group of that name; made with these settings if there is none. A group that exists is left as it is:
- * who may use it has been decided there, and widening it would let strangers' code in. Where there are no groups (403, 404: the plan, the
- * App's permissions) it is the default group, which `onRefused` is told, as it is for the name "Default", without a call.
+ * The organisation's runner group of that name; made with these settings if there is none. A group
+ * that exists is left as it is: who may use it has been decided there, and widening it would let
+ * strangers' code in. Where there are no groups (403, 404: the plan, the App's permissions) it is
+ * the default group, which `onRefused` is told, as it is for the name "Default", without a call.
  */
 export async function ensureRunnerGroup(
   client: InstallationClient,
@@ -33,13 +40,18 @@ export async function ensureRunnerGroup(
   if (settings.name.toLowerCase() === 'default') return defaultGroup();
   let group: GroupAnswer;
   try {
-    group = (await findRunnerGroup(client, org, settings.name)) ?? (await createRunnerGroup(client, org, settings));
+    group =
+      (await findRunnerGroup(client, org, settings.name)) ??
+      (await createRunnerGroup(client, org, settings));
   } catch (error) {
     const failure = refusalOf(error);
     onRefused?.(org, settings.name, failure);
     return defaultGroup();
   }
-  return { id: group.id, access: { ...accessOf(group), repositories: await listRepositories(client, org, group) } };
+  return {
+    id: group.id,
+    access: { ...accessOf(group), repositories: await listRepositories(client, org, group) },
+  };
 }
 
 /** What GitHub refuses for good, by plan or permission. Throws what is anything else. */
@@ -69,22 +81,44 @@ const LIST_GROUPS: string = `GET ${GROUPS}`;
 const MAKE_GROUP: string = `POST ${GROUPS}`;
 const LIST_REPOSITORIES: string = `GET ${GROUPS}/{runner_group_id}/repositories`;
 
-async function findRunnerGroup({ octokit }: InstallationClient, org: string, name: string): Promise<GroupAnswer | undefined> {
+async function findRunnerGroup(
+  { octokit }: InstallationClient,
+  org: string,
+  name: string,
+): Promise<GroupAnswer | undefined> {
   const groups = await readPages(async (page) => {
     const { data, headers } = await octokit.request(LIST_GROUPS, { org, per_page: PER_PAGE, page });
-    const { runner_groups: items, total_count: total }: { runner_groups: GroupAnswer[]; total_count: number } = data;
+    const {
+      runner_groups: items,
+      total_count: total,
+    }: { runner_groups: GroupAnswer[]; total_count: number } = data;
     return { items, total, link: headers.link };
   });
   return groups.find((group) => group.name.toLowerCase() === name.toLowerCase());
 }
 
-/** The repositories of a group of selected ones, as owner/name; null for any other, and where GitHub does not show them (403, 404). */
-async function listRepositories({ octokit }: InstallationClient, org: string, group: GroupAnswer): Promise<string[] | null> {
+/**
+ * The repositories of a group of selected ones, as owner/name; null for any other, and where GitHub
+ * does not show them (403, 404).
+ */
+async function listRepositories(
+  { octokit }: InstallationClient,
+  org: string,
+  group: GroupAnswer,
+): Promise<string[] | null> {
   if (group.visibility !== 'selected') return null;
   try {
     const repositories = await readPages(async (page) => {
-      const { data, headers } = await octokit.request(LIST_REPOSITORIES, { org, runner_group_id: group.id, per_page: PER_PAGE, page });
-      const { repositories: items, total_count: total }: { repositories: { id: number; full_name: string }[]; total_count: number } = data;
+      const { data, headers } = await octokit.request(LIST_REPOSITORIES, {
+        org,
+        runner_group_id: group.id,
+        per_page: PER_PAGE,
+        page,
+      });
+      const {
+        repositories: items,
+        total_count: total,
+      }: { repositories: { id: number; full_name: string }[]; total_count: number } = data;
       return { items, total, link: headers.link };
     });
     return repositories.map(({ full_name: fullName }) => fullName);
@@ -97,18 +131,39 @@ async function listRepositories({ octokit }: InstallationClient, org: string, gr
 /** Whose jobs a runner group takes, but for which repositories are selected. */
 export type RunnerGroupAccess = RunnerGroupSettings & Omit<GroupAccess, 'repositories'>;
 
-/** Whose jobs the organisation's group of that name takes; undefined if there is none. Throws what Octokit throws. */
-export async function findRunnerGroupAccess(client: InstallationClient, org: string, name: string): Promise<RunnerGroupAccess | undefined> {
+/**
+ * Whose jobs the organisation's group of that name takes; undefined if there is none. Throws what
+ * Octokit throws.
+ */
+export async function findRunnerGroupAccess(
+  client: InstallationClient,
+  org: string,
+  name: string,
+): Promise<RunnerGroupAccess | undefined> {
   const group = await findRunnerGroup(client, org, name);
   return group && accessOf(group);
 }
 
 function accessOf(group: GroupAnswer): RunnerGroupAccess {
-  const { name, visibility, allows_public_repositories: allowsPublicRepositories, restricted_to_workflows: isRestricted = false } = group;
-  return { name, visibility, allowsPublicRepositories, workflows: isRestricted ? (group.selected_workflows ?? []) : null };
+  const {
+    name,
+    visibility,
+    allows_public_repositories: allowsPublicRepositories,
+    restricted_to_workflows: isRestricted = false,
+  } = group;
+  return {
+    name,
+    visibility,
+    allowsPublicRepositories,
+    workflows: isRestricted ? (group.selected_workflows ?? []) : null,
+  };
 }
 
-async function createRunnerGroup(client: InstallationClient, org: string, settings: RunnerGroupSettings): Promise<GroupAnswer> {
+async function createRunnerGroup(
+  client: InstallationClient,
+  org: string,
+  settings: RunnerGroupSettings,
+): Promise<GroupAnswer> {
   const { name, visibility, allowsPublicRepositories } = settings;
   try {
     const body = { org, name, visibility, allows_public_repositories: allowsPublicRepositories };
@@ -116,15 +171,25 @@ async function createRunnerGroup(client: InstallationClient, org: string, settin
     return data;
   } catch (error) {
     // Another replica was quicker.
-    const found = classifyGitHubError(error).kind === 'conflict' ? await findRunnerGroup(client, org, name) : undefined;
+    const found =
+      classifyGitHubError(error).kind === 'conflict'
+        ? await findRunnerGroup(client, org, name)
+        : undefined;
     if (found === undefined) throw error;
     return found;
   }
 }
 
-/** Remembers each organisation's runner groups for a while, and asks once for all who ask at the same time. Failures are not remembered. */
+/**
+ * Remembers each organisation's runner groups for a while, and asks once for all who ask at the
+ * same time. Failures are not remembered.
+ */
 export type RunnerGroups = {
-  readonly ensure: (client: InstallationClient, org: string, settings: RunnerGroupSettings) => Promise<RunnerGroup>;
+  readonly ensure: (
+    client: InstallationClient,
+    org: string,
+    settings: RunnerGroupSettings,
+  ) => Promise<RunnerGroup>;
   /** After GitHub did not know the group any more. */
   readonly forget: (org: string) => void;
 };

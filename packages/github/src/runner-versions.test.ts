@@ -14,7 +14,12 @@ describe('the end of a version of the runner', () => {
   beforeAll(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    const github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 });
+    const github = connectGitHub({
+      apiUrl: world.github.url,
+      apps,
+      waits: NO_WAITS,
+      requestTimeoutMs: 10_000,
+    });
     client = github.asInstallation(world.organization);
     await world.github.setRunnerVersion('2.340.0', '2027-03-01T12:00:00Z');
     await world.github.setRunnerVersion('2.341.0', 'soon');
@@ -22,7 +27,9 @@ describe('the end of a version of the runner', () => {
   afterAll(() => world.github.stop());
 
   test.each([ACME, API])('is what GitHub says to $kind', async (scope) => {
-    expect(await findVersionEnd(client, scope, '2.340.0')).toEqual({ endsAt: new Date('2027-03-01T12:00:00Z') });
+    expect(await findVersionEnd(client, scope, '2.340.0')).toEqual({
+      endsAt: new Date('2027-03-01T12:00:00Z'),
+    });
     expect(await findVersionEnd(client, scope, '2.337.0')).toEqual({ endsAt: null });
   });
 
@@ -33,6 +40,8 @@ describe('the end of a version of the runner', () => {
 
   test('is not known to have been refused or unavailable', async () => {
     await world.github.failNext({ path: 'deprecations', status: 403 });
-    expect(await findVersionEnd(client, ACME, '2.340.0').catch(classifyGitHubError)).toMatchObject({ kind: 'forbidden' });
+    expect(await findVersionEnd(client, ACME, '2.340.0').catch(classifyGitHubError)).toMatchObject({
+      kind: 'forbidden',
+    });
   });
 });

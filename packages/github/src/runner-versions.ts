@@ -14,8 +14,9 @@ const OF_ORGANIZATION: string = 'GET /orgs/{org}/actions/runners/deprecations/{v
 const OF_REPOSITORY: string = 'GET /repos/{owner}/{repo}/actions/runners/deprecations/{version}';
 
 /**
- * When a version of the runner ends, as a scope's owner may ask. Undefined when GitHub answers 404: it does not know the version, or, on an
- * older Enterprise Server, the question. Throws what Octokit throws.
+ * When a version of the runner ends, as a scope's owner may ask. Undefined when GitHub answers 404:
+ * it does not know the version, or, on an older Enterprise Server, the question. Throws what
+ * Octokit throws.
  */
 export async function findVersionEnd(
   { octokit }: InstallationClient,
@@ -31,9 +32,14 @@ export async function findVersionEnd(
   });
 }
 
-/** The end of registrations comes no later and is not told today; GitHub leaves out what is not set. */
+/**
+ * The end of registrations comes no later and is not told today; GitHub leaves out what is not set.
+ */
 function instantIn(data: unknown): Date | null {
-  const text = typeof data === 'object' && data !== null && 'runtime_deprecates_at' in data ? data.runtime_deprecates_at : null;
+  const text =
+    typeof data === 'object' && data !== null && 'runtime_deprecates_at' in data
+      ? data.runtime_deprecates_at
+      : null;
   const instant = typeof text === 'string' ? new Date(text) : null;
   return instant === null || Number.isNaN(instant.getTime()) ? null : instant;
 }

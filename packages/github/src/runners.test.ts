@@ -21,13 +21,21 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
   beforeEach(async () => {
     world = await startSmallWorld();
     const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    const github = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 });
+    const github = connectGitHub({
+      apiUrl: world.github.url,
+      apps,
+      waits: NO_WAITS,
+      requestTimeoutMs: 10_000,
+    });
     client = github.asInstallation(world.organization);
   });
   afterEach(() => world.github.stop());
 
   test('a JIT config starts a runner that runs a job (C6)', async () => {
-    const { runnerId, jitConfig } = await createJitConfig(client, scope, { ...jit('worker-1'), workFolder: '/work' });
+    const { runnerId, jitConfig } = await createJitConfig(client, scope, {
+      ...jit('worker-1'),
+      workFolder: '/work',
+    });
     expect(await getRunner(client, scope, runnerId)).toEqual({
       id: runnerId,
       name: 'worker-1',
@@ -43,7 +51,9 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
 
   test('a name that is taken is a conflict, and the registration that has it stays (C6)', async () => {
     const { runnerId } = await createJitConfig(client, scope, jit('worker-1'));
-    const failure = await createJitConfig(client, scope, jit('worker-1')).catch(classifyGitHubError);
+    const failure = await createJitConfig(client, scope, jit('worker-1')).catch(
+      classifyGitHubError,
+    );
     expect(failure).toMatchObject({ kind: 'conflict', status: 409 });
     expect(await listRunners(client, scope)).toMatchObject([{ id: runnerId }]);
   });
@@ -52,30 +62,52 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     ['id', { encoded_jit_config: 'secret' }],
     ['JIT config', { runner: { id: 1 } }],
     ['JIT config', ['something else']],
-  ])('an answer without the %s is told in a sentence, which quotes nothing of it (C6, H1)', async (what, body) => {
-    await world.github.failNext({ method: 'POST', path: 'generate-jitconfig$', status: 201, body });
-    const sentence = `GitHub registered the runner worker-1 in ${describeScope(scope)} without telling its ${what}.`;
-    await expect(createJitConfig(client, scope, jit('worker-1'))).rejects.toThrow(sentence);
-  });
+  ])(
+    'an answer without the %s is told in a sentence, which quotes nothing of it (C6, H1)',
+    async (what, body) => {
+      await world.github.failNext({
+        method: 'POST',
+        path: 'generate-jitconfig$',
+        status: 201,
+        body,
+      });
+      const sentence = `GitHub registered the runner worker-1 in ${describeScope(scope)} without telling its ${what}.`;
+      await expect(createJitConfig(client, scope, jit('worker-1'))).rejects.toThrow(sentence);
+    },
+  );
 
   test('an answer lost after the registration leaves a registration behind (C6)', async () => {
     await world.github.failNext({ path: 'generate-jitconfig$', afterCommit: true });
-    expect(await createJitConfig(client, scope, jit('worker-1')).catch(classifyGitHubError)).toMatchObject({ kind: 'network' });
+    expect(
+      await createJitConfig(client, scope, jit('worker-1')).catch(classifyGitHubError),
+    ).toMatchObject({ kind: 'network' });
     expect(await findRunner(client, scope, 'worker-1')).toMatchObject({ name: 'worker-1' });
   });
 
   test('are found by their exact name, and listed over all pages', async () => {
     const names = Array.from({ length: 101 }, (_each, index) => `worker-${index}`);
     for (const name of names) await createJitConfig(client, scope, jit(name));
-    expect((await listRunners(client, scope)).map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    expect((await listRunners(client, scope)).map(({ name }) => name).toSorted()).toEqual(
+      names.toSorted(),
+    );
     expect(await findRunner(client, scope, 'worker-7')).toMatchObject({ name: 'worker-7' });
     expect(await findRunner(client, scope, 'worker')).toBeUndefined();
   });
 
   test('one whose name comes back in another case and with spaces is found (E5)', async () => {
-    const runners = [{ id: 7, name: ' PDK-abc123-Linux-0123456789AB ', status: 'online', busy: true, labels: [] }];
-    await world.github.failNext({ method: 'GET', path: '/actions/runners$', status: 200, body: { total_count: 1, runners } });
-    expect(await findRunner(client, scope, 'pdk-abc123-linux-0123456789ab')).toMatchObject({ id: 7, busy: true });
+    const runners = [
+      { id: 7, name: ' PDK-abc123-Linux-0123456789AB ', status: 'online', busy: true, labels: [] },
+    ];
+    await world.github.failNext({
+      method: 'GET',
+      path: '/actions/runners$',
+      status: 200,
+      body: { total_count: 1, runners },
+    });
+    expect(await findRunner(client, scope, 'pdk-abc123-linux-0123456789ab')).toMatchObject({
+      id: 7,
+      busy: true,
+    });
   });
 
   test('an idle one is deleted, and is absent then', async () => {
@@ -101,11 +133,15 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
 
   test('other failures of a deletion are thrown', async () => {
     await world.github.failNext({ method: 'DELETE', path: '.', status: 500 });
-    expect(await deleteRunner(client, scope, 1).catch(classifyGitHubError)).toMatchObject({ kind: 'unavailable' });
+    expect(await deleteRunner(client, scope, 1).catch(classifyGitHubError)).toMatchObject({
+      kind: 'unavailable',
+    });
   });
 
   test('labels that GitHub refuses are invalid', async () => {
-    expect(await createJitConfig(client, scope, { ...jit('x'), labels: [] }).catch(classifyGitHubError)).toMatchObject({ kind: 'invalid' });
+    expect(
+      await createJitConfig(client, scope, { ...jit('x'), labels: [] }).catch(classifyGitHubError),
+    ).toMatchObject({ kind: 'invalid' });
   });
 });
 
@@ -116,10 +152,15 @@ test('a scope is described as people write it', () => {
 test('what the installation cannot see is not found', async () => {
   const world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const client = connectGitHub({ apiUrl: world.github.url, apps, waits: NO_WAITS, requestTimeoutMs: 10_000 }).asInstallation(
-    world.organization,
-  );
+  const client = connectGitHub({
+    apiUrl: world.github.url,
+    apps,
+    waits: NO_WAITS,
+    requestTimeoutMs: 10_000,
+  }).asInstallation(world.organization);
   const scope = { kind: 'repository', owner: 'mona', repo: 'tool' } as const;
-  expect(await createJitConfig(client, scope, jit('x')).catch(classifyGitHubError)).toMatchObject({ kind: 'not_found' });
+  expect(await createJitConfig(client, scope, jit('x')).catch(classifyGitHubError)).toMatchObject({
+    kind: 'not_found',
+  });
   await world.github.stop();
 });

@@ -5,7 +5,10 @@ import { foundOrNot } from './found-or-not.ts';
 import { PER_PAGE, readPages } from './read-pages.ts';
 import { describeScope, type RegistrationScope } from './scope.ts';
 
-/** A self-hosted runner as GitHub sees it. Its view lags: `busy` may be false for minutes into a job. */
+/**
+ * A self-hosted runner as GitHub sees it. Its view lags: `busy` may be false for minutes into a
+ * job.
+ */
 export type GitHubRunner = {
   readonly id: number;
   readonly name: string;
@@ -23,8 +26,9 @@ export type JitRequest = {
 };
 
 /**
- * Registers an ephemeral runner and answers what it starts with. The JIT config is a secret and can be had this one time only.
- * Throws (see `classifyGitHubError`): `conflict` when a runner of that name is registered in the scope already.
+ * Registers an ephemeral runner and answers what it starts with. The JIT config is a secret and can
+ * be had this one time only. Throws (see `classifyGitHubError`): `conflict` when a runner of that
+ * name is registered in the scope already.
  */
 export async function createJitConfig(
   { octokit }: InstallationClient,
@@ -40,24 +44,37 @@ export async function createJitConfig(
   const { data } =
     scope.kind === 'organization'
       ? await octokit.rest.actions.generateRunnerJitconfigForOrg({ org: scope.owner, ...body })
-      : await octokit.rest.actions.generateRunnerJitconfigForRepo({ owner: scope.owner, repo: scope.repo, ...body });
+      : await octokit.rest.actions.generateRunnerJitconfigForRepo({
+          owner: scope.owner,
+          repo: scope.repo,
+          ...body,
+        });
   // Told by our own sentences, for what stands between us and GitHub may answer anything.
   const { runner, encoded_jit_config: jitConfig }: Partial<typeof data> = data ?? {};
   const without = (what: string) =>
-    new Error(`GitHub registered the runner ${name} in ${describeScope(scope)} without telling its ${what}.`);
+    new Error(
+      `GitHub registered the runner ${name} in ${describeScope(scope)} without telling its ${what}.`,
+    );
   if (typeof jitConfig !== 'string' || jitConfig === '') throw without('JIT config');
   if (typeof runner?.id !== 'number') throw without('id');
   return { runnerId: runner.id, jitConfig };
 }
 
 /** The runner of exactly this name, if it is registered in the scope. */
-export async function findRunner(client: InstallationClient, scope: RegistrationScope, name: string): Promise<GitHubRunner | undefined> {
+export async function findRunner(
+  client: InstallationClient,
+  scope: RegistrationScope,
+  name: string,
+): Promise<GitHubRunner | undefined> {
   // Enterprise Servers that do not know the filter answer all runners.
   return (await readRunners(client, scope, { name })).find((runner) => runner.name === name);
 }
 
 /** All runners of the scope, page by page (100 each). */
-export function listRunners(client: InstallationClient, scope: RegistrationScope): Promise<GitHubRunner[]> {
+export function listRunners(
+  client: InstallationClient,
+  scope: RegistrationScope,
+): Promise<GitHubRunner[]> {
   return readRunners(client, scope, {});
 }
 
@@ -72,9 +89,14 @@ async function readRunners(
     const { data, headers } =
       scope.kind === 'organization'
         ? await actions.listSelfHostedRunnersForOrg({ org: scope.owner, ...query })
-        : await actions.listSelfHostedRunnersForRepo({ owner: scope.owner, repo: scope.repo, ...query });
+        : await actions.listSelfHostedRunnersForRepo({
+            owner: scope.owner,
+            repo: scope.repo,
+            ...query,
+          });
     const { runners: items, total_count: total }: Partial<typeof data> = data ?? {};
-    if (!Array.isArray(items)) throw new Error(`GitHub answered without a list of the runners of ${describeScope(scope)}.`);
+    if (!Array.isArray(items))
+      throw new Error(`GitHub answered without a list of the runners of ${describeScope(scope)}.`);
     return { items: items.map(parseRunner), total, link: headers.link };
   });
 }
@@ -88,15 +110,23 @@ export async function getRunner(
   return foundOrNot(async () => {
     const { data } =
       scope.kind === 'organization'
-        ? await octokit.rest.actions.getSelfHostedRunnerForOrg({ org: scope.owner, runner_id: runnerId })
-        : await octokit.rest.actions.getSelfHostedRunnerForRepo({ owner: scope.owner, repo: scope.repo, runner_id: runnerId });
+        ? await octokit.rest.actions.getSelfHostedRunnerForOrg({
+            org: scope.owner,
+            runner_id: runnerId,
+          })
+        : await octokit.rest.actions.getSelfHostedRunnerForRepo({
+            owner: scope.owner,
+            repo: scope.repo,
+            runner_id: runnerId,
+          });
     return parseRunner(data);
   });
 }
 
 /**
- * Removes a registration. `busy`: GitHub refuses because the runner works (422). `absent`: there is none (404); an ephemeral runner's
- * registration goes by itself after its job. That `deleted` comes back does not prove that the runner was idle: GitHub's knowledge lags.
+ * Removes a registration. `busy`: GitHub refuses because the runner works (422). `absent`: there is
+ * none (404); an ephemeral runner's registration goes by itself after its job. That `deleted` comes
+ * back does not prove that the runner was idle: GitHub's knowledge lags.
  */
 export async function deleteRunner(
   { octokit }: InstallationClient,
@@ -105,9 +135,16 @@ export async function deleteRunner(
 ): Promise<'deleted' | 'absent' | 'busy'> {
   try {
     if (scope.kind === 'organization') {
-      await octokit.rest.actions.deleteSelfHostedRunnerFromOrg({ org: scope.owner, runner_id: runnerId });
+      await octokit.rest.actions.deleteSelfHostedRunnerFromOrg({
+        org: scope.owner,
+        runner_id: runnerId,
+      });
     } else {
-      await octokit.rest.actions.deleteSelfHostedRunnerFromRepo({ owner: scope.owner, repo: scope.repo, runner_id: runnerId });
+      await octokit.rest.actions.deleteSelfHostedRunnerFromRepo({
+        owner: scope.owner,
+        repo: scope.repo,
+        runner_id: runnerId,
+      });
     }
     return 'deleted';
   } catch (error) {
@@ -127,11 +164,27 @@ type RunnerAnswer = {
   readonly labels?: readonly { readonly name: string }[];
 } | null;
 
-/** An answer without what decides about a runner is none: that a runner is missing or idle would follow from it. */
+/**
+ * An answer without what decides about a runner is none: that a runner is missing or idle would
+ * follow from it.
+ */
 function parseRunner(answer: RunnerAnswer): GitHubRunner {
   const { id, name, status, busy, labels = [] } = answer ?? {};
-  if (typeof id !== 'number' || typeof name !== 'string' || typeof status !== 'string' || typeof busy !== 'boolean') {
-    throw new Error('GitHub told of a runner without its id, its name, its status or whether it is busy.');
+  if (
+    typeof id !== 'number' ||
+    typeof name !== 'string' ||
+    typeof status !== 'string' ||
+    typeof busy !== 'boolean'
+  ) {
+    throw new Error(
+      'GitHub told of a runner without its id, its name, its status or whether it is busy.',
+    );
   }
-  return { id, name: readRunnerName(name), online: status === 'online', busy, labels: labels.map((label) => label.name) };
+  return {
+    id,
+    name: readRunnerName(name),
+    online: status === 'online',
+    busy,
+    labels: labels.map((label) => label.name),
+  };
 }

@@ -12,17 +12,30 @@ describe('isSigned (B1, B2)', () => {
   });
 
   test('accepts the previous secret while it is being rotated', async () => {
-    expect(isSigned(body, await sign('the previous secret', body.toString()), [secret, 'the previous secret'])).toBe(true);
+    expect(
+      isSigned(body, await sign('the previous secret', body.toString()), [
+        secret,
+        'the previous secret',
+      ]),
+    ).toBe(true);
   });
 
   test('accepts bytes that are no valid UTF-8', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
-    expect(isSigned(bytes, `sha256=${createHmac('sha256', secret).update(bytes).digest('hex')}`, [secret])).toBe(true);
+    expect(
+      isSigned(bytes, `sha256=${createHmac('sha256', secret).update(bytes).digest('hex')}`, [
+        secret,
+      ]),
+    ).toBe(true);
   });
 
   test('refuses a signature of another secret or of another body', async () => {
     expect(isSigned(body, await sign('another secret', body.toString()), [secret])).toBe(false);
-    expect(isSigned(Buffer.concat([body, Buffer.from(' ')]), await sign(secret, body.toString()), [secret])).toBe(false);
+    expect(
+      isSigned(Buffer.concat([body, Buffer.from(' ')]), await sign(secret, body.toString()), [
+        secret,
+      ]),
+    ).toBe(false);
   });
 
   const hex = createHmac('sha256', secret).update(body).digest('hex');

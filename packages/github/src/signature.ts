@@ -3,14 +3,21 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const HEADER = /^sha256=([0-9a-f]{64})$/;
 
 /**
- * Whether `header` (X-Hub-Signature-256) is the HMAC-SHA256 of the raw body under one of the secrets.
- * Several secrets are given while one is being replaced by another (B2); each is tried, whichever matches.
- * The older sha1 header is refused, as is anything that is not exactly `sha256=` and 64 lower-case hex digits (B1).
- * Throws when no usable secret is given: an empty key would let anyone sign.
+ * Whether `header` (X-Hub-Signature-256) is the HMAC-SHA256 of the raw body under one of the
+ * secrets. Several secrets are given while one is being replaced by another (B2); each is tried,
+ * whichever matches. The older sha1 header is refused, as is anything that is not exactly `sha256=`
+ * and 64 lower-case hex digits (B1). Throws when no usable secret is given: an empty key would let
+ * anyone sign.
  */
-export function isSigned(rawBody: Buffer, header: string | undefined, secrets: readonly string[]): boolean {
+export function isSigned(
+  rawBody: Buffer,
+  header: string | undefined,
+  secrets: readonly string[],
+): boolean {
   if (secrets.length === 0 || secrets.includes('')) {
-    throw new Error('Checking a webhook signature needs at least one secret and no empty ones: set the webhook secret of the GitHub App.');
+    throw new Error(
+      'Checking a webhook signature needs at least one secret and no empty ones: set the webhook secret of the GitHub App.',
+    );
   }
   const hex = header === undefined ? undefined : HEADER.exec(header)?.[1];
   if (hex === undefined) return false;
@@ -18,7 +25,8 @@ export function isSigned(rawBody: Buffer, header: string | undefined, secrets: r
   let signed = false;
   for (const secret of secrets) {
     // No early exit: the time taken tells nothing of which secret matched.
-    if (timingSafeEqual(createHmac('sha256', secret).update(rawBody).digest(), given)) signed = true;
+    if (timingSafeEqual(createHmac('sha256', secret).update(rawBody).digest(), given))
+      signed = true;
   }
   return signed;
 }

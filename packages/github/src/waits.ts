@@ -11,18 +11,25 @@ export type Wait = {
 };
 
 /**
- * What is known of GitHub's waits, by every process: asked before each call, and told of each answer that names one. Of several waits the
- * longest binds.
+ * What is known of GitHub's waits, by every process: asked before each call, and told of each
+ * answer that names one. Of several waits the longest binds.
  */
 export type Waits = {
   /** What a call against this budget has to wait for; undefined: it may be made now. */
-  readonly left: (caller: Caller, resource: string) => Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
+  readonly left: (
+    caller: Caller,
+    resource: string,
+  ) => Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
   /** Never rejects: the answer that names the wait may hold what can be had only once. */
   readonly note: (caller: Caller, wait: Wait) => Promise<void>;
 };
 
 /** What an answer says of waiting. */
-export type AnswerHead = { readonly status: number; readonly headers: Headers; readonly data: unknown };
+export type AnswerHead = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly data: unknown;
+};
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
@@ -32,7 +39,10 @@ const SECONDARY_LIMIT_WAIT_MS = 60_000;
 /** Where too many calls were refused and the wait is over already, or none at all. */
 const SHORTEST_WAIT_MS = 1_000;
 
-/** Too many calls: told from a missing permission by status, headers and the answer's link, never by its words. */
+/**
+ * Too many calls: told from a missing permission by status, headers and the answer's link, never by
+ * its words.
+ */
 export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
   if (status === 429) return true;
   if (status !== 403) return false;
@@ -40,8 +50,9 @@ export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
 }
 
 /**
- * The waits that an answer names: `Retry-After` and a secondary limit bind all calls of this caller, an hourly budget that is used
- * up those that count against it. A success that takes the last of a budget names one too. `now`: milliseconds since the epoch.
+ * The waits that an answer names: `Retry-After` and a secondary limit bind all calls of this
+ * caller, an hourly budget that is used up those that count against it. A success that takes the
+ * last of a budget names one too. `now`: milliseconds since the epoch.
  */
 export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'message'>[] {
   const { status, headers } = answer;
@@ -55,7 +66,9 @@ export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'messa
   const resource = headers['x-ratelimit-resource'];
   return [
     ...(ofAll > 0 ? [{ ms: ofAll }] : []),
-    ...(ofBudget > 0 ? [{ ms: ofBudget, ...(resource === undefined ? {} : { resource: String(resource) }) }] : []),
+    ...(ofBudget > 0
+      ? [{ ms: ofBudget, ...(resource === undefined ? {} : { resource: String(resource) }) }]
+      : []),
   ];
 }
 
@@ -69,13 +82,21 @@ function untilReset(headers: Headers, now: number): number | undefined {
   return resetAt === undefined ? undefined : resetAt - (Number.isNaN(theirs) ? now : theirs);
 }
 
-/** A secondary limit may come without any header; then the link to its explanation is all that tells it from a missing permission. */
+/**
+ * A secondary limit may come without any header; then the link to its explanation is all that tells
+ * it from a missing permission.
+ */
 function namesSecondaryLimit(data: unknown): boolean {
-  const link = typeof data === 'object' && data !== null && 'documentation_url' in data ? data.documentation_url : undefined;
+  const link =
+    typeof data === 'object' && data !== null && 'documentation_url' in data
+      ? data.documentation_url
+      : undefined;
   return typeof link === 'string' && /#[^#]*\b(?:secondary|abuse)-rate-limits\b/.test(link);
 }
 
 function secondsToMs(value: string | number | undefined): number | undefined {
   const seconds = Number(value);
-  return value === undefined || value === '' || !Number.isFinite(seconds) || seconds < 0 ? undefined : seconds * 1000;
+  return value === undefined || value === '' || !Number.isFinite(seconds) || seconds < 0
+    ? undefined
+    : seconds * 1000;
 }

@@ -18,7 +18,10 @@ export interface Additions {
 }
 
 /** Puts a template's container over ours: its fields win, its variables and mounts are added. */
-export function overlayContainer(ours: Container, theirs: Partial<PodTemplateContainer>): Container {
+export function overlayContainer(
+  ours: Container,
+  theirs: Partial<PodTemplateContainer>,
+): Container {
   const { env: theirEnv, volumeMounts: theirMounts, ...fields } = theirs;
   const env = mergeLists(ours.env, theirEnv, sameName);
   const mounts = mergeLists(ours.volumeMounts, theirMounts, sameMount);
@@ -44,8 +47,13 @@ export function mergeLists<T>(
 /**
  * Merges containers by name: ours in our order, each with theirs put over it, then their others.
  */
-export function mergeContainers(ours: readonly Container[], theirs: readonly PodTemplateContainer[]): Container[] {
-  const merged = ours.map((own) => overlayContainer(own, theirs.find(({ name }) => name === own.name) ?? {}));
+export function mergeContainers(
+  ours: readonly Container[],
+  theirs: readonly PodTemplateContainer[],
+): Container[] {
+  const merged = ours.map((own) =>
+    overlayContainer(own, theirs.find(({ name }) => name === own.name) ?? {}),
+  );
   const others = theirs.filter(({ name }) => !ours.some((own) => own.name === name));
   return [...merged, ...others.map((other) => overlayContainer({ name: other.name }, other))];
 }
@@ -57,5 +65,7 @@ const sameMount = (a: Mount, b: Mount): boolean => sameName(a, b) || a.mountPath
 
 /** In YAML a key without a value is null. It means the same as no key. */
 export function dropNulls<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as { [K in keyof T]?: NonNullable<T[K]> };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
 }

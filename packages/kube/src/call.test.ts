@@ -35,7 +35,12 @@ describe('a call', () => {
     };
     writeFileSync(kubeconfigFile, JSON.stringify(config));
     const url = `http://127.0.0.1:${port}/prefix/`;
-    cluster = connectCluster({ kubeconfigFile, context: 'b', server: url, requestTimeoutMs: 20_000 });
+    cluster = connectCluster({
+      kubeconfigFile,
+      context: 'b',
+      server: url,
+      requestTimeoutMs: 20_000,
+    });
   });
   afterEach(async () => {
     cluster.close();
@@ -44,22 +49,26 @@ describe('a call', () => {
     rmSync(dir, { recursive: true });
   });
 
-  const call = async (by = cluster) => callJson(by, { method: 'GET', path: '/api/v1/pods', query: { limit: 1, continue: undefined } });
+  const call = async (by = cluster) =>
+    callJson(by, { method: 'GET', path: '/api/v1/pods', query: { limit: 1, continue: undefined } });
   const failure = async (by = cluster) => call(by).then(() => undefined, classifyKubeError);
   /** Waits for no answer: only for tests in which none comes. */
   const hasty = () => ({ ...cluster, requestTimeoutMs: 200 });
 
   test('it goes to the given address with the credentials of the chosen context', async () => {
-    answer = (request, response) => void response.end(JSON.stringify([request.url, request.headers.authorization]));
+    answer = (request, response) =>
+      void response.end(JSON.stringify([request.url, request.headers.authorization]));
     expect(await call()).toEqual(['/prefix/api/v1/pods?limit=1', 'Bearer token-b']);
   });
 
   test('what PostgreSQL cannot hold becomes U+FFFD, in JSON, plain text and refusals (P6)', async () => {
-    answer = (_request, response) => void response.end(String.raw`{"a\u0000":"\ud800 \ud83d\ude00"}`);
+    answer = (_request, response) =>
+      void response.end(String.raw`{"a\u0000":"\ud800 \ud83d\ude00"}`);
     expect(await call()).toEqual({ 'a\uFFFD': '\uFFFD 😀' });
     answer = (_request, response) => void response.end('a\0b');
     expect(await callText(cluster, { method: 'GET', path: '/log' })).toBe('a\uFFFDb');
-    answer = (_request, response) => void response.writeHead(404).end(String.raw`{"kind":"Status","message":"no \u0000"}`);
+    answer = (_request, response) =>
+      void response.writeHead(404).end(String.raw`{"kind":"Status","message":"no \u0000"}`);
     expect((await failure())?.message).toContain('no \uFFFD');
   });
 
@@ -80,12 +89,16 @@ describe('a call', () => {
     const noted: unknown[] = [];
     const log = async (by = cluster) => {
       const read = { method: 'GET', path: '/log', answeredByNode: true } as const;
-      return callText({ ...by, noteCall: (failed) => noted.push(failed?.kind) }, read).then(() => undefined, classifyKubeError);
+      return callText({ ...by, noteCall: (failed) => noted.push(failed?.kind) }, read).then(
+        () => undefined,
+        classifyKubeError,
+      );
     };
     answer = () => undefined;
     expect(await log(hasty())).toMatchObject({ kind: 'timeout' });
     answer = (_request, response) => {
-      const message = 'Get "https://10.0.0.7:10250/containerLogs/runners/pdk-1/runner": dial tcp 10.0.0.7:10250: connect: no route to host';
+      const message =
+        'Get "https://10.0.0.7:10250/containerLogs/runners/pdk-1/runner": dial tcp 10.0.0.7:10250: connect: no route to host';
       response.writeHead(500).end(JSON.stringify({ kind: 'Status', message }));
     };
     expect(await log()).toMatchObject({ kind: 'unavailable', status: 500 });
@@ -128,13 +141,17 @@ describe('a call', () => {
   test("a caller's signal ends it with the signal's own reason", async () => {
     const over = new AbortController();
     answer = () => over.abort(new Error('enough'));
-    await expect(callText(cluster, { method: 'GET', path: '/x', signal: over.signal })).rejects.toThrow('enough');
+    await expect(
+      callText(cluster, { method: 'GET', path: '/x', signal: over.signal }),
+    ).rejects.toThrow('enough');
   });
 
   test('a refusal tells what was attempted, what the cluster said and how long to stay away', async () => {
     answer = (_request, response) => {
       response.writeHead(429, { 'retry-after': '3' });
-      response.end(JSON.stringify({ kind: 'Status', reason: 'TooManyRequests', message: 'slow down' }));
+      response.end(
+        JSON.stringify({ kind: 'Status', reason: 'TooManyRequests', message: 'slow down' }),
+      );
     };
     expect(await failure()).toEqual({
       kind: 'too_many_requests',
@@ -146,7 +163,13 @@ describe('a call', () => {
   });
 
   test.each([
-    [404, 'NotFound', { kind: 'namespaces', name: 'runners' }, 'namespaces "runners" not found', ': 404 NotFound namespaces "runners"'],
+    [
+      404,
+      'NotFound',
+      { kind: 'namespaces', name: 'runners' },
+      'namespaces "runners" not found',
+      ': 404 NotFound namespaces "runners"',
+    ],
     [
       403,
       'Forbidden',
@@ -168,27 +191,54 @@ describe('a call', () => {
       'admission webhook "policy.test" denied the request: hidden',
       ': 400 admission webhook "policy.test" denied the request',
     ],
-    [422, 'Invalid', { kind: 'Secret', name: 'pdk-1' }, 'data: Invalid value: hidden', ': 422 Invalid Secret "pdk-1"'],
-  ])('of a secret’s refusal (%s %s) the rule is told, and nothing that may quote it (H1)', async (code, reason, details, message, told) => {
-    const status = JSON.stringify({ kind: 'Status', code, reason, details, message });
-    answer = (_request, response) => void response.writeHead(code).end(status);
-    const refusal = await callJson(cluster, { method: 'POST', path: '/api/v1/secrets', body: {}, secretBody: true }).catch(
-      classifyKubeError,
-    );
-    expect(refusal).toMatchObject({ message: `POST /api/v1/secrets${told}` });
-  });
+    [
+      422,
+      'Invalid',
+      { kind: 'Secret', name: 'pdk-1' },
+      'data: Invalid value: hidden',
+      ': 422 Invalid Secret "pdk-1"',
+    ],
+  ])(
+    'of a secret’s refusal (%s %s) the rule is told, and nothing that may quote it (H1)',
+    async (code, reason, details, message, told) => {
+      const status = JSON.stringify({ kind: 'Status', code, reason, details, message });
+      answer = (_request, response) => void response.writeHead(code).end(status);
+      const refusal = await callJson(cluster, {
+        method: 'POST',
+        path: '/api/v1/secrets',
+        body: {},
+        secretBody: true,
+      }).catch(classifyKubeError);
+      expect(refusal).toMatchObject({ message: `POST /api/v1/secrets${told}` });
+    },
+  );
 
   test('what the server warns of is told beside its answer, and what a proxy says is not (H1)', async () => {
-    const warnings = ['299 - "unknown field \\"spec.image\\""', '110 proxy "stale"', '299 kube "a \\\\ b"'];
-    answer = (_request, response) => void response.setHeaders(new Map([['warning', warnings]])).end('{}');
+    const warnings = [
+      '299 - "unknown field \\"spec.image\\""',
+      '110 proxy "stale"',
+      '299 kube "a \\\\ b"',
+    ];
+    answer = (_request, response) =>
+      void response.setHeaders(new Map([['warning', warnings]])).end('{}');
     const told: string[] = [];
-    await callJson(cluster, { method: 'POST', path: '/', body: {}, onWarnings: (said) => void told.push(...said) });
+    await callJson(cluster, {
+      method: 'POST',
+      path: '/',
+      body: {},
+      onWarnings: (said) => void told.push(...said),
+    });
     expect(told).toEqual(['unknown field "spec.image"', 'a \\ b']);
   });
 
   test('an answer in HTML is classed by its status alone', async () => {
-    answer = (_request, response) => void response.writeHead(502).end('<html>pods not found</html>');
-    expect(await failure()).toMatchObject({ kind: 'unavailable', status: 502, message: 'GET /api/v1/pods: 502 Bad Gateway' });
+    answer = (_request, response) =>
+      void response.writeHead(502).end('<html>pods not found</html>');
+    expect(await failure()).toMatchObject({
+      kind: 'unavailable',
+      status: 502,
+      message: 'GET /api/v1/pods: 502 Bad Gateway',
+    });
     answer = (_request, response) => void response.end('<html>welcome</html>');
     expect(await failure()).toMatchObject({ kind: 'unavailable' });
   });

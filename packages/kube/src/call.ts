@@ -53,7 +53,10 @@ export async function callText(cluster: Cluster, call: Call): Promise<string> {
  * Opens a call whose answer never ends by itself. Resolves when the answer begins. The caller reads
  * the stream and aborts by `call.signal`.
  */
-export async function callStream(cluster: Cluster, call: Call & { readonly signal: AbortSignal }): Promise<IncomingMessage> {
+export async function callStream(
+  cluster: Cluster,
+  call: Call & { readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
   // The time limit covers the answer's head only, so the socket has another signal than the limit.
   const connection = new AbortController();
   const abort = () => connection.abort(call.signal.reason);
@@ -75,13 +78,18 @@ export async function callStream(cluster: Cluster, call: Call & { readonly signa
   }
 }
 
-async function limited<T>(cluster: Cluster, call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function limited<T>(
+  cluster: Cluster,
+  call: Call,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   try {
     const answer = await withinLimit(cluster, call, run);
     cluster.noteCall?.();
     return answer;
   } catch (error) {
-    if (error instanceof KubeError && !isNodeSilence(call, error.failure)) cluster.noteCall?.(error.failure);
+    if (error instanceof KubeError && !isNodeSilence(call, error.failure))
+      cluster.noteCall?.(error.failure);
     throw error;
   }
 }
@@ -90,11 +98,17 @@ async function limited<T>(cluster: Cluster, call: Call, run: (signal: AbortSigna
 const isNodeSilence = ({ answeredByNode = false }: Call, { kind }: KubeFailure): boolean =>
   answeredByNode && (kind === 'timeout' || kind === 'unavailable');
 
-async function withinLimit<T>(cluster: Cluster, call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withinLimit<T>(
+  cluster: Cluster,
+  call: Call,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), cluster.requestTimeoutMs);
   try {
-    return await run(call.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, call.signal]));
+    return await run(
+      call.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, call.signal]),
+    );
   } catch (error) {
     if (error instanceof KubeError) throw error;
     call.signal?.throwIfAborted();
@@ -111,7 +125,10 @@ async function withinLimit<T>(cluster: Cluster, call: Call, run: (signal: AbortS
 /** The error of a connection that failed or broke. */
 export function networkError(cluster: Cluster, call: Call, error: unknown): KubeError {
   const why = error instanceof Error ? error.message || error.name : String(error);
-  return new KubeError({ kind: 'network', message: `${describe(call)}: no connection to ${cluster.server}: ${why}` }, { cause: error });
+  return new KubeError(
+    { kind: 'network', message: `${describe(call)}: no connection to ${cluster.server}: ${why}` },
+    { cause: error },
+  );
 }
 
 async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
@@ -121,7 +138,12 @@ async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<
     path: call.path + queryOf(call),
     headers: {
       accept: call.accept ?? 'application/json',
-      ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...(body === undefined
+        ? {}
+        : {
+            'content-type': call.contentType ?? 'application/json',
+            'content-length': Buffer.byteLength(body),
+          }),
     },
     body,
     signal,
@@ -131,7 +153,9 @@ async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<
     call.onWarnings?.(warningsIn(answer.headersDistinct['warning'] ?? []));
     return answer;
   }
-  throw new KubeError(answeredFailure(call, status, answer.headers['retry-after'], await readText(call, answer)));
+  throw new KubeError(
+    answeredFailure(call, status, answer.headers['retry-after'], await readText(call, answer)),
+  );
 }
 
 /** The API server warns with code 299 and a quoted text: `299 - "unknown field \"spec.image\""`. */
@@ -140,9 +164,16 @@ const WARNING = /^299 \S+ "((?:[^"\\]|\\.)*)"/;
 const warningsIn = (headers: readonly string[]): string[] =>
   headers.flatMap((header) => WARNING.exec(header)?.[1]?.replaceAll(/\\(.)/g, '$1') ?? []);
 
-function answeredFailure(call: Call, status: number, retryAfter: string | undefined, body: string): KubeFailure {
+function answeredFailure(
+  call: Call,
+  status: number,
+  retryAfter: string | undefined,
+  body: string,
+): KubeFailure {
   const said = readStatus(parsed(body));
-  const seconds = said.retryAfterSeconds ?? (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
+  const seconds =
+    said.retryAfterSeconds ??
+    (retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined);
   const words = call.secretBody === true ? redactedWords(said) : said.message;
   // API priority and fairness, and proxies on the way, answer in plain text instead of a Status.
   const reason = said.reason ?? (said.message === undefined ? STATUS_CODES[status] : undefined);
@@ -177,7 +208,10 @@ async function readText(call: Call, answer: IncomingMessage): Promise<string> {
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > LONGEST_ANSWER_BYTES) {
-      throw new KubeError({ kind: 'unavailable', message: `${describe(call)}: the answer is longer than ${LONGEST_ANSWER_BYTES} bytes` });
+      throw new KubeError({
+        kind: 'unavailable',
+        message: `${describe(call)}: the answer is longer than ${LONGEST_ANSWER_BYTES} bytes`,
+      });
     }
     text += decoder.write(chunk);
   }
@@ -185,7 +219,9 @@ async function readText(call: Call, answer: IncomingMessage): Promise<string> {
 }
 
 function queryOf({ query = {} }: Call): string {
-  const pairs = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, String(value)]],
+  );
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 
@@ -193,7 +229,14 @@ function queryOf({ query = {} }: Call): string {
 const describe = ({ method, path }: Call): string => `${method} ${path}`;
 
 /** The path of a core object or a collection. */
-export function objectPath(namespace: string, resource: 'pods' | 'secrets' | 'events', name?: string, subresource?: string): string {
-  const parts = [namespace, resource, name, subresource].filter((part) => part !== undefined).map(encodeURIComponent);
+export function objectPath(
+  namespace: string,
+  resource: 'pods' | 'secrets' | 'events',
+  name?: string,
+  subresource?: string,
+): string {
+  const parts = [namespace, resource, name, subresource]
+    .filter((part) => part !== undefined)
+    .map(encodeURIComponent);
   return `/api/v1/namespaces/${parts.join('/')}`;
 }

@@ -12,12 +12,17 @@ export const levelOf = (failure: KubeFailure) => (isAway(failure) ? 'debug' : 'w
  * The metric and log lines of an API server that goes away and comes back, alike in all services.
  */
 export function clusterEvents(metrics: Metrics, log: Log): ReachabilityEvents {
-  const away = metrics.gauge('paddock_cluster_away', '1 while this process gets no answers from the API server');
+  const away = metrics.gauge(
+    'paddock_cluster_away',
+    '1 while this process gets no answers from the API server',
+  );
   away.set(0);
   return {
     away(failure) {
       away.set(1);
-      log.warn('the API server is away: what needs it waits, and no more is said of each', { failure });
+      log.warn('the API server is away: what needs it waits, and no more is said of each', {
+        failure,
+      });
     },
     back({ ms, failedCalls }) {
       away.set(0);

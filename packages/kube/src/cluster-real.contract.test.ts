@@ -9,7 +9,8 @@ const assets = process.env['KUBEBUILDER_ASSETS'];
 if (assets === undefined || assets === '') {
   describe('a real kube-apiserver', () => {
     // eslint-disable-next-line jest/no-disabled-tests, jest/expect-expect
-    test.skip('the cluster contract (skipped: KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd)', () => undefined);
+    test.skip('the cluster contract (skipped: KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd)', () =>
+      undefined);
   });
 } else {
   clusterContract('a real kube-apiserver', async () => {
@@ -17,7 +18,10 @@ if (assets === undefined || assets === '') {
     const strangersFile = `${real.kubeconfigFile}-stranger`;
     const text = await readFile(real.kubeconfigFile, 'utf8');
     await writeFile(strangersFile, text.replace(/"token":"\w+"/, '"token":"wrong"'));
-    const cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 20_000 });
+    const cluster = connectCluster({
+      kubeconfigFile: real.kubeconfigFile,
+      requestTimeoutMs: 20_000,
+    });
     const stranger = connectCluster({ kubeconfigFile: strangersFile, requestTimeoutMs: 20_000 });
     return {
       cluster,

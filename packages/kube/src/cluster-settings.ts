@@ -4,8 +4,18 @@ import type { ReachabilityEvents } from './reachability.ts';
 
 /** The settings of every service that talks to the cluster. */
 export const clusterSettings = {
-  kubeconfig: optional(text({ env: 'PADDOCK_KUBECONFIG', doc: 'A kubeconfig file. Without it, a service uses its pod’s service account' })),
-  kubeContext: optional(text({ env: 'PADDOCK_KUBE_CONTEXT', doc: 'The context of that file to use, if not its current one' })),
+  kubeconfig: optional(
+    text({
+      env: 'PADDOCK_KUBECONFIG',
+      doc: 'A kubeconfig file. Without it, a service uses its pod’s service account',
+    }),
+  ),
+  kubeContext: optional(
+    text({
+      env: 'PADDOCK_KUBE_CONTEXT',
+      doc: 'The context of that file to use, if not its current one',
+    }),
+  ),
   ...tuning({
     kubeTimeoutMs: duration({
       env: 'PADDOCK_KUBE_TIMEOUT_MS',
@@ -21,7 +31,10 @@ export const clusterSettings = {
  * Connects to the cluster that the settings name, without a call. Throws ConfigError if they name
  * none.
  */
-export const connectConfiguredCluster = (config: SettingsOf<typeof clusterSettings>, events: ReachabilityEvents): Cluster =>
+export const connectConfiguredCluster = (
+  config: SettingsOf<typeof clusterSettings>,
+  events: ReachabilityEvents,
+): Cluster =>
   connectCluster({
     kubeconfigFile: config.kubeconfig,
     context: config.kubeContext,

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { containerStatus, eventAbout, failureOf, RUNNING, setPodStatus, workerOf } from './scenes/contract-parts.scene.ts';
+import {
+  containerStatus,
+  eventAbout,
+  failureOf,
+  RUNNING,
+  setPodStatus,
+  workerOf,
+} from './scenes/contract-parts.scene.ts';
 import { podEvents } from './events.ts';
 import { readLogTail } from './logs.ts';
 import { createPod, deletePod, findPod, listPods } from './pods.ts';
@@ -42,20 +49,38 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
     afterAll(async () => stop?.());
 
     const newWorker = (instance = `i${++made}`) => workerOf(instance, `pdk-${instance}-${++made}`);
-    const setStatus = (pod: string, status: object) => setPodStatus(cluster, { namespace, name: pod }, status);
+    const setStatus = (pod: string, status: object) =>
+      setPodStatus(cluster, { namespace, name: pod }, status);
 
     probeContract(() => ({ cluster, stranger }));
 
     describe('pods', () => {
       test('a pod is created once, and found again with what its labels and annotations say (C6, E6)', async () => {
-        const entity = { type: 'User', name: 'mona', appId: 12, installationId: 345, repoFullName: 'mona/dot.files' } as const;
+        const entity = {
+          type: 'User',
+          name: 'mona',
+          appId: 12,
+          installationId: 345,
+          repoFullName: 'mona/dot.files',
+        } as const;
         const worker = { ...newWorker(), madeForJobId: 7_000_000_001, deliveryGuid: 'd-1', entity };
         const { uid, outcome } = await createPod(cluster, runnerPod(worker));
         expect(outcome).toBe('created');
-        expect(await createPod(cluster, runnerPod(worker))).toEqual({ outcome: 'exists', uid, warnings: [] });
+        expect(await createPod(cluster, runnerPod(worker))).toEqual({
+          outcome: 'exists',
+          uid,
+          warnings: [],
+        });
         const { name: called, image, ...marks } = worker;
         const found = await findPod(cluster, worker);
-        expect(found).toMatchObject({ name: called, namespace, image, uid, phase: 'Pending', containersTerminated: false });
+        expect(found).toMatchObject({
+          name: called,
+          namespace,
+          image,
+          uid,
+          phase: 'Pending',
+          containersTerminated: false,
+        });
         expect({ ...found?.worker, namespace }).toEqual(marks);
       });
 
@@ -68,13 +93,26 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
       });
 
       test('a manifest that breaks a rule is refused as invalid, a namespace that is not there is not_found', async () => {
-        const [bad, nowhere] = [runnerPod({ ...newWorker(), image: '' }), runnerPod({ ...newWorker(), namespace: 'nowhere' })];
-        await expect(failureOf(createPod(cluster, bad))).resolves.toMatchObject({ kind: 'invalid', status: 422, reason: 'Invalid' });
-        await expect(failureOf(createPod(cluster, nowhere))).resolves.toMatchObject({ kind: 'not_found', status: 404 });
+        const [bad, nowhere] = [
+          runnerPod({ ...newWorker(), image: '' }),
+          runnerPod({ ...newWorker(), namespace: 'nowhere' }),
+        ];
+        await expect(failureOf(createPod(cluster, bad))).resolves.toMatchObject({
+          kind: 'invalid',
+          status: 422,
+          reason: 'Invalid',
+        });
+        await expect(failureOf(createPod(cluster, nowhere))).resolves.toMatchObject({
+          kind: 'not_found',
+          status: 404,
+        });
       });
 
       test('credentials that the cluster does not know are unauthorized', async () => {
-        await expect(failureOf(findPod(stranger, newWorker()))).resolves.toMatchObject({ kind: 'unauthorized', status: 401 });
+        await expect(failureOf(findPod(stranger, newWorker()))).resolves.toMatchObject({
+          kind: 'unauthorized',
+          status: 401,
+        });
       });
 
       test('a pod is deleted only as it was seen: another uid or a later version changes nothing (E5)', async () => {
@@ -82,11 +120,17 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const { uid } = await createPod(cluster, runnerPod(worker));
         const seen = await findPod(cluster, worker);
         await setStatus(worker.name, RUNNING);
-        expect(await deletePod(cluster, { ...worker, uid: '00000000-0000-0000-0000-000000000000' })).toBe('changed');
-        expect(await deletePod(cluster, { ...worker, uid, resourceVersion: seen?.resourceVersion })).toBe('changed');
+        expect(
+          await deletePod(cluster, { ...worker, uid: '00000000-0000-0000-0000-000000000000' }),
+        ).toBe('changed');
+        expect(
+          await deletePod(cluster, { ...worker, uid, resourceVersion: seen?.resourceVersion }),
+        ).toBe('changed');
         const now = await findPod(cluster, worker);
         expect(now?.phase).toBe('Running');
-        expect(await deletePod(cluster, { ...worker, uid, resourceVersion: now?.resourceVersion })).toBe('deleted');
+        expect(
+          await deletePod(cluster, { ...worker, uid, resourceVersion: now?.resourceVersion }),
+        ).toBe('deleted');
         expect(await findPod(cluster, worker)).toBeUndefined();
       });
 
@@ -94,38 +138,76 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const worker = newWorker();
         await createPod(cluster, runnerPod(worker));
         const [startedAt, finishedAt] = ['2026-11-20T10:00:02Z', '2026-11-20T10:05:00Z'];
-        const terminated = { exitCode: 7, reason: 'Error', message: 'last \0 words', startedAt, finishedAt };
-        await setStatus(worker.name, { ...RUNNING, phase: 'Failed', containerStatuses: [containerStatus({ terminated })] });
+        const terminated = {
+          exitCode: 7,
+          reason: 'Error',
+          message: 'last \0 words',
+          startedAt,
+          finishedAt,
+        };
+        await setStatus(worker.name, {
+          ...RUNNING,
+          phase: 'Failed',
+          containerStatuses: [containerStatus({ terminated })],
+        });
         expect(await findPod(cluster, worker)).toMatchObject({
           phase: 'Failed',
           runningAt: new Date(startedAt),
           endedAt: new Date(finishedAt),
-          runner: { state: 'terminated', exitCode: 7, reason: 'Error', message: 'last \uFFFD words' },
+          runner: {
+            state: 'terminated',
+            exitCode: 7,
+            reason: 'Error',
+            message: 'last \uFFFD words',
+          },
           containersTerminated: true,
         });
       });
 
       test('a list is read in pages, all of one version, and shows its own instance only (A8, C8)', async () => {
         const workers = Array.from({ length: 7 }, () => newWorker('paged'));
-        for (const worker of [...workers, newWorker('other')]) await createPod(cluster, runnerPod(worker));
-        const { pods, resourceVersion } = await listPods(cluster, { namespace, instance: 'paged', pageSize: 3 });
-        expect(pods.map((pod) => pod.name).toSorted()).toEqual(workers.map((worker) => worker.name).toSorted());
+        for (const worker of [...workers, newWorker('other')])
+          await createPod(cluster, runnerPod(worker));
+        const { pods, resourceVersion } = await listPods(cluster, {
+          namespace,
+          instance: 'paged',
+          pageSize: 3,
+        });
+        expect(pods.map((pod) => pod.name).toSorted()).toEqual(
+          workers.map((worker) => worker.name).toSorted(),
+        );
         expect(Number(resourceVersion)).toBeGreaterThan(0);
       });
 
       test('the log of a pod that is on no node yet is empty', async () => {
         const worker = newWorker();
         await createPod(cluster, runnerPod(worker));
-        const log = await readLogTail(cluster, { ...worker, container: 'runner', tailLines: 10, maxBytes: 1000 });
+        const log = await readLogTail(cluster, {
+          ...worker,
+          container: 'runner',
+          tailLines: 10,
+          maxBytes: 1000,
+        });
         expect(log).toEqual({ text: '' });
       });
 
       test('a log that cannot be read is told as such, with the reason (E5)', async () => {
-        const log = await readLogTail(cluster, { namespace, name: 'nobody', container: 'runner', tailLines: 10, maxBytes: 1000 });
+        const log = await readLogTail(cluster, {
+          namespace,
+          name: 'nobody',
+          container: 'runner',
+          tailLines: 10,
+          maxBytes: 1000,
+        });
         expect(log).toMatchObject({ text: null, failure: { kind: 'not_found', status: 404 } });
         const worker = newWorker();
         await createPod(cluster, runnerPod(worker));
-        const other = await readLogTail(cluster, { ...worker, container: 'no-such', tailLines: 10, maxBytes: 1000 });
+        const other = await readLogTail(cluster, {
+          ...worker,
+          container: 'no-such',
+          tailLines: 10,
+          maxBytes: 1000,
+        });
         expect(other).toMatchObject({ text: null, failure: { kind: 'invalid', status: 400 } });
       });
 
@@ -164,7 +246,10 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         expect(await createSecret(cluster, runnerSecret(worker))).toBe('created');
         expect(await createSecret(cluster, runnerSecret(worker))).toBe('exists');
         expect(await secretExists(cluster, worker)).toBe(true);
-        expect([await deleteSecret(cluster, worker), await deleteSecret(cluster, worker)]).toEqual(['deleted', 'absent']);
+        expect([await deleteSecret(cluster, worker), await deleteSecret(cluster, worker)]).toEqual([
+          'deleted',
+          'absent',
+        ]);
       });
 
       test('its owner is set though its content is immutable, and setting it again changes nothing', async () => {
@@ -173,20 +258,31 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const { uid } = await createPod(cluster, runnerPod(worker));
         const owner = { namespace, name: worker.name, podName: worker.name, podUid: uid };
         expect(await setSecretOwner(cluster, owner)).toBe('owned');
-        const read = () => callJson(cluster, { method: 'GET', path: objectPath(namespace, 'secrets', worker.name) });
+        const read = () =>
+          callJson(cluster, { method: 'GET', path: objectPath(namespace, 'secrets', worker.name) });
         const once = await read();
-        expect(once).toMatchObject({ metadata: { ownerReferences: [{ kind: 'Pod', name: worker.name, uid }] } });
+        expect(once).toMatchObject({
+          metadata: { ownerReferences: [{ kind: 'Pod', name: worker.name, uid }] },
+        });
         expect(await setSecretOwner(cluster, owner)).toBe('owned');
         expect(await read()).toEqual(once);
       });
 
       test('the owner of a Secret that is not there cannot be set', async () => {
-        const owner = { namespace, name: 'nobody', podName: 'nobody', podUid: '00000000-0000-0000-0000-000000000000' };
+        const owner = {
+          namespace,
+          name: 'nobody',
+          podName: 'nobody',
+          podUid: '00000000-0000-0000-0000-000000000000',
+        };
         expect(await setSecretOwner(cluster, owner)).toBe('absent');
       });
 
       test('what the cluster says of a bad Secret is kept out of the error', async () => {
-        const secret = { ...runnerSecret({ ...newWorker(), jitConfig: '' }), data: { jitconfig: '!sensitive!' } };
+        const secret = {
+          ...runnerSecret({ ...newWorker(), jitConfig: '' }),
+          data: { jitconfig: '!sensitive!' },
+        };
         const failure = await failureOf(createSecret(cluster, secret));
         expect(failure).toMatchObject({ kind: 'invalid', status: 400 });
         expect(failure?.message).not.toContain('sensitive');

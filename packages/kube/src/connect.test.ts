@@ -22,15 +22,34 @@ const kubeconfig = (server: string) =>
     'current-context': 'here',
   });
 
-const empty = write('empty', JSON.stringify({ clusters: [], users: [], contexts: [], 'current-context': '' }));
+const empty = write(
+  'empty',
+  JSON.stringify({ clusters: [], users: [], contexts: [], 'current-context': '' }),
+);
 
 describe('a cluster that is not configured is told as a problem of the configuration (H1)', () => {
   test.each<[string, Partial<ConnectOptions>, string]>([
-    ['no file, outside a cluster', { inCluster: true }, 'no kubeconfig file is named (PADDOCK_KUBECONFIG)'],
-    ['a file that is missing', { kubeconfigFile: join(folder, 'absent') }, `${join(folder, 'absent')} cannot be read: ENOENT`],
-    ['an unknown context', { kubeconfigFile: empty, context: 'prod' }, `in ${empty} has no context named prod`],
+    [
+      'no file, outside a cluster',
+      { inCluster: true },
+      'no kubeconfig file is named (PADDOCK_KUBECONFIG)',
+    ],
+    [
+      'a file that is missing',
+      { kubeconfigFile: join(folder, 'absent') },
+      `${join(folder, 'absent')} cannot be read: ENOENT`,
+    ],
+    [
+      'an unknown context',
+      { kubeconfigFile: empty, context: 'prod' },
+      `in ${empty} has no context named prod`,
+    ],
     ['no current context', { kubeconfigFile: empty }, `in ${empty} names no current cluster`],
-    ['an address that is none', { kubeconfigFile: write('odd', kubeconfig('https://:x')) }, '"https://:x" as its cluster\'s address'],
+    [
+      'an address that is none',
+      { kubeconfigFile: write('odd', kubeconfig('https://:x')) },
+      '"https://:x" as its cluster\'s address',
+    ],
   ])('%s', (_what, options, sentence) => {
     const connect = () => connectCluster({ ...options, requestTimeoutMs: 1 });
     expect(connect).toThrow(ConfigError);

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, request as requestHttp, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import {
+  Agent as HttpAgent,
+  request as requestHttp,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError } from '@paddock/runtime/config-error';
@@ -50,8 +55,12 @@ export interface Cluster {
 export function connectCluster(options: ConnectOptions): Cluster {
   const config = loadConfig(options);
   const current = config.getCurrentCluster();
-  if (!current) throw new ConfigError([`the Kubernetes configuration${inFile(options)} names no current cluster: set its current-context`]);
-  if (!URL.canParse(current.server)) throw new ConfigError([withoutAddress(options, current.server)]);
+  if (!current)
+    throw new ConfigError([
+      `the Kubernetes configuration${inFile(options)} names no current cluster: set its current-context`,
+    ]);
+  if (!URL.canParse(current.server))
+    throw new ConfigError([withoutAddress(options, current.server)]);
   const server = current.server.replace(/\/+$/, '');
   const agents = keepAgents(server.startsWith('https:'));
   /** The library's agent, which goes through the proxy. */
@@ -80,10 +89,16 @@ async function readCredentials(config: KubeConfig, server: string): Promise<Requ
     await config.applyToHTTPSOptions(credentials);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new KubeError({ kind: 'unauthorized', message: `The credentials for ${server} could not be read: ${why}` }, { cause: error });
+    throw new KubeError(
+      { kind: 'unauthorized', message: `The credentials for ${server} could not be read: ${why}` },
+      { cause: error },
+    );
   }
   // A token's file may end with a newline, which a header must not contain.
-  const headers = Object.entries(credentials.headers ?? {}).map(([name, value]) => [name, String(value).trim()]);
+  const headers = Object.entries(credentials.headers ?? {}).map(([name, value]) => [
+    name,
+    String(value).trim(),
+  ]);
   return { ...credentials, headers: Object.fromEntries(headers) };
 }
 
@@ -94,7 +109,9 @@ function loadConfig({ kubeconfigFile, context, inCluster, server }: ConnectOptio
   else loadFile(config, kubeconfigFile);
   if (context !== undefined) {
     if (!config.getContextObject(context)) {
-      throw new ConfigError([`the Kubernetes configuration${inFile({ kubeconfigFile })} has no context named ${context}`]);
+      throw new ConfigError([
+        `the Kubernetes configuration${inFile({ kubeconfigFile })} has no context named ${context}`,
+      ]);
     }
     config.setCurrentContext(context);
   }
@@ -103,8 +120,15 @@ function loadConfig({ kubeconfigFile, context, inCluster, server }: ConnectOptio
   const address = server ?? current.server;
   // The library refuses plain HTTP unless `skipTLSVerify` is set.
   const skipTLSVerify = current.skipTLSVerify || address.startsWith('http:');
-  const clusters = config.clusters.map((cluster) => (cluster === current ? { ...cluster, server: address, skipTLSVerify } : cluster));
-  config.loadFromOptions({ clusters, users: config.users, contexts: config.contexts, currentContext: config.currentContext });
+  const clusters = config.clusters.map((cluster) =>
+    cluster === current ? { ...cluster, server: address, skipTLSVerify } : cluster,
+  );
+  config.loadFromOptions({
+    clusters,
+    users: config.users,
+    contexts: config.contexts,
+    currentContext: config.currentContext,
+  });
   return config;
 }
 
@@ -126,7 +150,10 @@ const withoutAddress = (options: ConnectOptions, server: string): string =>
     : `the Kubernetes configuration${inFile(options)} names ${JSON.stringify(server)} as its cluster's address, which is no URL`;
 
 /** Keeps sockets open between requests. Makes a new agent if certificates change on disk. */
-function keepAgents(secure: boolean): { agentFor(credentials: RequestOptions): HttpAgent; close(): void } {
+function keepAgents(secure: boolean): {
+  agentFor(credentials: RequestOptions): HttpAgent;
+  close(): void;
+} {
   // Probes after 30 s find a dead peer, and stay under the idle limits of cloud load balancers.
   const settings = { keepAlive: true, keepAliveMsecs: 30_000 };
   let agent: HttpAgent | undefined;
@@ -136,7 +163,13 @@ function keepAgents(secure: boolean): { agentFor(credentials: RequestOptions): H
       const material = JSON.stringify([ca, cert, key, rejectUnauthorized, servername].map(String));
       if (agent === undefined || material !== madeFor) {
         // To destroy the old agent would break running calls. The server closes its idle sockets.
-        const tls = { ca, cert, key, rejectUnauthorized: rejectUnauthorized ?? true, ...(servername === undefined ? {} : { servername }) };
+        const tls = {
+          ca,
+          cert,
+          key,
+          rejectUnauthorized: rejectUnauthorized ?? true,
+          ...(servername === undefined ? {} : { servername }),
+        };
         agent = secure ? new HttpsAgent({ ...settings, ...tls }) : new HttpAgent(settings);
         madeFor = material;
       }
@@ -146,16 +179,25 @@ function keepAgents(secure: boolean): { agentFor(credentials: RequestOptions): H
   };
 }
 
-async function sendOnce(server: string, request: ClusterRequest, credentials: RequestOptions): Promise<IncomingMessage> {
+async function sendOnce(
+  server: string,
+  request: ClusterRequest,
+  credentials: RequestOptions,
+): Promise<IncomingMessage> {
   const url = new URL(server + request.path);
   const options: RequestOptions = {
     ...credentials,
     method: request.method,
-    headers: { 'user-agent': 'paddock', ...(credentials.headers as OutgoingHttpHeaders), ...request.headers },
+    headers: {
+      'user-agent': 'paddock',
+      ...(credentials.headers as OutgoingHttpHeaders),
+      ...request.headers,
+    },
     signal: request.signal,
   };
   return new Promise((answered, failed) => {
-    const outgoing = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
+    const outgoing =
+      url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
     outgoing.once('response', answered);
     outgoing.once('error', (error: NodeJS.ErrnoException) => {
       // The server closed a kept socket at the moment of its reuse. All our calls may be repeated.

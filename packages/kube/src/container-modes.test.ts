@@ -47,7 +47,11 @@ describe('containerMode dind', () => {
         env: [{ name: 'DOCKER_GROUP_GID', value: '123' }],
         securityContext: { privileged: true },
         restartPolicy: 'Always',
-        startupProbe: { exec: { command: ['docker', 'info'] }, failureThreshold: 24, periodSeconds: 5 },
+        startupProbe: {
+          exec: { command: ['docker', 'info'] },
+          failureThreshold: 24,
+          periodSeconds: 5,
+        },
         volumeMounts: [
           { name: 'work', mountPath: '/home/runner/_work' },
           { name: 'dind-sock', mountPath: '/var/run' },
@@ -55,10 +59,16 @@ describe('containerMode dind', () => {
         ],
       },
     ]);
-    expect(volumes).toEqual(['work', 'dind-sock', 'dind-externals'].map((name) => ({ name, emptyDir: {} })));
+    expect(volumes).toEqual(
+      ['work', 'dind-sock', 'dind-externals'].map((name) => ({ name, emptyDir: {} })),
+    );
   });
 
-  const changed = { name: 'dind', image: 'mirror/docker:29', env: [{ name: 'DOCKER_GROUP_GID', value: '999' }] };
+  const changed = {
+    name: 'dind',
+    image: 'mirror/docker:29',
+    env: [{ name: 'DOCKER_GROUP_GID', value: '999' }],
+  };
 
   test('a template changes the daemon as an init container of its name', () => {
     const { initContainers } = dind({ spec: { initContainers: [changed] } });
@@ -68,8 +78,12 @@ describe('containerMode dind', () => {
 
   test('a daemon among the containers of a template is dropped, for ours would wait for a socket that it does not make (H3)', () => {
     const other = { ...changed, args: ['dockerd', '--host=tcp://0.0.0.0:2375'] };
-    expect(dind({ spec: { containers: [{ name: 'runner' }, other] } })).toEqual(dind({ spec: { containers: [{ name: 'runner' }] } }));
-    expect(specOf({ template: { spec: { containers: [other] } } }).initContainers).toEqual([{ ...other, restartPolicy: 'Always' }]);
+    expect(dind({ spec: { containers: [{ name: 'runner' }, other] } })).toEqual(
+      dind({ spec: { containers: [{ name: 'runner' }] } }),
+    );
+    expect(specOf({ template: { spec: { containers: [other] } } }).initContainers).toEqual([
+      { ...other, restartPolicy: 'Always' },
+    ]);
   });
 
   test("a template's own work volume, mounts and variables stand in place of ours", () => {
@@ -92,7 +106,9 @@ describe('containerMode dind', () => {
     expect(volumes.map(({ name }) => name)).toEqual(['dind-sock', 'dind-externals', 'work']);
     expect(volumes).toContainEqual(work);
     expect(runner?.volumeMounts?.map(({ mountPath }) => mountPath)).toEqual(['/work', '/var/run']);
-    expect(runner?.env?.filter(({ name }) => name === 'DOCKER_HOST')).toEqual([{ name: 'DOCKER_HOST', value: 'tcp://localhost:2375' }]);
+    expect(runner?.env?.filter(({ name }) => name === 'DOCKER_HOST')).toEqual([
+      { name: 'DOCKER_HOST', value: 'tcp://localhost:2375' },
+    ]);
   });
 });
 
@@ -108,12 +124,18 @@ describe('the way outside (H4)', () => {
   test('a proxy reaches runner and daemon, in both spellings', () => {
     const { runner, initContainers } = specOf({ containerMode: 'dind', proxy });
     expect(runner?.env).toEqual(expect.arrayContaining(variables));
-    expect(initContainers[1]?.env).toEqual([{ name: 'DOCKER_GROUP_GID', value: '123' }, ...variables]);
+    expect(initContainers[1]?.env).toEqual([
+      { name: 'DOCKER_GROUP_GID', value: '123' },
+      ...variables,
+    ]);
     expect(specOf({}).runner?.env).toHaveLength(2);
   });
 
   test('a bundle of certificates is mounted where the runner takes it up, and where the daemon does', () => {
-    const { runner, initContainers, volumes } = specOf({ containerMode: 'dind', caBundle: { configMap: 'acme-ca', key: 'acme.crt' } });
+    const { runner, initContainers, volumes } = specOf({
+      containerMode: 'dind',
+      caBundle: { configMap: 'acme-ca', key: 'acme.crt' },
+    });
     expect(runner?.env).toEqual(
       expect.arrayContaining([
         { name: 'NODE_EXTRA_CA_CERTS', value: '/usr/local/share/ca-certificates/acme.crt' },
@@ -121,8 +143,14 @@ describe('the way outside (H4)', () => {
       ]),
     );
     const mount = { name: 'github-server-tls-cert', subPath: 'acme.crt', readOnly: true };
-    expect(runner?.volumeMounts).toContainEqual({ ...mount, mountPath: '/usr/local/share/ca-certificates/acme.crt' });
-    expect(initContainers[1]?.volumeMounts).toContainEqual({ ...mount, mountPath: '/etc/ssl/certs/paddock-acme.crt' });
+    expect(runner?.volumeMounts).toContainEqual({
+      ...mount,
+      mountPath: '/usr/local/share/ca-certificates/acme.crt',
+    });
+    expect(initContainers[1]?.volumeMounts).toContainEqual({
+      ...mount,
+      mountPath: '/etc/ssl/certs/paddock-acme.crt',
+    });
     expect(volumes[0]).toEqual({
       name: 'github-server-tls-cert',
       configMap: { name: 'acme-ca', items: [{ key: 'acme.crt', path: 'acme.crt' }] },

@@ -34,16 +34,37 @@ describe('classifyKubeError', () => {
   });
 
   test('anything else is unknown, whatever its words say', () => {
-    expect(classifyKubeError(new Error('pods "x" not found'))).toEqual({ kind: 'unknown', message: 'pods "x" not found' });
+    expect(classifyKubeError(new Error('pods "x" not found'))).toEqual({
+      kind: 'unknown',
+      message: 'pods "x" not found',
+    });
     expect(classifyKubeError('text')).toEqual({ kind: 'unknown', message: 'text' });
   });
 });
 
 describe('readStatus', () => {
   test('only a Status object tells anything', () => {
-    const status = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'm', details: { retryAfterSeconds: 2 } };
-    expect(readStatus(status)).toEqual({ code: 429, reason: 'TooManyRequests', message: 'm', retryAfterSeconds: 2 });
-    for (const other of [undefined, null, 'text', [], { kind: 'Pod', code: 1 }, { kind: 'Status', code: 'x', details: 3 }]) {
+    const status = {
+      kind: 'Status',
+      code: 429,
+      reason: 'TooManyRequests',
+      message: 'm',
+      details: { retryAfterSeconds: 2 },
+    };
+    expect(readStatus(status)).toEqual({
+      code: 429,
+      reason: 'TooManyRequests',
+      message: 'm',
+      retryAfterSeconds: 2,
+    });
+    for (const other of [
+      undefined,
+      null,
+      'text',
+      [],
+      { kind: 'Pod', code: 1 },
+      { kind: 'Status', code: 'x', details: 3 },
+    ]) {
       expect(readStatus(other)).toEqual({});
     }
   });

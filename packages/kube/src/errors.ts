@@ -27,7 +27,12 @@ export interface KubeFailure {
   readonly retryAfterMs?: number;
 }
 
-const TRANSIENT: ReadonlySet<KubeFailureKind> = new Set(['too_many_requests', 'unavailable', 'timeout', 'network']);
+const TRANSIENT: ReadonlySet<KubeFailureKind> = new Set([
+  'too_many_requests',
+  'unavailable',
+  'timeout',
+  'network',
+]);
 
 /** Whether the same call may succeed a little later: the cluster is busy or away. */
 export const isTransient = ({ kind }: KubeFailure): boolean => TRANSIENT.has(kind);
@@ -56,7 +61,9 @@ export function classifyKubeError(error: unknown): KubeFailure {
  * concerns one call: most often a webhook failed.
  */
 export const isAway = ({ kind, reason }: KubeFailure): boolean =>
-  kind === 'network' || kind === 'timeout' || (kind === 'unavailable' && reason !== 'InternalError');
+  kind === 'network' ||
+  kind === 'timeout' ||
+  (kind === 'unavailable' && reason !== 'InternalError');
 
 /** The reasons in a Kubernetes Status object. All are absent if a proxy answered instead. */
 export interface StatusObject {
@@ -76,7 +83,9 @@ export function readStatus(value: unknown): StatusObject {
     ...(typeof value['code'] === 'number' ? { code: value['code'] } : {}),
     ...(typeof value['reason'] === 'string' ? { reason: value['reason'] } : {}),
     ...(typeof value['message'] === 'string' ? { message: value['message'] } : {}),
-    ...(typeof details['retryAfterSeconds'] === 'number' ? { retryAfterSeconds: details['retryAfterSeconds'] } : {}),
+    ...(typeof details['retryAfterSeconds'] === 'number'
+      ? { retryAfterSeconds: details['retryAfterSeconds'] }
+      : {}),
     ...(typeof details['kind'] === 'string' && typeof details['name'] === 'string'
       ? { subject: `${details['kind']} ${JSON.stringify(details['name'])}` }
       : {}),
@@ -89,7 +98,9 @@ export function readStatus(value: unknown): StatusObject {
  */
 export function redactedWords({ subject, message = '' }: StatusObject): string | undefined {
   const phrases = [...message.matchAll(RULES)].map(([phrase]) => phrase);
-  const words = [subject, phrases.join(', ')].filter((part) => part !== undefined && part !== '').join(': ');
+  const words = [subject, phrases.join(', ')]
+    .filter((part) => part !== undefined && part !== '')
+    .join(': ');
   return words === '' ? undefined : words;
 }
 

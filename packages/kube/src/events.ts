@@ -28,9 +28,18 @@ export async function podEvents(
   { namespace, name, uid }: ObjectName & { uid?: string | undefined },
   signal?: AbortSignal,
 ): Promise<PodEvent[]> {
-  const selectors = ['involvedObject.kind=Pod', `involvedObject.name=${name}`, ...(uid === undefined ? [] : [`involvedObject.uid=${uid}`])];
+  const selectors = [
+    'involvedObject.kind=Pod',
+    `involvedObject.name=${name}`,
+    ...(uid === undefined ? [] : [`involvedObject.uid=${uid}`]),
+  ];
   const query = { fieldSelector: selectors.join(','), limit: MOST_EVENTS };
-  const answer = await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'events'), query, signal });
+  const answer = await callJson(cluster, {
+    method: 'GET',
+    path: objectPath(namespace, 'events'),
+    query,
+    signal,
+  });
   return readEvents(answer)
     .map(observeEvent)
     .toSorted((a, b) => (a.lastAt?.getTime() ?? 0) - (b.lastAt?.getTime() ?? 0));
@@ -58,7 +67,10 @@ function observeEvent(event: WireJson<CoreV1Event>): PodEvent {
 
 function readEvents(value: unknown): WireJson<CoreV1Event>[] {
   if (!isRecord(value) || !Array.isArray(value['items'])) {
-    throw new KubeError({ kind: 'unavailable', message: 'The answer to a list of events is not an EventList.' });
+    throw new KubeError({
+      kind: 'unavailable',
+      message: 'The answer to a list of events is not an EventList.',
+    });
   }
   return value['items'] as WireJson<CoreV1Event>[];
 }

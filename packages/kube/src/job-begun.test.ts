@@ -1,7 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { jobInLog } from './job-begun.ts';
 
-const START = ['', '√ Connected to GitHub', '', "Current runner version: '2.337.0'", '2026-01-31 10:14:27Z: Listening for Jobs'];
+const START = [
+  '',
+  '√ Connected to GitHub',
+  '',
+  "Current runner version: '2.337.0'",
+  '2026-01-31 10:14:27Z: Listening for Jobs',
+];
 const JOB = '2026-01-31 10:26:17Z: Running job: build (linux, 20)';
 const END = '2026-01-31 10:27:40Z: Job build (linux, 20) completed with result: Succeeded';
 
@@ -13,19 +19,37 @@ test.each([
   ['only the end is left of the log', [END], 'job_over'],
   [
     'an image that prefixes each line',
-    [...START, JOB].map((line) => `[TERMINAL 2026-01-31 10:26:17Z INFO Terminal] WRITE LINE: ${line}`),
+    [...START, JOB].map(
+      (line) => `[TERMINAL 2026-01-31 10:26:17Z INFO Terminal] WRITE LINE: ${line}`,
+    ),
     'job_begun',
   ],
-  ['it says that it runs jobs, but not in a runner’s words', ['will be running jobs', 'Running job soon'], 'silent'],
-  ['it did not come to listening', ['√ Connected to GitHub', 'An error occurred: Not configured.'], 'silent'],
+  [
+    'it says that it runs jobs, but not in a runner’s words',
+    ['will be running jobs', 'Running job soon'],
+    'silent',
+  ],
+  [
+    'it did not come to listening',
+    ['√ Connected to GitHub', 'An error occurred: Not configured.'],
+    'silent',
+  ],
   ['nothing', [], 'silent'],
-  ['so long that its beginning may be missing', Array.from({ length: 101 }, (_line, nth) => `line ${nth}`), 'cut'],
+  [
+    'so long that its beginning may be missing',
+    Array.from({ length: 101 }, (_line, nth) => `line ${nth}`),
+    'cut',
+  ],
 ] as const)('%s (E5)', (_what, lines, expected) => {
   expect(jobInLog(lines.join('\n'), { lines: 100, isEndMissing: false })).toBe(expected);
 });
 
 test('a log whose end did not come proves nothing, unless it shows a job (E5)', () => {
   expect(jobInLog(START.join('\n'), { lines: 100, isEndMissing: true })).toBe('cut');
-  expect(jobInLog([...START, JOB].join('\n'), { lines: 100, isEndMissing: true })).toBe('job_begun');
-  expect(jobInLog([...START, JOB, END].join('\n'), { lines: 100, isEndMissing: true })).toBe('job_begun');
+  expect(jobInLog([...START, JOB].join('\n'), { lines: 100, isEndMissing: true })).toBe(
+    'job_begun',
+  );
+  expect(jobInLog([...START, JOB, END].join('\n'), { lines: 100, isEndMissing: true })).toBe(
+    'job_begun',
+  );
 });

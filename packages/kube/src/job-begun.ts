@@ -20,9 +20,13 @@ const OF_WAITING = /: Listening for Jobs/;
  * runner's words, so a match may be anywhere in a line. `lines`: how many lines the caller asked
  * for. `isEndMissing`: the log may go on after `text`.
  */
-export function jobInLog(text: string, { lines, isEndMissing }: { lines: number; isEndMissing: boolean }): JobInLog {
+export function jobInLog(
+  text: string,
+  { lines, isEndMissing }: { lines: number; isEndMissing: boolean },
+): JobInLog {
   const last = [...text.matchAll(OF_A_JOB)].at(-1);
-  if (last !== undefined) return last.groups?.['over'] === undefined || isEndMissing ? 'job_begun' : 'job_over';
+  if (last !== undefined)
+    return last.groups?.['over'] === undefined || isEndMissing ? 'job_begun' : 'job_over';
   if (isEndMissing) return 'cut';
   if (OF_WAITING.test(text)) return 'listening';
   return text.split('\n').length > lines ? 'cut' : 'silent';
@@ -44,5 +48,8 @@ export async function readJobInLog(
     signal,
   });
   if (read.text === null) return { unreadable: read.failure };
-  return jobInLog(read.text, { lines: LINES, isEndMissing: Buffer.byteLength(read.text) >= LOG_TRANSFER_LIMIT_BYTES });
+  return jobInLog(read.text, {
+    lines: LINES,
+    isEndMissing: Buffer.byteLength(read.text) >= LOG_TRANSFER_LIMIT_BYTES,
+  });
 }

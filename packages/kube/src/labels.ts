@@ -66,14 +66,24 @@ export function labelsAndAnnotations(worker: WorkerIdentity): LabelsAndAnnotatio
       ...(worker.cluster === undefined ? {} : { [LABEL.cluster]: worker.cluster }),
     },
     annotations: {
-      ...(worker.deliveryGuid === undefined ? {} : { [ANNOTATION.deliveryGuid]: worker.deliveryGuid }),
-      ...(worker.madeForJobId === undefined ? {} : { [ANNOTATION.madeForJobId]: String(worker.madeForJobId) }),
+      ...(worker.deliveryGuid === undefined
+        ? {}
+        : { [ANNOTATION.deliveryGuid]: worker.deliveryGuid }),
+      ...(worker.madeForJobId === undefined
+        ? {}
+        : { [ANNOTATION.madeForJobId]: String(worker.madeForJobId) }),
       ...(worker.entity === undefined ? {} : entityAnnotations(worker.entity)),
     },
   };
 }
 
-const entityAnnotations = ({ type, name, appId, installationId, repoFullName }: WorkerEntity): Record<string, string> => ({
+const entityAnnotations = ({
+  type,
+  name,
+  appId,
+  installationId,
+  repoFullName,
+}: WorkerEntity): Record<string, string> => ({
   [ANNOTATION.entityType]: type,
   [ANNOTATION.entityName]: name,
   [ANNOTATION.appId]: String(appId),
@@ -94,7 +104,8 @@ export function identityOf(metadata: {
   const pool = labels[LABEL.pool];
   const entityId = idFrom(labels[LABEL.entityId]);
   const scopeRepoId = idFrom(labels[LABEL.scopeRepoId]);
-  if (labels[LABEL.managedBy] !== MANAGED_BY || instance === undefined || pool === undefined) return undefined;
+  if (labels[LABEL.managedBy] !== MANAGED_BY || instance === undefined || pool === undefined)
+    return undefined;
   if (entityId === undefined || scopeRepoId === undefined) return undefined;
   const madeForJobId = idFrom(annotations[ANNOTATION.madeForJobId]);
   const deliveryGuid = annotations[ANNOTATION.deliveryGuid];
@@ -121,10 +132,12 @@ function entityOf(annotations: Readonly<Record<string, string>>): WorkerEntity |
   const name = annotations[ANNOTATION.entityName];
   const appId = idFrom(annotations[ANNOTATION.appId]);
   const installationId = idFrom(annotations[ANNOTATION.installationId]);
-  if ((type !== 'Organization' && type !== 'User') || name === undefined || !LOGIN.test(name)) return undefined;
+  if ((type !== 'Organization' && type !== 'User') || name === undefined || !LOGIN.test(name))
+    return undefined;
   if (appId === undefined || installationId === undefined) return undefined;
   const repoFullName = annotations[ANNOTATION.repository];
-  const repository = repoFullName !== undefined && REPOSITORY.test(repoFullName) ? { repoFullName } : {};
+  const repository =
+    repoFullName !== undefined && REPOSITORY.test(repoFullName) ? { repoFullName } : {};
   return { type, name, appId, installationId, ...repository };
 }
 

@@ -3,7 +3,12 @@ import { keepEnd } from './logs.ts';
 
 test.each([
   ['a short log is kept whole', 'one\ntwo\n', 100, 'one\ntwo\n'],
-  ['the end is kept from the beginning of a line', 'first line\nsecond\nthird\n', 15, 'second\nthird\n'],
+  [
+    'the end is kept from the beginning of a line',
+    'first line\nsecond\nthird\n',
+    15,
+    'second\nthird\n',
+  ],
   ['a cut that falls between two lines loses none', 'one\ntwo\n', 4, 'two\n'],
   ['one line that is too long is cut itself', 'x'.repeat(50), 10, 'x'.repeat(10)],
   ['a character is never cut in two', 'ééééé', 5, 'éé'],

@@ -12,7 +12,9 @@ export interface LogTail extends ObjectName {
 }
 
 /** `text: null`: the log could not be read, which proves nothing. */
-export type LogRead = { readonly text: string } | { readonly text: null; readonly failure: KubeFailure };
+export type LogRead =
+  | { readonly text: string }
+  | { readonly text: null; readonly failure: KubeFailure };
 
 /** The cluster cuts off the end, so this limit is wider than ours: a line may have 16 KB. */
 export const LOG_TRANSFER_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -25,14 +27,28 @@ export async function readLogTail(
   cluster: Cluster,
   { namespace, name, container, tailLines, maxBytes, signal }: LogTail,
 ): Promise<LogRead> {
-  const read = await readLog(cluster, { namespace, name }, { container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES }, signal);
+  const read = await readLog(
+    cluster,
+    { namespace, name },
+    { container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES },
+    signal,
+  );
   return read.text === null ? read : { text: keepEnd(read.text, maxBytes) };
 }
 
 /** Reads the beginning of a container's log, at most `bytes`. Otherwise like `readLogTail`. */
 export async function readLogHead(
   cluster: Cluster,
-  { container, bytes, signal, ...pod }: ObjectName & { readonly container: string; readonly bytes: number; readonly signal: AbortSignal },
+  {
+    container,
+    bytes,
+    signal,
+    ...pod
+  }: ObjectName & {
+    readonly container: string;
+    readonly bytes: number;
+    readonly signal: AbortSignal;
+  },
 ): Promise<LogRead> {
   return readLog(cluster, pod, { container, limitBytes: bytes }, signal);
 }
@@ -45,7 +61,16 @@ async function readLog(
 ): Promise<LogRead> {
   try {
     const path = objectPath(namespace, 'pods', name, 'log');
-    return { text: await callText(cluster, { method: 'GET', path, query, accept: '*/*', signal, answeredByNode: true }) };
+    return {
+      text: await callText(cluster, {
+        method: 'GET',
+        path,
+        query,
+        accept: '*/*',
+        signal,
+        answeredByNode: true,
+      }),
+    };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return { text: null, failure: classifyKubeError(error) };

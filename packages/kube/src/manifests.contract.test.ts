@@ -15,8 +15,18 @@ const described = assets === undefined || assets === '' ? describe.skip : descri
 /** docs/pools.md shows it. */
 const RESTRICTED = {
   spec: {
-    securityContext: { runAsNonRoot: true, runAsUser: 1001, fsGroup: 1001, seccompProfile: { type: 'RuntimeDefault' } },
-    containers: [{ name: 'runner', securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }],
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 1001,
+      fsGroup: 1001,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [
+      {
+        name: 'runner',
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      },
+    ],
   },
 };
 
@@ -33,7 +43,11 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
     cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 20_000 });
     for (const level of ['privileged', 'baseline', 'restricted']) {
       const metadata = { name: level, labels: { 'pod-security.kubernetes.io/enforce': level } };
-      await callJson(cluster, { method: 'POST', path: '/api/v1/namespaces', body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
+      await callJson(cluster, {
+        method: 'POST',
+        path: '/api/v1/namespaces',
+        body: { apiVersion: 'v1', kind: 'Namespace', metadata },
+      });
     }
   });
   afterAll(async () => {
@@ -43,29 +57,62 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
 
   /** A pool's pod as the scheduler makes it, in a namespace of that Pod Security level. */
   const podIn = (level: string, more: object = {}) => {
-    const written = { name: 'linux', labels: ['linux'], image: 'example.test/runner:1', namespace: level, ...more };
+    const written = {
+      name: 'linux',
+      labels: ['linux'],
+      image: 'example.test/runner:1',
+      namespace: level,
+      ...more,
+    };
     const [pool] = poolsDocument.parse({ pools: [written], entities: {} }).pools;
     if (pool === undefined) throw new Error('There is no pool in the document.');
-    return runnerPod({ ...pool, name: `pdk-i-${++made}`, instance: 'i', pool: pool.name, entityId: 42, scopeRepoId: 0 });
+    return runnerPod({
+      ...pool,
+      name: `pdk-i-${++made}`,
+      instance: 'i',
+      pool: pool.name,
+      entityId: 42,
+      scopeRepoId: 0,
+    });
   };
   const readSpec = async (pod: ReturnType<typeof podIn>) => {
     const path = objectPath(pod.metadata?.namespace ?? '', 'pods', pod.metadata?.name);
-    return ((await callJson(cluster, { method: 'GET', path })) as { spec: Record<string, unknown> }).spec;
+    return ((await callJson(cluster, { method: 'GET', path })) as { spec: Record<string, unknown> })
+      .spec;
   };
 
   test.each<[string, string, object]>([
     ['without a template', 'baseline', {}],
     ['of the template in docs/pools.md', 'restricted', { template: RESTRICTED }],
     ['with a Docker daemon', 'privileged', { containerMode: 'dind' }],
-    ['behind a proxy, with certificates', 'baseline', { proxy: PROXY, caBundle: { configMap: 'ca', key: 'acme.crt' } }],
-    ['with all of it', 'privileged', { containerMode: 'dind', proxy: PROXY, caBundle: { configMap: 'ca' }, template: RESTRICTED }],
+    [
+      'behind a proxy, with certificates',
+      'baseline',
+      { proxy: PROXY, caBundle: { configMap: 'ca', key: 'acme.crt' } },
+    ],
+    [
+      'with all of it',
+      'privileged',
+      { containerMode: 'dind', proxy: PROXY, caBundle: { configMap: 'ca' }, template: RESTRICTED },
+    ],
     ['with an empty template', 'baseline', { template: {} }],
     ['with no containers', 'baseline', { template: { spec: { containers: [] } } }],
-    ['with the runner second', 'baseline', { template: { spec: { containers: [{ name: 'cache', image: 'c:1' }, { name: 'runner' }] } } }],
+    [
+      'with the runner second',
+      'baseline',
+      { template: { spec: { containers: [{ name: 'cache', image: 'c:1' }, { name: 'runner' }] } } },
+    ],
     [
       'with init containers and one beside the runner',
       'baseline',
-      { template: { spec: { initContainers: [{ name: 'a', image: 'a:1' }], containers: [{ name: 'b', image: 'b:1' }] } } },
+      {
+        template: {
+          spec: {
+            initContainers: [{ name: 'a', image: 'a:1' }],
+            containers: [{ name: 'b', image: 'b:1' }],
+          },
+        },
+      },
     ],
     [
       'with one variable twice, and variables from elsewhere',
@@ -93,7 +140,12 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
       {
         template: {
           metadata: { labels: null },
-          spec: { nodeSelector: null, tolerations: null, volumes: null, containers: [{ name: 'runner', env: null, resources: null }] },
+          spec: {
+            nodeSelector: null,
+            tolerations: null,
+            volumes: null,
+            containers: [{ name: 'runner', env: null, resources: null }],
+          },
         },
       },
     ],
@@ -105,7 +157,9 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
         template: {
           spec: {
             initContainers: [{ name: 'dind', image: 'd:1', resources: { limits: { cpu: 1 } } }],
-            containers: [{ name: 'runner', volumeMounts: [{ name: 'work', mountPath: '/home/runner/_work' }] }],
+            containers: [
+              { name: 'runner', volumeMounts: [{ name: 'work', mountPath: '/home/runner/_work' }] },
+            ],
             volumes: [{ name: 'work', ephemeral: { volumeClaimTemplate: { spec: claim() } } }],
           },
         },
@@ -119,7 +173,10 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
   ])('a pod %s is taken at the level %s (H3)', async (_what, level, more) => {
     const pod = podIn(level, more);
     expect(await createPod(cluster, pod)).toMatchObject({ outcome: 'created' });
-    expect(await readSpec(pod)).toMatchObject({ restartPolicy: 'Never', automountServiceAccountToken: false });
+    expect(await readSpec(pod)).toMatchObject({
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+    });
   });
 
   test.each([
@@ -127,51 +184,103 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
     ['baseline', { containerMode: 'dind' }],
   ])('the level %s refuses %j, with the reason (C11)', async (level, more) => {
     const refused = await failureOf(createPod(cluster, podIn(level, more)));
-    expect(refused).toMatchObject({ kind: 'forbidden', message: expect.stringContaining('violates PodSecurity') });
+    expect(refused).toMatchObject({
+      kind: 'forbidden',
+      message: expect.stringContaining('violates PodSecurity'),
+    });
   });
 
   test.each<object>([
     { nodeSelctor: { a: 'b' } },
-    { dockerdWithinRunnerContainer: true, image: 'i:1', env: [{ name: 'A', value: 'b' }], serviceAccountName: 'default' },
-    containers({ imagePulPolicy: 'Always', securityContext: { capabilities: { dropp: ['ALL'] } }, resources: { limit: { cpu: 1 } } }),
-    { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpression: [] }] } } } },
+    {
+      dockerdWithinRunnerContainer: true,
+      image: 'i:1',
+      env: [{ name: 'A', value: 'b' }],
+      serviceAccountName: 'default',
+    },
+    containers({
+      imagePulPolicy: 'Always',
+      securityContext: { capabilities: { dropp: ['ALL'] } },
+      resources: { limit: { cpu: 1 } },
+    }),
+    {
+      affinity: {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchExpression: [] }],
+          },
+        },
+      },
+    },
     {
       volumes: [
         { name: 'a', emptyDir: { size: '1Gi' } },
         { name: 'b', persistentVolumeClaim: { claimName: 'c', readonly: true } },
       ],
     },
-    { initContainers: [{ name: 'a', image: 'a:1', comand: ['x'] }], tolerations: [{ operator: 'Exists', efect: 'NoSchedule' }] },
-    { topologySpreadConstraints: [], hostAliases: [{ ip: '10.0.0.1', hostname: 'a' }], nodeSelector: { any: 'key' }, hostUsers: true },
-    containers({ env: [{ name: 'A', valueFrom: { fieldRef: { path: 'x', fieldPath: 'metadata.name' } } }], livenessProbe: null }),
-  ])('the fields of %j that a PodSpec lacks are those that the server warns of (H1, H3)', async (spec) => {
-    const pod = podIn('privileged', { template: { spec } });
-    const { warnings } = await createPod(cluster, pod, { dryRun: true });
-    const dropped = warnings.flatMap((warning) => /^unknown field "spec\.(.+)"$/.exec(warning)?.[1] ?? []);
-    expect(dropped.toSorted()).toEqual(
-      unknownPodFields(pod.spec)
-        .map(({ path }) => path)
-        .toSorted(),
-    );
-    expect(warnings.length > 0).toBe(unknownPodFields(spec).length > 0);
-  });
+    {
+      initContainers: [{ name: 'a', image: 'a:1', comand: ['x'] }],
+      tolerations: [{ operator: 'Exists', efect: 'NoSchedule' }],
+    },
+    {
+      topologySpreadConstraints: [],
+      hostAliases: [{ ip: '10.0.0.1', hostname: 'a' }],
+      nodeSelector: { any: 'key' },
+      hostUsers: true,
+    },
+    containers({
+      env: [{ name: 'A', valueFrom: { fieldRef: { path: 'x', fieldPath: 'metadata.name' } } }],
+      livenessProbe: null,
+    }),
+  ])(
+    'the fields of %j that a PodSpec lacks are those that the server warns of (H1, H3)',
+    async (spec) => {
+      const pod = podIn('privileged', { template: { spec } });
+      const { warnings } = await createPod(cluster, pod, { dryRun: true });
+      const dropped = warnings.flatMap(
+        (warning) => /^unknown field "spec\.(.+)"$/.exec(warning)?.[1] ?? [],
+      );
+      expect(dropped.toSorted()).toEqual(
+        unknownPodFields(pod.spec)
+          .map(({ path }) => path)
+          .toSorted(),
+      );
+      expect(warnings.length > 0).toBe(unknownPodFields(spec).length > 0);
+    },
+  );
 
   test('a policy that only warns is heard too (H1)', async () => {
     const name = 'warned';
     const metadata = { name, labels: { 'pod-security.kubernetes.io/warn': 'restricted' } };
-    await callJson(cluster, { method: 'POST', path: '/api/v1/namespaces', body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
+    await callJson(cluster, {
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata },
+    });
     const { warnings } = await createPod(cluster, podIn(name), { dryRun: true });
-    expect(warnings).toEqual([expect.stringContaining('would violate PodSecurity "restricted:latest"')]);
+    expect(warnings).toEqual([
+      expect.stringContaining('would violate PodSecurity "restricted:latest"'),
+    ]);
   });
 
   test('the longest names and the widest marks are taken (A8)', async () => {
     const name = `pdk-${LONGEST.instance}-${LONGEST.pool}-0123456789ab`;
     const id = Number.MAX_SAFE_INTEGER;
-    const marks = { entityId: id, scopeRepoId: id, madeForJobId: id, deliveryGuid: '72d3162e-cc78-11e3-81ab-4c9367dc0958', cluster: 'c' };
+    const marks = {
+      entityId: id,
+      scopeRepoId: id,
+      madeForJobId: id,
+      deliveryGuid: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      cluster: 'c',
+    };
     const worker = { ...LONGEST, ...marks, name, namespace: 'baseline' };
     expect(name.length).toBeLessThanOrEqual(60);
-    expect(await createSecret(cluster, runnerSecret({ ...worker, jitConfig: 'x'.repeat(20_000) }))).toBe('created');
-    expect(await createPod(cluster, runnerPod({ ...worker, image: 'runner:1' }))).toMatchObject({ outcome: 'created' });
+    expect(
+      await createSecret(cluster, runnerSecret({ ...worker, jitConfig: 'x'.repeat(20_000) })),
+    ).toBe('created');
+    expect(await createPod(cluster, runnerPod({ ...worker, image: 'runner:1' }))).toMatchObject({
+      outcome: 'created',
+    });
   });
 });
 

@@ -1,4 +1,9 @@
-import type { V1ContainerStatus, V1Pod, V1PodCondition, V1PodStatus } from '@kubernetes/client-node';
+import type {
+  V1ContainerStatus,
+  V1Pod,
+  V1PodCondition,
+  V1PodStatus,
+} from '@kubernetes/client-node';
 import type { WireJson } from './wire-json.ts';
 import { identityOf, type WorkerIdentity } from './labels.ts';
 import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
@@ -79,14 +84,23 @@ export function observePod(pod: WireJson<V1Pod>): ObservedPod {
     containers,
     containersTerminated:
       !main.some((container) => container.state?.running) &&
-      (ended || (declared > 0 && main.filter((container) => container.state?.terminated).length === declared)),
+      (ended ||
+        (declared > 0 &&
+          main.filter((container) => container.state?.terminated).length === declared)),
     ...present('image', spec?.containers.find(({ name }) => name === RUNNER_CONTAINER)?.image),
     ...present('nodeName', spec?.nodeName),
-    ...present('runningAt', startOf(main) ?? (phase === 'Running' || phase === 'Succeeded' ? instant(status.startTime) : undefined)),
+    ...present(
+      'runningAt',
+      startOf(main) ??
+        (phase === 'Running' || phase === 'Succeeded' ? instant(status.startTime) : undefined),
+    ),
     ...present('endedAt', ended ? endOf(status) : undefined),
     ...waitingOf(containers),
     ...present('unschedulable', unschedulableMessage(status.conditions ?? [])),
-    ...present('disruption', conditionOf(status.conditions ?? [], 'DisruptionTarget', 'True')?.reason),
+    ...present(
+      'disruption',
+      conditionOf(status.conditions ?? [], 'DisruptionTarget', 'True')?.reason,
+    ),
     ...conditionsOf(status.conditions ?? []),
     ...present('podReason', status.reason),
     ...present('podMessage', status.message),
@@ -105,7 +119,13 @@ function phaseOf({ phase }: WireJson<V1PodStatus>): PodPhase {
 function observeContainer({ name, state }: WireJson<V1ContainerStatus>): ObservedContainer {
   if (state?.terminated) {
     const { exitCode, reason, message } = state.terminated;
-    return { name, state: 'terminated', exitCode, ...present('reason', reason), ...present('message', message) };
+    return {
+      name,
+      state: 'terminated',
+      exitCode,
+      ...present('reason', reason),
+      ...present('message', message),
+    };
   }
   if (state?.running) return { name, state: 'running' };
   if (state?.waiting) {
@@ -118,9 +138,16 @@ function observeContainer({ name, state }: WireJson<V1ContainerStatus>): Observe
 /** The kubelet's reasons during a normal start. */
 const STARTING = new Set(['ContainerCreating', 'PodInitializing']);
 
-function waitingOf(containers: readonly ObservedContainer[]): { waitingReason?: string; waitingMessage?: string } {
-  const stuck = containers.find(({ state, reason }) => state === 'waiting' && reason !== undefined && !STARTING.has(reason));
-  return stuck === undefined ? {} : { ...present('waitingReason', stuck.reason), ...present('waitingMessage', stuck.message) };
+function waitingOf(containers: readonly ObservedContainer[]): {
+  waitingReason?: string;
+  waitingMessage?: string;
+} {
+  const stuck = containers.find(
+    ({ state, reason }) => state === 'waiting' && reason !== undefined && !STARTING.has(reason),
+  );
+  return stuck === undefined
+    ? {}
+    : { ...present('waitingReason', stuck.reason), ...present('waitingMessage', stuck.message) };
 }
 
 function startOf(containers: readonly WireJson<V1ContainerStatus>[]): Date | undefined {
@@ -133,24 +160,37 @@ function startOf(containers: readonly WireJson<V1ContainerStatus>[]): Date | und
 }
 
 function endOf(status: WireJson<V1PodStatus>): Date | undefined {
-  const ends = (status.containerStatuses ?? []).map(({ state }) => instant(state?.terminated?.finishedAt));
+  const ends = (status.containerStatuses ?? []).map(({ state }) =>
+    instant(state?.terminated?.finishedAt),
+  );
   const last = ends
     .filter((end) => end !== undefined)
     .toSorted(byTime)
     .at(-1);
   // An evicted pod may have no container status. Its conditions changed when it ended.
-  return last ?? changeOf(status.conditions ?? [], 'DisruptionTarget') ?? changeOf(status.conditions ?? [], 'Ready');
+  return (
+    last ??
+    changeOf(status.conditions ?? [], 'DisruptionTarget') ??
+    changeOf(status.conditions ?? [], 'Ready')
+  );
 }
 
 function changeOf(conditions: readonly WireJson<V1PodCondition>[], type: string): Date | undefined {
   return instant(conditions.find((condition) => condition.type === type)?.lastTransitionTime);
 }
 
-const conditionOf = (conditions: readonly WireJson<V1PodCondition>[], wanted: string, status: string) =>
-  conditions.find((condition) => condition.type === wanted && condition.status === status);
+const conditionOf = (
+  conditions: readonly WireJson<V1PodCondition>[],
+  wanted: string,
+  status: string,
+) => conditions.find((condition) => condition.type === wanted && condition.status === status);
 
-function conditionsOf(conditions: readonly WireJson<V1PodCondition>[]): { conditions?: ObservedCondition[] } {
-  const bad = conditions.filter(({ type, status }) => (status !== 'True') !== (type === 'DisruptionTarget'));
+function conditionsOf(conditions: readonly WireJson<V1PodCondition>[]): {
+  conditions?: ObservedCondition[];
+} {
+  const bad = conditions.filter(
+    ({ type, status }) => (status !== 'True') !== (type === 'DisruptionTarget'),
+  );
   if (bad.length === 0) return {};
   return {
     conditions: bad.map(({ type, status, reason, message }) =>
@@ -164,7 +204,9 @@ const NOT_SCHEDULED = new Set(['Unschedulable', 'SchedulingGated']);
 
 function unschedulableMessage(conditions: readonly WireJson<V1PodCondition>[]): string | undefined {
   const waits = conditionOf(conditions, 'PodScheduled', 'False');
-  return waits?.reason !== undefined && NOT_SCHEDULED.has(waits.reason) ? (waits.message ?? 'no node fits') : undefined;
+  return waits?.reason !== undefined && NOT_SCHEDULED.has(waits.reason)
+    ? (waits.message ?? 'no node fits')
+    : undefined;
 }
 
 const byTime = (a: Date, b: Date): number => a.getTime() - b.getTime();

@@ -11,7 +11,11 @@ export type PodChange =
    * The pod of `deleted` shows its state before: its phase may be Running. A pod that lost our
    * labels is `deleted` too.
    */
-  | { readonly type: 'added' | 'modified' | 'deleted'; readonly pod: ObservedPod; readonly resourceVersion: string }
+  | {
+      readonly type: 'added' | 'modified' | 'deleted';
+      readonly pod: ObservedPod;
+      readonly resourceVersion: string;
+    }
   | { readonly type: 'bookmark'; readonly resourceVersion: string };
 
 /**
@@ -100,7 +104,13 @@ function parseLine(line: string): { type: unknown; object: unknown } {
     const value = readJson(line);
     if (isRecord(value)) return { type: value['type'], object: value['object'] };
   } catch (error) {
-    throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is not JSON.' }, { cause: error });
+    throw new KubeError(
+      { kind: 'unavailable', message: 'The watch of pods sent a line that is not JSON.' },
+      { cause: error },
+    );
   }
-  throw new KubeError({ kind: 'unavailable', message: 'The watch of pods sent a line that is not an event.' });
+  throw new KubeError({
+    kind: 'unavailable',
+    message: 'The watch of pods sent a line that is not an event.',
+  });
 }

@@ -105,17 +105,26 @@ export function podFailure(pod: ObservedPod): PodFailure | undefined {
     case 'Pending':
     case 'Unknown':
       if (waitingReason !== undefined)
-        return { reason: reasonOfContainer(waitingReason) ?? 'unknown', message: said(waitingReason, waitingMessage) };
-      return unschedulable === undefined ? undefined : { reason: 'unschedulable', message: unschedulable };
+        return {
+          reason: reasonOfContainer(waitingReason) ?? 'unknown',
+          message: said(waitingReason, waitingMessage),
+        };
+      return unschedulable === undefined
+        ? undefined
+        : { reason: 'unschedulable', message: unschedulable };
     case 'Failed': {
-      if (podReason !== undefined) return { reason: reasonOfPod(podReason), message: said(podReason, podMessage) };
+      if (podReason !== undefined)
+        return { reason: reasonOfPod(podReason), message: said(podReason, podMessage) };
       const failed = failedContainer(pod);
       const exit = failed === undefined ? undefined : exitOf(failed);
       const others = endedByOthers(pod, exit);
       if (pod.disruption !== undefined && others !== undefined) return others;
-      if (failed === undefined || exit === undefined) return { reason: 'unknown', message: 'the pod failed' };
+      if (failed === undefined || exit === undefined)
+        return { reason: 'unknown', message: 'the pod failed' };
       const reason = reasonOfExit(failed);
-      return reason === 'exit_code' && ENDED_BY_SIGNAL.has(failed.exitCode ?? 0) && others !== undefined
+      return reason === 'exit_code' &&
+        ENDED_BY_SIGNAL.has(failed.exitCode ?? 0) &&
+        others !== undefined
         ? others
         : { reason, message: exit };
     }
@@ -125,13 +134,25 @@ export function podFailure(pod: ObservedPod): PodFailure | undefined {
 }
 
 /** Pods are deleted soon after their end. A deletion before the end explains the end. */
-function endedByOthers({ disruption, deletionTimestamp }: ObservedPod, exit?: string): PodFailure | undefined {
-  if (disruption !== undefined) return { reason: NODE_GONE.has(disruption) ? 'node_lost' : 'evicted', message: said(disruption, exit) };
-  return deletionTimestamp === undefined ? undefined : { reason: 'pod_deleted', message: said('the pod was deleted', exit) };
+function endedByOthers(
+  { disruption, deletionTimestamp }: ObservedPod,
+  exit?: string,
+): PodFailure | undefined {
+  if (disruption !== undefined)
+    return {
+      reason: NODE_GONE.has(disruption) ? 'node_lost' : 'evicted',
+      message: said(disruption, exit),
+    };
+  return deletionTimestamp === undefined
+    ? undefined
+    : { reason: 'pod_deleted', message: said('the pod was deleted', exit) };
 }
 
 /** The container that made the pod fail: the runner's if it failed, else the first that failed. */
-const failedContainer = ({ runner, containers }: Pick<ObservedPod, 'runner' | 'containers'>): ObservedContainer | undefined =>
+const failedContainer = ({
+  runner,
+  containers,
+}: Pick<ObservedPod, 'runner' | 'containers'>): ObservedContainer | undefined =>
   [runner, ...containers].find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
 
 function reasonOfPod(reason: string): PodFailureReason {
@@ -155,4 +176,5 @@ function exitOf({ name, exitCode, reason, message }: ObservedContainer): string 
   return `container ${name} ended with exit code ${exitCode}${words === '' ? '' : ` (${words})`}`;
 }
 
-const said = (reason: string, message: string | undefined): string => (message === undefined ? reason : `${reason}: ${message}`);
+const said = (reason: string, message: string | undefined): string =>
+  message === undefined ? reason : `${reason}: ${message}`;

@@ -13,7 +13,8 @@ const without = assets === undefined || assets === '';
 const POOL = { name: 'gpu', labels: ['gpu'], image: 'example.test/runner:1', namespace: 'default' };
 const GPU = 'nvidia.com/gpu';
 const tolerating = (toleration: object) => ({ tolerations: [toleration] });
-const isRead = (keys: object) => poolsDocument.safeParse({ pools: [{ ...POOL, ...keys }], entities: {} }).success;
+const isRead = (keys: object) =>
+  poolsDocument.safeParse({ pools: [{ ...POOL, ...keys }], entities: {} }).success;
 const limits = (amounts: object) => ({ resources: { limits: amounts } });
 const requests = (amounts: object) => ({ resources: { requests: amounts } });
 
@@ -76,60 +77,91 @@ const TRIED: object[] = [
   { terminationGracePeriodSeconds: '30s' },
 ];
 
-(without ? describe.skip : describe)('the keys of a pool that Kubernetes has too, on a real API server (needs KUBEBUILDER_ASSETS)', () => {
-  let real: RealCluster;
-  let cluster: Cluster;
-  let made = 0;
+(without ? describe.skip : describe)(
+  'the keys of a pool that Kubernetes has too, on a real API server (needs KUBEBUILDER_ASSETS)',
+  () => {
+    let real: RealCluster;
+    let cluster: Cluster;
+    let made = 0;
 
-  beforeAll(async () => {
-    real = await startRealCluster(assets ?? '');
-    cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 20_000 });
-    const body = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'builds' }, value: 1_000 };
-    await callJson(cluster, { method: 'POST', path: '/apis/scheduling.k8s.io/v1/priorityclasses', body });
-  });
-  afterAll(async () => {
-    cluster.close();
-    await real.stop();
-  });
-
-  const marks = () => ({
-    name: `pdk-i-${++made}`,
-    namespace: POOL.namespace,
-    instance: 'i',
-    pool: POOL.name,
-    entityId: 42,
-    scopeRepoId: 0,
-  });
-
-  test('a pod has them, and a limit alone is a request too (H3)', async () => {
-    const keys = {
-      resources: { requests: { cpu: 0.5, memory: '1Gi' }, limits: { memory: '2Gi', [GPU]: 1 } },
-      nodeSelector: { accelerator: 'l4' },
-      tolerations: [{ key: GPU, operator: 'Exists', effect: 'NoSchedule' }],
-      priorityClassName: 'builds',
-      terminationGracePeriodSeconds: 3_600,
-    };
-    const [pool] = poolsDocument.parse({ pools: [{ ...POOL, ...keys }], entities: {} }).pools;
-    const worker = { ...pool, ...marks(), image: POOL.image };
-    await createPod(cluster, runnerPod(worker));
-    const { spec } = (await callJson(cluster, { method: 'GET', path: objectPath(worker.namespace, 'pods', worker.name) })) as {
-      spec: object;
-    };
-    expect(spec).toMatchObject({
-      nodeSelector: keys.nodeSelector,
-      tolerations: expect.arrayContaining(keys.tolerations),
-      priorityClassName: 'builds',
-      priority: 1_000,
-      terminationGracePeriodSeconds: 3_600,
-      containers: [{ resources: { requests: { cpu: '500m', memory: '1Gi', [GPU]: '1' }, limits: { memory: '2Gi', [GPU]: '1' } } }],
+    beforeAll(async () => {
+      real = await startRealCluster(assets ?? '');
+      cluster = connectCluster({ kubeconfigFile: real.kubeconfigFile, requestTimeoutMs: 20_000 });
+      const body = {
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name: 'builds' },
+        value: 1_000,
+      };
+      await callJson(cluster, {
+        method: 'POST',
+        path: '/apis/scheduling.k8s.io/v1/priorityclasses',
+        body,
+      });
     });
-  });
+    afterAll(async () => {
+      cluster.close();
+      await real.stop();
+    });
 
-  test.each(without ? [{}] : TRIED)('what a file may hold is what the API server takes: %j (H1, H3)', async (keys) => {
-    // In a template they reach the API server unread.
-    const { resources, ...rest } = keys as Record<string, unknown>;
-    const template = { spec: { ...rest, containers: [{ name: 'runner', resources }] } };
-    const refusal = await failureOf(createPod(cluster, runnerPod({ ...marks(), image: POOL.image, template }), { dryRun: true }));
-    expect({ isTaken: refusal === undefined, why: refusal?.message }).toMatchObject({ isTaken: isRead(keys) });
-  });
-});
+    const marks = () => ({
+      name: `pdk-i-${++made}`,
+      namespace: POOL.namespace,
+      instance: 'i',
+      pool: POOL.name,
+      entityId: 42,
+      scopeRepoId: 0,
+    });
+
+    test('a pod has them, and a limit alone is a request too (H3)', async () => {
+      const keys = {
+        resources: { requests: { cpu: 0.5, memory: '1Gi' }, limits: { memory: '2Gi', [GPU]: 1 } },
+        nodeSelector: { accelerator: 'l4' },
+        tolerations: [{ key: GPU, operator: 'Exists', effect: 'NoSchedule' }],
+        priorityClassName: 'builds',
+        terminationGracePeriodSeconds: 3_600,
+      };
+      const [pool] = poolsDocument.parse({ pools: [{ ...POOL, ...keys }], entities: {} }).pools;
+      const worker = { ...pool, ...marks(), image: POOL.image };
+      await createPod(cluster, runnerPod(worker));
+      const { spec } = (await callJson(cluster, {
+        method: 'GET',
+        path: objectPath(worker.namespace, 'pods', worker.name),
+      })) as {
+        spec: object;
+      };
+      expect(spec).toMatchObject({
+        nodeSelector: keys.nodeSelector,
+        tolerations: expect.arrayContaining(keys.tolerations),
+        priorityClassName: 'builds',
+        priority: 1_000,
+        terminationGracePeriodSeconds: 3_600,
+        containers: [
+          {
+            resources: {
+              requests: { cpu: '500m', memory: '1Gi', [GPU]: '1' },
+              limits: { memory: '2Gi', [GPU]: '1' },
+            },
+          },
+        ],
+      });
+    });
+
+    test.each(without ? [{}] : TRIED)(
+      'what a file may hold is what the API server takes: %j (H1, H3)',
+      async (keys) => {
+        // In a template they reach the API server unread.
+        const { resources, ...rest } = keys as Record<string, unknown>;
+        const template = { spec: { ...rest, containers: [{ name: 'runner', resources }] } };
+        const refusal = await failureOf(
+          createPod(cluster, runnerPod({ ...marks(), image: POOL.image, template }), {
+            dryRun: true,
+          }),
+        );
+        expect({ isTaken: refusal === undefined, why: refusal?.message }).toMatchObject({
+          isTaken: isRead(keys),
+        });
+      },
+    );
+  },
+);

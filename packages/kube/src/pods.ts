@@ -50,9 +50,16 @@ export async function createPod(
 }
 
 /** The pod, or undefined if there is none. */
-export async function findPod(cluster: Cluster, { namespace, name }: ObjectName): Promise<ObservedPod | undefined> {
+export async function findPod(
+  cluster: Cluster,
+  { namespace, name }: ObjectName,
+): Promise<ObservedPod | undefined> {
   try {
-    return observePod(readPod(await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'pods', name) })));
+    return observePod(
+      readPod(
+        await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'pods', name) }),
+      ),
+    );
   } catch (error) {
     if (error instanceof KubeError && error.failure.kind === 'not_found') return undefined;
     throw error;
@@ -70,12 +77,22 @@ export interface PodDeletion extends ObjectName {
  * Asks for the pod's end; it goes after its grace period. `changed`: a precondition failed, nothing
  * was done.
  */
-export async function deletePod(cluster: Cluster, pod: PodDeletion): Promise<'deleted' | 'absent' | 'changed'> {
+export async function deletePod(
+  cluster: Cluster,
+  pod: PodDeletion,
+): Promise<'deleted' | 'absent' | 'changed'> {
   const { uid, resourceVersion } = pod;
-  const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
   try {
-    await callJson(cluster, { method: 'DELETE', path: objectPath(pod.namespace, 'pods', pod.name), body });
+    await callJson(cluster, {
+      method: 'DELETE',
+      path: objectPath(pod.namespace, 'pods', pod.name),
+      body,
+    });
     return 'deleted';
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
@@ -105,7 +122,11 @@ export interface PodList {
  * read, and the others have the same version. Each page is reduced on arrival. Throws KubeError,
  * `gone` if a page expired.
  */
-export async function listPods(cluster: Cluster, selection: PodSelection, signal?: AbortSignal): Promise<PodList> {
+export async function listPods(
+  cluster: Cluster,
+  selection: PodSelection,
+  signal?: AbortSignal,
+): Promise<PodList> {
   const pods: ObservedPod[] = [];
   let next: string | undefined;
   let resourceVersion: string;
@@ -114,7 +135,11 @@ export async function listPods(cluster: Cluster, selection: PodSelection, signal
       await callJson(cluster, {
         method: 'GET',
         path: objectPath(selection.namespace, 'pods'),
-        query: { labelSelector: instanceSelector(selection.instance), limit: selection.pageSize ?? PAGE_SIZE, continue: next },
+        query: {
+          labelSelector: instanceSelector(selection.instance),
+          limit: selection.pageSize ?? PAGE_SIZE,
+          continue: next,
+        },
         signal,
       }),
     );
@@ -124,20 +149,34 @@ export async function listPods(cluster: Cluster, selection: PodSelection, signal
   return { pods, resourceVersion };
 }
 
-function readPodPage(value: unknown): { items: WireJson<V1Pod>[]; next: string | undefined; resourceVersion: string } {
+function readPodPage(value: unknown): {
+  items: WireJson<V1Pod>[];
+  next: string | undefined;
+  resourceVersion: string;
+} {
   const metadata = isRecord(value) ? value['metadata'] : undefined;
   if (!isRecord(value) || !isRecord(metadata) || typeof metadata['resourceVersion'] !== 'string') {
-    throw new KubeError({ kind: 'unavailable', message: 'The answer to a list of pods is not a PodList.' });
+    throw new KubeError({
+      kind: 'unavailable',
+      message: 'The answer to a list of pods is not a PodList.',
+    });
   }
   const items = Array.isArray(value['items']) ? value['items'].map(readPod) : [];
   const next = metadata['continue'];
-  return { items, next: typeof next === 'string' && next !== '' ? next : undefined, resourceVersion: metadata['resourceVersion'] };
+  return {
+    items,
+    next: typeof next === 'string' && next !== '' ? next : undefined,
+    resourceVersion: metadata['resourceVersion'],
+  };
 }
 
 /** Checks that the answer is an object. Its fields are not checked. */
 export function readPod(value: unknown): WireJson<V1Pod> {
   if (!isRecord(value) || !isRecord(value['metadata'])) {
-    throw new KubeError({ kind: 'unavailable', message: 'The answer to a call for a pod is not a Pod.' });
+    throw new KubeError({
+      kind: 'unavailable',
+      message: 'The answer to a call for a pod is not a Pod.',
+    });
   }
   return value;
 }

@@ -3,7 +3,9 @@ import type { Cluster } from './connect.ts';
 import { answersProbe } from './probe.ts';
 
 /** What every cluster answers to a probe; `stranger` has credentials that it does not know. */
-export function probeContract(clusters: () => { readonly cluster: Cluster; readonly stranger: Cluster }): void {
+export function probeContract(
+  clusters: () => { readonly cluster: Cluster; readonly stranger: Cluster },
+): void {
   describe('a probe', () => {
     test('is answered only to callers that the server knows', async () => {
       const { cluster, stranger } = clusters();

@@ -13,6 +13,8 @@ export async function answersProbe(cluster: Cluster, signal: AbortSignal): Promi
   } catch (error) {
     if (!(error instanceof KubeError)) return false;
     const { failure } = error;
-    return !isAway(failure) && failure.kind !== 'too_many_requests' && failure.kind !== 'unauthorized';
+    return (
+      !isAway(failure) && failure.kind !== 'too_many_requests' && failure.kind !== 'unauthorized'
+    );
   }
 }

@@ -38,5 +38,10 @@ export function caAdditions({ configMap, key }: CaBundle): Additions {
 
 /** The Docker daemon, a Go program, reads every file of this folder and the system's bundle. */
 export function daemonCaMount({ key }: CaBundle): Mount {
-  return { name: CA_VOLUME, mountPath: `/etc/ssl/certs/paddock-${key}`, subPath: key, readOnly: true };
+  return {
+    name: CA_VOLUME,
+    mountPath: `/etc/ssl/certs/paddock-${key}`,
+    subPath: key,
+    readOnly: true,
+  };
 }

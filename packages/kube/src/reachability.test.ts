@@ -11,7 +11,10 @@ beforeEach(() => {
   jest.useFakeTimers();
   told = [];
   at = 0;
-  note = createReachability({ away: ({ message }) => told.push(message), back: (outage) => told.push(outage) }, () => at);
+  note = createReachability(
+    { away: ({ message }) => told.push(message), back: (outage) => told.push(outage) },
+    () => at,
+  );
 });
 afterEach(() => void jest.useRealTimers());
 /** No timer ends meanwhile: a call that comes late may be the first to look. */

@@ -24,7 +24,10 @@ interface Outage {
  * ends with the first answer after which nothing fails for `CALM_MS`. A timer decides this: a quiet
  * cluster may have no further call for minutes. `now` is a monotonic clock in milliseconds.
  */
-export function createReachability(events: ReachabilityEvents, now: () => number = () => performance.now()) {
+export function createReachability(
+  events: ReachabilityEvents,
+  now: () => number = () => performance.now(),
+) {
   let outage: Outage | undefined;
   let calm: NodeJS.Timeout | undefined;
   const endIfCalm = (): void => {
@@ -42,7 +45,12 @@ export function createReachability(events: ReachabilityEvents, now: () => number
     const at = now();
     if (failure !== undefined && isAway(failure)) {
       if (outage === undefined) events.away(failure);
-      outage = { since: outage?.since ?? at, failedCalls: (outage?.failedCalls ?? 0) + 1, lastFailureAt: at, answeredAt: undefined };
+      outage = {
+        since: outage?.since ?? at,
+        failedCalls: (outage?.failedCalls ?? 0) + 1,
+        lastFailureAt: at,
+        answeredAt: undefined,
+      };
       return;
     }
     if (outage === undefined) return;

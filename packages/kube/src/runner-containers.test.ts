@@ -7,7 +7,9 @@ describe('the containers of a runner’s pod', () => {
   test('what a template puts beside the runner is a sidecar, so that the pod ends with the runner (H3)', () => {
     const cache = { name: 'cache', image: 'cache:1', env: [{ name: 'SIZE', value: '1' }] };
     const prepare = { name: 'prepare', image: 'busybox' };
-    const { spec } = withTemplate({ spec: { initContainers: [prepare], containers: [cache, { name: 'runner' }] } });
+    const { spec } = withTemplate({
+      spec: { initContainers: [prepare], containers: [cache, { name: 'runner' }] },
+    });
     expect(spec?.containers.map(({ name }) => name)).toEqual(['runner']);
     expect(spec?.initContainers).toEqual([prepare, { ...cache, restartPolicy: 'Always' }]);
   });
@@ -26,13 +28,24 @@ describe('the containers of a runner’s pod', () => {
     ['no container runner in the template', OWN, [{ name: 'cache' }], ['/home/runner/run.sh']],
     ['no template', OWN, undefined, ['/home/runner/run.sh']],
     ['an image of its own', OWN, [{ name: 'runner' }], undefined],
-    ['an image that is only named alike', 'summerwind/actions-runner:latest', [{ name: 'runner' }], undefined],
-    ['arguments, which are for the image', OFFICIAL, [{ name: 'runner', args: ['bash', '-c', 'exec ./run.sh'] }], undefined],
+    [
+      'an image that is only named alike',
+      'summerwind/actions-runner:latest',
+      [{ name: 'runner' }],
+      undefined,
+    ],
+    [
+      'arguments, which are for the image',
+      OFFICIAL,
+      [{ name: 'runner', args: ['bash', '-c', 'exec ./run.sh'] }],
+      undefined,
+    ],
     ['a command', OWN, [{ name: 'runner', command: ['/start'], args: ['now'] }], ['/start']],
   ])(
     'with %s (%s), the command of the runner is that of Kubernetes unless nothing else would start (H3)',
     (_what, image, containers, command) => {
-      const template = containers === undefined ? undefined : ({ spec: { containers } } as PodTemplate);
+      const template =
+        containers === undefined ? undefined : ({ spec: { containers } } as PodTemplate);
       // The pool's own key makes a container of its own, which says nothing of the command.
       const pod = runnerPod({ ...worker, image, template, resources: { limits: { cpu: 1 } } });
       expect(runnerOf(pod)?.command).toEqual(command);
@@ -46,7 +59,14 @@ describe('the containers of a runner’s pod', () => {
     [{ serviceAccount: 'deployer' }, undefined],
     [{ serviceAccountName: 'deployer', automountServiceAccountToken: false }, false],
     [
-      { containers: [{ name: 'runner', env: [{ name: 'ACTIONS_RUNNER_CONTAINER_HOOKS', value: '/home/runner/k8s/index.js' }] }] },
+      {
+        containers: [
+          {
+            name: 'runner',
+            env: [{ name: 'ACTIONS_RUNNER_CONTAINER_HOOKS', value: '/home/runner/k8s/index.js' }],
+          },
+        ],
+      },
       undefined,
     ],
   ])('a template with %j has the token of an entity: %s (H3)', (spec, mounted) => {
@@ -55,13 +75,23 @@ describe('the containers of a runner’s pod', () => {
 
   test('keys without a value mean as much as no keys (H3)', () => {
     const runner = { name: 'runner', env: null, volumeMounts: null, command: null };
-    const empty = { metadata: null, spec: { containers: [runner], initContainers: null, volumes: null, nodeSelector: null } };
-    expect(runnerPod({ ...worker, image: OFFICIAL, template: empty })).toEqual(runnerPod({ ...worker, image: OFFICIAL }));
-    expect(withTemplate({ metadata: { labels: null, annotations: null }, spec: null })).toEqual(runnerPod(worker));
+    const empty = {
+      metadata: null,
+      spec: { containers: [runner], initContainers: null, volumes: null, nodeSelector: null },
+    };
+    expect(runnerPod({ ...worker, image: OFFICIAL, template: empty })).toEqual(
+      runnerPod({ ...worker, image: OFFICIAL }),
+    );
+    expect(withTemplate({ metadata: { labels: null, annotations: null }, spec: null })).toEqual(
+      runnerPod(worker),
+    );
   });
 
   test('building a pod leaves the template as it was', () => {
-    const template = { metadata: { labels: {} }, spec: { containers: [{ name: 'runner', env: [{ name: 'A' }] }, { name: 'cache' }] } };
+    const template = {
+      metadata: { labels: {} },
+      spec: { containers: [{ name: 'runner', env: [{ name: 'A' }] }, { name: 'cache' }] },
+    };
     const before = structuredClone(template);
     runnerPod({ ...worker, template, containerMode: 'dind' });
     expect(template).toEqual(before);

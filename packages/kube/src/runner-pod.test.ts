@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { PodTemplate } from '@paddock/domain/pools/pod-template';
 import { identityOf, instanceSelector } from './labels.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
-import { DEPRECATION, JIT_CONFIG, runnerOf, withTemplate, worker } from './scenes/runner-pod.scene.ts';
+import {
+  DEPRECATION,
+  JIT_CONFIG,
+  runnerOf,
+  withTemplate,
+  worker,
+} from './scenes/runner-pod.scene.ts';
 
 describe('runnerPod', () => {
   test('without a template it is the whole pod', () => {
@@ -45,24 +51,55 @@ describe('runnerPod', () => {
 
   test("a template's own fields are kept, also those that no library knows yet (H3)", () => {
     const { spec } = withTemplate({
-      spec: { nodeSelector: { disk: 'ssd' }, somethingNew: { deep: [1] }, serviceAccountName: 'hooks', automountServiceAccountToken: true },
+      spec: {
+        nodeSelector: { disk: 'ssd' },
+        somethingNew: { deep: [1] },
+        serviceAccountName: 'hooks',
+        automountServiceAccountToken: true,
+      },
     });
-    expect(spec).toMatchObject({ nodeSelector: { disk: 'ssd' }, somethingNew: { deep: [1] }, serviceAccountName: 'hooks' });
+    expect(spec).toMatchObject({
+      nodeSelector: { disk: 'ssd' },
+      somethingNew: { deep: [1] },
+      serviceAccountName: 'hooks',
+    });
     expect(spec?.automountServiceAccountToken).toBe(true);
   });
 
   test.each<[string, PodTemplate, object]>([
-    ['another restart policy', { spec: { restartPolicy: 'Always' } }, { spec: { restartPolicy: 'Never' } }],
-    ['a deadline that a job can reach (P2)', { spec: { activeDeadlineSeconds: 3600 } }, { spec: { activeDeadlineSeconds: 540_000 } }],
+    [
+      'another restart policy',
+      { spec: { restartPolicy: 'Always' } },
+      { spec: { restartPolicy: 'Never' } },
+    ],
+    [
+      'a deadline that a job can reach (P2)',
+      { spec: { activeDeadlineSeconds: 3600 } },
+      { spec: { activeDeadlineSeconds: 540_000 } },
+    ],
     [
       'a JIT config of its own',
-      { spec: { containers: [{ name: 'runner', env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', value: 'x' }] }] } },
+      {
+        spec: {
+          containers: [
+            { name: 'runner', env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', value: 'x' }] },
+          ],
+        },
+      },
       { spec: { containers: [{ env: [JIT_CONFIG, DEPRECATION] }] } },
     ],
     [
       'our labels',
-      { metadata: { labels: { 'paddock.dev/instance': 'other', 'app.kubernetes.io/managed-by': 'helm' } } },
-      { metadata: { labels: { 'paddock.dev/instance': 'abc123', 'app.kubernetes.io/managed-by': 'paddock' } } },
+      {
+        metadata: {
+          labels: { 'paddock.dev/instance': 'other', 'app.kubernetes.io/managed-by': 'helm' },
+        },
+      },
+      {
+        metadata: {
+          labels: { 'paddock.dev/instance': 'abc123', 'app.kubernetes.io/managed-by': 'paddock' },
+        },
+      },
     ],
     [
       'an image beside the pool’s',
@@ -75,29 +112,54 @@ describe('runnerPod', () => {
 
   test('a runner’s container that would start again does not (H3)', () => {
     const [runner] = withTemplate({
-      spec: { containers: [{ name: 'runner', restartPolicy: 'Always', restartPolicyRules: [{ action: 'Restart' }] }] },
+      spec: {
+        containers: [
+          { name: 'runner', restartPolicy: 'Always', restartPolicyRules: [{ action: 'Restart' }] },
+        ],
+      },
     }).spec?.containers ?? [undefined];
     expect(runner).not.toHaveProperty('restartPolicy');
     expect(runner).not.toHaveProperty('restartPolicyRules');
   });
 
   test.each<[string, PodTemplate, object]>([
-    ['a longer deadline', { spec: { activeDeadlineSeconds: 900_000 } }, { spec: { activeDeadlineSeconds: 900_000 } }],
-    ['a token', { spec: { automountServiceAccountToken: true } }, { spec: { automountServiceAccountToken: true } }],
-    ['its own grace', { spec: { terminationGracePeriodSeconds: 3_600 } }, { spec: { terminationGracePeriodSeconds: 3_600 } }],
+    [
+      'a longer deadline',
+      { spec: { activeDeadlineSeconds: 900_000 } },
+      { spec: { activeDeadlineSeconds: 900_000 } },
+    ],
+    [
+      'a token',
+      { spec: { automountServiceAccountToken: true } },
+      { spec: { automountServiceAccountToken: true } },
+    ],
+    [
+      'its own grace',
+      { spec: { terminationGracePeriodSeconds: 3_600 } },
+      { spec: { terminationGracePeriodSeconds: 3_600 } },
+    ],
     [
       'command, resources and variables of the runner',
       {
         spec: {
           containers: [
-            { name: 'runner', command: ['/start'], resources: { limits: { 'nvidia.com/gpu': 1 } }, env: [{ name: 'A', value: 'b' }] },
+            {
+              name: 'runner',
+              command: ['/start'],
+              resources: { limits: { 'nvidia.com/gpu': 1 } },
+              env: [{ name: 'A', value: 'b' }],
+            },
           ],
         },
       },
       {
         spec: {
           containers: [
-            { command: ['/start'], resources: { limits: { 'nvidia.com/gpu': 1 } }, env: [JIT_CONFIG, DEPRECATION, { name: 'A' }] },
+            {
+              command: ['/start'],
+              resources: { limits: { 'nvidia.com/gpu': 1 } },
+              env: [JIT_CONFIG, DEPRECATION, { name: 'A' }],
+            },
           ],
         },
       },
@@ -112,7 +174,11 @@ describe('runnerPod', () => {
       { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } },
       { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'false' } } },
     ],
-    ['labels of its own', { metadata: { labels: { team: 'a' } } }, { metadata: { labels: { team: 'a' } } }],
+    [
+      'labels of its own',
+      { metadata: { labels: { team: 'a' } } },
+      { metadata: { labels: { team: 'a' } } },
+    ],
     [
       'the same variable twice',
       {
@@ -128,7 +194,15 @@ describe('runnerPod', () => {
           ],
         },
       },
-      { spec: { containers: [{ env: [JIT_CONFIG, DEPRECATION, { name: 'A', value: '1' }, { name: 'A', value: '2' }] }] } },
+      {
+        spec: {
+          containers: [
+            {
+              env: [JIT_CONFIG, DEPRECATION, { name: 'A', value: '1' }, { name: 'A', value: '2' }],
+            },
+          ],
+        },
+      },
     ],
   ])('a template may bring %s (H3)', (_what, template, expected) => {
     expect(withTemplate(template)).toMatchObject(expected);
@@ -138,10 +212,16 @@ describe('runnerPod', () => {
 describe('runnerSecret', () => {
   test('it holds the JIT config, immutable, under the name that the pod refers to (C6)', () => {
     const secret = runnerSecret({ ...worker, jitConfig: 'jit-config-text' });
-    expect(secret).toMatchObject({ kind: 'Secret', immutable: true, metadata: { name: worker.name, namespace: worker.namespace } });
+    expect(secret).toMatchObject({
+      kind: 'Secret',
+      immutable: true,
+      metadata: { name: worker.name, namespace: worker.namespace },
+    });
     const reference = runnerOf(runnerPod(worker))?.env?.[0]?.valueFrom?.secretKeyRef;
     expect(reference?.name).toBe(secret.metadata?.name);
-    expect(Buffer.from(secret.data?.[reference?.key ?? ''] ?? '', 'base64').toString()).toBe('jit-config-text');
+    expect(Buffer.from(secret.data?.[reference?.key ?? ''] ?? '', 'base64').toString()).toBe(
+      'jit-config-text',
+    );
   });
 });
 
@@ -150,7 +230,9 @@ describe('identityOf', () => {
     const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
     const expected = { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid };
     expect(identityOf(runnerPod(worker).metadata ?? {})).toEqual(expected);
-    expect(identityOf(runnerSecret({ ...worker, jitConfig: 'x' }).metadata ?? {})).toEqual(expected);
+    expect(identityOf(runnerSecret({ ...worker, jitConfig: 'x' }).metadata ?? {})).toEqual(
+      expected,
+    );
   });
 
   test.each([
@@ -160,10 +242,14 @@ describe('identityOf', () => {
     ['no scope', { 'paddock.dev/scope-repo-id': '' }],
   ])('an object with %s is not ours', (what, labels) => {
     const marks = runnerPod(worker).metadata?.labels ?? {};
-    expect(identityOf({ labels: what === 'no labels at all' ? {} : { ...marks, ...labels } })).toBeUndefined();
+    expect(
+      identityOf({ labels: what === 'no labels at all' ? {} : { ...marks, ...labels } }),
+    ).toBeUndefined();
   });
 
   test('the selector names the manager and the instance (A8)', () => {
-    expect(instanceSelector('abc123')).toBe('app.kubernetes.io/managed-by=paddock,paddock.dev/instance=abc123');
+    expect(instanceSelector('abc123')).toBe(
+      'app.kubernetes.io/managed-by=paddock,paddock.dev/instance=abc123',
+    );
   });
 });

@@ -41,7 +41,10 @@ export const SHORTEST_DEADLINE_SECONDS = 6.25 * 86_400;
 const DEFAULT_DEADLINE_SECONDS = 7 * 86_400;
 
 /** The keys of a pool that shape its pods. */
-export type PodSettings = Partial<Pick<Pool, 'template' | 'containerMode' | 'proxy' | 'caBundle'> & PodKeys> & Pick<Pool, 'image'>;
+export type PodSettings = Partial<
+  Pick<Pool, 'template' | 'containerMode' | 'proxy' | 'caBundle'> & PodKeys
+> &
+  Pick<Pool, 'image'>;
 
 export interface RunnerPodSpec extends WorkerIdentity, PodSettings {
   /** The name of the worker, its registration, Secret and pod. */
@@ -58,10 +61,18 @@ export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {
   const template = templateWithKeys(worker);
   const metadata = dropNulls<NonNullable<PodTemplate['metadata']>>(template.metadata ?? {});
   const spec = dropNulls<NonNullable<PodTemplate['spec']>>(template.spec ?? {});
-  const { activeDeadlineSeconds: deadline, containers = [], initContainers = [], volumes = [], ...rest } = spec;
+  const {
+    activeDeadlineSeconds: deadline,
+    containers = [],
+    initContainers = [],
+    volumes = [],
+    ...rest
+  } = spec;
   const additions = additionsOf(worker);
   const runner = containers.find(({ name }) => name === RUNNER_CONTAINER);
-  const sidecars = containers.filter(({ name }) => name !== RUNNER_CONTAINER && !isReplacedDaemon(name, worker)).map(asSidecar);
+  const sidecars = containers
+    .filter(({ name }) => name !== RUNNER_CONTAINER && !isReplacedDaemon(name, worker))
+    .map(asSidecar);
   const init = mergeContainers(additions.initContainers ?? [], [...initContainers, ...sidecars]);
   const allVolumes = mergeLists(additions.volumes, volumes as Volume[], sameName);
   const marks = labelsAndAnnotations(worker);
@@ -87,7 +98,10 @@ export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {
       ...rest,
       // A JIT config works once.
       restartPolicy: 'Never',
-      activeDeadlineSeconds: Math.max(typeof deadline === 'number' ? deadline : DEFAULT_DEADLINE_SECONDS, SHORTEST_DEADLINE_SECONDS),
+      activeDeadlineSeconds: Math.max(
+        typeof deadline === 'number' ? deadline : DEFAULT_DEADLINE_SECONDS,
+        SHORTEST_DEADLINE_SECONDS,
+      ),
       ...(init.length === 0 ? {} : { initContainers: init }),
       containers: [runnerContainer(runner, worker, additions)],
       ...(allVolumes.length === 0 ? {} : { volumes: allVolumes }),
@@ -100,11 +114,17 @@ export function runnerPod(worker: RunnerPodSpec): WireJson<V1Pod> {
  * actions-runner-controller. Merged, the two could disagree about the socket. A template changes
  * our daemon in `initContainers`.
  */
-const isReplacedDaemon = (name: string, { containerMode }: PodSettings): boolean => name === DAEMON_CONTAINER && containerMode === 'dind';
+const isReplacedDaemon = (name: string, { containerMode }: PodSettings): boolean =>
+  name === DAEMON_CONTAINER && containerMode === 'dind';
 
 /** Kubernetes' default holds if the template names a service account, or the runner makes pods. */
-function needsAccount(spec: Readonly<Record<string, unknown>>, runner: PodTemplateContainer | undefined): boolean {
-  const isNamed = [spec['serviceAccountName'], spec['serviceAccount']].some((name) => typeof name === 'string' && name !== '');
+function needsAccount(
+  spec: Readonly<Record<string, unknown>>,
+  runner: PodTemplateContainer | undefined,
+): boolean {
+  const isNamed = [spec['serviceAccountName'], spec['serviceAccount']].some(
+    (name) => typeof name === 'string' && name !== '',
+  );
   return isNamed || (runner?.env ?? []).some(({ name }) => name === HOOKS_VARIABLE);
 }
 
@@ -113,7 +133,11 @@ function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSett
   const ca = caBundle === undefined ? {} : caAdditions(caBundle);
   const dind: Additions =
     containerMode === 'dind'
-      ? dindAdditions({ runnerImage: image, env, mounts: caBundle === undefined ? [] : [daemonCaMount(caBundle)] })
+      ? dindAdditions({
+          runnerImage: image,
+          env,
+          mounts: caBundle === undefined ? [] : [daemonCaMount(caBundle)],
+        })
       : {};
   return {
     env: [...env, ...(ca.env ?? []), ...(dind.env ?? [])],
@@ -123,14 +147,34 @@ function additionsOf({ image, containerMode = 'none', proxy, caBundle }: PodSett
   };
 }
 
-function runnerContainer(theirs: PodTemplateContainer | undefined, worker: RunnerPodSpec, { env = [], mounts = [] }: Additions): Container {
-  const jitConfig = { name: JIT_CONFIG_VARIABLE, valueFrom: { secretKeyRef: { name: worker.name, key: JIT_CONFIG_KEY } } };
+function runnerContainer(
+  theirs: PodTemplateContainer | undefined,
+  worker: RunnerPodSpec,
+  { env = [], mounts = [] }: Additions,
+): Container {
+  const jitConfig = {
+    name: JIT_CONFIG_VARIABLE,
+    valueFrom: { secretKeyRef: { name: worker.name, key: JIT_CONFIG_KEY } },
+  };
   // An outdated runner then exits with 7 instead of 0, the code of a finished job.
   const deprecation = { name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE', value: '1' };
   // A restarted container would have no registration, so the pod's `restartPolicy` holds.
-  const { restartPolicy: _restart, restartPolicyRules: _rules, env: theirEnv, ...given } = theirs ?? { name: RUNNER_CONTAINER };
-  const ours = { name: RUNNER_CONTAINER, ...commandOf(worker), env: [deprecation, ...env], volumeMounts: [...mounts] };
-  const laid = overlayContainer(ours, { ...given, env: theirEnv?.filter((variable) => variable.name !== JIT_CONFIG_VARIABLE) });
+  const {
+    restartPolicy: _restart,
+    restartPolicyRules: _rules,
+    env: theirEnv,
+    ...given
+  } = theirs ?? { name: RUNNER_CONTAINER };
+  const ours = {
+    name: RUNNER_CONTAINER,
+    ...commandOf(worker),
+    env: [deprecation, ...env],
+    volumeMounts: [...mounts],
+  };
+  const laid = overlayContainer(ours, {
+    ...given,
+    env: theirEnv?.filter((variable) => variable.name !== JIT_CONFIG_VARIABLE),
+  });
   return { ...laid, image: worker.image, env: [jitConfig, ...(laid.env ?? [])] };
 }
 
@@ -140,12 +184,16 @@ function runnerContainer(theirs: PodTemplateContainer | undefined, worker: Runne
  */
 function commandOf({ image, template }: PodSettings): { command?: string[] } {
   const theirs = templateRunner(template);
-  const isLeftToImage = theirs !== undefined && (!isOfficialImage(image) || asList(theirs['args']).length > 0);
+  const isLeftToImage =
+    theirs !== undefined && (!isOfficialImage(image) || asList(theirs['args']).length > 0);
   return isLeftToImage ? {} : { command: [RUN_SCRIPT] };
 }
 
 /** The pod must end with its runner, so all other containers become native sidecars. */
-const asSidecar = (container: PodTemplateContainer): PodTemplateContainer => ({ ...container, restartPolicy: 'Always' });
+const asSidecar = (container: PodTemplateContainer): PodTemplateContainer => ({
+  ...container,
+  restartPolicy: 'Always',
+});
 
 export interface RunnerSecretSpec extends WorkerIdentity {
   readonly name: string;
@@ -165,7 +213,12 @@ export function runnerSecret(worker: RunnerSecretSpec): WireJson<V1Secret> {
     kind: 'Secret',
     type: 'Opaque',
     immutable: true,
-    metadata: { name: worker.name, namespace: worker.namespace, labels: marks.labels, annotations: marks.annotations },
+    metadata: {
+      name: worker.name,
+      namespace: worker.namespace,
+      labels: marks.labels,
+      annotations: marks.annotations,
+    },
     data: { [JIT_CONFIG_KEY]: Buffer.from(worker.jitConfig).toString('base64') },
   };
 }

@@ -17,14 +17,33 @@ const TAIL_LINES = 2_000;
 type Unreadable = { readonly unreadable: KubeFailure };
 
 /** Reads the runner's version from its log. Undefined: the log does not have it, or not yet. */
-export async function readRunnerVersion(cluster: Cluster, pod: ObjectName, signal: AbortSignal): Promise<string | undefined | Unreadable> {
-  const read = await readLogHead(cluster, { ...pod, container: RUNNER_CONTAINER, bytes: HEAD_BYTES, signal });
+export async function readRunnerVersion(
+  cluster: Cluster,
+  pod: ObjectName,
+  signal: AbortSignal,
+): Promise<string | undefined | Unreadable> {
+  const read = await readLogHead(cluster, {
+    ...pod,
+    container: RUNNER_CONTAINER,
+    bytes: HEAD_BYTES,
+    signal,
+  });
   return read.text === null ? { unreadable: read.failure } : VERSION.exec(read.text)?.[1];
 }
 
 /** Reads the runner version that GitHub refused. Undefined: none, or the runner began a job. */
-export async function readRefusedVersion(cluster: Cluster, pod: ObjectName, signal: AbortSignal): Promise<string | undefined | Unreadable> {
-  const tail = { ...pod, container: RUNNER_CONTAINER, tailLines: TAIL_LINES, maxBytes: LOG_TRANSFER_LIMIT_BYTES, signal };
+export async function readRefusedVersion(
+  cluster: Cluster,
+  pod: ObjectName,
+  signal: AbortSignal,
+): Promise<string | undefined | Unreadable> {
+  const tail = {
+    ...pod,
+    container: RUNNER_CONTAINER,
+    tailLines: TAIL_LINES,
+    maxBytes: LOG_TRANSFER_LIMIT_BYTES,
+    signal,
+  };
   const read = await readLogTail(cluster, tail);
   if (read.text === null) return { unreadable: read.failure };
   return refusedVersion(read.text);

@@ -14,13 +14,16 @@ export interface UnknownField {
  * The fields of a PodSpec that the client's types lack. An API server drops them, unless it is
  * newer. Keys without a value do not count.
  */
-export const unknownPodFields = (spec: unknown): UnknownField[] => unknownIn(spec, client.V1PodSpec.name, '');
+export const unknownPodFields = (spec: unknown): UnknownField[] =>
+  unknownIn(spec, client.V1PodSpec.name, '');
 
 function unknownIn(value: unknown, type: string, path: string): UnknownField[] {
   const element = ELEMENT.exec(type)?.[1] ?? VALUE.exec(type)?.[1];
   if (element !== undefined) {
     const items = asList(value).map((item, index) => [`${path}[${index}]`, item] as const);
-    const entries = Object.entries(asRecord(value)).map(([key, item]) => [`${path}.${key}`, item] as const);
+    const entries = Object.entries(asRecord(value)).map(
+      ([key, item]) => [`${path}.${key}`, item] as const,
+    );
     return [...items, ...entries].flatMap(([at, item]) => unknownIn(item, element, at));
   }
   const fields = fieldsOf(type);
@@ -43,6 +46,8 @@ const VALUE = /^\{ \[key: string\]: (.+); \}$/;
 function fieldsOf(type: string): ReadonlyMap<string, string> | undefined {
   const model = (client as Record<string, unknown>)[type];
   if (typeof model !== 'function' || !('getAttributeTypeMap' in model)) return undefined;
-  const attributes = (model.getAttributeTypeMap as () => readonly { baseName: string; type: string }[])();
+  const attributes = (
+    model.getAttributeTypeMap as () => readonly { baseName: string; type: string }[]
+  )();
   return new Map(attributes.map((attribute) => [attribute.baseName, attribute.type]));
 }

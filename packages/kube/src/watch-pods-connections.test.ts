@@ -12,7 +12,8 @@ const done = (): Promise<void> => Promise.resolve();
 test('a server that goes silent within a watch is noticed when the time of the watch is over', async () => {
   let watches = 0;
   const silent = createServer((request, response) => {
-    if (request.url?.includes('watch=true') !== true) response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
+    if (request.url?.includes('watch=true') !== true)
+      response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
     else {
       watches++;
       response.flushHeaders();
@@ -22,9 +23,17 @@ test('a server that goes silent within a watch is noticed when the time of the w
   const { port } = silent.address() as AddressInfo;
   const simulator = await startKubeSimulator();
   const kubeconfigFile = simulator.writeKubeconfig();
-  const cluster = connectCluster({ kubeconfigFile, server: `http://127.0.0.1:${port}`, requestTimeoutMs: 50 });
+  const cluster = connectCluster({
+    kubeconfigFile,
+    server: `http://127.0.0.1:${port}`,
+    requestTimeoutMs: 50,
+  });
   const over = new AbortController();
-  const watching = watchPods(cluster, { ...here, onList: done, onChanges: done, watchSeconds: 1 }, over.signal);
+  const watching = watchPods(
+    cluster,
+    { ...here, onList: done, onChanges: done, watchSeconds: 1 },
+    over.signal,
+  );
   await waitFor('a second watch', () => watches === 2);
   over.abort();
   await expect(watching).resolves.toBeUndefined();
@@ -43,12 +52,15 @@ test('what came while earlier changes were handled, before the connection broke,
   const handling = Promise.withResolvers<void>();
   const breaking = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '/', 'http://cluster');
-    if (!searchParams.has('watch')) response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
+    if (!searchParams.has('watch'))
+      response.end(JSON.stringify({ metadata: { resourceVersion: '5' }, items: [] }));
     else if (versions.push(searchParams.get('resourceVersion') ?? '') > 1) response.flushHeaders();
     else {
       response.write(event(6));
       request.socket.once('close', broken.resolve);
-      void handling.promise.then(() => response.write(event(7) + event(8) + event(9).slice(0, 20), () => request.socket.destroy()));
+      void handling.promise.then(() =>
+        response.write(event(7) + event(8) + event(9).slice(0, 20), () => request.socket.destroy()),
+      );
     }
   });
   await new Promise<void>((listening) => breaking.listen(0, '127.0.0.1', listening));
@@ -66,7 +78,11 @@ test('what came while earlier changes were handled, before the connection broke,
     handling.resolve();
     await broken.promise;
   };
-  const watching = watchPods(cluster, { ...here, onList: done, onChanges, backoffMs: { first: 1, most: 5 } }, over.signal);
+  const watching = watchPods(
+    cluster,
+    { ...here, onList: done, onChanges, backoffMs: { first: 1, most: 5 } },
+    over.signal,
+  );
   await waitFor('a second watch', () => versions.length === 2);
   over.abort();
   await watching;

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { startKubeSimulator, type KubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import {
+  startKubeSimulator,
+  type KubeSimulator,
+} from '@paddock/simulators/kube/start-kube-simulator';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { Cluster } from './connect.ts';
 import type { KubeFailure } from './errors.ts';
@@ -54,7 +57,10 @@ describe('watchPods', () => {
     for (const { type, pod } of changes) await note(`${type} ${pod.name}`);
   };
   const create = async (name: string) =>
-    createPod(cluster, runnerPod({ ...here, name, pool: 'linux', image: 'i', entityId: 1, scopeRepoId: 0 }));
+    createPod(
+      cluster,
+      runnerPod({ ...here, name, pool: 'linux', image: 'i', entityId: 1, scopeRepoId: 0 }),
+    );
   const watches = () => simulator.report().calls['watch pods'] ?? 0;
   const see = async (line: string) => waitFor(line, () => seen.includes(line));
   const isOpen = async () => waitFor('an open watch', () => simulator.report().openWatches === 1);
@@ -96,7 +102,18 @@ describe('watchPods', () => {
     await isOpen();
     // The history ends after the version of the list; only a bookmark can have told the follower of
     // a later one.
-    await createPod(cluster, runnerPod({ ...here, instance: 'foreign', name: 'f', pool: 'p', image: 'i', entityId: 1, scopeRepoId: 0 }));
+    await createPod(
+      cluster,
+      runnerPod({
+        ...here,
+        instance: 'foreign',
+        name: 'f',
+        pool: 'p',
+        image: 'i',
+        entityId: 1,
+        scopeRepoId: 0,
+      }),
+    );
     simulator.compact();
     await waitForBookmark();
     simulator.cutWatches();
@@ -108,7 +125,11 @@ describe('watchPods', () => {
    * Bookmarks are sent each 20 ms to all watches alike: a second watch tells when one has passed.
    */
   async function waitForBookmark(): Promise<void> {
-    const changes = podChanges(cluster, { ...here, resourceVersion: '0', seconds: 30 }, new AbortController().signal);
+    const changes = podChanges(
+      cluster,
+      { ...here, resourceVersion: '0', seconds: 30 },
+      new AbortController().signal,
+    );
     for (let bookmarks = 0; bookmarks < 2; bookmarks++) await changes.next();
     await changes.return();
   }
@@ -145,7 +166,10 @@ describe('watchPods', () => {
     simulator.compact();
     simulator.cutWatches();
     await see('list pod-0,pod-1');
-    expect(seen.filter((line) => line.startsWith('list'))).toEqual(['list pod-0', 'list pod-0,pod-1']);
+    expect(seen.filter((line) => line.startsWith('list'))).toEqual([
+      'list pod-0',
+      'list pod-0,pod-1',
+    ]);
   });
 
   test('changes wait for the one before them to be handled', async () => {
@@ -175,7 +199,11 @@ describe('watchPods', () => {
   test('a watch that is never answered is tried again after the time limit', async () => {
     simulator.failNext({ verb: 'watch', hang: true });
     const hasty = connectSimulated(simulator, 1_000);
-    watching = watchPods(hasty, { ...here, onList: () => note('list'), onChanges: noteAll, backoffMs: { first: 1, most: 5 } }, over.signal);
+    watching = watchPods(
+      hasty,
+      { ...here, onList: () => note('list'), onChanges: noteAll, backoffMs: { first: 1, most: 5 } },
+      over.signal,
+    );
     await see('list');
     await create('a');
     await see('added a');
@@ -194,7 +222,10 @@ describe('watchPods', () => {
 
   test('all is listed again as soon as a list is doubted, and only then (C8)', async () => {
     let lists = 0;
-    follow({ watchSeconds: 600, onList: () => Promise.resolve(++lists === 1 ? { relistInMs: 10 } : {}) });
+    follow({
+      watchSeconds: 600,
+      onList: () => Promise.resolve(++lists === 1 ? { relistInMs: 10 } : {}),
+    });
     await waitFor('a second list', () => lists === 2);
     await isOpen();
     await create('a');

@@ -12,7 +12,9 @@ export interface PodWatch extends PodSelection {
   /** Runs before each list. A pod that was known before it, and is not in the list, is gone. */
   readonly beforeList?: (() => Promise<void>) | undefined;
   /** Gets all pods of the instance. May ask for the next list sooner than `relistMs`. */
-  readonly onList: (pods: readonly ObservedPod[]) => Promise<{ readonly relistInMs?: number | undefined } | void>;
+  readonly onList: (
+    pods: readonly ObservedPod[],
+  ) => Promise<{ readonly relistInMs?: number | undefined } | void>;
   /**
    * Gets the changes that came since the last call, in order. A pod may be among them more than
    * once. After an interruption some may repeat.
@@ -52,8 +54,18 @@ const SHORTEST_WATCH_MS = 1000;
  * After a failure of the cluster it waits, longer each time and with jitter. An error of a callback
  * ends the watch and is thrown.
  */
-export async function watchPods(cluster: Cluster, watch: PodWatch, signal: AbortSignal): Promise<void> {
-  const { now = () => new Date(), random = Math.random, relistMs = 600_000, watchSeconds = WATCH_SECONDS, onInterrupted } = watch;
+export async function watchPods(
+  cluster: Cluster,
+  watch: PodWatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const {
+    now = () => new Date(),
+    random = Math.random,
+    relistMs = 600_000,
+    watchSeconds = WATCH_SECONDS,
+    onInterrupted,
+  } = watch;
   const backoff = createBackoff(watch.backoffMs ?? { first: 250, most: 30_000 }, random);
   const interrupted = async (failure: KubeFailure): Promise<void> => {
     const ms = backoff.next(failure.retryAfterMs);
@@ -71,7 +83,10 @@ export async function watchPods(cluster: Cluster, watch: PodWatch, signal: Abort
       continue;
     }
     const answer = await watch.onList(list.value.pods);
-    const relistAt = answer?.relistInMs === undefined ? begunAt + spread(relistMs, random) : now().getTime() + answer.relistInMs;
+    const relistAt =
+      answer?.relistInMs === undefined
+        ? begunAt + spread(relistMs, random)
+        : now().getTime() + answer.relistInMs;
     let resourceVersion = list.value.resourceVersion;
     let failures = 0;
 
@@ -101,7 +116,10 @@ export async function watchPods(cluster: Cluster, watch: PodWatch, signal: Abort
   }
 }
 
-const CUT_AT_ONCE: KubeFailure = { kind: 'network', message: 'The watch of pods ended as soon as it began.' };
+const CUT_AT_ONCE: KubeFailure = {
+  kind: 'network',
+  message: 'The watch of pods ended as soon as it began.',
+};
 
 /** Runs one watch connection to its end. Throws only a callback's error. */
 async function follow(
@@ -120,7 +138,8 @@ async function follow(
   try {
     for (;;) {
       const step = await attempt(changes.next(), both);
-      if (step === 'aborted') return { resourceVersion, seen, ...(signal.aborted ? { failure: 'aborted' } : {}) };
+      if (step === 'aborted')
+        return { resourceVersion, seen, ...(signal.aborted ? { failure: 'aborted' } : {}) };
       if ('failure' in step) return { resourceVersion, seen, failure: step.failure };
       if (step.value.done === true) return { resourceVersion, seen };
       const events = step.value.value.filter((change) => change.type !== 'bookmark');
@@ -135,7 +154,10 @@ async function follow(
   }
 }
 
-async function attempt<T>(work: Promise<T>, signal: AbortSignal): Promise<{ value: T } | { failure: KubeFailure } | 'aborted'> {
+async function attempt<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<{ value: T } | { failure: KubeFailure } | 'aborted'> {
   try {
     return { value: await work };
   } catch (error) {

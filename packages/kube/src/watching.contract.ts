@@ -22,7 +22,11 @@ export function watchingContract({ clusters, newWorker, setStatus }: Watched): v
   describe('watching', () => {
     test('the list comes first and then each change in order, of its own instance only (A8, C8)', async () => {
       const { cluster } = clusters();
-      const [before, after, foreign] = [newWorker('watched'), newWorker('watched'), newWorker('unwatched')];
+      const [before, after, foreign] = [
+        newWorker('watched'),
+        newWorker('watched'),
+        newWorker('unwatched'),
+      ];
       await createPod(cluster, runnerPod(before));
       const seen: string[] = [];
       const record = (what: string, pod: ObservedPod) => {
@@ -71,7 +75,11 @@ export function watchingContract({ clusters, newWorker, setStatus }: Watched): v
       await setStatus(worker.name, RUNNING);
       const over = new AbortController();
       const types: string[] = [];
-      for await (const changes of podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, over.signal)) {
+      for await (const changes of podChanges(
+        cluster,
+        { ...worker, resourceVersion, seconds: 30 },
+        over.signal,
+      )) {
         types.push(...changes.map(({ type }) => type));
         if (types.includes('modified')) break;
       }
@@ -80,8 +88,16 @@ export function watchingContract({ clusters, newWorker, setStatus }: Watched): v
 
     test('a watch from a version that is too old is gone (C8)', async () => {
       const { cluster, tooOldVersion } = clusters();
-      const changes = podChanges(cluster, { ...newWorker(), resourceVersion: tooOldVersion(), seconds: 30 }, new AbortController().signal);
-      await expect(failureOf(changes.next())).resolves.toMatchObject({ kind: 'gone', status: 410, reason: 'Expired' });
+      const changes = podChanges(
+        cluster,
+        { ...newWorker(), resourceVersion: tooOldVersion(), seconds: 30 },
+        new AbortController().signal,
+      );
+      await expect(failureOf(changes.next())).resolves.toMatchObject({
+        kind: 'gone',
+        status: 410,
+        reason: 'Expired',
+      });
     });
 
     test('a watch ends by itself when its time is over', async () => {
@@ -106,10 +122,16 @@ export function watchingContract({ clusters, newWorker, setStatus }: Watched): v
         body: { metadata: { labels: { 'paddock.dev/instance': 'stolen' } } },
         contentType: 'application/strategic-merge-patch+json',
       });
-      const changes = podChanges(cluster, { ...worker, resourceVersion, seconds: 30 }, new AbortController().signal);
+      const changes = podChanges(
+        cluster,
+        { ...worker, resourceVersion, seconds: 30 },
+        new AbortController().signal,
+      );
       const { value } = await changes.next();
       await changes.return();
-      expect(value).toMatchObject([{ type: 'deleted', pod: { name: worker.name, worker: { instance: worker.instance } } }]);
+      expect(value).toMatchObject([
+        { type: 'deleted', pod: { name: worker.name, worker: { instance: worker.instance } } },
+      ]);
     });
   });
 }

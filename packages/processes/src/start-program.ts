@@ -42,7 +42,13 @@ export interface Program {
  * Starts a program and resolves when it logs a JSON line with the message "listening". Rejects with
  * its output if it ends or stays silent.
  */
-export async function startProgram({ program, args = [], env, onLine, startTimeoutMs = 120_000 }: ProgramStart): Promise<Program> {
+export async function startProgram({
+  program,
+  args = [],
+  env,
+  onLine,
+  startTimeoutMs = 120_000,
+}: ProgramStart): Promise<Program> {
   const child = spawn(process.execPath, [program, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -67,8 +73,12 @@ export async function startProgram({ program, args = [], env, onLine, startTimeo
   const pid = killWithParent(child, exited);
   let isLate = false;
   const failed = exited.then((end) => {
-    const how = isLate ? `was killed, for it did not listen within ${startTimeoutMs} ms` : 'ended before it listened';
-    throw new Error(`${program} ${how} (${end.signal ?? `exit code ${end.code}`}). It printed:\n${lines.join('\n')}`);
+    const how = isLate
+      ? `was killed, for it did not listen within ${startTimeoutMs} ms`
+      : 'ended before it listened';
+    throw new Error(
+      `${program} ${how} (${end.signal ?? `exit code ${end.code}`}). It printed:\n${lines.join('\n')}`,
+    );
   });
   const timer = setTimeout(() => {
     isLate = child.kill('SIGKILL');
@@ -113,7 +123,10 @@ const GUARD = 'read -r released || kill -s KILL "$0"';
 function killWithParent(child: ChildProcess, exited: Promise<unknown>): number {
   if (child.pid === undefined) throw new Error('Node could not start a process of its own.');
   // Detached: a Ctrl-C that ends the tests must not end their guard.
-  const guard = spawn('/bin/sh', ['-c', GUARD, String(child.pid)], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const guard = spawn('/bin/sh', ['-c', GUARD, String(child.pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   guard.unref();
   const release = (): void => void guard.stdin.end('released\n');
   exited.then(release, release);

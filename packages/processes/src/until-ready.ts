@@ -7,15 +7,20 @@ const LIMIT_MS = 120_000;
  * Waits until the service with its health at this port does not call itself unready. One without
  * such a page counts as ready.
  */
-export const untilReady = (port: number | undefined): Promise<void> => untilReadiness(port, 'ready');
+export const untilReady = (port: number | undefined): Promise<void> =>
+  untilReadiness(port, 'ready');
 
-export async function untilReadiness(port: number | undefined, wanted: 'ready' | 'unready'): Promise<void> {
+export async function untilReadiness(
+  port: number | undefined,
+  wanted: 'ready' | 'unready',
+): Promise<void> {
   if (port === undefined) throw new Error('A service did not say where it listens.');
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const { isUnready, said } = await askReadiness(port);
     if (isUnready === (wanted === 'unready')) return;
-    if (performance.now() > deadline) throw new Error(`The service on port ${port} has not become ${wanted}: ${said}`);
+    if (performance.now() > deadline)
+      throw new Error(`The service on port ${port} has not become ${wanted}: ${said}`);
     await sleep(20);
   }
 }

@@ -18,12 +18,16 @@ describe('backoffMs', () => {
 
   test('stays within 20 % of the exact wait, after the cap too (D4)', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 50 }), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (attempt, random) => {
-        const exact = Math.min(30_000 * 2 ** (attempt - 1), 3_600_000);
-        const wait = backoffMs(attempt, RULES, () => random);
-        expect(wait).toBeGreaterThanOrEqual(Math.floor(exact * 0.8));
-        expect(wait).toBeLessThanOrEqual(Math.ceil(exact * 1.2));
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (attempt, random) => {
+          const exact = Math.min(30_000 * 2 ** (attempt - 1), 3_600_000);
+          const wait = backoffMs(attempt, RULES, () => random);
+          expect(wait).toBeGreaterThanOrEqual(Math.floor(exact * 0.8));
+          expect(wait).toBeLessThanOrEqual(Math.ceil(exact * 1.2));
+        },
+      ),
     );
   });
 });

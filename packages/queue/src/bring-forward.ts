@@ -2,10 +2,13 @@ import type { Database } from '@paddock/db/schema/tables';
 import { sql, type Transaction } from 'kysely';
 
 /**
- * Makes queued tasks due now and wakes their executors when the caller commits. Tasks that a breaker
- * holds do not change.
+ * Makes queued tasks due now and wakes their executors when the caller commits. Tasks that a
+ * breaker holds do not change.
  */
-export async function bringForward(trx: Transaction<Database>, ids: readonly string[]): Promise<void> {
+export async function bringForward(
+  trx: Transaction<Database>,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     with brought as (

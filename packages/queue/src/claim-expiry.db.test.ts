@@ -20,10 +20,18 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 /** Runs `work` while these holders have sessions. */
-async function withSessions<T>(holders: readonly string[], work: () => Promise<T>, schema = database.schema): Promise<T> {
+async function withSessions<T>(
+  holders: readonly string[],
+  work: () => Promise<T>,
+  schema = database.schema,
+): Promise<T> {
   const config = clientConfig({ url: database.url, schema, applicationName: 'holder' });
   const sessions = holders.map((holder) =>
-    ownConnection({ config, begin: { text: SHOW_SESSION, values: [holder] }, ...beatLimits(30_000) }),
+    ownConnection({
+      config,
+      begin: { text: SHOW_SESSION, values: [holder] },
+      ...beatLimits(30_000),
+    }),
   );
   try {
     await Promise.all(sessions.map((session) => session.query('select 1', [])));
@@ -40,7 +48,12 @@ async function isTaken(holder: string, seconds: number): Promise<boolean> {
   await sql`update tasks set status = 'running', locked_by = ${holder}, locked_at = now() - ${seconds} * interval '1 s', started_at = now()`.execute(
     database.db,
   );
-  const claimed = await claimTasks(database.db, { holder: ASKER, slots: { a: 1 }, takeOver: true, keepFailedMs: 60_000 });
+  const claimed = await claimTasks(database.db, {
+    holder: ASKER,
+    slots: { a: 1 },
+    takeOver: true,
+    keepFailedMs: 60_000,
+  });
   return claimed.length > 0;
 }
 
@@ -50,39 +63,57 @@ describe('a task that runs elsewhere', () => {
     ['whose session is gone: after two fifths of its claim', [ASKER], 11, 13],
     ['whose session is gone, while the looker has none either: when its claim is over', [], 29, 31],
   ])('is taken over from a holder %s (D5)', async (_whose, sessions, kept, taken) => {
-    const [before, after] = await withSessions(sessions, async () => [await isTaken(HOLDER, kept), await isTaken(HOLDER, taken)]);
+    const [before, after] = await withSessions(sessions, async () => [
+      await isTaken(HOLDER, kept),
+      await isTaken(HOLDER, taken),
+    ]);
     expect([before, after]).toEqual([false, true]);
   });
 
   test('goes by the claim of its holder, not by that of the executor that looks', async () => {
     const slow = holderName('holder', 120_000);
-    const taken = await withSessions([ASKER, slow], async () => [await isTaken(slow, 119), await isTaken(slow, 121)]);
+    const taken = await withSessions([ASKER, slow], async () => [
+      await isTaken(slow, 119),
+      await isTaken(slow, 121),
+    ]);
     expect(taken).toEqual([false, true]);
   });
 
   test('keeps its five minutes at an executor of the version before, which has no session to be seen and beats every 100 s', async () => {
     const former = 'scheduler/host/7/0a1b2c3d';
-    const taken = await withSessions([ASKER], async () => [await isTaken(former, 299), await isTaken(former, 301)]);
+    const taken = await withSessions([ASKER], async () => [
+      await isTaken(former, 299),
+      await isTaken(former, 301),
+    ]);
     expect(taken).toEqual([false, true]);
   });
 
   test('is judged by the sessions of its own environment', async () => {
     await sql`create schema another`.execute(database.db);
-    const taken = await withSessions([HOLDER], () => withSessions([ASKER], () => isTaken(HOLDER, 13)), 'another');
+    const taken = await withSessions(
+      [HOLDER],
+      () => withSessions([ASKER], () => isTaken(HOLDER, 13)),
+      'another',
+    );
     expect(taken).toBe(true);
   });
 
   test.each([
     [HOLDER, 29, 31],
     ['scheduler/host/7/0a1b2c3d', 299, 301],
-  ])('is recovered by the same claim where nobody runs its kind: %s (E8)', async (holder, kept, over) => {
-    for (const seconds of [kept, over]) {
-      await sql`truncate tasks`.execute(database.db);
-      await enqueueNow(database.db, task('a', 'x'));
-      await sql`update tasks set status = 'running', locked_by = ${holder}, locked_at = now() - ${seconds} * interval '1 s', started_at = now()`.execute(
-        database.db,
-      );
-      expect(await recoverTasks(database.db, { batch: 250, keep: KEEP })).toMatchObject({ requeued: seconds === over ? 1 : 0 });
-    }
-  });
+  ])(
+    'is recovered by the same claim where nobody runs its kind: %s (E8)',
+    async (holder, kept, over) => {
+      for (const seconds of [kept, over]) {
+        await sql`truncate tasks`.execute(database.db);
+        await enqueueNow(database.db, task('a', 'x'));
+        await sql`update tasks set status = 'running', locked_by = ${holder}, locked_at = now() - ${seconds} * interval '1 s', started_at = now()`.execute(
+          database.db,
+        );
+        expect(await recoverTasks(database.db, { batch: 250, keep: KEEP })).toMatchObject({
+          requeued: seconds === over ? 1 : 0,
+        });
+      }
+    },
+  );
 });

@@ -40,9 +40,9 @@ export const shareLeft = (ageMs: number, claimMs: number, hasSession: boolean): 
   Math.max(0, 1 - (ageMs / claimMs) * (hasSession ? 1 : INTERRUPTED / INTERRUPTED_WITHOUT_SESSION));
 
 /**
- * The value of `locked_by`: the process's name and the length of its claims. Replicas may have other
- * settings, so the row must say when its claim expires. A name without a length is an executor of the
- * version before: its claims last five minutes, and it shows no session.
+ * The value of `locked_by`: the process's name and the length of its claims. Replicas may have
+ * other settings, so the row must say when its claim expires. A name without a length is an
+ * executor of the version before: its claims last five minutes, and it shows no session.
  */
 export const holderName = (holder: string, claimMs: number): string => `${holder}/${claimMs}ms`;
 
@@ -61,8 +61,8 @@ const LOCK_CLASS = `hashtext(current_schema() || ' executors')`;
 
 /**
  * The first statement of a heartbeat's session: takes the lock that shows that the session lasts.
- * Shared: a new session may begin before PostgreSQL has noticed the end of the last one. A lock, not
- * `application_name`: a proxy that passes a connection on releases the lock and keeps the name.
+ * Shared: a new session may begin before PostgreSQL has noticed the end of the last one. A lock,
+ * not `application_name`: a proxy that passes a connection on releases the lock and keeps the name.
  */
 export const SHOW_SESSION = `select pg_advisory_lock_shared(${LOCK_CLASS}, hashtext($1))`;
 
@@ -74,9 +74,9 @@ export const hasSession = (holder: RawBuilder<unknown>): RawBuilder<unknown> => 
 
 /**
  * SQL over a row of tasks: another executor may take it over. Either its claim has expired, or two
- * fifths of it have passed without a renewal and the holder's session is gone. The second rule needs
- * the asking executor's own session: a server that lost all sessions says nothing about holders. The
- * order matters: pg_locks is read for late rows only.
+ * fifths of it have passed without a renewal and the holder's session is gone. The second rule
+ * needs the asking executor's own session: a server that lost all sessions says nothing about
+ * holders. The order matters: pg_locks is read for late rows only.
  */
 export const isAbandoned = (askerHasSession: RawBuilder<unknown>): RawBuilder<unknown> => sql`case
   when ${isExpired} then true

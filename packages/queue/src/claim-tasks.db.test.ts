@@ -13,8 +13,17 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (slots: Record<string, number>, more: Partial<ClaimOptions> = {}) =>
-  claimTasks(database.db, { holder: 'h/60000ms', slots, takeOver: true, keepFailedMs: 60_000, ...more });
-const letClaimsExpire = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+  claimTasks(database.db, {
+    holder: 'h/60000ms',
+    slots,
+    takeOver: true,
+    keepFailedMs: 60_000,
+    ...more,
+  });
+const letClaimsExpire = () =>
+  sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(
+    database.db,
+  );
 const flood = (kind: string, count: number) =>
   sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
       select ${kind}, 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, ${count}::integer) n`.execute(
@@ -42,9 +51,9 @@ describe('claimTasks', () => {
       expect(await db.transaction().execute((two) => claimIn(two, 'two'))).toEqual([]);
     });
     expect(await claim({ a: 1 }, { holder: 'two' })).toEqual([]);
-    expect(await db.selectFrom('tasks').select(['locked_by', 'fence', 'attempt']).execute()).toEqual([
-      { locked_by: 'one', fence: 1, attempt: 1 },
-    ]);
+    expect(
+      await db.selectFrom('tasks').select(['locked_by', 'fence', 'attempt']).execute(),
+    ).toEqual([{ locked_by: 'one', fence: 1, attempt: 1 }]);
   });
 
   test('takes the oldest due first, no more than there are slots, and no kind it was not asked for (D7, D11)', async () => {
@@ -59,7 +68,10 @@ describe('claimTasks', () => {
     );
     await sql`update tasks set due_at = now() - case subject_id when 'old' then interval '2 min' else interval '1 min' end
               where subject_id in ('old', 'middle')`.execute(db);
-    expect((await claim({ a: 2 })).map(({ subject_id }) => subject_id).toSorted()).toEqual(['middle', 'old']);
+    expect((await claim({ a: 2 })).map(({ subject_id }) => subject_id).toSorted()).toEqual([
+      'middle',
+      'old',
+    ]);
     expect((await claim({ a: 2 })).map(({ subject_id }) => subject_id)).toEqual(['young']);
     expect(await claim({ a: 2, b: 0 })).toEqual([]);
   });
@@ -72,12 +84,24 @@ describe('claimTasks', () => {
     expect(claimed.filter(({ kind }) => kind === 'b')).toHaveLength(1);
   });
 
-  test.each([true, false])('a first claim is attempt 1 with a fence of its own, whether it looks at claims: %s', async (takeOver) => {
-    await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
-    expect(await claim({ a: 1 }, { takeOver })).toMatchObject([
-      { attempt: 1, crashes: 0, fence: 1, max_attempts: 5, payload: { n: 1 }, delivery_guid: 'g', taken_over: false, ended: false },
-    ]);
-  });
+  test.each([true, false])(
+    'a first claim is attempt 1 with a fence of its own, whether it looks at claims: %s',
+    async (takeOver) => {
+      await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
+      expect(await claim({ a: 1 }, { takeOver })).toMatchObject([
+        {
+          attempt: 1,
+          crashes: 0,
+          fence: 1,
+          max_attempts: 5,
+          payload: { n: 1 },
+          delivery_guid: 'g',
+          taken_over: false,
+          ended: false,
+        },
+      ]);
+    },
+  );
 });
 
 describe('a task whose claim expired', () => {
@@ -107,7 +131,9 @@ describe('a task whose claim expired', () => {
     await flood('a', 20);
     await claim({ a: 20 });
     await letClaimsExpire();
-    const claimed = (await Promise.all(Array.from({ length: 6 }, (_, n) => claim({ a: 20 }, { holder: `h-${n}` })))).flat();
+    const claimed = (
+      await Promise.all(Array.from({ length: 6 }, (_, n) => claim({ a: 20 }, { holder: `h-${n}` })))
+    ).flat();
     expect(claimed).toHaveLength(20);
     expect(claimed.every(({ crashes, fence }) => crashes === 1 && fence === 2)).toBe(true);
   });
@@ -129,7 +155,12 @@ describe('a task whose claim expired', () => {
         failure_reason: 'crashes',
         attempt: 0,
         crashes: 4,
-        failures: [{ reason: 'crash', attempt: 1 }, { reason: 'crash' }, { reason: 'crash' }, { reason: 'crash' }],
+        failures: [
+          { reason: 'crash', attempt: 1 },
+          { reason: 'crash' },
+          { reason: 'crash' },
+          { reason: 'crash' },
+        ],
       },
     ]);
     expect(await db.selectFrom('task_counts').selectAll().execute()).toMatchObject([
@@ -158,7 +189,10 @@ describe('a task whose claim expired', () => {
       await letClaimsExpire();
       await claim({ a: 1 });
     }
-    const { failures } = await database.db.selectFrom('tasks').select('failures').executeTakeFirstOrThrow();
+    const { failures } = await database.db
+      .selectFrom('tasks')
+      .select('failures')
+      .executeTakeFirstOrThrow();
     expect(failures).toHaveLength(10);
   });
 });

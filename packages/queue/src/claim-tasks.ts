@@ -36,20 +36,31 @@ export interface ClaimedTask {
   ended: boolean;
 }
 
-export const CRASH_MESSAGE = 'its executor stopped renewing the claim: the process died, hung, or lost PostgreSQL';
+export const CRASH_MESSAGE =
+  'its executor stopped renewing the claim: the process died, hung, or lost PostgreSQL';
 
 /**
- * Claims due tasks: abandoned claims first, then queued tasks, oldest due first. Each kind fills its
- * own free slots, so no kind waits for another. One statement: concurrent claimers take distinct rows.
+ * Claims due tasks: abandoned claims first, then queued tasks, oldest due first. Each kind fills
+ * its own free slots, so no kind waits for another. One statement: concurrent claimers take
+ * distinct rows.
  */
-export async function claimTasks(db: Kysely<Database>, options: ClaimOptions): Promise<ClaimedTask[]> {
-  const wanted = Object.entries(options.slots).flatMap(([kind, slots]) => (slots > 0 ? [{ kind, slots }] : []));
+export async function claimTasks(
+  db: Kysely<Database>,
+  options: ClaimOptions,
+): Promise<ClaimedTask[]> {
+  const wanted = Object.entries(options.slots).flatMap(([kind, slots]) =>
+    slots > 0 ? [{ kind, slots }] : [],
+  );
   if (wanted.length === 0) return [];
   const rows = sql`select kind, slots from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as given(kind text, slots integer)`;
-  return options.takeOver ? claimStaleAndDue(db, rows, options) : claimDue(db, rows, options.holder);
+  return options.takeOver
+    ? claimStaleAndDue(db, rows, options)
+    : claimDue(db, rows, options.holder);
 }
 
-/** The ids of due tasks of each kind in `wanted`, at most `slots` (an SQL expression) of one kind. */
+/**
+ * The ids of due tasks of each kind in `wanted`, at most `slots` (an SQL expression) of one kind.
+ */
 const dueTasks = (slots: RawBuilder<unknown>): RawBuilder<unknown> => sql`cross join lateral (
     select id from tasks queued
     where status = 'queued' and kind = wanted.kind and due_at <= now()
@@ -59,17 +70,24 @@ const dueTasks = (slots: RawBuilder<unknown>): RawBuilder<unknown> => sql`cross 
 
 /**
  * The running task of the same kind and subject. `offset 0` makes this one index probe of
- * tasks_running_once per due row. Without it the planner sometimes joins all due with all running rows.
+ * tasks_running_once per due row. Without it the planner sometimes joins all due with all running
+ * rows.
  */
 const TWIN = sql`
   select from tasks twin
   where twin.subject_type = queued.subject_type and twin.subject_id = queued.subject_id and twin.kind = queued.kind and twin.status = 'running'
   offset 0`;
 
-const COLUMNS = sql.raw('id, kind, subject_type, subject_id, subject_name, payload, attempt, max_attempts, crashes, delivery_guid');
+const COLUMNS = sql.raw(
+  'id, kind, subject_type, subject_id, subject_name, payload, attempt, max_attempts, crashes, delivery_guid',
+);
 
 /** Ignores other executors' claims, as most calls do: planning takes a fraction of the time. */
-async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holder: string): Promise<ClaimedTask[]> {
+async function claimDue(
+  db: Kysely<Database>,
+  wanted: RawBuilder<unknown>,
+  holder: string,
+): Promise<ClaimedTask[]> {
   const { rows } = await sql<ClaimedTask>`${prepared}
     update tasks set
       status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), held_by = null, fence = fence + 1,
@@ -79,9 +97,18 @@ async function claimDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, holde
   return rows;
 }
 
-async function claimStaleAndDue(db: Kysely<Database>, wanted: RawBuilder<unknown>, options: ClaimOptions): Promise<ClaimedTask[]> {
+async function claimStaleAndDue(
+  db: Kysely<Database>,
+  wanted: RawBuilder<unknown>,
+  options: ClaimOptions,
+): Promise<ClaimedTask[]> {
   const { holder, keepFailedMs } = options;
-  const crash = withFailure({ failures: sql`failures`, attempt: sql`attempt`, reason: sql`'crash'`, message: sql`${CRASH_MESSAGE}::text` });
+  const crash = withFailure({
+    failures: sql`failures`,
+    attempt: sql`attempt`,
+    reason: sql`'crash'`,
+    message: sql`${CRASH_MESSAGE}::text`,
+  });
   const { rows } = await sql<ClaimedTask>`${prepared}
     with wanted as materialized (${wanted}),
     looker as materialized (select ${hasSession(sql`${holder}::text`)} as has_session),

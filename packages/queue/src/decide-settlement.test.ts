@@ -3,7 +3,12 @@ import { done, type Outcome, poison, snooze } from './outcome.ts';
 import type { RunResult } from './run-handler.ts';
 import { decideSettlement } from './decide-settlement.ts';
 
-const RULES = { backoff: { firstMs: 1_000, longestMs: 60_000 }, mask: (text: string) => text, random: () => 0.5, timeoutMs: 250 };
+const RULES = {
+  backoff: { firstMs: 1_000, longestMs: 60_000 },
+  mask: (text: string) => text,
+  random: () => 0.5,
+  timeoutMs: 250,
+};
 const first = { attempt: 1, maxAttempts: 5, deliveryGuid: 'guid-1' };
 const last = { ...first, attempt: 5 };
 const ended = (outcome: Outcome): RunResult => ({ ended: 'outcome', outcome });
@@ -41,7 +46,11 @@ describe('decideSettlement', () => {
   test.each<[string, RunResult, string]>([
     ['an exception', { ended: 'thrown', thrown: new Error('502') }, '502'],
     ['a thrown non-Error', { ended: 'thrown', thrown: 'plain' }, 'plain'],
-    ['an endless snooze', ended(snooze(Number.POSITIVE_INFINITY, 'for ever')), 'the handler asked for a snooze of Infinity ms: for ever'],
+    [
+      'an endless snooze',
+      ended(snooze(Number.POSITIVE_INFINITY, 'for ever')),
+      'the handler asked for a snooze of Infinity ms: for ever',
+    ],
     ['an output without JSON', ended(done(1n)), 'Do not know how to serialize a BigInt'],
     [
       'an outcome that is none',
@@ -56,7 +65,12 @@ describe('decideSettlement', () => {
       giveBack: false,
       failure: { reason: 'error', message },
     });
-    expect(decideSettlement(last, result, RULES)).toMatchObject({ to: 'failed', processed: 'failed', reason: 'attempts', last: 'error' });
+    expect(decideSettlement(last, result, RULES)).toMatchObject({
+      to: 'failed',
+      processed: 'failed',
+      reason: 'attempts',
+      last: 'error',
+    });
   });
 
   test('a timeout is retried, and is the reason of the end when it was the last run (D13)', () => {
@@ -66,15 +80,22 @@ describe('decideSettlement', () => {
       delayMs: 2_000,
       failure: { reason: 'timeout' },
     });
-    expect(decideSettlement(last, result, RULES)).toMatchObject({ to: 'failed', reason: 'timeout', last: 'timeout' });
-  });
-
-  test.each(['stopping', 'claim-lost'] as const)('a run given up because of "%s" is no attempt and no failure (D7)', (by) => {
-    expect(decideSettlement(last, { ended: 'interrupted', by }, RULES)).toEqual({
-      to: 'queued',
-      processed: 'released',
-      delayMs: 0,
-      giveBack: true,
+    expect(decideSettlement(last, result, RULES)).toMatchObject({
+      to: 'failed',
+      reason: 'timeout',
+      last: 'timeout',
     });
   });
+
+  test.each(['stopping', 'claim-lost'] as const)(
+    'a run given up because of "%s" is no attempt and no failure (D7)',
+    (by) => {
+      expect(decideSettlement(last, { ended: 'interrupted', by }, RULES)).toEqual({
+        to: 'queued',
+        processed: 'released',
+        delayMs: 0,
+        giveBack: true,
+      });
+    },
+  );
 });

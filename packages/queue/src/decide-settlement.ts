@@ -10,7 +10,12 @@ import type { Task } from './task.ts';
 
 /** What becomes of a task after a run. `processed` is the metric's outcome. */
 export type Settlement =
-  | { readonly to: 'ok'; readonly processed: 'ok'; readonly output?: string; readonly followOn: readonly NewTask[] }
+  | {
+      readonly to: 'ok';
+      readonly processed: 'ok';
+      readonly output?: string;
+      readonly followOn: readonly NewTask[];
+    }
   | {
       readonly to: 'failed';
       readonly processed: 'failed' | 'poison';
@@ -38,7 +43,11 @@ export interface SettlementRules {
 type Attempt = Pick<Task, 'attempt' | 'maxAttempts' | 'deliveryGuid'>;
 
 /** Decides what becomes of a task. Pure but for `random`. */
-export function decideSettlement(task: Attempt, result: RunResult, rules: SettlementRules): Settlement {
+export function decideSettlement(
+  task: Attempt,
+  result: RunResult,
+  rules: SettlementRules,
+): Settlement {
   switch (result.ended) {
     case 'outcome':
       try {
@@ -49,7 +58,13 @@ export function decideSettlement(task: Attempt, result: RunResult, rules: Settle
     case 'thrown':
       return failedRun(task, 'error', messageOf(result.thrown), rules);
     case 'interrupted':
-      if (result.by === 'timeout') return failedRun(task, 'timeout', `the run took longer than its ${rules.timeoutMs} ms`, rules);
+      if (result.by === 'timeout')
+        return failedRun(
+          task,
+          'timeout',
+          `the run took longer than its ${rules.timeoutMs} ms`,
+          rules,
+        );
       return { to: 'queued', processed: 'released', delayMs: 0, giveBack: true };
     default:
       return result satisfies never;
@@ -65,7 +80,8 @@ function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): 
     }
     case 'snooze': {
       const { delayMs, reason, heldBy } = outcome;
-      if (!Number.isFinite(delayMs)) throw new TypeError(`the handler asked for a snooze of ${delayMs} ms: ${reason}`);
+      if (!Number.isFinite(delayMs))
+        throw new TypeError(`the handler asked for a snooze of ${delayMs} ms: ${reason}`);
       const failure = { reason: 'snooze', message: storedMessage(reason, mask) } as const;
       return {
         to: 'queued',
@@ -87,7 +103,9 @@ function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): 
     default:
       outcome satisfies never;
       // The types forbid it, but a handler without an outcome must not stop the executor.
-      throw new TypeError('the handler returned no outcome: it must return done(), snooze() or poison()');
+      throw new TypeError(
+        'the handler returned no outcome: it must return done(), snooze() or poison()',
+      );
   }
 }
 
@@ -96,11 +114,28 @@ const inherit = (next: NewTask, deliveryGuid: string | null): NewTask =>
   next.deliveryGuid !== undefined || deliveryGuid === null ? next : { ...next, deliveryGuid };
 
 /** After a failure that may pass: try again later, or end if it was the last attempt. */
-export function failedRun(task: Attempt, kind: 'error' | 'timeout', text: string, rules: Omit<SettlementRules, 'timeoutMs'>): Settlement {
+export function failedRun(
+  task: Attempt,
+  kind: 'error' | 'timeout',
+  text: string,
+  rules: Omit<SettlementRules, 'timeoutMs'>,
+): Settlement {
   const message = storedMessage(text, rules.mask);
   if (task.attempt >= task.maxAttempts) {
-    return { to: 'failed', processed: 'failed', reason: kind === 'timeout' ? 'timeout' : 'attempts', last: kind, message };
+    return {
+      to: 'failed',
+      processed: 'failed',
+      reason: kind === 'timeout' ? 'timeout' : 'attempts',
+      last: kind,
+      message,
+    };
   }
   const delayMs = backoffMs(task.attempt, rules.backoff, rules.random);
-  return { to: 'queued', processed: 'retry', delayMs, giveBack: false, failure: { reason: kind, message } };
+  return {
+    to: 'queued',
+    processed: 'retry',
+    delayMs,
+    giveBack: false,
+    failure: { reason: kind, message },
+  };
 }

@@ -47,14 +47,23 @@ export interface Keep {
  * Moves ended tasks to the operations and counts them. Returns the ids that moved. The other tasks
  * have another claim now, and do not change.
  */
-export async function endTasks(db: Kysely<Database>, tasks: readonly EndedTask[], keep: Keep): Promise<string[]> {
+export async function endTasks(
+  db: Kysely<Database>,
+  tasks: readonly EndedTask[],
+  keep: Keep,
+): Promise<string[]> {
   if (tasks.length === 0) return [];
   // Most tasks end well without an output: PostgreSQL reads four arrays faster than objects.
   const ids = tasks.map(({ id }) => id);
   const fences = tasks.map(({ fence }) => fence);
   const holders = tasks.map(({ holder }) => holder);
   const more = tasks.map(moreOf);
-  const failures = withFailure({ failures: sql`failures`, attempt: sql`attempt`, reason: sql`last`, message: sql`message` });
+  const failures = withFailure({
+    failures: sql`failures`,
+    attempt: sql`attempt`,
+    reason: sql`last`,
+    message: sql`message`,
+  });
   const { rows } = await sql<{ id: string }>`${prepared}
     with given as materialized (
       select id, fence, holder, (more ->> 'stale_ms')::double precision as stale_ms, more ->> 'output' as output, more ->> 'reason' as reason,
@@ -86,5 +95,12 @@ export async function endTasks(db: Kysely<Database>, tasks: readonly EndedTask[]
 function moreOf({ staleMs, output, failure }: EndedTask): string | null {
   if (staleMs === undefined && output === undefined && failure === undefined) return null;
   const { reason, last, message, crashed } = failure ?? {};
-  return jsonText({ stale_ms: staleMs, output, reason, last, message, crash: crashed === true ? 1 : undefined });
+  return jsonText({
+    stale_ms: staleMs,
+    output,
+    reason,
+    last,
+    message,
+    crash: crashed === true ? 1 : undefined,
+  });
 }

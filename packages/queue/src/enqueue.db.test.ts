@@ -14,7 +14,12 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind: string, slots = 1) =>
-  claimTasks(database.db, { holder: 'h', slots: { [kind]: slots }, takeOver: false, keepFailedMs: 1_000 });
+  claimTasks(database.db, {
+    holder: 'h',
+    slots: { [kind]: slots },
+    takeOver: false,
+    keepFailedMs: 1_000,
+  });
 
 const sessionsWaiting = () =>
   sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
@@ -69,7 +74,9 @@ describe('enqueue', () => {
 
   test('of several in one call for one subject one is made, due when the earliest is (D14)', async () => {
     const { db } = database;
-    expect(await enqueueNow(db, task('a', 'x', { dueInMs: 60_000 }), task('a', 'x'))).toHaveLength(1);
+    expect(await enqueueNow(db, task('a', 'x', { dueInMs: 60_000 }), task('a', 'x'))).toHaveLength(
+      1,
+    );
     expect(await claim('a')).toHaveLength(1);
   });
 
@@ -89,7 +96,9 @@ describe('enqueue', () => {
     const { db } = database;
     const [first] = await enqueueNow(db, task('a', 'x'));
     await db.transaction().execute(async (trx) => {
-      expect(await enqueue(trx, [task('a', 'x')])).toEqual([{ id: first?.id, kind: 'a', subjectId: 'x', existed: true }]);
+      expect(await enqueue(trx, [task('a', 'x')])).toEqual([
+        { id: first?.id, kind: 'a', subjectId: 'x', existed: true },
+      ]);
       expect(await claim('a')).toEqual([]);
     });
     expect(await claim('a')).toHaveLength(1);
@@ -99,7 +108,12 @@ describe('enqueue', () => {
     const { db } = database;
     const [first] = await enqueueNow(db, task('a', 'x'));
     const claiming = await db.startTransaction().execute();
-    await claimTasks(claiming, { holder: 'h', slots: { a: 1 }, takeOver: false, keepFailedMs: 1_000 });
+    await claimTasks(claiming, {
+      holder: 'h',
+      slots: { a: 1 },
+      takeOver: false,
+      keepFailedMs: 1_000,
+    });
     const enqueued = enqueueNow(db, task('a', 'x'));
     await waitFor('the enqueuer to wait', async () => (await sessionsWaiting()) === 1);
     await claiming.commit().execute();
@@ -111,7 +125,9 @@ describe('enqueue', () => {
     const { db } = database;
     const names = Array.from({ length: 50 }, (_, n) => `w-${n}`);
     const shuffled = (n: number) => names.map((_, i) => task('a', names[(i * 7 + n) % 50] ?? ''));
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => enqueueNow(db, ...shuffled(n))));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => enqueueNow(db, ...shuffled(n))),
+    );
     expect(answers.flat().filter(({ existed }) => !existed)).toHaveLength(50);
     expect(new Set(answers.flat().map(({ id }) => id)).size).toBe(50);
     expect(answers.every((answer) => answer.length === 50)).toBe(true);
@@ -150,12 +166,16 @@ describe('enqueue', () => {
     { dueInMs: Number.POSITIVE_INFINITY },
     { dueInMs: Number.NaN },
   ])('refuses what is no number, and takes no default for it: %p', async (more) => {
-    await expect(enqueueNow(database.db, task('a', 'x', more))).rejects.toMatchObject({ code: '22P02' });
+    await expect(enqueueNow(database.db, task('a', 'x', more))).rejects.toMatchObject({
+      code: '22P02',
+    });
     expect(await claim('a')).toEqual([]);
   });
 
   test('stores hostile text, with what JSONB cannot hold replaced', async () => {
     await enqueueNow(database.db, task('a', 'x\0y', { payload: { login: 'a\0b\uD800' } }));
-    expect(await claim('a')).toMatchObject([{ subject_id: 'x\uFFFDy', payload: { login: 'a\uFFFDb\uFFFD' } }]);
+    expect(await claim('a')).toMatchObject([
+      { subject_id: 'x\uFFFDy', payload: { login: 'a\uFFFDb\uFFFD' } },
+    ]);
   });
 });

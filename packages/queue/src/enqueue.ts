@@ -24,13 +24,19 @@ interface Row {
  * Enqueues in the caller's transaction; its commit wakes executors. Returns one entry per kind and
  * subject, in any order. Throws a TypeError if a payload is no object.
  *
- * Locks a queued task of the same kind and subject until the caller commits. A run that began before
- * the commit would not see what the caller wrote. A running task gets a successor.
+ * Locks a queued task of the same kind and subject until the caller commits. A run that began
+ * before the commit would not see what the caller wrote. A running task gets a successor.
  */
-export const enqueue = (trx: Transaction<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> => write(trx, tasks);
+export const enqueue = (
+  trx: Transaction<Database>,
+  tasks: readonly NewTask[],
+): Promise<Enqueued[]> => write(trx, tasks);
 
 /** Enqueues in a transaction of its own, in one round trip to PostgreSQL. */
-export const enqueueAlone = (db: Kysely<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> => write(db, tasks);
+export const enqueueAlone = (
+  db: Kysely<Database>,
+  tasks: readonly NewTask[],
+): Promise<Enqueued[]> => write(db, tasks);
 
 async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<Enqueued[]> {
   if (tasks.length === 0) return [];
@@ -38,7 +44,8 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
     kind text, subject_type text, subject_id text, subject_name text, payload jsonb, origin text, requested_by text, delivery_guid text,
     max_attempts integer, max_crashes integer, due_in_ms double precision)`;
   // Sorted: two enqueuers of the same tasks cannot deadlock. `do update … where false` locks the
-  // existing row without a change. If a claim takes it during the wait, PostgreSQL inserts after all.
+  // existing row without a change. If a claim takes it during the wait, PostgreSQL inserts after
+  // all.
   const { rows: inserted } = await sql<Row>`${prepared}
     insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
                        max_attempts, max_crashes, due_at)
@@ -61,7 +68,12 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
   return [...answer, ...found.map((row) => enqueued(row, true))];
 }
 
-const enqueued = (row: Row, existed: boolean): Enqueued => ({ id: row.id, kind: row.kind, subjectId: row.subject_id, existed });
+const enqueued = (row: Row, existed: boolean): Enqueued => ({
+  id: row.id,
+  kind: row.kind,
+  subjectId: row.subject_id,
+  existed,
+});
 
 /** One task per kind and subject: the first, due at the earliest instant. */
 function oncePerSubject(tasks: readonly NewTask[]): object[] {
@@ -71,15 +83,31 @@ function oncePerSubject(tasks: readonly NewTask[]): object[] {
     const row = rowOf(task);
     const first = rows.get(key);
     if (first === undefined) rows.set(key, row);
-    else if (Number(row.due_in_ms ?? 0) < Number(first.due_in_ms ?? 0)) first.due_in_ms = row.due_in_ms;
+    else if (Number(row.due_in_ms ?? 0) < Number(first.due_in_ms ?? 0))
+      first.due_in_ms = row.due_in_ms;
   }
   return [...rows.values()];
 }
 
 /** Absent fields stay absent, which keeps the JSON of many tasks short. */
-function rowOf({ kind, subject, payload, origin, requestedBy, deliveryGuid, maxAttempts, maxCrashes, dueInMs }: NewTask) {
-  if (payload !== undefined && (typeof payload !== 'object' || payload === null || Array.isArray(payload))) {
-    throw new TypeError(`The payload of a task ${kind} for ${subject.type}:${subject.id} is no JSON object: payloads hold ids by name.`);
+function rowOf({
+  kind,
+  subject,
+  payload,
+  origin,
+  requestedBy,
+  deliveryGuid,
+  maxAttempts,
+  maxCrashes,
+  dueInMs,
+}: NewTask) {
+  if (
+    payload !== undefined &&
+    (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+  ) {
+    throw new TypeError(
+      `The payload of a task ${kind} for ${subject.type}:${subject.id} is no JSON object: payloads hold ids by name.`,
+    );
   }
   return {
     kind,
@@ -97,4 +125,5 @@ function rowOf({ kind, subject, payload, origin, requestedBy, deliveryGuid, maxA
 }
 
 /** JSON turns NaN and Infinity into null, the default. As text PostgreSQL refuses them (22P02). */
-const sent = (value: number | undefined) => (value === undefined || Number.isFinite(value) ? value : `${value} is not a finite number`);
+const sent = (value: number | undefined) =>
+  value === undefined || Number.isFinite(value) ? value : `${value} is not a finite number`;

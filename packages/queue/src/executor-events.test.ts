@@ -2,7 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { executorEvents } from './executor-events.ts';
 
-const TASK = { id: 'id', kind: 'a', subject: { type: 'worker', id: 'x' }, attempt: 1, crashes: 0, deliveryGuid: 'guid' };
+const TASK = {
+  id: 'id',
+  kind: 'a',
+  subject: { type: 'worker', id: 'x' },
+  attempt: 1,
+  crashes: 0,
+  deliveryGuid: 'guid',
+};
 
 describe('executorEvents', () => {
   test('move the metrics and write the log lines that go with them (D8)', async () => {
@@ -32,7 +39,16 @@ describe('executorEvents', () => {
     ]) {
       expect(text).toContain(line);
     }
-    expect(lines.map(({ level }) => level)).toEqual(['debug', 'warn', 'error', 'error', 'warn', 'warn', 'warn', 'error']);
+    expect(lines.map(({ level }) => level)).toEqual([
+      'debug',
+      'warn',
+      'error',
+      'error',
+      'warn',
+      'warn',
+      'warn',
+      'error',
+    ]);
     expect(lines[1]).toEqual({
       level: 'warn',
       message: 'task processed',
@@ -49,6 +65,10 @@ interface Line {
 
 function recordingLog() {
   const lines: Line[] = [];
-  const at = (level: string) => (message: string, fields: object) => lines.push({ level, message, fields });
-  return { lines, log: { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') } };
+  const at = (level: string) => (message: string, fields: object) =>
+    lines.push({ level, message, fields });
+  return {
+    lines,
+    log: { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') },
+  };
 }

@@ -36,21 +36,51 @@ export interface ExecutorEvents {
 }
 
 /** The part of a logger that is used here. */
-type Log = Readonly<Record<'error' | 'warn' | 'info' | 'debug', (message: string, fields: object) => unknown>>;
+type Log = Readonly<
+  Record<'error' | 'warn' | 'info' | 'debug', (message: string, fields: object) => unknown>
+>;
 
 /** Operations list what ended well; the log shows what may need attention. */
-const LEVELS = { ok: 'debug', snoozed: 'info', retry: 'warn', failed: 'error', poison: 'error' } as const;
+const LEVELS = {
+  ok: 'debug',
+  snoozed: 'info',
+  retry: 'warn',
+  failed: 'error',
+  poison: 'error',
+} as const;
 
 const DURATION_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /** An executor's metrics and log lines, the same in every service. */
 export function executorEvents(metrics: Metrics, log: Log): ExecutorEvents {
-  const processed = metrics.counter('paddock_task_processed_total', 'Runs of tasks by outcome', ['kind', 'outcome']);
-  const duration = metrics.histogram('paddock_task_duration_seconds', 'How long runs of tasks took', DURATION_BUCKETS, ['kind']);
-  const inFlight = metrics.gauge('paddock_task_in_flight', 'Tasks that run in this process', ['kind']);
-  const takenOver = metrics.counter('paddock_task_taken_over_total', 'Tasks taken over from executors that went away', ['kind']);
-  const lost = metrics.counter('paddock_task_lost_total', 'Runs whose task another executor had claimed when they ended', ['kind']);
-  const errors = metrics.counter('paddock_executor_errors_total', 'Failed statements of the executor, by step', ['step']);
+  const processed = metrics.counter('paddock_task_processed_total', 'Runs of tasks by outcome', [
+    'kind',
+    'outcome',
+  ]);
+  const duration = metrics.histogram(
+    'paddock_task_duration_seconds',
+    'How long runs of tasks took',
+    DURATION_BUCKETS,
+    ['kind'],
+  );
+  const inFlight = metrics.gauge('paddock_task_in_flight', 'Tasks that run in this process', [
+    'kind',
+  ]);
+  const takenOver = metrics.counter(
+    'paddock_task_taken_over_total',
+    'Tasks taken over from executors that went away',
+    ['kind'],
+  );
+  const lost = metrics.counter(
+    'paddock_task_lost_total',
+    'Runs whose task another executor had claimed when they ended',
+    ['kind'],
+  );
+  const errors = metrics.counter(
+    'paddock_executor_errors_total',
+    'Failed statements of the executor, by step',
+    ['step'],
+  );
   return {
     inFlight: (kind, count) => inFlight.set({ kind }, count),
     processed(task, outcome, details) {

@@ -19,7 +19,8 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 afterEach(executors.stopAll);
 
-const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) => executors.start(database, kinds, overrides);
+const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) =>
+  executors.start(database, kinds, overrides);
 
 /** A kind whose runs last until they are released or their signal aborts. */
 function holdingKind() {
@@ -35,15 +36,24 @@ function holdingKind() {
   };
   return { runs, kinds };
 }
-const quickKind = (seen: string[]): Kinds => ({ a: { slots: 4, handler: (one) => (seen.push(one.subject.id), Promise.resolve(done())) } });
+const quickKind = (seen: string[]): Kinds => ({
+  a: { slots: 4, handler: (one) => (seen.push(one.subject.id), Promise.resolve(done())) },
+});
 
 const server = () =>
-  connectDatabase({ url: process.env['PADDOCK_TEST_SERVER_URL'] ?? '', schema: 'public', poolSize: 1, applicationName: 'test-admin' });
+  connectDatabase({
+    url: process.env['PADDOCK_TEST_SERVER_URL'] ?? '',
+    schema: 'public',
+    poolSize: 1,
+    applicationName: 'test-admin',
+  });
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
 const operations = () => database.db.selectFrom('operations').selectAll().execute();
 const ownSessions = async () => {
   const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity where datname = current_database() and application_name like 'executor-%'`.execute(database.db);
+    select pid from pg_stat_activity where datname = current_database() and application_name like 'executor-%'`.execute(
+    database.db,
+  );
   return rows.map(({ pid }) => pid);
 };
 
@@ -60,7 +70,9 @@ describe('stopping', () => {
     await stopped;
     expect(await operations()).toMatchObject([{ subject_id: 'x', status: 'OK' }]);
     expect(await tasks()).toMatchObject([{ subject_id: 'too late', status: 'queued', attempt: 0 }]);
-    expect(await waitFor('the sessions to end', async () => (await ownSessions()).length === 0)).toBe(true);
+    expect(
+      await waitFor('the sessions to end', async () => (await ownSessions()).length === 0),
+    ).toBe(true);
   });
 
   test('gives back the claims of what did not finish in time: due now, at no cost (D7)', async () => {
@@ -71,7 +83,9 @@ describe('stopping', () => {
     await running.stop();
     expect(runs[0]?.signal.aborted).toBe(true);
     expect(running.told.released).toMatchObject([{ why: 'stopping' }]);
-    expect(await tasks()).toMatchObject([{ status: 'queued', attempt: 0, crashes: 0, locked_by: null, failures: [] }]);
+    expect(await tasks()).toMatchObject([
+      { status: 'queued', attempt: 0, crashes: 0, locked_by: null, failures: [] },
+    ]);
     const seen: string[] = [];
     start(quickKind(seen));
     expect(await waitFor('another executor to run it', () => seen.length === 1)).toBe(true);
@@ -85,7 +99,10 @@ describe('claims', () => {
     const other = start(kinds, { claimMs: 6_000, pollMs: 100 });
     await enqueueNow(database.db, task('a', 'x'));
     await waitFor('renewals', async () => {
-      const { rows } = await sql`select from tasks where locked_at > started_at + interval '1.5 s'`.execute(database.db);
+      const { rows } =
+        await sql`select from tasks where locked_at > started_at + interval '1.5 s'`.execute(
+          database.db,
+        );
       return rows.length === 1;
     });
     expect(runs).toHaveLength(1);
@@ -98,18 +115,23 @@ describe('claims', () => {
   test.each([
     ['another holder', sql`locked_by = 'somebody'`],
     ['a later claim of the same executor', sql`locked_by = locked_by`],
-  ])('a run whose task has %s by now is interrupted, and its result changes nothing (D5, D6)', async (_, taken) => {
-    const { runs, kinds } = holdingKind();
-    const running = start(kinds, { claimMs: 6_000 });
-    await enqueueNow(database.db, task('a', 'x'));
-    await waitFor('the run', () => runs.length === 1);
-    await sql`update tasks set ${taken}, fence = fence + 1, locked_at = now() + interval '1 hour'`.execute(database.db);
-    const claimed = await tasks();
-    await waitFor('the interruption', () => runs[0]?.signal.aborted === true);
-    await waitFor('the settle', () => running.told.lost.length === 1);
-    expect(await tasks()).toEqual(claimed);
-    expect(running.told.processed).toEqual([]);
-  });
+  ])(
+    'a run whose task has %s by now is interrupted, and its result changes nothing (D5, D6)',
+    async (_, taken) => {
+      const { runs, kinds } = holdingKind();
+      const running = start(kinds, { claimMs: 6_000 });
+      await enqueueNow(database.db, task('a', 'x'));
+      await waitFor('the run', () => runs.length === 1);
+      await sql`update tasks set ${taken}, fence = fence + 1, locked_at = now() + interval '1 hour'`.execute(
+        database.db,
+      );
+      const claimed = await tasks();
+      await waitFor('the interruption', () => runs[0]?.signal.aborted === true);
+      await waitFor('the settle', () => running.told.lost.length === 1);
+      expect(await tasks()).toEqual(claimed);
+      expect(running.told.processed).toEqual([]);
+    },
+  );
 
   test('a run is interrupted when its claim could not be renewed for two thirds of it, and nothing is claimed meanwhile (D5)', async () => {
     const { db } = database;
@@ -119,7 +141,9 @@ describe('claims', () => {
     await waitFor('the run', () => runs.length === 1);
     const lock = await db.startTransaction().execute();
     await sql`select from tasks for update`.execute(lock);
-    await waitFor('a failed renewal', () => running.told.failed.some(({ what }) => what === 'heartbeat'));
+    await waitFor('a failed renewal', () =>
+      running.told.failed.some(({ what }) => what === 'heartbeat'),
+    );
     await enqueueNow(db, task('a', 'y'));
     await waitFor('the interruption', () => runs[0]?.signal.aborted === true);
     expect(runs[0]?.task.claimLeft()).toBeLessThan(0.5);
@@ -144,7 +168,8 @@ describe('claims', () => {
       database.db,
     );
     const seen: string[] = [];
-    // So long that no beat is late: after one that is, an executor gives back at once what it does not hold.
+    // So long that no beat is late: after one that is, an executor gives back at once what it does
+    // not hold.
     const running = start(quickKind(seen), { holder: 'me', claimMs: 12_000, pollMs: 50 });
     await waitFor('the task to be taken over', () => seen.length === 1);
     expect(running.told.takenOver).toMatchObject([{ attempt: 1, crashes: 1 }]);
@@ -159,10 +184,14 @@ describe('without notifications', () => {
       const pids = await ownSessions();
       return pids.length === 2 && pids;
     });
-    await sql`select pg_terminate_backend(pid) from unnest(${before}::integer[]) pid`.execute(database.db);
+    await sql`select pg_terminate_backend(pid) from unnest(${before}::integer[]) pid`.execute(
+      database.db,
+    );
     await enqueueNow(database.db, task('a', 'x'));
     await waitFor('the task', () => seen.length === 1);
-    await waitFor('new sessions', async () => (await ownSessions()).some((pid) => !before.includes(pid)));
+    await waitFor('new sessions', async () =>
+      (await ownSessions()).some((pid) => !before.includes(pid)),
+    );
     expect(running.told.failed.map(({ what }) => what)).toContain('listen');
   });
 
@@ -193,10 +222,16 @@ describe('while PostgreSQL is away', () => {
     const admin = server();
     try {
       await sql`alter database ${sql.id(name)} with allow_connections false`.execute(admin.db);
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(admin.db);
-      await waitFor('a failed claim', () => running.told.failed.some(({ what }) => what === 'claim'));
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(
+        admin.db,
+      );
+      await waitFor('a failed claim', () =>
+        running.told.failed.some(({ what }) => what === 'claim'),
+      );
       runs[0]?.release();
-      await waitFor('a failed settle', () => running.told.failed.some(({ what }) => what === 'settle'));
+      await waitFor('a failed settle', () =>
+        running.told.failed.some(({ what }) => what === 'settle'),
+      );
     } finally {
       await sql`alter database ${sql.id(name)} with allow_connections true`.execute(admin.db);
       await admin.close();

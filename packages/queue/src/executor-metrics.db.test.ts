@@ -4,7 +4,12 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { executorEvents } from './executor-events.ts';
-import { enqueueNow, type RunningExecutor, startExecutor, task } from './scenes/executor-under-test.scene.ts';
+import {
+  enqueueNow,
+  type RunningExecutor,
+  startExecutor,
+  task,
+} from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 import { declareQueueDepth } from './queue-depth.ts';
@@ -18,15 +23,30 @@ beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.d
 afterEach(() => running?.stop());
 afterAll(() => database.drop());
 
-const log = { error: () => undefined, warn: () => undefined, info: () => undefined, debug: () => undefined };
+const log = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+};
 
 /** The samples of a page of metrics, by name and labels. */
-async function samplesOf({ registry }: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {
-  const lines = (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+async function samplesOf({
+  registry,
+}: ReturnType<typeof createMetrics>): Promise<Map<string, number>> {
+  const lines = (await registry.metrics())
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => [
+      line.slice(0, line.lastIndexOf(' ')),
+      Number(line.slice(line.lastIndexOf(' ') + 1)),
+    ]),
+  );
 }
 
-const processed = (outcome: string) => `paddock_task_processed_total{kind="a",outcome="${outcome}"}`;
+const processed = (outcome: string) =>
+  `paddock_task_processed_total{kind="a",outcome="${outcome}"}`;
 
 test('every way in which a run ends is counted once, with what runs and how long runs took (D8)', async () => {
   const { db } = database;
@@ -50,25 +70,48 @@ test('every way in which a run ends is counted once, with what runs and how long
   running = startExecutor(
     database,
     { a: { handler, slots: 8 }, idle: { handler, slots: 1 } },
-    { events: executorEvents(metrics, log), pollMs: 20, claimMs: 30_000, backoff: { firstMs: 1, longestMs: 1 } },
+    {
+      events: executorEvents(metrics, log),
+      pollMs: 20,
+      claimMs: 30_000,
+      backoff: { firstMs: 1, longestMs: 1 },
+    },
   );
   // One that a dead executor left behind, and one that three had left behind before.
   await enqueueNow(db, task('a', 'left behind'), task('a', 'crashed for the fourth time'));
-  await waitFor('both to end', async () => (await sql`select from tasks`.execute(db)).rows.length === 0);
+  await waitFor(
+    'both to end',
+    async () => (await sql`select from tasks`.execute(db)).rows.length === 0,
+  );
   await sql`insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, fence, locked_by, locked_at, started_at)
             select 'a', 'worker', given.id, 'running', 1, 5, given.crashes, 3, 1, 'gone', now() - interval '1 hour', now() - interval '1 hour'
-            from (values ('left behind', 0), ('crashed for the fourth time', 3)) given(id, crashes)`.execute(db);
-  await enqueueNow(db, ...['good', 'bad', 'waits', 'fails', 'runs'].map((subject) => task('a', subject, { maxAttempts: 3 })));
+            from (values ('left behind', 0), ('crashed for the fourth time', 3)) given(id, crashes)`.execute(
+    db,
+  );
+  await enqueueNow(
+    db,
+    ...['good', 'bad', 'waits', 'fails', 'runs'].map((subject) =>
+      task('a', subject, { maxAttempts: 3 }),
+    ),
+  );
 
   const samples = async () => samplesOf(metrics);
-  await waitFor('the last failed run', async () => ((await samples()).get(processed('failed')) ?? 0) === 2);
+  await waitFor(
+    'the last failed run',
+    async () => ((await samples()).get(processed('failed')) ?? 0) === 2,
+  );
   await waitFor(
     'all others but one to be settled',
     async () => (await samples()).get('paddock_task_duration_seconds_count{kind="a"}') === 9,
   );
   const now = await samples();
   expect(
-    Object.fromEntries(['ok', 'retry', 'failed', 'poison', 'snoozed'].map((outcome) => [outcome, now.get(processed(outcome))])),
+    Object.fromEntries(
+      ['ok', 'retry', 'failed', 'poison', 'snoozed'].map((outcome) => [
+        outcome,
+        now.get(processed(outcome)),
+      ]),
+    ),
   ).toEqual({
     ok: 4, // the two of the beginning, the one left behind, the good one
     retry: 2,
@@ -96,27 +139,57 @@ test('a run whose task was lost is counted as lost, and as nothing else (D6, D8)
     await release.promise;
     return done();
   };
-  running = startExecutor(database, { a: { handler, slots: 1 } }, { events: executorEvents(metrics, log) });
+  running = startExecutor(
+    database,
+    { a: { handler, slots: 1 } },
+    { events: executorEvents(metrics, log) },
+  );
   await enqueueNow(db, task('a', 'x'));
   await waitFor('the run', () => runs === 1);
   await sql`update tasks set locked_by = 'somebody', fence = fence + 1`.execute(db);
   release.resolve();
-  await waitFor('the settle', async () => (await samplesOf(metrics)).get('paddock_task_lost_total{kind="a"}') === 1);
-  expect([...(await samplesOf(metrics)).keys()].filter((key) => key.startsWith('paddock_task_processed_total{'))).toEqual([]);
+  await waitFor(
+    'the settle',
+    async () => (await samplesOf(metrics)).get('paddock_task_lost_total{kind="a"}') === 1,
+  );
+  expect(
+    [...(await samplesOf(metrics)).keys()].filter((key) =>
+      key.startsWith('paddock_task_processed_total{'),
+    ),
+  ).toEqual([]);
 });
 
 test('the depth and the age of what is due show a kind that nobody runs (D8, D11)', async () => {
   const { db } = database;
   const metrics = createMetrics();
-  running = startExecutor(database, { a: { handler: () => Promise.resolve(done()), slots: 1 } }, { events: executorEvents(metrics, log) });
-  await enqueueNow(db, task('nobody runs this', 'x'), task('nobody runs this', 'later', { dueInMs: 3_600_000 }), task('a', 'x'));
-  await sql`update tasks set due_at = now() - interval '10 min' where kind <> 'a' and subject_id = 'x'`.execute(db);
+  running = startExecutor(
+    database,
+    { a: { handler: () => Promise.resolve(done()), slots: 1 } },
+    { events: executorEvents(metrics, log) },
+  );
+  await enqueueNow(
+    db,
+    task('nobody runs this', 'x'),
+    task('nobody runs this', 'later', { dueInMs: 3_600_000 }),
+    task('a', 'x'),
+  );
+  await sql`update tasks set due_at = now() - interval '10 min' where kind <> 'a' and subject_id = 'x'`.execute(
+    db,
+  );
   declareQueueDepth(metrics, db);
-  await waitFor('the other kind', async () => (await samplesOf(metrics)).get(processed('ok')) === 1);
+  await waitFor(
+    'the other kind',
+    async () => (await samplesOf(metrics)).get(processed('ok')) === 1,
+  );
   // A reading is shared by all who ask within a second.
-  await waitFor('a reading since then', async () => !(await samplesOf(metrics)).has('paddock_task_due{kind="a"}'));
+  await waitFor(
+    'a reading since then',
+    async () => !(await samplesOf(metrics)).has('paddock_task_due{kind="a"}'),
+  );
   const now = await samplesOf(metrics);
   expect(now.get('paddock_task_due{kind="nobody runs this"}')).toBe(1);
   expect(now.get('paddock_task_queued{kind="nobody runs this"}')).toBe(2);
-  expect(now.get('paddock_task_oldest_due_seconds{kind="nobody runs this"}')).toBeGreaterThanOrEqual(600);
+  expect(
+    now.get('paddock_task_oldest_due_seconds{kind="nobody runs this"}'),
+  ).toBeGreaterThanOrEqual(600);
 });

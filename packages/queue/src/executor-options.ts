@@ -15,8 +15,8 @@ export interface ExecutorRules {
   /** Longest run of a task whose kind has no limit. */
   readonly timeoutMs: number;
   /**
-   * How long to take nothing over after the start and after PostgreSQL was away. A live executor may
-   * still be about to renew.
+   * How long to take nothing over after the start and after PostgreSQL was away. A live executor
+   * may still be about to renew.
    */
   readonly takeOverPauseMs: number;
   readonly backoff: Backoff;

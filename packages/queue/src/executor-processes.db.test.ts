@@ -2,7 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { executorProcesses, prepareEffects, readEffects, sessionsToEnd } from './scenes/executor-processes.scene.ts';
+import {
+  executorProcesses,
+  prepareEffects,
+  readEffects,
+  sessionsToEnd,
+} from './scenes/executor-processes.scene.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { holderName } from './claim-expiry.ts';
 
@@ -20,9 +25,12 @@ afterEach(async () => {
 });
 
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
-const operations = () => database.db.selectFrom('operations').selectAll().orderBy('subject_id').execute();
-const counts = () => database.db.selectFrom('task_counts').select(['outcome', 'failure_reason', 'ended']).execute();
-const queueToBeEmpty = () => waitFor('the queue to be empty', async () => (await tasks()).length === 0);
+const operations = () =>
+  database.db.selectFrom('operations').selectAll().orderBy('subject_id').execute();
+const counts = () =>
+  database.db.selectFrom('task_counts').select(['outcome', 'failure_reason', 'ended']).execute();
+const queueToBeEmpty = () =>
+  waitFor('the queue to be empty', async () => (await tasks()).length === 0);
 
 /** How long after the last renewal by the first holder the task was taken, in milliseconds. */
 const waitedForClaim = async (subject: string, renewedAt: Date | null | undefined) => {
@@ -30,23 +38,31 @@ const waitedForClaim = async (subject: string, renewedAt: Date | null | undefine
   return (row?.started_at?.getTime() ?? 0) - (renewedAt?.getTime() ?? Number.NaN);
 };
 
-/** A live holder may stand still for two thirds of it, as on a machine that is busy; a dead one is waited for two fifths of it. */
+/**
+ * A live holder may stand still for two thirds of it, as on a machine that is busy; a dead one is
+ * waited for two fifths of it.
+ */
 const CLAIM_MS = 5_000;
 
 describe('executors in several processes', () => {
   test('12 executors in 3 processes run 1 000 tasks, and each takes effect once (D2)', async () => {
     const { db } = database;
     const options = { executors: 4, slots: { count: 4, hold: 1 } };
-    const started = await Promise.all(['red', 'green', 'blue'].map((name) => processes.start({ name, ...options })));
-    // One slot for these in each: all twelve are at work when each of twelve tasks has another holder.
+    const started = await Promise.all(
+      ['red', 'green', 'blue'].map((name) => processes.start({ name, ...options })),
+    );
+    // One slot for these in each: all twelve are at work when each of twelve tasks has another
+    // holder.
     const barrier = Array.from({ length: 12 }, (_, n) => task('hold', `barrier-${n}`));
     await enqueueNow(db, ...barrier);
-    const holders = () => new Set(started.flatMap(({ heard }) => heard('began')).map(({ holder }) => holder));
+    const holders = () =>
+      new Set(started.flatMap(({ heard }) => heard('began')).map(({ holder }) => holder));
     await waitFor('all twelve executors', () => holders().size === 12);
 
     for (let n = 0; n < 1_000; n += 50) {
       await enqueueNow(db, ...Array.from({ length: 50 }, (_, i) => task('count', `w-${n + i}`)));
-      if (n === 500) for (const process of started) for (const { subject } of barrier) process.open(subject.id);
+      if (n === 500)
+        for (const process of started) for (const { subject } of barrier) process.open(subject.id);
     }
     await queueToBeEmpty();
 
@@ -55,11 +71,20 @@ describe('executors in several processes', () => {
     expect(new Set(effects.map(({ task_id }) => task_id)).size).toBe(1_012);
     const ended = await operations();
     expect(ended).toHaveLength(1_012);
-    expect(ended.filter(({ status, attempt, crashes }) => status !== 'OK' || attempt !== 1 || crashes !== 0)).toEqual([]);
+    expect(
+      ended.filter(
+        ({ status, attempt, crashes }) => status !== 'OK' || attempt !== 1 || crashes !== 0,
+      ),
+    ).toEqual([]);
     const holderOf = new Map(effects.map(({ task_id, holder }) => [task_id, holder]));
-    expect(ended.filter(({ id, output }) => JSON.stringify(output) !== JSON.stringify({ by: holderOf.get(id) }))).toEqual([]);
+    expect(
+      ended.filter(
+        ({ id, output }) => JSON.stringify(output) !== JSON.stringify({ by: holderOf.get(id) }),
+      ),
+    ).toEqual([]);
     expect((await counts()).reduce((sum, row) => sum + row.ended, 0)).toBe(1_012);
-    for (const { heard } of started) expect([heard('lost'), heard('taken over'), heard('failed')]).toEqual([[], [], []]);
+    for (const { heard } of started)
+      expect([heard('lost'), heard('taken over'), heard('failed')]).toEqual([[], [], []]);
   });
 });
 
@@ -74,7 +99,10 @@ describe('an executor that is killed in the middle of a handler', () => {
     const second = await processes.start({ name: 'second', rules });
     // Before its end: soon after it the other one has the task.
     const [left] = await tasks();
-    expect(left).toMatchObject({ status: 'running', locked_by: holderName('first-1', rules.claimMs) });
+    expect(left).toMatchObject({
+      status: 'running',
+      locked_by: holderName('first-1', rules.claimMs),
+    });
     first.kill('SIGKILL');
     expect(await first.exited).toEqual({ code: null, signal: 'SIGKILL' });
 
@@ -82,10 +110,19 @@ describe('an executor that is killed in the middle of a handler', () => {
     second.open('x');
     await queueToBeEmpty();
     expect(await operations()).toMatchObject([
-      { id: left?.id, status: 'OK', attempt: 1, crashes: 1, output: { by: 'second-1' }, failures: [{ reason: 'crash', attempt: 1 }] },
+      {
+        id: left?.id,
+        status: 'OK',
+        attempt: 1,
+        crashes: 1,
+        output: { by: 'second-1' },
+        failures: [{ reason: 'crash', attempt: 1 }],
+      },
     ]);
     expect(await readEffects(db)).toMatchObject([{ subject: 'x', holder: 'second-1' }]);
-    expect(await waitedForClaim('x', left?.locked_at)).toBeGreaterThanOrEqual((rules.claimMs * 2) / 5);
+    expect(await waitedForClaim('x', left?.locked_at)).toBeGreaterThanOrEqual(
+      (rules.claimMs * 2) / 5,
+    );
     expect(second.heard('taken over', 'x')).toHaveLength(1);
   });
 
@@ -93,7 +130,10 @@ describe('an executor that is killed in the middle of a handler', () => {
     const { db } = database;
     await enqueueNow(db, task('hold', 'x'));
     for (let crashes = 0; crashes <= 3; crashes++) {
-      const victim = await processes.start({ name: `victim-${crashes}`, rules: { claimMs: 3_000 } });
+      const victim = await processes.start({
+        name: `victim-${crashes}`,
+        rules: { claimMs: 3_000 },
+      });
       expect(await victim.waitFor('began', 'x')).toMatchObject({ attempt: 1, crashes });
       victim.kill('SIGKILL');
       await victim.exited;
@@ -167,7 +207,9 @@ describe('an executor that hangs for longer than its claim', () => {
       { subject: 'obeys', holder: 'other-1' },
     ]);
     for (const subject of ['obeys', 'deaf']) {
-      expect(await waitedForClaim(subject, new Date(Math.min(...renewedAt)))).toBeGreaterThanOrEqual(rules.claimMs);
+      expect(
+        await waitedForClaim(subject, new Date(Math.min(...renewedAt))),
+      ).toBeGreaterThanOrEqual(rules.claimMs);
     }
     expect((await counts()).reduce((sum, row) => sum + row.ended, 0)).toBe(2);
 
@@ -185,9 +227,18 @@ describe('a process that is told to stop', () => {
     'on %s finishes what it can, gives the rest back, takes nothing new and ends with code 0 (D7, H2)',
     async (signal) => {
       const { db } = database;
-      // Both slots are taken when it is told to stop: a claim that is under way then cannot take what comes later.
-      const stopping = await processes.start({ name: 'stopping', slots: { count: 1, hold: 2 }, rules: { drainMs: 5_000 } });
-      await enqueueNow(db, task('hold', 'finishes'), task('hold', 'stays', { payload: { deaf: true } }));
+      // Both slots are taken when it is told to stop: a claim that is under way then cannot take
+      // what comes later.
+      const stopping = await processes.start({
+        name: 'stopping',
+        slots: { count: 1, hold: 2 },
+        rules: { drainMs: 5_000 },
+      });
+      await enqueueNow(
+        db,
+        task('hold', 'finishes'),
+        task('hold', 'stays', { payload: { deaf: true } }),
+      );
       await stopping.waitFor('began', 'finishes');
       await stopping.waitFor('began', 'stays');
       stopping.kill(signal);
@@ -196,16 +247,28 @@ describe('a process that is told to stop', () => {
       stopping.open('finishes');
       expect(await stopping.exited).toEqual({ code: 0, signal: null });
 
-      expect(await operations()).toMatchObject([{ subject_id: 'finishes', status: 'OK', output: { by: 'stopping-1' } }]);
+      expect(await operations()).toMatchObject([
+        { subject_id: 'finishes', status: 'OK', output: { by: 'stopping-1' } },
+      ]);
       const rows = await tasks();
       expect(rows.map(({ subject_id }) => subject_id).toSorted()).toEqual(['stays', 'too late']);
-      for (const row of rows) expect(row).toMatchObject({ status: 'queued', attempt: 0, crashes: 0, locked_by: null, failures: [] });
+      for (const row of rows)
+        expect(row).toMatchObject({
+          status: 'queued',
+          attempt: 0,
+          crashes: 0,
+          locked_by: null,
+          failures: [],
+        });
       expect(rows.every(({ due_at }) => due_at.getTime() <= Date.now())).toBe(true);
       expect(stopping.heard('released')).toMatchObject([{ subject: 'stays', detail: 'stopping' }]);
       expect(stopping.heard('failed')).toEqual([]);
       // PostgreSQL may notice a little later.
       await waitFor('its sessions to be gone', async () => {
-        const { rows: sessions } = await sql`select from pg_stat_activity where application_name like 'stopping%'`.execute(db);
+        const { rows: sessions } =
+          await sql`select from pg_stat_activity where application_name like 'stopping%'`.execute(
+            db,
+          );
         return sessions.length === 0;
       });
     },

@@ -27,7 +27,10 @@ describe('executorSettings', () => {
 });
 
 describe('scaledSlots', () => {
-  const kinds = { many: { handler: () => Promise.resolve(done()), slots: 16 }, few: { handler: () => Promise.resolve(done()), slots: 2 } };
+  const kinds = {
+    many: { handler: () => Promise.resolve(done()), slots: 16 },
+    few: { handler: () => Promise.resolve(done()), slots: 2 },
+  };
 
   test.each([
     [100, { many: 16, few: 2 }],

@@ -71,7 +71,9 @@ export const executorSettings = {
 const RELEASE_SHARE = 0.8;
 
 /** Reads an executor's rules from a service's settings. `drainMs` is the whole process's limit. */
-export const executorRules = (config: Readonly<SettingsOf<typeof executorSettings>> & { readonly drainMs: number }): ExecutorRules => ({
+export const executorRules = (
+  config: Readonly<SettingsOf<typeof executorSettings>> & { readonly drainMs: number },
+): ExecutorRules => ({
   claimMs: config.taskLeaseMs,
   pollMs: config.taskPollMs,
   timeoutMs: config.taskTimeoutMs,

@@ -16,7 +16,8 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 afterEach(executors.stopAll);
 
-const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) => executors.start(database, kinds, overrides);
+const start = (kinds: Kinds, overrides: Partial<ExecutorOptions> = {}) =>
+  executors.start(database, kinds, overrides);
 const kindOf = (handler: Handler, slots = 4) => ({ a: { handler, slots } });
 const operations = () => database.db.selectFrom('operations').selectAll().execute();
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
@@ -27,7 +28,8 @@ const listeners = async () => {
   );
   return rows;
 };
-const listening = () => waitFor('the executor to listen', async () => (await listeners()).length > 0);
+const listening = () =>
+  waitFor('the executor to listen', async () => (await listeners()).length > 0);
 
 describe('an executor', () => {
   test('runs what is there, and what comes while it runs, woken by the notification alone (D3)', async () => {
@@ -72,7 +74,8 @@ describe('an executor', () => {
     };
     const replicas = [start(kindOf(handler)), start(kindOf(handler)), start(kindOf(handler))];
     const names = Array.from({ length: 120 }, (_, n) => `w-${n}`);
-    for (let n = 0; n < names.length; n += 20) await enqueueNow(db, ...names.slice(n, n + 20).map((name) => task('a', name)));
+    for (let n = 0; n < names.length; n += 20)
+      await enqueueNow(db, ...names.slice(n, n + 20).map((name) => task('a', name)));
     await waitFor('all to be done', async () => (await operations()).length === 120);
     expect([...runs.values()].every((count) => count === 1)).toBe(true);
     for (let n = 0; n < 10; n++) await enqueueNow(db, task('a', 'twin'));
@@ -110,7 +113,10 @@ describe('an executor', () => {
       return done();
     };
     const seen: string[] = [];
-    start({ slow: { handler: slow, slots: 2 }, quick: { handler: (one) => (seen.push(one.id), Promise.resolve(done())), slots: 1 } });
+    start({
+      slow: { handler: slow, slots: 2 },
+      quick: { handler: (one) => (seen.push(one.id), Promise.resolve(done())), slots: 1 },
+    });
     await enqueueNow(database.db, ...Array.from({ length: 6 }, (_, n) => task('slow', `w-${n}`)));
     await waitFor('both slots to be taken', () => running === 2);
     await enqueueNow(database.db, task('quick', 'x'));
@@ -124,7 +130,9 @@ describe('an executor', () => {
     await enqueueNow(database.db, task('unknown', 'x'), task('a', 'x'));
     start(kindOf(() => Promise.resolve(done())));
     await waitFor('the known kind', async () => (await operations()).length === 1);
-    expect(await tasks()).toMatchObject([{ kind: 'unknown', status: 'queued', attempt: 0, crashes: 0 }]);
+    expect(await tasks()).toMatchObject([
+      { kind: 'unknown', status: 'queued', attempt: 0, crashes: 0 },
+    ]);
   });
 
   test('runs nothing with a concurrency of 0 (D7)', async () => {
@@ -147,13 +155,30 @@ describe('an executor', () => {
     await enqueueNow(database.db, task('a', 'x'));
     await waitFor('the end', async () => (await operations()).length === 1);
     const [operation] = await operations();
-    expect(operation).toMatchObject({ status: 'ERROR', failure_reason: 'attempts', attempt: 5, failure_message: '502 from GitHub' });
-    expect(operation?.failures.map(({ attempt, reason }) => [attempt, reason])).toEqual([1, 2, 3, 4, 5].map((n) => [n, 'error']));
-    expect(told.processed.map(({ outcome }) => outcome)).toEqual(['retry', 'retry', 'retry', 'retry', 'failed']);
+    expect(operation).toMatchObject({
+      status: 'ERROR',
+      failure_reason: 'attempts',
+      attempt: 5,
+      failure_message: '502 from GitHub',
+    });
+    expect(operation?.failures.map(({ attempt, reason }) => [attempt, reason])).toEqual(
+      [1, 2, 3, 4, 5].map((n) => [n, 'error']),
+    );
+    expect(told.processed.map(({ outcome }) => outcome)).toEqual([
+      'retry',
+      'retry',
+      'retry',
+      'retry',
+      'failed',
+    ]);
   });
 
   test('poison and snooze end a run as they should, and do not stop the next (D4)', async () => {
-    const { told } = start(kindOf((one) => Promise.resolve(one.subject.id === 'bad' ? poison('gone') : snooze(60_000, 'later'))));
+    const { told } = start(
+      kindOf((one) =>
+        Promise.resolve(one.subject.id === 'bad' ? poison('gone') : snooze(60_000, 'later')),
+      ),
+    );
     await enqueueNow(database.db, task('a', 'bad'), task('a', 'wait'));
     await waitFor('both', () => told.processed.length === 2);
     expect(told.processed.map(({ outcome }) => outcome).toSorted()).toEqual(['poison', 'snoozed']);
@@ -168,7 +193,9 @@ describe('an executor', () => {
           slots: 1,
           timeoutMs: 50,
           handler: (one) =>
-            one.subject.id === 'quick' ? Promise.resolve(done()) : new Promise((resolve) => late.push(() => resolve(done({ late: true })))),
+            one.subject.id === 'quick'
+              ? Promise.resolve(done())
+              : new Promise((resolve) => late.push(() => resolve(done({ late: true })))),
         },
       },
       { pollMs: 20 },
@@ -180,7 +207,12 @@ describe('an executor', () => {
     for (const settle of late) settle();
     expect(await operations()).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ subject_id: 'hangs', status: 'ERROR', failure_reason: 'timeout', output: null }),
+        expect.objectContaining({
+          subject_id: 'hangs',
+          status: 'ERROR',
+          failure_reason: 'timeout',
+          output: null,
+        }),
         expect.objectContaining({ subject_id: 'quick', status: 'OK' }),
       ]),
     );
@@ -191,15 +223,23 @@ describe('an executor', () => {
     const { told } = start(
       kindOf(async (one) => {
         await release.promise;
-        return one.subject.id === 'bad' ? done({}, [task('next', 'x', { maxAttempts: Number.NaN })]) : done();
+        return one.subject.id === 'bad'
+          ? done({}, [task('next', 'x', { maxAttempts: Number.NaN })])
+          : done();
       }),
     );
     await enqueueNow(database.db, task('a', 'bad'), task('a', 'good'), task('a', 'fine'));
-    await waitFor('all three to run', async () => (await tasks()).every(({ status }) => status === 'running'));
+    await waitFor('all three to run', async () =>
+      (await tasks()).every(({ status }) => status === 'running'),
+    );
     release.resolve();
     await waitFor('all three to be settled', () => told.processed.length === 3);
     expect(await tasks()).toMatchObject([
-      { subject_id: 'bad', status: 'queued', failures: [{ message: expect.stringContaining('cannot be stored') }] },
+      {
+        subject_id: 'bad',
+        status: 'queued',
+        failures: [{ message: expect.stringContaining('cannot be stored') }],
+      },
     ]);
     expect(told.failed).toEqual([]);
   });

@@ -6,18 +6,17 @@ import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
 import { type ClaimedTask, claimTasks, taskOf } from './claim-tasks.ts';
 import { maskSecrets, messageOf } from './mask-secrets.ts';
-import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import { createHeartbeat } from './heartbeat.ts';
 import { createHeldTasks, type HeldTask, scaledSlots } from './held-tasks.ts';
 import { beatLimits, holderName, shareLeft, SHOW_SESSION } from './claim-expiry.ts';
 import { giveBackLostClaims } from './give-back-lost-claims.ts';
 import { nextDueInMs } from './next-due.ts';
+import { type Finished, identityOf, reportSettled } from './report-settled.ts';
 import { runHandler, type RunResult } from './run-handler.ts';
-import { writeSettlements, type ClaimSettlement } from './write-settlements.ts';
+import { writeSettlements } from './write-settlements.ts';
 import { failedRun, decideSettlement, type SettlementRules } from './decide-settlement.ts';
 import { createSettlementBatcher } from './settlement-batcher.ts';
-import type { Task } from './task.ts';
 
 export interface Executor {
   /** Runs tasks until the signal aborts, then drains. Resolves when this process holds no claim. */
@@ -26,12 +25,9 @@ export interface Executor {
   wake(): void;
 }
 
-interface Finished extends ClaimSettlement {
-  readonly held: HeldTask;
-  readonly result: RunResult;
-}
-
-/** How long to claim nothing before asking what is due next. A busy queue is claimed from sooner. */
+/**
+ * How long to claim nothing before asking what is due next. A busy queue is claimed from sooner.
+ */
 const LULL_MS = 100;
 
 /** How long giving claims back may take: nearly the rest of the process's drain limit. */
@@ -80,7 +76,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function claimOnce(renew: () => Promise<void>, connection: OwnConnection): Promise<void> {
     restMs = pollMs;
     const free = Object.fromEntries(
-      Object.entries(slots).flatMap(([kind, all]) => (all > held.runningOf(kind) ? [[kind, all - held.runningOf(kind)]] : [])),
+      Object.entries(slots).flatMap(([kind, all]) =>
+        all > held.runningOf(kind) ? [[kind, all - held.runningOf(kind)]] : [],
+      ),
     );
     if (Object.keys(free).length === 0) return;
     if (away) {
@@ -90,8 +88,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     const asked = performance.now();
     const answeringForMs = connection.answeringForMs();
-    const takeOver = answeringForMs !== undefined && answeringForMs >= takeOverPauseMs && asked >= takeOverLookedAt + pollMs / 2;
-    const claimed = await claimTasks(db, { holder, slots: free, takeOver, keepFailedMs: keep.failedMs });
+    const takeOver =
+      answeringForMs !== undefined &&
+      answeringForMs >= takeOverPauseMs &&
+      asked >= takeOverLookedAt + pollMs / 2;
+    const claimed = await claimTasks(db, {
+      holder,
+      slots: free,
+      takeOver,
+      keepFailedMs: keep.failedMs,
+    });
     if (takeOver) takeOverLookedAt = asked;
     for (const row of claimed) {
       if (row.ended) events.endedByCrashes(identityOf(taskOf(row, () => 0)));
@@ -100,7 +106,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     // A task that ended after too many crashes may have a due successor.
     if (claimed.some(({ ended }) => ended)) wake.ring();
     const pauseMs = takeOverPauseMs - (answeringForMs ?? 0);
-    restMs = Math.min(pollMs, await findRest(Object.keys(free), claimed.length > 0), pauseMs > 0 ? pauseMs : pollMs);
+    restMs = Math.min(
+      pollMs,
+      await findRest(Object.keys(free), claimed.length > 0),
+      pauseMs > 0 ? pauseMs : pollMs,
+    );
   }
 
   /** How long until the next task is due. Asks only in a lull: claims come first. */
@@ -117,11 +127,24 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const kind = kinds[row.kind];
     if (kind === undefined) return;
     const renewal = { sentAt: asked };
-    const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs, connection.answeringForMs() !== undefined));
+    const task = taskOf(row, () =>
+      shareLeft(
+        performance.now() - renewal.sentAt,
+        claimMs,
+        connection.answeringForMs() !== undefined,
+      ),
+    );
     if (row.taken_over) events.takenOver(identityOf(task));
     const startedAt = performance.now();
     const run = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
-    const entry: HeldTask = { task, claim: { id: row.id, fence: row.fence, holder }, run, renewal, startedAt, endedAt: undefined };
+    const entry: HeldTask = {
+      task,
+      claim: { id: row.id, fence: row.fence, holder },
+      run,
+      renewal,
+      startedAt,
+      endedAt: undefined,
+    };
     held.add(entry);
     events.inFlight(row.kind, held.runningOf(row.kind));
     void run.result.then((result) => finish(entry, result));
@@ -131,11 +154,20 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const { task, claim } = entry;
     held.end(entry);
     events.inFlight(task.kind, held.runningOf(task.kind));
-    batcher.add({ claim, settlement: decideSettlement(task, result, rulesFor(task.kind)), held: entry, result });
+    batcher.add({
+      claim,
+      settlement: decideSettlement(task, result, rulesFor(task.kind)),
+      held: entry,
+      result,
+    });
     wake.ring();
   }
 
-  function notePostgresAway(what: 'claim' | 'heartbeat', connection: OwnConnection, error: unknown): void {
+  function notePostgresAway(
+    what: 'claim' | 'heartbeat',
+    connection: OwnConnection,
+    error: unknown,
+  ): void {
     if (isUnavailable(error)) {
       away = true;
       // The heartbeat need not find out again.
@@ -148,7 +180,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
   async function waitUntilIdle(ms: number): Promise<void> {
     const never = new AbortController();
     const deadline = performance.now() + ms;
-    while (held.size() > 0 && performance.now() < deadline) await oneLess.wait(deadline - performance.now(), never.signal);
+    while (held.size() > 0 && performance.now() < deadline)
+      await oneLess.wait(deadline - performance.now(), never.signal);
   }
 
   async function drain(): Promise<void> {
@@ -156,13 +189,24 @@ export function createExecutor(options: ExecutorOptions): Executor {
     for (const { run } of held.running()) run.interrupt('stopping');
     await waitUntilIdle(releaseMs(drainMs));
     const left = held.size();
-    if (left > 0) events.failed('release', new Error(`${left} claims could not be given back in time; they will expire`));
+    if (left > 0)
+      events.failed(
+        'release',
+        new Error(`${left} claims could not be given back in time; they will expire`),
+      );
   }
 
   async function runWith(connection: OwnConnection, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
-    const noteAway = (what: 'claim' | 'heartbeat') => (error: unknown) => notePostgresAway(what, connection, error);
-    const heartbeat = createHeartbeat({ connection, held, holder, claimMs, onError: noteAway('heartbeat') });
+    const noteAway = (what: 'claim' | 'heartbeat') => (error: unknown) =>
+      notePostgresAway(what, connection, error);
+    const heartbeat = createHeartbeat({
+      connection,
+      held,
+      holder,
+      claimMs,
+      onError: noteAway('heartbeat'),
+    });
     const background = [
       batcher.run(ended.signal),
       heartbeat.run(ended.signal),
@@ -178,7 +222,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
         signal,
       ),
     ];
-    await loop(() => claimOnce(heartbeat.once, connection), { wake, intervalMs: () => restMs, onError: noteAway('claim') }, signal);
+    await loop(
+      () => claimOnce(heartbeat.once, connection),
+      { wake, intervalMs: () => restMs, onError: noteAway('claim') },
+      signal,
+    );
     await drain();
     ended.abort();
     await Promise.all(background);
@@ -188,7 +236,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
     wake: () => wake.ring(),
     async run(signal) {
       for (const kind of Object.keys(kinds)) events.inFlight(kind, 0);
-      const connection = ownConnection({ config: options.config, begin: { text: SHOW_SESSION, values: [holder] }, ...beatLimits(claimMs) });
+      const connection = ownConnection({
+        config: options.config,
+        begin: { text: SHOW_SESSION, values: [holder] },
+        ...beatLimits(claimMs),
+      });
       try {
         await runWith(connection, signal);
       } finally {
@@ -196,31 +248,4 @@ export function createExecutor(options: ExecutorOptions): Executor {
       }
     },
   };
-}
-
-const identityOf = ({ id, kind, subject, attempt, crashes, deliveryGuid }: Task): TaskIdentity => ({
-  id,
-  kind,
-  subject: { type: subject.type, id: subject.id },
-  attempt,
-  crashes,
-  deliveryGuid,
-});
-
-function reportSettled(events: ExecutorEvents, { held, settlement, result }: Finished, ours: boolean): void {
-  const task = identityOf(held.task);
-  if (!ours) {
-    events.lost(task);
-    return;
-  }
-  if (settlement.processed === 'released') {
-    events.released(task, result.ended === 'interrupted' && result.by === 'stopping' ? 'stopping' : 'claim-lost');
-    return;
-  }
-  const { processed } = settlement;
-  const durationMs = Math.round((held.endedAt ?? performance.now()) - held.startedAt);
-  const dueInMs = settlement.to === 'queued' ? { dueInMs: settlement.delayMs } : {};
-  const reason = settlement.to === 'failed' ? { reason: settlement.reason } : {};
-  const text = settlement.to === 'failed' ? settlement.message : settlement.to === 'queued' ? settlement.failure?.message : undefined;
-  events.processed(task, processed, { durationMs, ...dueInMs, ...reason, ...(text === undefined ? {} : { message: text }) });
 }

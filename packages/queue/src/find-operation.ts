@@ -46,7 +46,10 @@ interface Row {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The operation of this id, or undefined if there is none or it has expired. */
-export async function findOperation(db: Kysely<Database>, id: string): Promise<Operation | undefined> {
+export async function findOperation(
+  db: Kysely<Database>,
+  id: string,
+): Promise<Operation | undefined> {
   if (!UUID.test(id)) return undefined;
   const common = sql.raw(
     'id, kind, origin, subject_type, subject_id, subject_name, requested_by, attempt, max_attempts, queued_at, started_at',
@@ -79,6 +82,11 @@ function toOperation(row: Row): Operation {
     finishedAt: row.finished_at,
     nextRunAt: row.next_run_at,
     output: row.output,
-    failure: reason !== null ? { reason, message: message ?? '' } : last === null ? null : { reason: last.reason, message: last.message },
+    failure:
+      reason !== null
+        ? { reason, message: message ?? '' }
+        : last === null
+          ? null
+          : { reason: last.reason, message: last.message },
   };
 }

@@ -2,7 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { enqueueNow, type RunningExecutor, startExecutor, task } from './scenes/executor-under-test.scene.ts';
+import {
+  enqueueNow,
+  type RunningExecutor,
+  startExecutor,
+  task,
+} from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { done } from './outcome.ts';
 
@@ -17,7 +22,9 @@ afterAll(() => database.drop());
 test('10 000 tasks of one kind that have been due for long do not hold up another kind, while they run and while they are stuck (D11)', async () => {
   const { db } = database;
   await sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, due_at)
-            select 'flood', 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, 10000) n`.execute(db);
+            select 'flood', 'worker', 'w-' || n, 5, 3, now() - interval '1 hour' from generate_series(1, 10000) n`.execute(
+    db,
+  );
   const release = Promise.withResolvers<void>();
   let stuck = false;
   let floodRuns = 0;
@@ -34,7 +41,10 @@ test('10 000 tasks of one kind that have been due for long do not hold up anothe
     other.push({ subject: id, floodRuns });
     return Promise.resolve(done());
   };
-  running = startExecutor(database, { flood: { handler: flood, slots: 8 }, quick: { handler: quick, slots: 1 } });
+  running = startExecutor(database, {
+    flood: { handler: flood, slots: 8 },
+    quick: { handler: quick, slots: 1 },
+  });
 
   for (const subject of ['first', 'second', 'third']) {
     const before = floodRuns;

@@ -14,8 +14,8 @@ export interface HeartbeatOptions {
 
 export interface Heartbeat {
   /**
-   * Renews every held claim and interrupts runs whose claim is lost. Asks PostgreSQL even if none is
-   * held, so that it resolves only if renewing works.
+   * Renews every held claim and interrupts runs whose claim is lost. Asks PostgreSQL even if none
+   * is held, so that it resolves only if renewing works.
    */
   once(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
@@ -28,12 +28,20 @@ const RETRY_MS = 500;
  * Renews claims by id and fence with one statement. By the holder alone, it would renew for ever a
  * claim that committed and whose answer was lost. Interrupts a run before others may take its task.
  */
-export function createHeartbeat({ connection, held, holder, claimMs, onError }: HeartbeatOptions): Heartbeat {
+export function createHeartbeat({
+  connection,
+  held,
+  holder,
+  claimMs,
+  onError,
+}: HeartbeatOptions): Heartbeat {
   async function once(): Promise<void> {
     const beating = held.all();
     const sentAt = performance.now();
     const claims = JSON.stringify(beating.map(({ claim: { id, fence } }) => ({ id, fence })));
-    const renewed = new Set((await connection.query<{ id: string; fence: number }>(RENEW, [claims, holder])).map(keyOf));
+    const renewed = new Set(
+      (await connection.query<{ id: string; fence: number }>(RENEW, [claims, holder])).map(keyOf),
+    );
     for (const entry of beating) {
       if (renewed.has(keyOf(entry.claim))) entry.renewal.sentAt = sentAt;
       // A run that ended may have been settled during the heartbeat.
@@ -56,7 +64,8 @@ export function createHeartbeat({ connection, held, holder, claimMs, onError }: 
 
   async function watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const { task, run } of held.running()) if (task.claimLeft() < ENOUGH_LEFT) run.interrupt('claim-lost');
+      for (const { task, run } of held.running())
+        if (task.claimLeft() < ENOUGH_LEFT) run.interrupt('claim-lost');
       await pause(claimMs / CHECKS_PER_CLAIM, signal);
     }
   }

@@ -23,30 +23,46 @@ afterEach(executors.stopAll);
 const putBreaker = (id: string, failureClass: string, pausedMs = HOUR_MS) =>
   sql`
   insert into breakers (subject_type, subject_id, failure_class, failures, paused_until, message)
-  values ('cluster', ${id}, ${failureClass}, 1, now() + ${pausedMs} * interval '1 millisecond', 'is away')`.execute(database.db);
+  values ('cluster', ${id}, ${failureClass}, 1, now() + ${pausedMs} * interval '1 millisecond', 'is away')`.execute(
+    database.db,
+  );
 const shorten = (failureClass: string, pausedMs: number) =>
   sql`
   update breakers set paused_until = now() + ${pausedMs} * interval '1 millisecond' where failure_class = ${failureClass}`.execute(
     database.db,
   );
-const letGo = (id: string) => sql`delete from breakers where subject_id = ${id}`.execute(database.db);
+const letGo = (id: string) =>
+  sql`delete from breakers where subject_id = ${id}`.execute(database.db);
 const tasks = async () => {
-  const { rows } = await sql<{ subject: string; heldBy: string | null; status: string; minutes: number }>`
+  const { rows } = await sql<{
+    subject: string;
+    heldBy: string | null;
+    status: string;
+    minutes: number;
+  }>`
     select subject_id as subject, held_by as "heldBy", status, greatest(0, round(extract(epoch from due_at - now()) / 60))::integer as minutes
     from tasks order by subject_id`.execute(database.db);
   return rows;
 };
 const minutes = async () => (await tasks()).map((row) => row.minutes);
 
-/** Snoozes for an hour while the subject's breaker stands, as a handler does whose call must wait. */
+/**
+ * Snoozes for an hour while the subject's breaker stands, as a handler does whose call must wait.
+ */
 const waiting: Handler = async ({ subject }) => {
-  const { rows } = await sql`select from breakers where subject_id = ${subject.id} and paused_until > now()`.execute(database.db);
-  return rows.length > 0 ? snooze(HOUR_MS, 'the cluster is away', { heldBy: `cluster:${subject.id}` }) : done();
+  const { rows } =
+    await sql`select from breakers where subject_id = ${subject.id} and paused_until > now()`.execute(
+      database.db,
+    );
+  return rows.length > 0
+    ? snooze(HOUR_MS, 'the cluster is away', { heldBy: `cluster:${subject.id}` })
+    : done();
 };
 const kinds = { a: { handler: waiting, slots: 4 } };
 
 /** Snoozes for an hour and does not ask the breaker. */
-const waitAnHour: Handler = () => Promise.resolve(snooze(HOUR_MS, 'the cluster is away', { heldBy: 'cluster:x' }));
+const waitAnHour: Handler = () =>
+  Promise.resolve(snooze(HOUR_MS, 'the cluster is away', { heldBy: 'cluster:x' }));
 
 /** Snoozes for a breaker that closes meanwhile. */
 const late: Handler = async () => {
@@ -64,7 +80,9 @@ describe('a task that a breaker holds', () => {
     await putBreaker('x/core', 'rate_limited');
     const parts: Handler = async () => {
       const { rows } = await sql`select from breakers`.execute(database.db);
-      return rows.length > 0 ? snooze(HOUR_MS, 'the budget is used up', { heldBy: 'cluster:x' }) : done();
+      return rows.length > 0
+        ? snooze(HOUR_MS, 'the budget is used up', { heldBy: 'cluster:x' })
+        : done();
     };
     await enqueueNow(database.db, task('a', 'x'));
     await runDueTasks({ db: database.db, kinds: { a: { handler: parts, slots: 4 } } });
@@ -76,14 +94,29 @@ describe('a task that a breaker holds', () => {
   test('names it while it waits, and no longer once it is claimed', async () => {
     await putBreaker('x', 'silent');
     await hold('x');
-    expect(await tasks()).toEqual([{ subject: 'x', heldBy: 'cluster:x', status: 'queued', minutes: 60 }]);
+    expect(await tasks()).toEqual([
+      { subject: 'x', heldBy: 'cluster:x', status: 'queued', minutes: 60 },
+    ]);
     for (const takeOver of [true, false]) {
       await sql`update tasks set due_at = now(), held_by = 'cluster:x'`.execute(database.db);
-      const [claimed] = await claimTasks(database.db, { holder: 'h', slots: { a: 1 }, takeOver, keepFailedMs: HOUR_MS });
+      const [claimed] = await claimTasks(database.db, {
+        holder: 'h',
+        slots: { a: 1 },
+        takeOver,
+        keepFailedMs: HOUR_MS,
+      });
       expect(await tasks()).toMatchObject([{ heldBy: null, status: 'running' }]);
       await requeueTasks(
         database.db,
-        [{ id: claimed?.id ?? '', fence: claimed?.fence ?? 0, holder: 'h', delayMs: 0, giveBack: true }],
+        [
+          {
+            id: claimed?.id ?? '',
+            fence: claimed?.fence ?? 0,
+            holder: 'h',
+            delayMs: 0,
+            giveBack: true,
+          },
+        ],
         HOUR_MS,
       );
       expect(await tasks()).toMatchObject([{ heldBy: null, status: 'queued' }]);
@@ -94,10 +127,14 @@ describe('a task that a breaker holds', () => {
     await Promise.all(['x', 'y'].map((id) => putBreaker(id, 'silent')));
     executors.start(database, kinds, { pollMs: HOUR_MS });
     await enqueueNow(database.db, task('a', 'x'), task('a', 'y'));
-    await waitFor('both to be held', async () => (await tasks()).every(({ heldBy }) => heldBy !== null));
+    await waitFor('both to be held', async () =>
+      (await tasks()).every(({ heldBy }) => heldBy !== null),
+    );
     await letGo('x');
     await waitFor('the end of one', async () => (await tasks()).length === 1);
-    expect(await tasks()).toEqual([{ subject: 'y', heldBy: 'cluster:y', status: 'queued', minutes: 60 }]);
+    expect(await tasks()).toEqual([
+      { subject: 'y', heldBy: 'cluster:y', status: 'queued', minutes: 60 },
+    ]);
   });
 
   test('is due when nothing pauses the subject any longer: at the later of two ends, and sooner if one moves', async () => {
@@ -125,13 +162,28 @@ describe('a task that a breaker holds', () => {
     const { db } = database;
     await putBreaker('x', 'silent');
     await enqueueNow(db, task('a', 'x'));
-    const [claimed] = await claimTasks(db, { holder: 'h', slots: { a: 1 }, takeOver: false, keepFailedMs: HOUR_MS });
+    const [claimed] = await claimTasks(db, {
+      holder: 'h',
+      slots: { a: 1 },
+      takeOver: false,
+      keepFailedMs: HOUR_MS,
+    });
     const deleting = await db.startTransaction().execute();
     await sql`delete from breakers`.execute(deleting);
-    const held = { id: claimed?.id ?? '', fence: claimed?.fence ?? 0, holder: 'h', delayMs: HOUR_MS, giveBack: true, heldBy: 'cluster:x' };
+    const held = {
+      id: claimed?.id ?? '',
+      fence: claimed?.fence ?? 0,
+      holder: 'h',
+      delayMs: HOUR_MS,
+      giveBack: true,
+      heldBy: 'cluster:x',
+    };
     const requeued = requeueTasks(db, [held], HOUR_MS);
     await waitFor('the statement to wait for the deletion', async () => {
-      const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+      const { rows } =
+        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          db,
+        );
       return rows.length > 0;
     });
     await deleting.commit().execute();
@@ -144,7 +196,9 @@ describe('a task that a breaker holds', () => {
     await enqueueNow(database.db, task('a', 'x'));
     await runDueTasks({ db: database.db, kinds: { a: { handler: waitAnHour, slots: 1 } } });
     expect(await minutes()).toEqual([10]);
-    await sql`update breakers set paused_until = now(), trial_until = now() + interval '2 minutes'`.execute(database.db);
+    await sql`update breakers set paused_until = now(), trial_until = now() + interval '2 minutes'`.execute(
+      database.db,
+    );
     await runDueTasks({ db: database.db, kinds: { a: { handler: waitAnHour, slots: 1 } } });
     expect(await minutes()).toEqual([0]);
   });

@@ -60,6 +60,7 @@ export const keyOf = ({ id, fence }: Pick<Claim, 'id' | 'fence'>): string => `${
 
 /** Slots of each kind after scaling. At least one, unless `percent` is 0. */
 export function scaledSlots(kinds: Kinds, percent: number): Record<string, number> {
-  const scale = (slots: number) => (percent === 0 ? 0 : Math.max(1, Math.round((slots * percent) / 100)));
+  const scale = (slots: number) =>
+    percent === 0 ? 0 : Math.max(1, Math.round((slots * percent) / 100));
   return Object.fromEntries(Object.entries(kinds).map(([name, { slots }]) => [name, scale(slots)]));
 }

@@ -38,13 +38,18 @@ test('statements whose plans were kept while the queue was empty do not read all
     await end(await claim(5, n % 2 === 0));
     await claim(5, n % 2 !== 0);
   }
-  const kept = await sql<{ plans: number }>`select count(*) as plans from pg_prepared_statements where generic_plans > 0`.execute(plans.db);
+  const kept = await sql<{
+    plans: number;
+  }>`select count(*) as plans from pg_prepared_statements where generic_plans > 0`.execute(
+    plans.db,
+  );
   expect(kept.rows).toEqual([{ plans: 4 }]);
 
   const full = Array.from({ length: 5_000 }, (_, n) => task('a', `worker-${n}`));
   const before = await reads();
   await enqueueAlone(plans.db, full);
-  for (const takeOver of [false, true]) expect(await end(await claim(500, takeOver))).toHaveLength(500);
+  for (const takeOver of [false, true])
+    expect(await end(await claim(500, takeOver))).toHaveLength(500);
   const after = await reads();
   expect(after.scans - before.scans).toBe(0);
   // Each of the thousand is found when it is due, when it is taken and when it ends.

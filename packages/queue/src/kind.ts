@@ -2,9 +2,9 @@ import type { Outcome } from './outcome.ts';
 import type { Task } from './task.ts';
 
 /**
- * Does the work of one task. It may run more than once for one task, so it starts from the top every
- * time. The signal aborts at the timeout, when the claim is lost and when the process stops. What
- * the handler returns after that is ignored.
+ * Does the work of one task. It may run more than once for one task, so it starts from the top
+ * every time. The signal aborts at the timeout, when the claim is lost and when the process stops.
+ * What the handler returns after that is ignored.
  */
 export type Handler = (task: Task, signal: AbortSignal) => Promise<Outcome>;
 

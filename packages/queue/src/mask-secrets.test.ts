@@ -6,23 +6,46 @@ describe('maskSecrets', () => {
   const mask = maskSecrets([new Secret('hunter2-hunter2'), new Secret('no')]);
 
   test('masks the secrets it was given wherever they stand, but no value too short to be one (D1)', () => {
-    expect(mask('login hunter2-hunter2 failed, no hunter2-hunter2!')).toBe('login [secret] failed, no [secret]!');
+    expect(mask('login hunter2-hunter2 failed, no hunter2-hunter2!')).toBe(
+      'login [secret] failed, no [secret]!',
+    );
   });
 
   test.each([
-    ['installation token', 'got ghs_16C7e42F292c6912E7710c838347Ae178B4a from GitHub', 'got [secret] from GitHub'],
+    [
+      'installation token',
+      'got ghs_16C7e42F292c6912E7710c838347Ae178B4a from GitHub',
+      'got [secret] from GitHub',
+    ],
     ['fine-grained token', 'github_pat_11ABCDEFG0123456789 refused', '[secret] refused'],
-    ['JSON web token', 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOjF9.c2lnbmF0dXJl expired', '[secret] expired'],
-    ['authorization header', 'Authorization: Bearer abcdef123456', 'Authorization: Bearer [secret]'],
-    ['password in a DSN', 'cannot reach postgresql://paddock:s3cret@db/x', 'cannot reach postgresql://paddock:[secret]@db/x'],
-    ['private key', 'bad -----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz\n-----END RSA PRIVATE KEY----- here', 'bad [secret] here'],
+    [
+      'JSON web token',
+      'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOjF9.c2lnbmF0dXJl expired',
+      '[secret] expired',
+    ],
+    [
+      'authorization header',
+      'Authorization: Bearer abcdef123456',
+      'Authorization: Bearer [secret]',
+    ],
+    [
+      'password in a DSN',
+      'cannot reach postgresql://paddock:s3cret@db/x',
+      'cannot reach postgresql://paddock:[secret]@db/x',
+    ],
+    [
+      'private key',
+      'bad -----BEGIN RSA PRIVATE KEY-----\nMIIE\nxyz\n-----END RSA PRIVATE KEY----- here',
+      'bad [secret] here',
+    ],
     ['half a private key', '-----BEGIN PRIVATE KEY-----\nMIIE', '[secret]'],
   ])('masks what looks like a credential: %s (D1)', (_what, text, masked) => {
     expect(mask(text)).toBe(masked);
   });
 
   test('leaves ordinary messages as they are', () => {
-    const text = 'POST https://api.github.com/orgs/acme/actions/runners/generate-jitconfig answered 409 for pdk-abc123-0001';
+    const text =
+      'POST https://api.github.com/orgs/acme/actions/runners/generate-jitconfig answered 409 for pdk-abc123-0001';
     expect(mask(text)).toBe(text);
   });
 });

@@ -18,10 +18,15 @@ const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
 
 /** Returns the function that masks secrets in messages and outputs before a table stores them. */
 export function maskSecrets(secrets: readonly Secret[]): (text: string) => string {
-  const values = secrets.map((secret) => secret.reveal()).filter((value) => value.length >= SHORTEST_SECRET);
+  const values = secrets
+    .map((secret) => secret.reveal())
+    .filter((value) => value.length >= SHORTEST_SECRET);
   return (text) => {
     const withoutKnown = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
-    return CREDENTIALS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), withoutKnown);
+    return CREDENTIALS.reduce(
+      (rest, [pattern, replacement]) => rest.replace(pattern, replacement),
+      withoutKnown,
+    );
   };
 }
 
@@ -34,9 +39,14 @@ export const storedMessage = (text: string, mask: (text: string) => string): str
  * hold a request's headers.
  */
 export function messageOf(thrown: unknown, depth = 0): string {
-  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : `a thrown ${thrown === null ? 'null' : typeof thrown}`;
+  if (!(thrown instanceof Error))
+    return typeof thrown === 'string'
+      ? thrown
+      : `a thrown ${thrown === null ? 'null' : typeof thrown}`;
   // Some libraries put an object into `message`.
   const { message }: { message: unknown } = thrown;
   const own = typeof message === 'string' && message !== '' ? message : thrown.name;
-  return thrown.cause === undefined || depth >= 3 ? own : `${own}: ${messageOf(thrown.cause, depth + 1)}`;
+  return thrown.cause === undefined || depth >= 3
+    ? own
+    : `${own}: ${messageOf(thrown.cause, depth + 1)}`;
 }

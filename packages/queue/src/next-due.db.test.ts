@@ -19,16 +19,29 @@ beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.d
 afterEach(executors.stopAll);
 
 const queueToBeEmpty = () =>
-  waitFor('the queue to be empty', async () => (await database.db.selectFrom('tasks').select('id').execute()).length === 0);
+  waitFor(
+    'the queue to be empty',
+    async () => (await database.db.selectFrom('tasks').select('id').execute()).length === 0,
+  );
 
 describe('an executor without notifications', () => {
   test('runs a task when it is due, however long its poll', async () => {
-    await enqueueNow(database.db, task('a', 'x', { dueInMs: 500 }), task('a', 'y', { dueInMs: 1_000 }));
-    executors.start(database, { a: { handler: () => Promise.resolve(done()), slots: 4 } }, { pollMs: HOUR_MS });
+    await enqueueNow(
+      database.db,
+      task('a', 'x', { dueInMs: 500 }),
+      task('a', 'y', { dueInMs: 1_000 }),
+    );
+    executors.start(
+      database,
+      { a: { handler: () => Promise.resolve(done()), slots: 4 } },
+      { pollMs: HOUR_MS },
+    );
     await queueToBeEmpty();
     const { rows } = await sql<{
       early: number;
-    }>`select count(*) as early from operations where started_at < queued_at + interval '500 ms'`.execute(database.db);
+    }>`select count(*) as early from operations where started_at < queued_at + interval '500 ms'`.execute(
+      database.db,
+    );
     expect(rows).toEqual([{ early: 0 }]);
   });
 
@@ -53,8 +66,15 @@ describe('an executor without notifications', () => {
   test('rests although a task is due that it cannot take', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
-    await sql`update tasks set status = 'running', locked_by = 'another', locked_at = now(), started_at = now()`.execute(db);
-    await enqueueNow(db, task('a', 'x'), task('a', 'later', { dueInMs: HOUR_MS }), task('b', 'y', { dueInMs: 1_000 }));
+    await sql`update tasks set status = 'running', locked_by = 'another', locked_at = now(), started_at = now()`.execute(
+      db,
+    );
+    await enqueueNow(
+      db,
+      task('a', 'x'),
+      task('a', 'later', { dueInMs: HOUR_MS }),
+      task('b', 'y', { dueInMs: 1_000 }),
+    );
     expect(await nextDueInMs(db, ['a'])).toBeGreaterThan(HOUR_MS - 60_000);
     expect(await nextDueInMs(db, ['a', 'b'])).toBeLessThanOrEqual(1_000);
     expect(await nextDueInMs(db, ['c'])).toBeUndefined();

@@ -17,10 +17,20 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind = 'a') =>
-  claimTasks(database.db, { holder: 'h/60000ms', slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
+  claimTasks(database.db, {
+    holder: 'h/60000ms',
+    slots: { [kind]: 100 },
+    takeOver: true,
+    keepFailedMs: 60_000,
+  });
 const enqueueOne = async (id: string) =>
-  (await enqueueNow(database.db, task('a', id, { requestedBy: 'me', origin: 'MANUAL' })))[0]?.id ?? '';
-const run = (outcome: Outcome) => runDueTasks({ db: database.db, kinds: { a: { slots: 5, handler: () => Promise.resolve(outcome) } } });
+  (await enqueueNow(database.db, task('a', id, { requestedBy: 'me', origin: 'MANUAL' })))[0]?.id ??
+  '';
+const run = (outcome: Outcome) =>
+  runDueTasks({
+    db: database.db,
+    kinds: { a: { slots: 5, handler: () => Promise.resolve(outcome) } },
+  });
 
 describe('findOperation', () => {
   test('answers through the whole life of a task (F1)', async () => {
@@ -50,7 +60,12 @@ describe('findOperation', () => {
     });
     await sql`update tasks set due_at = now()`.execute(db);
     await claim();
-    expect(await findOperation(db, id)).toMatchObject({ status: 'RUNNING', attempt: 1, startedAt: expect.any(Date), nextRunAt: null });
+    expect(await findOperation(db, id)).toMatchObject({
+      status: 'RUNNING',
+      attempt: 1,
+      startedAt: expect.any(Date),
+      nextRunAt: null,
+    });
     await sql`update tasks set locked_at = now() - interval '1 hour'`.execute(db);
     await run(done({ made: 1 }));
     expect(await findOperation(db, id)).toMatchObject({
@@ -65,12 +80,18 @@ describe('findOperation', () => {
   test('tells why one failed (F1)', async () => {
     const id = await enqueueOne('x');
     await run(poison('no such row'));
-    expect(await findOperation(database.db, id)).toMatchObject({ status: 'ERROR', failure: { reason: 'poison', message: 'no such row' } });
+    expect(await findOperation(database.db, id)).toMatchObject({
+      status: 'ERROR',
+      failure: { reason: 'poison', message: 'no such row' },
+    });
   });
 
-  test.each(['', 'nonsense', '00000000-0000-4000-8000-000000000000', "' or true --"])('knows nothing of the id %p (F1)', async (id) => {
-    expect(await findOperation(database.db, id)).toBeUndefined();
-  });
+  test.each(['', 'nonsense', '00000000-0000-4000-8000-000000000000', "' or true --"])(
+    'knows nothing of the id %p (F1)',
+    async (id) => {
+      expect(await findOperation(database.db, id)).toBeUndefined();
+    },
+  );
 
   test('knows nothing of one whose time is over, purged or not (F1, F2)', async () => {
     const id = await enqueueOne('x');
@@ -85,11 +106,15 @@ describe('purgeOperations', () => {
     const { db } = database;
     for (const id of ['x', 'y', 'z', 'kept']) await enqueueOne(id);
     await run(done());
-    await sql`update operations set expires_at = now() - interval '1 s' where subject_id <> 'kept'`.execute(db);
+    await sql`update operations set expires_at = now() - interval '1 s' where subject_id <> 'kept'`.execute(
+      db,
+    );
     expect(await purgeOperations(db, 2)).toBe(2);
     expect(await purgeOperations(db, 2)).toBe(1);
     expect(await purgeOperations(db, 2)).toBe(0);
-    expect(await db.selectFrom('operations').select('subject_id').execute()).toEqual([{ subject_id: 'kept' }]);
+    expect(await db.selectFrom('operations').select('subject_id').execute()).toEqual([
+      { subject_id: 'kept' },
+    ]);
     expect(await db.selectFrom('task_counts').select('ended').execute()).toEqual([{ ended: 4 }]);
   });
 
@@ -102,7 +127,9 @@ describe('purgeOperations', () => {
       db,
     );
     await run(done());
-    await sql`update operations set expires_at = now() - interval '1 s' where subject_id <> 'w-0'`.execute(db);
+    await sql`update operations set expires_at = now() - interval '1 s' where subject_id <> 'w-0'`.execute(
+      db,
+    );
     const counted = await db.selectFrom('task_counts').selectAll().execute();
     const removed = await Promise.all([purgeOperations(db, 100), purgeOperations(db, 100)]);
     expect(removed.reduce((sum, count) => sum + count, 0)).toBe(39);

@@ -3,22 +3,35 @@ import type { NewTask } from './new-task.ts';
 /** What a handler returns. A thrown error is no outcome: it means "try again later". */
 export type Outcome =
   | { readonly outcome: 'done'; readonly output?: unknown; readonly followOn?: readonly NewTask[] }
-  | { readonly outcome: 'snooze'; readonly delayMs: number; readonly reason: string; readonly heldBy?: string }
+  | {
+      readonly outcome: 'snooze';
+      readonly delayMs: number;
+      readonly reason: string;
+      readonly heldBy?: string;
+    }
   | { readonly outcome: 'poison'; readonly reason: string };
 
 /**
- * The work is done. The operation keeps `output` (JSON, ids only). The transaction that settles this
- * task enqueues `followOn`: both or neither.
+ * The work is done. The operation keeps `output` (JSON, ids only). The transaction that settles
+ * this task enqueues `followOn`: both or neither.
  */
 export function done(output?: unknown, followOn?: readonly NewTask[]): Outcome {
-  return { outcome: 'done', ...(output === undefined ? {} : { output }), ...(followOn === undefined ? {} : { followOn }) };
+  return {
+    outcome: 'done',
+    ...(output === undefined ? {} : { output }),
+    ...(followOn === undefined ? {} : { followOn }),
+  };
 }
 
 /**
  * A precondition is missing (a rate limit, a quota): run again after `delayMs`. Costs no attempt.
  * `heldBy` names a breaker by its subject, TYPE:ID. When it lets go sooner, the task is due sooner.
  */
-export const snooze = (delayMs: number, reason: string, more: { readonly heldBy?: string } = {}): Outcome => ({
+export const snooze = (
+  delayMs: number,
+  reason: string,
+  more: { readonly heldBy?: string } = {},
+): Outcome => ({
   outcome: 'snooze',
   delayMs,
   reason,

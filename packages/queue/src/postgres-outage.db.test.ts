@@ -5,7 +5,11 @@ import { migrate } from '@paddock/db/migrate';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { executorProcesses, prepareEffects, readEffects } from './scenes/executor-processes.scene.ts';
+import {
+  executorProcesses,
+  prepareEffects,
+  readEffects,
+} from './scenes/executor-processes.scene.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
 const SCHEMA = 'paddock';
@@ -16,7 +20,12 @@ const processes = executorProcesses(() => ({ url: postgres.url(), schema: SCHEMA
 beforeAll(async () => {
   postgres = await startPostgres();
   await migrate({ url: postgres.url(), schema: SCHEMA });
-  connection = connectDatabase({ url: postgres.url(), schema: SCHEMA, poolSize: 4, applicationName: 'test' });
+  connection = connectDatabase({
+    url: postgres.url(),
+    schema: SCHEMA,
+    poolSize: 4,
+    applicationName: 'test',
+  });
   await prepareEffects(connection.db);
 });
 afterAll(async () => {
@@ -38,7 +47,10 @@ const tasks = () => connection.db.selectFrom('tasks').selectAll().execute();
 const operations = () => connection.db.selectFrom('operations').selectAll().execute();
 const withoutEffect = { payload: { effect: false } };
 
-/** Enqueues tasks one after the other until it is stopped; one that PostgreSQL does not take is tried again for as long as it is away. */
+/**
+ * Enqueues tasks one after the other until it is stopped; one that PostgreSQL does not take is
+ * tried again for as long as it is away.
+ */
 function startLoad() {
   const accepted: string[] = [];
   const stop = new AbortController();
@@ -54,7 +66,10 @@ function startLoad() {
   };
   const running = (async () => {
     for (let n = 0; !stop.signal.aborted; n++) {
-      await waitFor(`task ${n} to be accepted`, async () => stop.signal.aborted || (await tryOne(`w-${n}`)));
+      await waitFor(
+        `task ${n} to be accepted`,
+        async () => stop.signal.aborted || (await tryOne(`w-${n}`)),
+      );
     }
   })();
   running.catch(() => undefined); // whoever stops it is told
@@ -71,13 +86,21 @@ test.each(['fast', 'immediate'] as const)(
   'PostgreSQL stops (%s) for longer than the claim under load: no task is lost or ended by it, and runs keep their tasks (D5)',
   async (mode) => {
     const { db } = connection;
-    // The pause is longer than the settlers' longest: who was cut off with a result in hand writes it before anybody may take the task.
-    // Cut off, a holder interrupts its runs after a third of the claim: the one that ends meanwhile has to be told before.
+    // The pause is longer than the settlers' longest: who was cut off with a result in hand writes
+    // it before anybody may take the task. Cut off, a holder interrupts its runs after a third of
+    // the claim: the one that ends meanwhile has to be told before.
     const rules = { claimMs: 9_000, takeOverPauseMs: 8_000 };
-    const started = await Promise.all(['red', 'green'].map((name) => processes.start({ name, executors: 2, rules })));
-    const heard = (...args: Parameters<(typeof started)[0]['heard']>) => started.flatMap((process) => process.heard(...args));
+    const started = await Promise.all(
+      ['red', 'green'].map((name) => processes.start({ name, executors: 2, rules })),
+    );
+    const heard = (...args: Parameters<(typeof started)[0]['heard']>) =>
+      started.flatMap((process) => process.heard(...args));
     const open = (subject: string) => started.forEach((process) => process.open(subject));
-    await enqueueNow(db, task('hold', 'ends meanwhile', withoutEffect), task('hold', 'goes on', withoutEffect));
+    await enqueueNow(
+      db,
+      task('hold', 'ends meanwhile', withoutEffect),
+      task('hold', 'goes on', withoutEffect),
+    );
     await waitFor('both runs', () => heard('began').length === 2);
     const { accepted, stop } = (load = startLoad());
     await waitFor('the load', async () => (await readEffects(db)).length >= 100);
@@ -86,9 +109,17 @@ test.each(['fast', 'immediate'] as const)(
     const haltedAt = performance.now();
     const acceptedBefore = accepted.length;
     open('ends meanwhile');
-    await waitFor('a failed settle', () => heard('failed').some(({ detail }) => detail === 'settle'));
-    await waitFor('the other run to be interrupted', () => heard('aborted', 'goes on').length === 1);
-    await waitFor('the claims to be over', () => performance.now() - haltedAt > rules.claimMs * 1.2);
+    await waitFor('a failed settle', () =>
+      heard('failed').some(({ detail }) => detail === 'settle'),
+    );
+    await waitFor(
+      'the other run to be interrupted',
+      () => heard('aborted', 'goes on').length === 1,
+    );
+    await waitFor(
+      'the claims to be over',
+      () => performance.now() - haltedAt > rules.claimMs * 1.2,
+    );
     expect(heard('began').map(({ subject }) => subject)).toHaveLength(2);
     await postgres.resume();
 
@@ -107,7 +138,9 @@ test.each(['fast', 'immediate'] as const)(
     const held = [...ended.values()].filter(({ kind }) => kind === 'hold');
     const [first] = heard('began', 'ends meanwhile');
     expect(heard('began', 'ends meanwhile')).toHaveLength(1);
-    expect(held.find(({ subject_id }) => subject_id === 'ends meanwhile')?.output).toEqual({ by: first?.holder });
+    expect(held.find(({ subject_id }) => subject_id === 'ends meanwhile')?.output).toEqual({
+      by: first?.holder,
+    });
     for (const row of held) expect(row).toMatchObject({ attempt: 1, crashes: 0, failures: [] });
     await waitFor('the other run to be told as released', () => heard('released').length > 0);
     expect(heard('released')).toMatchObject([{ subject: 'goes on', detail: 'claim-lost' }]);
@@ -118,27 +151,43 @@ test.each(['fast', 'immediate'] as const)(
 test('a run goes on through an outage of less than a third of its claim, and settles (D5)', async () => {
   const { db } = connection;
   const rules = { claimMs: 120_000 };
-  const [holding, idle] = await Promise.all(['holding', 'idle'].map((name) => processes.start({ name, rules })));
+  const [holding, idle] = await Promise.all(
+    ['holding', 'idle'].map((name) => processes.start({ name, rules })),
+  );
   await enqueueNow(db, task('hold', 'x'));
-  await waitFor('the run', () => [holding, idle].some((process) => process?.heard('began').length === 1));
+  await waitFor('the run', () =>
+    [holding, idle].some((process) => process?.heard('began').length === 1),
+  );
   const [before] = await tasks();
   await postgres.halt({ mode: 'immediate' });
   for (const process of [holding, idle]) {
-    await waitFor('a failed claim', () => process?.heard('failed').some(({ detail }) => detail === 'claim'));
+    await waitFor('a failed claim', () =>
+      process?.heard('failed').some(({ detail }) => detail === 'claim'),
+    );
   }
   await postgres.resume();
   // What comes back renews first, long before the next beat is due.
   const after = await waitFor('the claim to be renewed', async () => {
     const [row] = await tasks();
-    return row !== undefined && before?.locked_at !== row.locked_at && (row.locked_at ?? 0) > (before?.locked_at ?? 0) ? row : undefined;
+    return row !== undefined &&
+      before?.locked_at !== row.locked_at &&
+      (row.locked_at ?? 0) > (before?.locked_at ?? 0)
+      ? row
+      : undefined;
   });
   expect(after).toMatchObject({ locked_by: before?.locked_by, fence: before?.fence });
   for (const process of [holding, idle]) process?.open('x');
   await waitFor('the queue to be empty', async () => (await tasks()).length === 0);
   const by = before?.locked_by?.split('/')[0];
-  expect(await operations()).toMatchObject([{ status: 'OK', attempt: 1, crashes: 0, output: { by } }]);
+  expect(await operations()).toMatchObject([
+    { status: 'OK', attempt: 1, crashes: 0, output: { by } },
+  ]);
   expect(await readEffects(db)).toHaveLength(1);
   for (const process of [holding, idle]) {
-    expect([process?.heard('aborted'), process?.heard('taken over'), process?.heard('lost')]).toEqual([[], [], []]);
+    expect([
+      process?.heard('aborted'),
+      process?.heard('taken over'),
+      process?.heard('lost'),
+    ]).toEqual([[], [], []]);
   }
 });

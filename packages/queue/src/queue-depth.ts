@@ -2,7 +2,10 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import { type Kysely, sql } from 'kysely';
 
-/** The unfinished tasks of one kind. If due tasks of a kind grow while none runs, it has no live executor. */
+/**
+ * The unfinished tasks of one kind. If due tasks of a kind grow while none runs, it has no live
+ * executor.
+ */
 export interface QueueDepth {
   kind: string;
   /** Queued, for now or for later. */
@@ -29,7 +32,10 @@ export async function readQueueDepth(db: Kysely<Database>): Promise<QueueDepth[]
 const GAUGES = {
   paddock_task_due: { help: 'Due tasks that no executor has claimed', labels: ['kind'] },
   paddock_task_queued: { help: 'Queued tasks, due or not', labels: ['kind'] },
-  paddock_task_oldest_due_seconds: { help: 'How long the oldest due task has waited for a claim', labels: ['kind'] },
+  paddock_task_oldest_due_seconds: {
+    help: 'How long the oldest due task has waited for a claim',
+    labels: ['kind'],
+  },
 } satisfies DeclaredGauges;
 
 /** Declares the gauges of the queue's depth, read from the rows at each scrape. */

@@ -15,9 +15,18 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind = 'a') =>
-  claimTasks(database.db, { holder: 'h/60000ms', slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 60_000 });
-const recover = (batch = 250) => recoverTasks(database.db, { batch, keep: { okMs: 60_000, failedMs: 60_000 } });
-const letClaimsExpire = () => sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(database.db);
+  claimTasks(database.db, {
+    holder: 'h/60000ms',
+    slots: { [kind]: 100 },
+    takeOver: true,
+    keepFailedMs: 60_000,
+  });
+const recover = (batch = 250) =>
+  recoverTasks(database.db, { batch, keep: { okMs: 60_000, failedMs: 60_000 } });
+const letClaimsExpire = () =>
+  sql`update tasks set locked_at = now() - interval '61 s' where status = 'running'`.execute(
+    database.db,
+  );
 
 describe('recoverTasks', () => {
   test('puts stuck tasks back with a crash and no attempt, absorbs successors, and leaves others alone (E8, D5)', async () => {
@@ -25,14 +34,25 @@ describe('recoverTasks', () => {
     await enqueueNow(db, task('a', 'stuck'), task('a', 'twin'));
     await claim();
     await letClaimsExpire();
-    await enqueueNow(db, task('b', 'alive'), task('a', 'twin'), task('a', 'waits', { dueInMs: 60_000 }));
+    await enqueueNow(
+      db,
+      task('b', 'alive'),
+      task('a', 'twin'),
+      task('a', 'waits', { dueInMs: 60_000 }),
+    );
     await claim('b');
     expect(await recover()).toEqual({ found: 2, requeued: 2, ended: [], full: false });
     expect(await recover()).toEqual({ found: 0, requeued: 0, ended: [], full: false });
     const rows = await db.selectFrom('tasks').selectAll().orderBy('subject_id').execute();
     expect(rows).toMatchObject([
       { subject_id: 'alive', status: 'running', crashes: 0 },
-      { subject_id: 'stuck', status: 'queued', attempt: 0, crashes: 1, failures: [{ reason: 'crash' }] },
+      {
+        subject_id: 'stuck',
+        status: 'queued',
+        attempt: 0,
+        crashes: 1,
+        failures: [{ reason: 'crash' }],
+      },
       { subject_id: 'twin', status: 'queued', attempt: 0, crashes: 1 },
       { subject_id: 'waits', status: 'queued', attempt: 0, crashes: 0 },
     ]);
@@ -67,9 +87,13 @@ describe('recoverTasks', () => {
     await enqueueNow(db, task('a', 'young'), task('a', 'old'));
     await claim();
     await letClaimsExpire();
-    await sql`update tasks set locked_at = now() - interval '1 day' where subject_id = 'old'`.execute(db);
+    await sql`update tasks set locked_at = now() - interval '1 day' where subject_id = 'old'`.execute(
+      db,
+    );
     expect(await recover(1)).toEqual({ found: 1, requeued: 1, ended: [], full: true });
-    expect(await db.selectFrom('tasks').select('subject_id').where('status', '=', 'queued').execute()).toEqual([{ subject_id: 'old' }]);
+    expect(
+      await db.selectFrom('tasks').select('subject_id').where('status', '=', 'queued').execute(),
+    ).toEqual([{ subject_id: 'old' }]);
   });
 
   test('a claim that is renewed between the SELECT and the writes stays with its holder (E8)', async () => {
@@ -77,10 +101,16 @@ describe('recoverTasks', () => {
     await enqueueNow(db, task('a', 'x'));
     const [held] = await claim();
     const known = { id: held?.id ?? '', fence: held?.fence ?? 0, holder: 'h/60000ms' };
-    expect(await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000)).toEqual([]);
-    expect(await endTasks(db, [{ ...known, staleMs: 60_000 }], { okMs: 60_000, failedMs: 60_000 })).toEqual([]);
+    expect(
+      await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000),
+    ).toEqual([]);
+    expect(
+      await endTasks(db, [{ ...known, staleMs: 60_000 }], { okMs: 60_000, failedMs: 60_000 }),
+    ).toEqual([]);
     await letClaimsExpire();
-    expect(await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000)).toEqual([known.id]);
+    expect(
+      await requeueTasks(db, [{ ...known, staleMs: 60_000, delayMs: 0, giveBack: true }], 60_000),
+    ).toEqual([known.id]);
   });
 
   test('many passes at once count each crash once (D5, E8)', async () => {
@@ -89,6 +119,8 @@ describe('recoverTasks', () => {
     await letClaimsExpire();
     const passes = await Promise.all(Array.from({ length: 5 }, () => recover()));
     expect(passes.reduce((sum, { requeued }) => sum + requeued, 0)).toBe(30);
-    expect((await claim()).every(({ crashes, attempt }) => crashes === 1 && attempt === 1)).toBe(true);
+    expect((await claim()).every(({ crashes, attempt }) => crashes === 1 && attempt === 1)).toBe(
+      true,
+    );
   });
 });

@@ -39,11 +39,14 @@ interface ExpiredTask {
 }
 
 /**
- * Frees tasks with an expired claim. Executors take over tasks of their kinds; this covers kinds that
- * no executor runs now. One SELECT and at most two writes, each guarded by what the SELECT read.
- * Ignores sessions: for a kind without executors the faster rule gains nothing.
+ * Frees tasks with an expired claim. Executors take over tasks of their kinds; this covers kinds
+ * that no executor runs now. One SELECT and at most two writes, each guarded by what the SELECT
+ * read. Ignores sessions: for a kind without executors the faster rule gains nothing.
  */
-export async function recoverTasks(db: Kysely<Database>, { batch, keep }: RecoverOptions): Promise<Recovered> {
+export async function recoverTasks(
+  db: Kysely<Database>,
+  { batch, keep }: RecoverOptions,
+): Promise<Recovered> {
   const expired = await findExpiredTasks(db, batch);
   const again = expired.filter(({ spent }) => !spent).map(toRequeued);
   const over = expired.filter(({ spent }) => spent).map(toEnded);

@@ -16,21 +16,30 @@ export interface RequeuedTask extends Claim {
   readonly failure?: { readonly reason: FailureKind; readonly message: string };
 }
 
-/** The wait if the breaker has let go already. Not 0: a missing breaker must not cause a tight loop. */
+/**
+ * The wait if the breaker has let go already. Not 0: a missing breaker must not cause a tight loop.
+ */
 const LET_GO_MS = 1_000;
 
-/** The longest wait during a breaker's trial: if the trial fails, nothing wakes a task that sleeps longer. */
+/**
+ * The longest wait during a breaker's trial: if the trial fails, nothing wakes a task that sleeps
+ * longer.
+ */
 const TRIED_MS = 5_000;
 
 /**
- * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier of
- * the two instants, and the successor's operation ends OK with `{ mergedInto }`. A failure with the
- * reason `crash` counts as a crash. Wakes executors of tasks that are due at once. Returns the ids of
- * the tasks whose claim still held.
+ * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier
+ * of the two instants, and the successor's operation ends OK with `{ mergedInto }`. A failure with
+ * the reason `crash` counts as a crash. Wakes executors of tasks that are due at once. Returns the
+ * ids of the tasks whose claim still held.
  *
  * Throws a unique violation (23505) if a successor commits at this moment: repeat the call.
  */
-export async function requeueTasks(db: Kysely<Database>, tasks: readonly RequeuedTask[], keepOkMs: number): Promise<string[]> {
+export async function requeueTasks(
+  db: Kysely<Database>,
+  tasks: readonly RequeuedTask[],
+  keepOkMs: number,
+): Promise<string[]> {
   if (tasks.length === 0) return [];
   const given = tasks.map(({ id, fence, holder, staleMs, delayMs, giveBack, heldBy, failure }) => ({
     id,
@@ -49,10 +58,10 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
     reason: sql`ours.reason`,
     message: sql`ours.message`,
   });
-  // `closed` locks its breakers until we commit: we see one that let go before, and one that lets go
-  // later sees our row. It precedes `ours`, as a change of a breaker locks its tasks last.
-  // `ours` locks the tasks, so that a task that is gone absorbs no successor.
-  // Grouping `absorbed` completes before the first update: the unique index is free by then.
+  // `closed` locks its breakers until we commit: we see one that let go before, and one that lets
+  // go later sees our row. It precedes `ours`, as a change of a breaker locks its tasks last.
+  // `ours` locks the tasks, so that a task that is gone absorbs no successor. Grouping `absorbed`
+  // completes before the first update: the unique index is free by then.
   const { rows } = await sql<{ id: string }>`
     with given as materialized (
       select * from jsonb_to_recordset(${jsonText(given)}::jsonb)
@@ -98,6 +107,8 @@ export async function requeueTasks(db: Kysely<Database>, tasks: readonly Requeue
       where tasks.id = ours.id
       returning tasks.id, tasks.kind, tasks.due_at
     )
-    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from requeued`.execute(db);
+    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from requeued`.execute(
+    db,
+  );
   return rows.map(({ id }) => id);
 }

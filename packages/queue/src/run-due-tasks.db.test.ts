@@ -26,20 +26,33 @@ describe('runDueTasks', () => {
       tree: {
         slots: 2,
         handler: ({ subject: { id } }) =>
-          Promise.resolve(done(undefined, id.length < 3 ? [task('tree', `${id}l`), task('tree', `${id}r`)] : [])),
+          Promise.resolve(
+            done(undefined, id.length < 3 ? [task('tree', `${id}l`), task('tree', `${id}r`)] : []),
+          ),
       },
     };
-    await enqueueNow(db, task('tree', 'o'), task('tree', 'later', { dueInMs: 60_000 }), task('other', 'x'));
+    await enqueueNow(
+      db,
+      task('tree', 'o'),
+      task('tree', 'later', { dueInMs: 60_000 }),
+      task('other', 'x'),
+    );
     expect(await runDueTasks({ db, kinds })).toBe(7);
-    expect((await db.selectFrom('tasks').select('subject_id').execute()).map(({ subject_id }) => subject_id).toSorted()).toEqual([
-      'later',
-      'x',
-    ]);
+    expect(
+      (await db.selectFrom('tasks').select('subject_id').execute())
+        .map(({ subject_id }) => subject_id)
+        .toSorted(),
+    ).toEqual(['later', 'x']);
   });
 
   test('a fan-out that is run twice makes no task twice (D14)', async () => {
     const { db } = database;
-    const kinds: Kinds = { fan: { slots: 2, handler: () => Promise.resolve(done(undefined, [task('leaf', 'one'), task('leaf', 'two')])) } };
+    const kinds: Kinds = {
+      fan: {
+        slots: 2,
+        handler: () => Promise.resolve(done(undefined, [task('leaf', 'one'), task('leaf', 'two')])),
+      },
+    };
     await enqueueNow(db, task('fan', 'x'), task('fan', 'y'));
     await runDueTasks({ db, kinds });
     expect(await db.selectFrom('tasks').select('id').execute()).toHaveLength(2);
@@ -47,7 +60,9 @@ describe('runDueTasks', () => {
 
   test('tells tasks that make each other for ever', async () => {
     const { db } = database;
-    const kinds: Kinds = { loop: { slots: 1, handler: () => Promise.resolve(done(undefined, [task('loop', 'x')])) } };
+    const kinds: Kinds = {
+      loop: { slots: 1, handler: () => Promise.resolve(done(undefined, [task('loop', 'x')])) },
+    };
     await enqueueNow(db, task('loop', 'x'));
     await expect(runDueTasks({ db, kinds, maxRuns: 20 })).rejects.toThrow('21 tasks were run');
   });
@@ -95,7 +110,10 @@ describe('secrets', () => {
     const minted = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a';
     const text = `POST failed with ${known} and ${minted}`;
     const kinds: Kinds = {
-      thrown: { slots: 1, handler: () => Promise.reject(new Error(text, { cause: new Error(text) })) },
+      thrown: {
+        slots: 1,
+        handler: () => Promise.reject(new Error(text, { cause: new Error(text) })),
+      },
       text: {
         slots: 1,
         handler: () => {
@@ -105,9 +123,17 @@ describe('secrets', () => {
       },
       poisoned: { slots: 1, handler: () => Promise.resolve(poison(text)) },
       snoozed: { slots: 1, handler: () => Promise.resolve(snooze(1_000, text)) },
-      output: { slots: 1, handler: () => Promise.resolve(done({ text, deep: [new Secret(known)], [known]: 1 })) },
+      output: {
+        slots: 1,
+        handler: () => Promise.resolve(done({ text, deep: [new Secret(known)], [known]: 1 })),
+      },
     };
-    await enqueueNow(db, ...Object.keys(kinds).map((kind) => task(kind, 'x', { payload: { held: new Secret(known) } })));
+    await enqueueNow(
+      db,
+      ...Object.keys(kinds).map((kind) =>
+        task(kind, 'x', { payload: { held: new Secret(known) } }),
+      ),
+    );
     expect(await runDueTasks({ db, kinds, secrets: [new Secret(known)] })).toBe(5);
     const { rows } = await sql<{ everything: string }>`
       select (select string_agg(t::text, ' ') from tasks t) || (select string_agg(o::text, ' ') from operations o) as everything`.execute(

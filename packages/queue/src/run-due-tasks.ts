@@ -36,7 +36,13 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
  * one-shot use: it renews no claim.
  */
 export async function runDueTasks(options: RunOptions): Promise<number> {
-  const { db, kinds, claimMs = 5 * MINUTE_MS, timeoutMs = 5 * MINUTE_MS, maxRuns = 10_000 } = options;
+  const {
+    db,
+    kinds,
+    claimMs = 5 * MINUTE_MS,
+    timeoutMs = 5 * MINUTE_MS,
+    maxRuns = 10_000,
+  } = options;
   const holder = holderName(options.holder ?? 'run-due-tasks', claimMs);
   const keep = options.keep ?? { okMs: DAY_MS, failedMs: 14 * DAY_MS };
   const rules = {
@@ -47,7 +53,12 @@ export async function runDueTasks(options: RunOptions): Promise<number> {
   const slots = Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, kind.slots]));
   for (let runs = 0; ;) {
     const asked = performance.now();
-    const claimed = await claimTasks(db, { holder, slots, takeOver: true, keepFailedMs: keep.failedMs });
+    const claimed = await claimTasks(db, {
+      holder,
+      slots,
+      takeOver: true,
+      keepFailedMs: keep.failedMs,
+    });
     if (claimed.length === 0) return runs;
     const settlements = await Promise.all(
       claimed.map(async (row) => {
@@ -63,6 +74,9 @@ export async function runDueTasks(options: RunOptions): Promise<number> {
     const ended = settlements.flat();
     for (const unit of batchesOf(ended)) await writeSettlements(db, unit, keep);
     runs += ended.length;
-    if (runs > maxRuns) throw new Error(`${runs} tasks were run, and others are still due: they seem to enqueue each other for ever.`);
+    if (runs > maxRuns)
+      throw new Error(
+        `${runs} tasks were run, and others are still due: they seem to enqueue each other for ever.`,
+      );
   }
 }

@@ -19,7 +19,10 @@ const LONG_MS = 60_000;
 
 describe('runHandler', () => {
   test('gives what the handler returns', async () => {
-    expect(await runHandler(() => Promise.resolve(done(1)), TASK, LONG_MS).result).toEqual({ ended: 'outcome', outcome: done(1) });
+    expect(await runHandler(() => Promise.resolve(done(1)), TASK, LONG_MS).result).toEqual({
+      ended: 'outcome',
+      outcome: done(1),
+    });
   });
 
   test.each([
@@ -54,7 +57,10 @@ describe('runHandler', () => {
 
   test('is interrupted for the first reason only, whatever the handler does then', async () => {
     const run = runHandler(
-      (_task, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+      (_task, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted'))),
+        ),
       TASK,
       LONG_MS,
     );

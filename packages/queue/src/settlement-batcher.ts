@@ -23,7 +23,9 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const IDLE_MS = 60_000;
 
-/** Collects settlements while the last batch is written. Keeps all of them while PostgreSQL is away. */
+/**
+ * Collects settlements while the last batch is written. Keeps all of them while PostgreSQL is away.
+ */
 export function createSettlementBatcher<T extends ClaimSettlement>({
   write,
   replace,
@@ -73,7 +75,8 @@ export function createSettlementBatcher<T extends ClaimSettlement>({
       while (!signal.aborted) {
         if (waiting.length === 0) await wake.wait(IDLE_MS, signal);
         const left: T[] = [];
-        for (const batch of batchesOf(waiting.splice(0, LARGEST_BATCH))) left.push(...(await writeBatch(batch)));
+        for (const batch of batchesOf(waiting.splice(0, LARGEST_BATCH)))
+          left.push(...(await writeBatch(batch)));
         if (left.length === 0) continue;
         waiting.unshift(...left);
         await pause(pauseMs, signal);
@@ -83,7 +86,9 @@ export function createSettlementBatcher<T extends ClaimSettlement>({
   };
 }
 
-/** Ended tasks share a batch. A requeued task may have to wait for an enqueuer, so it has its own. */
+/**
+ * Ended tasks share a batch. A requeued task may have to wait for an enqueuer, so it has its own.
+ */
 export function batchesOf<T extends ClaimSettlement>(settlements: readonly T[]): T[][] {
   const ended = settlements.filter(({ settlement }) => settlement.to !== 'queued');
   const others = settlements.filter(({ settlement }) => settlement.to === 'queued');

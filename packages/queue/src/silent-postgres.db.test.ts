@@ -10,7 +10,12 @@ import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scen
 import { holderName } from './claim-expiry.ts';
 import { done } from './outcome.ts';
 
-const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Logger;
+const SILENT = {
+  error: () => SILENT,
+  warn: () => SILENT,
+  info: () => SILENT,
+  debug: () => SILENT,
+} as unknown as Logger;
 
 let database: TestDatabase;
 const executors = executorsOf();
@@ -46,7 +51,10 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
   });
   await enqueueNow(db, task('probe', 'before'), task('probe', 'lasting'));
   await waitFor('the first run', () => ran.includes('before'));
-  await waitFor('its settlement', async () => (await db.selectFrom('operations').select('id').execute()).length === 1);
+  await waitFor(
+    'its settlement',
+    async () => (await db.selectFrom('operations').select('id').execute()).length === 1,
+  );
   // The pool's connection, the heartbeat's if it has one yet, and the listener's.
   tunnel.replaceServer();
   expect(tunnel.silenced()).toBeGreaterThanOrEqual(2);
@@ -56,7 +64,10 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
     where subject_id = 'claimed'`.execute(db);
   await waitFor('the runs after it', () => ran.includes('after') && ran.includes('claimed'));
   finish.resolve(undefined);
-  await waitFor('an empty queue', async () => (await db.selectFrom('tasks').select('id').execute()).length === 0);
+  await waitFor(
+    'an empty queue',
+    async () => (await db.selectFrom('tasks').select('id').execute()).length === 0,
+  );
   expect(ran.toSorted()).toEqual(['after', 'before', 'claimed', 'lasting']);
   expect({ ...told, processed: [], failed: [] }).toEqual({
     processed: [],

@@ -3,7 +3,12 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type ExecutorProcess, executorProcesses, prepareEffects, sessionsToEnd } from './scenes/executor-processes.scene.ts';
+import {
+  type ExecutorProcess,
+  executorProcesses,
+  prepareEffects,
+  sessionsToEnd,
+} from './scenes/executor-processes.scene.ts';
 import type { Said } from './scenes/executor-program.scene.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
@@ -34,12 +39,18 @@ const rules = { claimMs: 30_000, pollMs: 5_000, takeOverPauseMs: 10_000 };
 const subjects = Array.from({ length: 16 }, (_, n) => `x-${n}`);
 const slots = { count: 1, hold: 16 };
 
-const tasks = () => database.db.selectFrom('tasks').select(['id', 'crashes', 'attempt', 'started_at', 'locked_at']).execute();
+const tasks = () =>
+  database.db
+    .selectFrom('tasks')
+    .select(['id', 'crashes', 'attempt', 'started_at', 'locked_at'])
+    .execute();
 
 /** In seconds, by PostgreSQL's clock. */
 async function longestWithoutRenewal(): Promise<number> {
   const { rows } = await sql<{ s: number }>`
-    select coalesce(extract(epoch from max(clock_timestamp() - locked_at)), 0)::float8 as s from tasks`.execute(database.db);
+    select coalesce(extract(epoch from max(clock_timestamp() - locked_at)), 0)::float8 as s from tasks`.execute(
+    database.db,
+  );
   return rows[0]?.s ?? 0;
 }
 
@@ -51,19 +62,25 @@ async function startBoth(): Promise<[ExecutorProcess, ExecutorProcess]> {
 }
 
 /** Lets all runs end. Answers what went wrong before: nothing, if each still had its task. */
-async function whatWasLost([holding, other]: [ExecutorProcess, ExecutorProcess]): Promise<readonly Said[]> {
+async function whatWasLost([holding, other]: [ExecutorProcess, ExecutorProcess]): Promise<
+  readonly Said[]
+> {
   await waitFor('a renewal', async () => (await longestWithoutRenewal()) < 6);
   for (const subject of subjects) holding.open(subject);
   await waitFor('the queue to be empty', async () => (await tasks()).length === 0);
   const bad = ['aborted', 'lost', 'released', 'taken over'] as const;
-  return [holding, other].flatMap(({ heard }) => bad.flatMap((what) => heard(what))).concat(other.heard('began'));
+  return [holding, other]
+    .flatMap(({ heard }) => bad.flatMap((what) => heard(what)))
+    .concat(other.heard('began'));
 }
 
 test('16 tasks of an executor that is killed run elsewhere before their claim is over, one crash each and no attempt (D5)', async () => {
   const [holding, other] = await startBoth();
   holding.kill('SIGKILL');
   await holding.exited;
-  const renewedAt = new Map((await tasks()).map(({ id, locked_at }) => [id, locked_at?.getTime() ?? 0]));
+  const renewedAt = new Map(
+    (await tasks()).map(({ id, locked_at }) => [id, locked_at?.getTime() ?? 0]),
+  );
   await waitFor('all runs', () => other.heard('began').length === subjects.length);
   for (const { id, crashes, attempt, started_at } of await tasks()) {
     expect({ crashes, attempt }).toEqual({ crashes: 1, attempt: 1 });
@@ -112,7 +129,10 @@ test('a holder that is cut off from PostgreSQL interrupts its runs before anothe
   url = tunnel.url;
   const other = await processes.start({ name: 'other', rules, slots });
   await ownWay.cut();
-  const interrupted = await waitFor('the first run elsewhere', () => other.heard('began').length > 0 && holding.heard('aborted').length);
+  const interrupted = await waitFor(
+    'the first run elsewhere',
+    () => other.heard('began').length > 0 && holding.heard('aborted').length,
+  );
   expect(interrupted).toBe(subjects.length);
   await waitFor('all runs elsewhere', () => other.heard('began').length === subjects.length);
 });

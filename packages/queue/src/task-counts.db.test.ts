@@ -21,7 +21,8 @@ const append = (hoursAgo: number, kind: string, outcome: 'OK' | 'ERROR', ended: 
   sql`insert into task_counts (hour, kind, outcome, failure_reason, ended)
       select date_trunc('hour', now(), 'UTC') - ${hoursAgo} * interval '1 hour', ${kind}, ${outcome},
              case ${outcome} when 'ERROR' then 'attempts' end, ${ended}`.execute(database.db);
-const rowsLeft = async () => (await database.db.selectFrom('task_counts').selectAll().execute()).length;
+const rowsLeft = async () =>
+  (await database.db.selectFrom('task_counts').selectAll().execute()).length;
 
 describe('the counts of ended tasks (F3)', () => {
   test('tell kind, outcome and reason of what was settled in the present hour', async () => {
@@ -56,7 +57,11 @@ describe('the counts of ended tasks (F3)', () => {
     expect(await rowsLeft()).toBe(5 + 3);
     await append(1, 'a', 'OK', 100);
     expect(await rollUpTaskCounts(db)).toEqual({ merged: 2, removed: 0 });
-    expect(await readTaskCounts(db, { ...all, kind: 'a' })).toMatchObject([{ ended: 15 }, { ended: 115 }, { ended: 15 }]);
+    expect(await readTaskCounts(db, { ...all, kind: 'a' })).toMatchObject([
+      { ended: 15 },
+      { ended: 115 },
+      { ended: 15 },
+    ]);
   });
 
   test('can be read by day, and go after thirteen months', async () => {
@@ -64,8 +69,12 @@ describe('the counts of ended tasks (F3)', () => {
     await append(24 * 200, 'a', 'OK', 1);
     await append(24 * 200 + 24, 'a', 'OK', 2);
     await append(24 * 420, 'a', 'OK', 4);
-    expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([4, 2, 1]);
+    expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([
+      4, 2, 1,
+    ]);
     expect(await rollUpTaskCounts(db)).toEqual({ merged: 0, removed: 1 });
-    expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([2, 1]);
+    expect((await readTaskCounts(db, { ...all, step: 'day' })).map(({ ended }) => ended)).toEqual([
+      2, 1,
+    ]);
   });
 });

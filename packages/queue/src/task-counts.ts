@@ -22,7 +22,10 @@ export interface CountsRange {
 }
 
 /** The counts of a range, oldest first, rolled up or not. */
-export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kind }: CountsRange): Promise<TaskCount[]> {
+export async function readTaskCounts(
+  db: Kysely<Database>,
+  { from, to, step, kind }: CountsRange,
+): Promise<TaskCount[]> {
   const { rows } = await sql<TaskCount>`
     select date_trunc(${step}::text, hour, 'UTC') as "from", kind, outcome, failure_reason as "failureReason", sum(ended)::bigint as ended
     from task_counts
@@ -34,7 +37,9 @@ export async function readTaskCounts(db: Kysely<Database>, { from, to, step, kin
 /** A year can be compared with the one before. */
 export const KEEP_MONTHS = 13;
 
-/** Older hours have one row each by now. If no sweep ran for so long, they keep many; the sums hold. */
+/**
+ * Older hours have one row each by now. If no sweep ran for so long, they keep many; the sums hold.
+ */
 const SCATTERED_DAYS = 7;
 
 /**
@@ -42,7 +47,9 @@ const SCATTERED_DAYS = 7;
  * older than `KEEP_MONTHS`. The sums are right at any instant: two passes never take the same row,
  * and the next pass adds late rows.
  */
-export async function rollUpTaskCounts(db: Kysely<Database>): Promise<{ merged: number; removed: number }> {
+export async function rollUpTaskCounts(
+  db: Kysely<Database>,
+): Promise<{ merged: number; removed: number }> {
   const { rows } = await sql<{ merged: number; removed: number }>`
     with old as (
       delete from task_counts where hour < now() - make_interval(months => ${KEEP_MONTHS}::integer) returning 1 as one
@@ -62,6 +69,8 @@ export async function rollUpTaskCounts(db: Kysely<Database>): Promise<{ merged: 
       insert into task_counts (hour, kind, outcome, failure_reason, ended)
       select hour, kind, outcome, failure_reason, sum(ended) from taken group by hour, kind, outcome, failure_reason
     )
-    select (select count(*) from taken) as merged, (select count(*) from old) as removed`.execute(db);
+    select (select count(*) from taken) as merged, (select count(*) from old) as removed`.execute(
+    db,
+  );
   return rows[0] ?? { merged: 0, removed: 0 };
 }

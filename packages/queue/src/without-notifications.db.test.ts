@@ -31,7 +31,8 @@ async function startRelay() {
   const listeners: Socket[] = [];
   const server = createServer((socket) => {
     const upstream = connect(Number(port === '' ? 5432 : port), hostname);
-    for (const end of [socket, upstream]) end.on('error', () => undefined).on('close', () => (socket.destroy(), upstream.destroy()));
+    for (const end of [socket, upstream])
+      end.on('error', () => undefined).on('close', () => (socket.destroy(), upstream.destroy()));
     socket.on('data', (sent) => void (sent.includes('listen "') && listeners.push(socket)));
     socket.pipe(upstream).pipe(socket);
   });
@@ -57,10 +58,18 @@ describe('with a listening connection that is terminated and cannot be had again
     let runs = 0;
     const config = clientConfig({ url, schema, applicationName: 'relayed' });
     const { told } = start(() => (runs++, Promise.resolve(done())), { ...poll, config });
-    const sessions = async () => (await sql`select from pg_stat_activity where application_name = 'relayed'`.execute(db)).rows.length;
-    await waitFor('its own two connections', async () => relay.isListening() && (await sessions()) === 2);
+    const sessions = async () =>
+      (await sql`select from pg_stat_activity where application_name = 'relayed'`.execute(db)).rows
+        .length;
+    await waitFor(
+      'its own two connections',
+      async () => relay.isListening() && (await sessions()) === 2,
+    );
     relay.cut();
-    await waitFor('two vain attempts to listen', () => told.failed.filter(({ what }) => what === 'listen').length >= 2);
+    await waitFor(
+      'two vain attempts to listen',
+      () => told.failed.filter(({ what }) => what === 'listen').length >= 2,
+    );
     for (const nth of [1, 2, 3]) {
       await enqueueNow(db, task('a', 'x'));
       await waitFor('the task', () => runs === nth);
@@ -77,7 +86,8 @@ describe('with no notification at all', () => {
   test('everything happens, each step with the poll (D3)', async () => {
     const { db } = database;
     const runs: { subject: string; atMs: number }[] = [];
-    const atMsOf = (subject: string, nth = 0) => runs.filter((run) => run.subject === subject)[nth]?.atMs;
+    const atMsOf = (subject: string, nth = 0) =>
+      runs.filter((run) => run.subject === subject)[nth]?.atMs;
     const release = Promise.withResolvers<void>();
     const handler: Handler = async ({ subject: { id } }) => {
       const nth = runs.push({ subject: id, atMs: performance.now() });
@@ -101,7 +111,10 @@ describe('with no notification at all', () => {
     await enqueueNow(db, task('a', 'first'));
     await waitFor('the executor to run', () => atMsOf('first') !== undefined);
 
-    await enqueueNow(db, ...['plain', 'fails', 'waits', 'parent', 'woken'].map((subject) => task('a', subject)));
+    await enqueueNow(
+      db,
+      ...['plain', 'fails', 'waits', 'parent', 'woken'].map((subject) => task('a', subject)),
+    );
     for (const [subject, nth] of [
       ['plain', 0],
       ['fails', 1],

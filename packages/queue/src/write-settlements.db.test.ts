@@ -17,7 +17,13 @@ beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.d
 
 const KEEP = { okMs: 86_400_000, failedMs: 1_209_600_000 };
 const OK: Settlement = { to: 'ok', processed: 'ok', followOn: [] };
-const POISON: Settlement = { to: 'failed', processed: 'poison', reason: 'poison', last: 'poison', message: 'no such row' };
+const POISON: Settlement = {
+  to: 'failed',
+  processed: 'poison',
+  reason: 'poison',
+  last: 'poison',
+  message: 'no such row',
+};
 const retry = (delayMs: number): Settlement => ({
   to: 'queued',
   processed: 'retry',
@@ -34,7 +40,12 @@ const snoozed: Settlement = {
 };
 
 const claimAll = async (kind = 'a') => {
-  const rows = await claimTasks(database.db, { holder: 'h/60000ms', slots: { [kind]: 100 }, takeOver: true, keepFailedMs: 1_000 });
+  const rows = await claimTasks(database.db, {
+    holder: 'h/60000ms',
+    slots: { [kind]: 100 },
+    takeOver: true,
+    keepFailedMs: 1_000,
+  });
   return rows.map(({ id, fence }) => ({ id, fence, holder: 'h/60000ms' }));
 };
 const claimOne = async () => {
@@ -63,13 +74,18 @@ describe('settle', () => {
     expect((await writeSettlements(database.db, unit, KEEP)).size).toBe(3);
     expect(await tasks()).toEqual([]);
     const ended = await operations();
-    expect(ended.filter(({ status }) => status === 'OK')).toMatchObject([{ keptSeconds: 86_400 }, { keptSeconds: 86_400 }]);
+    expect(ended.filter(({ status }) => status === 'OK')).toMatchObject([
+      { keptSeconds: 86_400 },
+      { keptSeconds: 86_400 },
+    ]);
     expect(ended.filter(({ status }) => status === 'ERROR')).toMatchObject([
       {
         keptSeconds: 1_209_600,
         failure_reason: 'poison',
         failure_message: 'no such row',
-        failures: [{ attempt: 1, reason: 'poison', message: 'no such row', at: expect.any(String) }],
+        failures: [
+          { attempt: 1, reason: 'poison', message: 'no such row', at: expect.any(String) },
+        ],
       },
     ]);
     const counts = await database.db
@@ -81,7 +97,9 @@ describe('settle', () => {
       { outcome: 'ERROR', failure_reason: 'poison', ended: 1 },
       { outcome: 'OK', failure_reason: null, ended: 2 },
     ]);
-    expect(counts[0]?.hour.getTime()).toBe(Math.floor((ended[0]?.finished_at.getTime() ?? 0) / 3_600_000) * 3_600_000);
+    expect(counts[0]?.hour.getTime()).toBe(
+      Math.floor((ended[0]?.finished_at.getTime() ?? 0) / 3_600_000) * 3_600_000,
+    );
   });
 
   test('the late settle of a lost claim changes nothing (D6)', async () => {
@@ -91,17 +109,33 @@ describe('settle', () => {
     const next = await claimOne();
     const before = await tasks();
     for (const settlement of [OK, POISON, retry(0)]) {
-      expect(await writeSettlements(database.db, [{ claim: late, settlement }], KEEP)).toEqual(new Set());
+      expect(await writeSettlements(database.db, [{ claim: late, settlement }], KEEP)).toEqual(
+        new Set(),
+      );
     }
-    expect(await writeSettlements(database.db, [{ claim: { ...next, holder: 'other' }, settlement: OK }], KEEP)).toEqual(new Set());
-    expect(await tasks()).toMatchObject([{ id: next.id, fence: next.fence, status: 'running', attempt: before[0]?.attempt }]);
+    expect(
+      await writeSettlements(
+        database.db,
+        [{ claim: { ...next, holder: 'other' }, settlement: OK }],
+        KEEP,
+      ),
+    ).toEqual(new Set());
+    expect(await tasks()).toMatchObject([
+      { id: next.id, fence: next.fence, status: 'running', attempt: before[0]?.attempt },
+    ]);
     expect(await operations()).toEqual([]);
-    expect(await writeSettlements(database.db, [{ claim: next, settlement: OK }], KEEP)).toEqual(new Set([next.id]));
+    expect(await writeSettlements(database.db, [{ claim: next, settlement: OK }], KEEP)).toEqual(
+      new Set([next.id]),
+    );
   });
 
   test('a retry waits, counts its attempt and remembers what it said (D4)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
-    await writeSettlements(database.db, [{ claim: await claimOne(), settlement: retry(30_000) }], KEEP);
+    await writeSettlements(
+      database.db,
+      [{ claim: await claimOne(), settlement: retry(30_000) }],
+      KEEP,
+    );
     expect(await tasks()).toMatchObject([
       {
         status: 'queued',
@@ -121,7 +155,11 @@ describe('settle', () => {
       await writeSettlements(database.db, [{ claim: await claimOne(), settlement: snoozed }], KEEP);
     }
     expect(await tasks()).toMatchObject([
-      { attempt: 1, dueInSeconds: expect.closeTo(60, -1), failures: [{ reason: 'error' }, { reason: 'snooze' }] },
+      {
+        attempt: 1,
+        dueInSeconds: expect.closeTo(60, -1),
+        failures: [{ reason: 'error' }, { reason: 'snooze' }],
+      },
     ]);
   });
 
@@ -134,10 +172,19 @@ describe('settle', () => {
       const { db } = database;
       const [first] = await enqueueNow(db, task('a', 'x'));
       const claim = await claimOne();
-      const [successor] = await enqueueNow(db, task('a', 'x', { dueInMs: successorSeconds * 1_000 }));
-      expect(await writeSettlements(db, [{ claim, settlement: retry(delayMs) }], KEEP)).toEqual(new Set([first?.id]));
-      expect(await tasks()).toMatchObject([{ id: first?.id, status: 'queued', attempt: 1, dueInSeconds: expect.closeTo(0, -1) }]);
-      expect(await operations()).toMatchObject([{ id: successor?.id, status: 'OK', output: { mergedInto: first?.id } }]);
+      const [successor] = await enqueueNow(
+        db,
+        task('a', 'x', { dueInMs: successorSeconds * 1_000 }),
+      );
+      expect(await writeSettlements(db, [{ claim, settlement: retry(delayMs) }], KEEP)).toEqual(
+        new Set([first?.id]),
+      );
+      expect(await tasks()).toMatchObject([
+        { id: first?.id, status: 'queued', attempt: 1, dueInSeconds: expect.closeTo(0, -1) },
+      ]);
+      expect(await operations()).toMatchObject([
+        { id: successor?.id, status: 'OK', output: { mergedInto: first?.id } },
+      ]);
     },
   );
 
@@ -149,24 +196,40 @@ describe('settle', () => {
     const [successor] = await enqueue(enqueuing, [task('a', 'x')]);
     const settled = writeSettlements(db, [{ claim, settlement: retry(60_000) }], KEEP);
     await waitFor('the settle to wait for the enqueuer', async () => {
-      const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+      const { rows } =
+        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          db,
+        );
       return rows.length === 1;
     });
     await enqueuing.commit().execute();
     expect(await settled).toEqual(new Set([first?.id]));
-    expect(await tasks()).toMatchObject([{ id: first?.id, status: 'queued', dueInSeconds: expect.closeTo(0, -1) }]);
-    expect(await operations()).toMatchObject([{ id: successor?.id, output: { mergedInto: first?.id } }]);
+    expect(await tasks()).toMatchObject([
+      { id: first?.id, status: 'queued', dueInSeconds: expect.closeTo(0, -1) },
+    ]);
+    expect(await operations()).toMatchObject([
+      { id: successor?.id, output: { mergedInto: first?.id } },
+    ]);
   });
 
   test('follow-ons are made with the settle or not at all, two for one subject as one (D14)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'), task('a', 'y'));
     const claims = await claimAll();
-    const settlement: Settlement = { to: 'ok', processed: 'ok', followOn: [task('next', 'one'), task('next', 'two')] };
+    const settlement: Settlement = {
+      to: 'ok',
+      processed: 'ok',
+      followOn: [task('next', 'one'), task('next', 'two')],
+    };
     const unit = claims.map((claim) => ({ claim, settlement }));
-    const broken: Settlement = { ...settlement, followOn: [task('next', 'three'), task('next', 'bad', { maxAttempts: Number.NaN })] };
+    const broken: Settlement = {
+      ...settlement,
+      followOn: [task('next', 'three'), task('next', 'bad', { maxAttempts: Number.NaN })],
+    };
     const [first] = claims;
-    await expect(writeSettlements(db, first === undefined ? [] : [{ claim: first, settlement: broken }], KEEP)).rejects.toMatchObject({
+    await expect(
+      writeSettlements(db, first === undefined ? [] : [{ claim: first, settlement: broken }], KEEP),
+    ).rejects.toMatchObject({
       code: '22P02',
     });
     expect((await tasks()).map(({ kind }) => kind)).toEqual(['a', 'a']);
@@ -181,7 +244,11 @@ describe('settle', () => {
     await enqueueNow(database.db, task('a', 'x'));
     const claim = await claimOne();
     const settlement: Settlement = { to: 'ok', processed: 'ok', followOn: [task('next', 'one')] };
-    await writeSettlements(database.db, [{ claim: { ...claim, fence: claim.fence - 1 }, settlement }], KEEP);
+    await writeSettlements(
+      database.db,
+      [{ claim: { ...claim, fence: claim.fence - 1 }, settlement }],
+      KEEP,
+    );
     expect((await tasks()).map(({ kind }) => kind)).toEqual(['a']);
   });
 });

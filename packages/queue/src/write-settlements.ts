@@ -11,7 +11,9 @@ export interface ClaimSettlement {
   readonly settlement: Settlement;
 }
 
-/** How often a lost race is repeated. Each time at least one of the two transactions gets through. */
+/**
+ * How often a lost race is repeated. Each time at least one of the two transactions gets through.
+ */
 const TRIES = 10;
 
 /**
@@ -21,10 +23,17 @@ const TRIES = 10;
  *
  * Throws PostgreSQL's error. For bad data (class 22 or 23) one of the settlements is at fault.
  */
-export async function writeSettlements(db: Kysely<Database>, settlements: readonly ClaimSettlement[], keep: Keep): Promise<Set<string>> {
+export async function writeSettlements(
+  db: Kysely<Database>,
+  settlements: readonly ClaimSettlement[],
+  keep: Keep,
+): Promise<Set<string>> {
   const settled = new Set<string>();
-  const ended = settlements.flatMap(({ claim, settlement }) => (settlement.to === 'queued' ? [] : [{ claim, settlement }]));
-  if (ended.length > 0) for (const id of await retryConflicts(() => settleEnded(db, ended, keep))) settled.add(id);
+  const ended = settlements.flatMap(({ claim, settlement }) =>
+    settlement.to === 'queued' ? [] : [{ claim, settlement }],
+  );
+  if (ended.length > 0)
+    for (const id of await retryConflicts(() => settleEnded(db, ended, keep))) settled.add(id);
   for (const { claim, settlement } of settlements) {
     if (settlement.to !== 'queued') continue;
     const { delayMs, giveBack, heldBy, failure } = settlement;
@@ -35,7 +44,8 @@ export async function writeSettlements(db: Kysely<Database>, settlements: readon
       ...(heldBy === undefined ? {} : { heldBy }),
       ...(failure === undefined ? {} : { failure }),
     };
-    for (const id of await retryConflicts(() => requeueTasks(db, [task], keep.okMs))) settled.add(id);
+    for (const id of await retryConflicts(() => requeueTasks(db, [task], keep.okMs)))
+      settled.add(id);
   }
   return settled;
 }
@@ -45,27 +55,42 @@ interface Ending {
   readonly settlement: Exclude<Settlement, { to: 'queued' }>;
 }
 
-async function settleEnded(db: Kysely<Database>, endings: readonly Ending[], keep: Keep): Promise<string[]> {
+async function settleEnded(
+  db: Kysely<Database>,
+  endings: readonly Ending[],
+  keep: Keep,
+): Promise<string[]> {
   const tasks = endings.map(toEndedTask);
-  if (endings.every(({ settlement }) => settlement.to === 'failed' || settlement.followOn.length === 0)) return endTasks(db, tasks, keep);
+  if (
+    endings.every(
+      ({ settlement }) => settlement.to === 'failed' || settlement.followOn.length === 0,
+    )
+  )
+    return endTasks(db, tasks, keep);
   return db.transaction().execute(async (trx) => {
     const ids = await endTasks(trx, tasks, keep);
     const ours = new Set(ids);
     await enqueue(
       trx,
-      endings.flatMap(({ claim, settlement }) => (settlement.to === 'ok' && ours.has(claim.id) ? settlement.followOn : [])),
+      endings.flatMap(({ claim, settlement }) =>
+        settlement.to === 'ok' && ours.has(claim.id) ? settlement.followOn : [],
+      ),
     );
     return ids;
   });
 }
 
 function toEndedTask({ claim, settlement }: Ending): EndedTask {
-  if (settlement.to === 'ok') return { ...claim, ...(settlement.output === undefined ? {} : { output: settlement.output }) };
+  if (settlement.to === 'ok')
+    return { ...claim, ...(settlement.output === undefined ? {} : { output: settlement.output }) };
   const { reason, last, message } = settlement;
   return { ...claim, failure: { reason, last, message } };
 }
 
-/** Repeats work that lost a race: a deadlock, or a successor committed between its read and its write. */
+/**
+ * Repeats work that lost a race: a deadlock, or a successor committed between its read and its
+ * write.
+ */
 export async function retryConflicts<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,10 +1,14 @@
-/** The known name that a typing error probably meant: at most two letters away, and the nearest of those. */
+/**
+ * The known name that a typing error probably meant: at most two letters away, and the nearest of
+ * those.
+ */
 export function closestName(name: string, known: Iterable<string>): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) > 2) continue;
     const distance = editDistance(name, candidate);
-    if (distance <= 2 && (best === undefined || distance < best.distance)) best = { name: candidate, distance };
+    if (distance <= 2 && (best === undefined || distance < best.distance))
+      best = { name: candidate, distance };
   }
   return best?.name;
 }

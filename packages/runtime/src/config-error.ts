@@ -1,4 +1,7 @@
-/** Everything that is wrong with the configuration, found in one go; printed without a stack, since no code is at fault. */
+/**
+ * Everything that is wrong with the configuration, found in one go; printed without a stack, since
+ * no code is at fault.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];

@@ -7,10 +7,13 @@ test('healthz, readyz with its reason, and metrics (H1)', async () => {
   let reason: string | undefined = 'the database is away';
   const metrics = createMetrics();
   metrics.counter('paddock_test_total', 'Tests', ['kind']).inc({ kind: 'a' });
-  const server = await listenHttp(createHealthApp({ registry: metrics.registry, whyNotReady: () => Promise.resolve(reason) }), {
-    port: 0,
-    host: '127.0.0.1',
-  });
+  const server = await listenHttp(
+    createHealthApp({ registry: metrics.registry, whyNotReady: () => Promise.resolve(reason) }),
+    {
+      port: 0,
+      host: '127.0.0.1',
+    },
+  );
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
     return { status: response.status, body: await response.text() };

@@ -3,13 +3,18 @@ import express, { type Express } from 'express';
 
 export interface HealthOptions {
   registry: Registry;
-  /** Resolves to undefined when the service can do its work, else to a sentence that says why not. */
+  /**
+   * Resolves to undefined when the service can do its work, else to a sentence that says why not.
+   */
   whyNotReady: () => Promise<string | undefined>;
   /** Shown beside "ready": the operator should mend it, but work goes on. */
   remark?: () => string | undefined;
 }
 
-/** `/healthz` (the process turns), `/readyz` (it can work) and `/metrics`; neither asks GitHub or Kubernetes, whose absence must not restart us. */
+/**
+ * `/healthz` (the process turns), `/readyz` (it can work) and `/metrics`; neither asks GitHub or
+ * Kubernetes, whose absence must not restart us.
+ */
 export function createHealthApp({ registry, whyNotReady, remark }: HealthOptions): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -6,6 +6,8 @@ test('a port that is taken is a problem of the configuration, with the port in i
   const first = await listenHttp(() => undefined, { port: 0, host: '127.0.0.1' });
   const second = listenHttp(() => undefined, { port: first.port, host: '127.0.0.1' });
   await expect(second).rejects.toThrow(ConfigError);
-  await expect(second).rejects.toThrow(`It is not possible to listen on port ${first.port} of 127.0.0.1: listen EADDRINUSE`);
+  await expect(second).rejects.toThrow(
+    `It is not possible to listen on port ${first.port} of 127.0.0.1: listen EADDRINUSE`,
+  );
   await first.close();
 });

@@ -8,19 +8,32 @@ import type { Service } from './run.ts';
 export interface HttpServer {
   readonly server: Server;
   readonly port: number;
-  /** Stops accepting, lets open requests finish, and resolves when the last connection is closed. */
+  /**
+   * Stops accepting, lets open requests finish, and resolves when the last connection is closed.
+   */
   close(): Promise<void>;
 }
 
-/** Listens; port 0 picks a free one. Rejects with a ConfigError if it may not: the port is taken, or the address is none of this machine's. */
-export async function listenHttp(handler: RequestListener, { port, host }: { port: number; host: string }): Promise<HttpServer> {
+/**
+ * Listens; port 0 picks a free one. Rejects with a ConfigError if it may not: the port is taken, or
+ * the address is none of this machine's.
+ */
+export async function listenHttp(
+  handler: RequestListener,
+  { port, host }: { port: number; host: string },
+): Promise<HttpServer> {
   // Node looks twice a minute only for requests that take too long to arrive.
   const server = createServer({ connectionsCheckingInterval: 1_000 }, handler);
-  // Longer than load balancers keep idle connections (60 s): else one is closed just as the next request is sent on it.
+  // Longer than load balancers keep idle connections (60 s): else one is closed just as the next
+  // request is sent on it.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((listening, failed) => {
     const refused = (error: Error) =>
-      failed(new ConfigError([`It is not possible to listen on port ${port} of ${host}: ${error.message}`]));
+      failed(
+        new ConfigError([
+          `It is not possible to listen on port ${port} of ${host}: ${error.message}`,
+        ]),
+      );
     server.once('error', refused);
     server.listen(port, host, () => {
       server.off('error', refused);
@@ -39,10 +52,15 @@ export async function listenHttp(handler: RequestListener, { port, host }: { por
 }
 
 /**
- * The server as a part of a service: says that it listens, which is when signals are already heeded, and closes once told to stop. Health and
- * metrics may have a server of their own, which answers until the other's last request has its answer.
+ * The server as a part of a service: says that it listens, which is when signals are already
+ * heeded, and closes once told to stop. Health and metrics may have a server of their own, which
+ * answers until the other's last request has its answer.
  */
-export function serveUntilStopped(http: HttpServer, log: Logger, health: HttpServer = http): Service {
+export function serveUntilStopped(
+  http: HttpServer,
+  log: Logger,
+  health: HttpServer = http,
+): Service {
   return async (signal) => {
     log.info('listening', { port: http.port, healthPort: health.port });
     if (!signal.aborted) await once(signal, 'abort');

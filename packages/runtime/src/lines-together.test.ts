@@ -33,6 +33,7 @@ test('what is left when the process ends is written then', () => {
   const before = new Set(process.listeners('exit'));
   const lines = linesTogether(out);
   lines.write('last words\n');
-  for (const listener of process.listeners('exit')) if (!before.has(listener)) listener.call(process, 0);
+  for (const listener of process.listeners('exit'))
+    if (!before.has(listener)) listener.call(process, 0);
   expect(writes).toEqual(['last words\n']);
 });

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 
-/** A program that logs each line of its input, and says on stderr when it has outlived the turn in which that was written. */
+/**
+ * A program that logs each line of its input, and says on stderr when it has outlived the turn in
+ * which that was written.
+ */
 function program() {
   const source = `
     import { createInterface } from 'node:readline';
@@ -14,10 +17,14 @@ function program() {
       process.stderr.write('outlived ' + line + '.');
     }
   `;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: 'pipe' });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    stdio: 'pipe',
+  });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(() => Promise.reject(new Error(`it has ended: ${errors}`)));
+  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(() =>
+    Promise.reject(new Error(`it has ended: ${errors}`)),
+  );
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   ended.catch(() => undefined);
   return {
@@ -25,7 +32,8 @@ function program() {
     exited,
     async outlives(line: string): Promise<void> {
       child.stdin.write(`${line}\n`);
-      while (!errors.includes(`outlived ${line}.`)) await Promise.race([once(child.stderr, 'data'), ended]);
+      while (!errors.includes(`outlived ${line}.`))
+        await Promise.race([once(child.stderr, 'data'), ended]);
     },
   };
 }
@@ -34,7 +42,11 @@ test('a service goes on when whoever reads its log has gone (H2)', async () => {
   const { child, exited, outlives } = program();
   const read = once(child.stdout, 'data');
   await outlives('first');
-  expect(JSON.parse(String((await read)[0]))).toMatchObject({ level: 'info', message: 'first', service: 'test' });
+  expect(JSON.parse(String((await read)[0]))).toMatchObject({
+    level: 'info',
+    message: 'first',
+    service: 'test',
+  });
 
   child.stdout.destroy();
   await once(child.stdout, 'close');

@@ -7,7 +7,10 @@ export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
 const stdout = linesTogether(process.stdout);
 
-/** JSON lines on stdout: constant messages, data in named fields, `service` in each. Errors are given as the field `error`. */
+/**
+ * JSON lines on stdout: constant messages, data in named fields, `service` in each. Errors are
+ * given as the field `error`.
+ */
 export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]): Logger {
   const logger = winston.createLogger({
     level,
@@ -19,12 +22,17 @@ export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]
     ),
     transports: [new winston.transports.Stream({ stream: stdout, eol: '\n' })],
   });
-  // winston puts a line together before it looks whether anybody wants it; lines of every delivery and task would cost more than their work.
-  for (const unwanted of LOG_LEVELS.slice(LOG_LEVELS.indexOf(level) + 1)) logger[unwanted] = () => logger;
+  // winston puts a line together before it looks whether anybody wants it; lines of every delivery
+  // and task would cost more than their work.
+  for (const unwanted of LOG_LEVELS.slice(LOG_LEVELS.indexOf(level) + 1))
+    logger[unwanted] = () => logger;
   return logger;
 }
 
-/** An Error has no enumerable fields: name, message, code, stack and its causes are what a reader needs. */
+/**
+ * An Error has no enumerable fields: name, message, code, stack and its causes are what a reader
+ * needs.
+ */
 function describedError(error: unknown): { error?: unknown } {
   return error === undefined ? {} : { error: describe(error, 0) };
 }
@@ -33,7 +41,19 @@ function describe(error: unknown, depth: number): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error ? { code: error.code } : {};
   const status = 'status' in error ? { status: error.status } : {};
-  const errors = error instanceof AggregateError && depth < 3 ? { errors: error.errors.map((inner) => describe(inner, depth + 1)) } : {};
-  const cause = error.cause === undefined || depth >= 3 ? {} : { cause: describe(error.cause, depth + 1) };
-  return { name: error.name, message: error.message, ...code, ...status, ...errors, ...cause, stack: error.stack };
+  const errors =
+    error instanceof AggregateError && depth < 3
+      ? { errors: error.errors.map((inner) => describe(inner, depth + 1)) }
+      : {};
+  const cause =
+    error.cause === undefined || depth >= 3 ? {} : { cause: describe(error.cause, depth + 1) };
+  return {
+    name: error.name,
+    message: error.message,
+    ...code,
+    ...status,
+    ...errors,
+    ...cause,
+    stack: error.stack,
+  };
 }

@@ -1,15 +1,17 @@
 import { ConfigError } from './config-error.ts';
 
 /**
- * Wraps the body of a `main.ts`: wrong configuration is told without a stack, any other failure with one, and both end with code 1.
- * The process ends by itself once nothing is left to do.
+ * Wraps the body of a `main.ts`: wrong configuration is told without a stack, any other failure
+ * with one, and both end with code 1. The process ends by itself once nothing is left to do.
  */
 export async function main(body: () => Promise<void>): Promise<void> {
   try {
     await body();
   } catch (error) {
     process.stderr.write(
-      error instanceof ConfigError ? `${error.message}\n` : `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      error instanceof ConfigError
+        ? `${error.message}\n`
+        : `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
     );
     process.exitCode = 1;
   }

@@ -19,7 +19,10 @@ function start(read: () => Promise<Reading>) {
   const note = (message: string) => void said.push(message);
   const metrics = createMetrics({ warn: note, info: note });
   metrics.readings(GAUGES, read);
-  const scrape = async () => (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('paddock_test'));
+  const scrape = async () =>
+    (await metrics.registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('paddock_test'));
   return { metrics, said, scrape };
 }
 
@@ -27,7 +30,10 @@ describe('gauges that are read together', () => {
   test('are read once for a scrape, and have the values of that reading (H5)', async () => {
     let reads = 0;
     const { scrape } = start(() => Promise.resolve(reads++ === 0 ? BOTH : []));
-    expect(await scrape()).toEqual(['paddock_test_waiting{pool="linux"} 3', 'paddock_test_lacking 2']);
+    expect(await scrape()).toEqual([
+      'paddock_test_waiting{pool="linux"} 3',
+      'paddock_test_lacking 2',
+    ]);
     expect(reads).toBe(1);
   });
 
@@ -36,12 +42,17 @@ describe('gauges that are read together', () => {
       () => Promise.reject(new Error('PostgreSQL is away')),
       () => Promise.reject(new Error('still')),
     ];
-    const { metrics, said, scrape } = start(() => (answers.shift() ?? (() => Promise.resolve(BOTH)))());
+    const { metrics, said, scrape } = start(() =>
+      (answers.shift() ?? (() => Promise.resolve(BOTH)))(),
+    );
     metrics.counter('paddock_test_total', 'Events').inc();
     expect(await scrape()).toEqual(['paddock_test_total 1']);
     expect(await scrape()).toEqual(['paddock_test_total 1']);
     expect(await scrape()).toHaveLength(3);
-    expect(said).toEqual(['gauges cannot be read: they are absent from the metrics', 'gauges can be read again']);
+    expect(said).toEqual([
+      'gauges cannot be read: they are absent from the metrics',
+      'gauges can be read again',
+    ]);
   });
 
   test('do not hold a scrape up when reading hangs, and are read no second time meanwhile (H5)', async () => {

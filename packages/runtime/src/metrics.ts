@@ -1,23 +1,41 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { oneReadAtATime } from './one-read-at-a-time.ts';
 
-/** Declares the metrics of one service. Label values come from closed sets or from configuration, never from a payload (H5). */
+/**
+ * Declares the metrics of one service. Label values come from closed sets or from configuration,
+ * never from a payload (H5).
+ */
 export interface Metrics {
   readonly registry: Registry;
-  counter<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Counter<L>;
+  counter<L extends string = never>(
+    name: string,
+    help: string,
+    labelNames?: readonly L[],
+  ): Counter<L>;
   gauge<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Gauge<L>;
   /** A gauge that is read when it is asked for. */
   reading(name: string, help: string, read: () => number): void;
   /**
-   * Gauges that are read together when they are asked for, as rows of the database are. While they cannot be read, or not in time, they are
-   * absent: an old value would be taken for a true one. A gauge has the values of the newest reading and no others.
+   * Gauges that are read together when they are asked for, as rows of the database are. While they
+   * cannot be read, or not in time, they are absent: an old value would be taken for a true one. A
+   * gauge has the values of the newest reading and no others.
    */
-  readings<N extends string>(gauges: DeclaredGauges<N>, read: () => Promise<readonly Sample<N>[]>): void;
-  histogram<L extends string = never>(name: string, help: string, buckets: number[], labelNames?: readonly L[]): Histogram<L>;
+  readings<N extends string>(
+    gauges: DeclaredGauges<N>,
+    read: () => Promise<readonly Sample<N>[]>,
+  ): void;
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames?: readonly L[],
+  ): Histogram<L>;
 }
 
 /** By name: what each says, and its labels. */
-export type DeclaredGauges<N extends string = string> = Readonly<Record<N, { readonly help: string; readonly labels?: readonly string[] }>>;
+export type DeclaredGauges<N extends string = string> = Readonly<
+  Record<N, { readonly help: string; readonly labels?: readonly string[] }>
+>;
 
 export interface Sample<N extends string = string> {
   readonly gauge: N;
@@ -46,7 +64,11 @@ export function createMetrics(log?: Log): Metrics {
     readings: (gauges, read) => {
       const names = Object.keys(gauges);
       const readOnce = oneReadAtATime(read, {
-        onFailed: (error) => log?.warn('gauges cannot be read: they are absent from the metrics', { gauges: names, error }),
+        onFailed: (error) =>
+          log?.warn('gauges cannot be read: they are absent from the metrics', {
+            gauges: names,
+            error,
+          }),
         onReadAgain: () => log?.info('gauges can be read again', { gauges: names }),
       });
       for (const [name, { help, labels = [] }] of Object.entries<DeclaredGauges[string]>(gauges)) {
@@ -55,11 +77,22 @@ export function createMetrics(log?: Log): Metrics {
           this.reset();
           // Without labels a reset gauge is 0.
           if (labels.length === 0) this.remove();
-          for (const sample of samples ?? []) if (sample.gauge === name) this.set({ ...sample.labels }, sample.value);
+          for (const sample of samples ?? [])
+            if (sample.gauge === name) this.set({ ...sample.labels }, sample.value);
         };
-        registry.registerMetric(new Gauge({ name, help, labelNames: labels, collect, aggregator: 'first', registers: [] }));
+        registry.registerMetric(
+          new Gauge({
+            name,
+            help,
+            labelNames: labels,
+            collect,
+            aggregator: 'first',
+            registers: [],
+          }),
+        );
       }
     },
-    histogram: (name, help, buckets, labelNames = []) => new Histogram({ name, help, buckets, labelNames, registers }),
+    histogram: (name, help, buckets, labelNames = []) =>
+      new Histogram({ name, help, buckets, labelNames, registers }),
   };
 }

@@ -6,17 +6,24 @@ export interface ReadTold {
   onReadAgain: () => void;
 }
 
-/** A scrape must not wait for longer: Prometheus gives up after 10 s by default, and loses all other metrics then. */
+/**
+ * A scrape must not wait for longer: Prometheus gives up after 10 s by default, and loses all other
+ * metrics then.
+ */
 const PATIENCE_MS = 2_000;
 
 /** Gauges of one scrape, and of scrapes that come together, share one reading. */
 const FRESH_MS = 1_000;
 
 /**
- * Reads for all who ask: nothing is read twice within a second, and never two times at once, however many ask while a reading hangs. Resolves
- * to undefined where reading fails or takes too long. Never rejects.
+ * Reads for all who ask: nothing is read twice within a second, and never two times at once,
+ * however many ask while a reading hangs. Resolves to undefined where reading fails or takes too
+ * long. Never rejects.
  */
-export function oneReadAtATime<T>(read: () => Promise<T>, { onFailed, onReadAgain }: ReadTold): () => Promise<T | undefined> {
+export function oneReadAtATime<T>(
+  read: () => Promise<T>,
+  { onFailed, onReadAgain }: ReadTold,
+): () => Promise<T | undefined> {
   let reading: Promise<T | undefined> | undefined;
   let newest: { readonly value: T; readonly at: number } | undefined;
   let isFailing = false;
@@ -46,7 +53,9 @@ export function oneReadAtATime<T>(read: () => Promise<T>, { onFailed, onReadAgai
     reading ??= readNow();
     const answered = new AbortController();
     const late = pause(PATIENCE_MS, answered.signal).then(() =>
-      answered.signal.aborted ? undefined : fail(new Error(`They were not read within ${PATIENCE_MS} ms.`)),
+      answered.signal.aborted
+        ? undefined
+        : fail(new Error(`They were not read within ${PATIENCE_MS} ms.`)),
     );
     try {
       return await Promise.race([reading, late]);

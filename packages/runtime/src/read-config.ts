@@ -1,9 +1,16 @@
 import { ConfigError } from './config-error.ts';
-import { type Declarations, type Environment, printSettings, readSettings, type SettingsOf } from './settings.ts';
+import {
+  type Declarations,
+  type Environment,
+  printSettings,
+  readSettings,
+  type SettingsOf,
+} from './settings.ts';
 
 /**
- * Reads a service's settings, then whatever depends on them (files, secrets), and throws one ConfigError with every problem of both.
- * `rest` gets only the settings that could be read, hence Partial, and reports its own problems into the list.
+ * Reads a service's settings, then whatever depends on them (files, secrets), and throws one
+ * ConfigError with every problem of both. `rest` gets only the settings that could be read, hence
+ * Partial, and reports its own problems into the list.
  */
 export function readConfig<D extends Declarations, R extends object>(
   declared: D,
@@ -17,8 +24,9 @@ export function readConfig<D extends Declarations, R extends object>(
 }
 
 /**
- * True if the command line asks for the values in force instead of the service; they are then printed, secrets masked. An option that is
- * neither this one nor one of `others` is a problem of the configuration.
+ * True if the command line asks for the values in force instead of the service; they are then
+ * printed, secrets masked. An option that is neither this one nor one of `others` is a problem of
+ * the configuration.
  */
 export function printConfigIfAsked(
   argv: readonly string[],
@@ -28,7 +36,10 @@ export function printConfigIfAsked(
 ): boolean {
   const known = ['--print-config', ...others];
   const unknown = argv.slice(2).filter((option) => option !== '--' && !known.includes(option));
-  if (unknown.length > 0) throw new ConfigError(unknown.map((option) => `${option} is not an option; there is ${known.join(', ')}`));
+  if (unknown.length > 0)
+    throw new ConfigError(
+      unknown.map((option) => `${option} is not an option; there is ${known.join(', ')}`),
+    );
   if (!argv.includes('--print-config')) return false;
   process.stdout.write(`${printSettings(declared, config)}\n`);
   return true;

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Secret } from './secret.ts';
 import type { Environment } from './settings.ts';
 
-/** Reads a secret from where the configuration file says it is. A problem goes into the list; the value never does. */
+/**
+ * Reads a secret from where the configuration file says it is. A problem goes into the list; the
+ * value never does.
+ */
 export function readSecret(
   what: string,
   source: { env: string } | { file: string } | undefined,
@@ -15,7 +18,8 @@ export function readSecret(
   }
   if ('env' in source) {
     const value = environment[source.env] ?? '';
-    if (value === '') problems.push(`${what} is read from the variable ${source.env}, which is not set`);
+    if (value === '')
+      problems.push(`${what} is read from the variable ${source.env}, which is not set`);
     return value === '' ? undefined : new Secret(value);
   }
   try {
@@ -23,7 +27,9 @@ export function readSecret(
     if (value === '') problems.push(`${what} is read from the file ${source.file}, which is empty`);
     return value === '' ? undefined : new Secret(value);
   } catch (error) {
-    problems.push(`${what} cannot be read from the file ${source.file}: ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(
+      `${what} cannot be read from the file ${source.file}: ${error instanceof Error ? error.message : String(error)}`,
+    );
     return undefined;
   }
 }

@@ -1,4 +1,15 @@
-import { type Document, isAlias, isCollection, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
 
 /** A thousand pools have 300 KB, where they share what they have in common. */
 const MOST_CHARACTERS = 512 * 1024;
@@ -6,15 +17,20 @@ const MOST_CHARACTERS = 512 * 1024;
 /** The library looks for the anchor of each among all others. */
 const MOST_ALIASES = 5_000;
 
-/** With those behind aliases: several hundred pools may share one template, and a few lines that unfold into millions are refused. */
+/**
+ * With those behind aliases: several hundred pools may share one template, and a few lines that
+ * unfold into millions are refused.
+ */
 const MOST_VALUES = 200_000;
 
 /**
- * The content of a YAML text, with aliases and merge keys (`<<`) followed; or all that is wrong with it, each with its line. How long
- * that takes is bounded, whatever the text: it may be changed while services run.
+ * The content of a YAML text, with aliases and merge keys (`<<`) followed; or all that is wrong
+ * with it, each with its line. How long that takes is bounded, whatever the text: it may be changed
+ * while services run.
  */
 export function readYaml(source: string): { content?: unknown; errors: string[] } {
-  if (source.length > MOST_CHARACTERS) return { errors: [`there are more than ${MOST_CHARACTERS} characters`] };
+  if (source.length > MOST_CHARACTERS)
+    return { errors: [`there are more than ${MOST_CHARACTERS} characters`] };
   try {
     return readShort(source);
   } catch (error) {
@@ -25,9 +41,19 @@ export function readYaml(source: string): { content?: unknown; errors: string[] 
 function readShort(source: string): { content?: unknown; errors: string[] } {
   const lineCounter = new LineCounter();
   // The library compares each key with all others of its mapping.
-  const document = parseDocument(source, { merge: true, uniqueKeys: false, lineCounter, prettyErrors: false, logLevel: 'error' });
+  const document = parseDocument(source, {
+    merge: true,
+    uniqueKeys: false,
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
   const at = ({ position, what }: Mistake) => `line ${lineCounter.linePos(position).line}: ${what}`;
-  const errors = [...document.errors.map(whatIsWrong), ...repeatedKeys(document), ...aliasesWithoutAnchor(document)].map(at);
+  const errors = [
+    ...document.errors.map(whatIsWrong),
+    ...repeatedKeys(document),
+    ...aliasesWithoutAnchor(document),
+  ].map(at);
   if (errors.length > 0) return { errors };
   const tooMany = tooManyOf(document);
   if (tooMany !== undefined) return { errors: [`there are more than ${tooMany}`] };
@@ -38,7 +64,9 @@ function tooManyOf(document: Document): string | undefined {
   let aliases = 0;
   visit(document, { Alias: () => void (aliases += 1) });
   if (aliases > MOST_ALIASES) return `${MOST_ALIASES} aliases`;
-  return unfoldedSize(document.contents) > MOST_VALUES ? `${MOST_VALUES} values, counting those behind an alias each time` : undefined;
+  return unfoldedSize(document.contents) > MOST_VALUES
+    ? `${MOST_VALUES} values, counting those behind an alias each time`
+    : undefined;
 }
 
 interface Mistake {
@@ -62,7 +90,10 @@ function repeatedKeys(document: Document): Mistake[] {
         // The value of a merge key is a symbol of its own: it may stand there twice.
         if (!isScalar(key)) continue;
         if (seen.has(key.value))
-          repeated.push({ position: key.range?.[0] ?? 0, what: `the key \`${key.source}\` stands here a second time` });
+          repeated.push({
+            position: key.range?.[0] ?? 0,
+            what: `the key \`${key.source}\` stands here a second time`,
+          });
         seen.add(key.value);
       }
     },
@@ -78,7 +109,11 @@ function aliasesWithoutAnchor(document: Document): Mistake[] {
       if ('anchor' in node && node.anchor !== undefined) anchors.add(node.anchor);
     },
     Alias: (_key, { source, range }) => {
-      if (!anchors.has(source)) missing.push({ position: range?.[0] ?? 0, what: `there is no anchor &${source} before *${source}` });
+      if (!anchors.has(source))
+        missing.push({
+          position: range?.[0] ?? 0,
+          what: `there is no anchor &${source} before *${source}`,
+        });
     },
   });
   return missing;
@@ -94,7 +129,10 @@ function unfoldedSize(node: unknown, sizes = new Map<string, number>()): number 
   return size;
 }
 
-/** Keys at the top that begin with `x-` are the writer's own, as in many other files: a place for what anchors share. */
+/**
+ * Keys at the top that begin with `x-` are the writer's own, as in many other files: a place for
+ * what anchors share.
+ */
 function withoutHolders(content: unknown): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;
   return Object.fromEntries(Object.entries(content).filter(([key]) => !key.startsWith('x-')));

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 
-/** Runs a small program around `run` in a process of its own, since signals and exit codes belong to a process. */
+/**
+ * Runs a small program around `run` in a process of its own, since signals and exit codes belong to
+ * a process.
+ */
 function program(services: string, graceMs = 5_000) {
   const source = `
     import { run } from '${new URL('run.ts', import.meta.url).href}';
@@ -13,23 +16,31 @@ function program(services: string, graceMs = 5_000) {
     await run({ up: async (signal) => { console.log('up'); await forever(signal); }, ${services} }, { graceMs: ${graceMs}, log });
     console.log('disposed');
   `;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const exited = once(child, 'exit').then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null }));
+  const exited = once(child, 'exit').then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as string | null,
+  }));
   const said = async (text: string) => {
     while (!output.includes(text)) await once(child.stdout, 'data');
   };
   return { child, exited, said, output: () => output };
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the services, what follows is run, and the exit code is 0 (H2)', async (signal) => {
-  const { child, exited, said, output } = program('other: forever');
-  await said('up');
-  child.kill(signal);
-  expect(await exited).toEqual({ code: 0, signal: null });
-  expect(output()).toContain('disposed');
-});
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s stops the services, what follows is run, and the exit code is 0 (H2)',
+  async (signal) => {
+    const { child, exited, said, output } = program('other: forever');
+    await said('up');
+    child.kill(signal);
+    expect(await exited).toEqual({ code: 0, signal: null });
+    expect(output()).toContain('disposed');
+  },
+);
 
 test('a service that fails stops the others and the exit code is 1', async () => {
   const { exited, output } = program('broken: async () => { throw new Error("no luck"); }');
@@ -44,7 +55,10 @@ test('a service that ends by itself is a failure', async () => {
 });
 
 test('what does not stop in time is named and the exit code is 1', async () => {
-  const { child, exited, said, output } = program('deaf: () => new Promise(() => setInterval(() => {}, 1e6))', 50);
+  const { child, exited, said, output } = program(
+    'deaf: () => new Promise(() => setInterval(() => {}, 1e6))',
+    50,
+  );
   await said('up');
   child.kill('SIGTERM');
   expect((await exited).code).toBe(1);
@@ -52,7 +66,10 @@ test('what does not stop in time is named and the exit code is 1', async () => {
 });
 
 test('a second signal ends the process at once, not at the end of the grace (H2)', async () => {
-  const { child, exited, said, output } = program('deaf: () => new Promise(() => setInterval(() => {}, 1e6))', 30_000);
+  const { child, exited, said, output } = program(
+    'deaf: () => new Promise(() => setInterval(() => {}, 1e6))',
+    30_000,
+  );
   await said('up');
   child.kill('SIGTERM');
   await said('stopping');

@@ -12,10 +12,14 @@ export interface RunOptions {
 }
 
 /**
- * Runs services until one fails or SIGTERM or SIGINT arrives, then gives all of them `graceMs` to finish. A second signal ends the process
- * at once. The exit code is 0 only if every service stopped cleanly because it was asked to.
+ * Runs services until one fails or SIGTERM or SIGINT arrives, then gives all of them `graceMs` to
+ * finish. A second signal ends the process at once. The exit code is 0 only if every service
+ * stopped cleanly because it was asked to.
  */
-export async function run(services: Readonly<Record<string, Service>>, { graceMs, log, onStop }: RunOptions): Promise<void> {
+export async function run(
+  services: Readonly<Record<string, Service>>,
+  { graceMs, log, onStop }: RunOptions,
+): Promise<void> {
   const stop = new AbortController();
   const unfinished = new Set(Object.keys(services));
 

@@ -2,7 +2,10 @@ import { inspect } from 'node:util';
 
 const MASK = '[secret]';
 
-/** Holds a value that must not be printed: logs, JSON, templates and inspect show a mask; `reveal()` is the only way in. */
+/**
+ * Holds a value that must not be printed: logs, JSON, templates and inspect show a mask; `reveal()`
+ * is the only way in.
+ */
 export class Secret {
   readonly #value: string;
 

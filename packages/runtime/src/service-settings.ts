@@ -23,9 +23,17 @@ export const serviceSettings = {
     pattern: /^(?!pg_)[a-z_][a-z0-9_]{0,50}$/,
     hint: 'must be a plain lower-case identifier of at most 51 bytes that does not begin with pg_',
   }),
-  configPath: text({ env: 'PADDOCK_CONFIG', doc: 'Path of the configuration file (YAML): GitHub Apps, pools, entities' }),
+  configPath: text({
+    env: 'PADDOCK_CONFIG',
+    doc: 'Path of the configuration file (YAML): GitHub Apps, pools, entities',
+  }),
   httpHost: text({ env: 'PADDOCK_HTTP_HOST', default: '0.0.0.0', doc: 'Address to listen on' }),
-  logLevel: choice({ env: 'PADDOCK_LOG_LEVEL', default: 'info', doc: 'Least important level to log', of: LOG_LEVELS }),
+  logLevel: choice({
+    env: 'PADDOCK_LOG_LEVEL',
+    default: 'info',
+    doc: 'Least important level to log',
+    of: LOG_LEVELS,
+  }),
   drainMs: duration({
     env: 'PADDOCK_DRAIN_MS',
     default: 30_000,
@@ -34,7 +42,10 @@ export const serviceSettings = {
   }),
 };
 
-/** Anything after an unescaped / ? or # of a password would be taken for something else, and be shown in an error. */
+/**
+ * Anything after an unescaped / ? or # of a password would be taken for something else, and be
+ * shown in an error.
+ */
 function whatIsWrongWithDsn(value: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(value)) return 'must be a URL that begins with postgresql://';
   if (URL.canParse(value) && new URL(value).hash === '') return undefined;

@@ -4,13 +4,36 @@ import { ConfigError } from './config-error.ts';
 import { readConfig } from './read-config.ts';
 import { Secret } from './secret.ts';
 import { serviceSettings } from './service-settings.ts';
-import { choice, integer, optional, printSettings, readSettings, secret, text } from './settings.ts';
+import {
+  choice,
+  integer,
+  optional,
+  printSettings,
+  readSettings,
+  secret,
+  text,
+} from './settings.ts';
 
 const declared = {
-  tickMs: integer({ env: 'PADDOCK_TICK_MS', doc: 'how often to look', default: 15_000, min: 10, max: 600_000 }),
+  tickMs: integer({
+    env: 'PADDOCK_TICK_MS',
+    doc: 'how often to look',
+    default: 15_000,
+    min: 10,
+    max: 600_000,
+  }),
   name: text({ env: 'PADDOCK_NAME', doc: 'what to be called' }),
-  level: choice({ env: 'PADDOCK_LEVEL', doc: 'how much to say', of: ['low', 'high'], default: 'low' }),
-  key: secret({ env: 'PADDOCK_KEY', doc: 'the key', check: (value) => (value.length < 4 ? 'must have 4 characters' : undefined) }),
+  level: choice({
+    env: 'PADDOCK_LEVEL',
+    doc: 'how much to say',
+    of: ['low', 'high'],
+    default: 'low',
+  }),
+  key: secret({
+    env: 'PADDOCK_KEY',
+    doc: 'the key',
+    check: (value) => (value.length < 4 ? 'must have 4 characters' : undefined),
+  }),
   place: optional(text({ env: 'PADDOCK_PLACE', doc: 'where' })),
 };
 
@@ -39,7 +62,11 @@ describe('reading settings (H1, H6)', () => {
   });
 
   test('all problems are told at once, and a wrong secret is not shown', () => {
-    const { problems } = readSettings(declared, { PADDOCK_TICK_MS: '5', PADDOCK_LEVEL: 'middle', PADDOCK_KEY: 'abc' });
+    const { problems } = readSettings(declared, {
+      PADDOCK_TICK_MS: '5',
+      PADDOCK_LEVEL: 'middle',
+      PADDOCK_KEY: 'abc',
+    });
     expect(problems).toEqual([
       'PADDOCK_TICK_MS must be between 10 and 600000, and is "5"',
       'PADDOCK_NAME is not set: what to be called',
@@ -49,11 +76,15 @@ describe('reading settings (H1, H6)', () => {
   });
 
   test.each(['1.5', 'ten', '1e3', ' 20', '0x10'])('%s is no whole number', (value) => {
-    expect(readSettings({ tickMs: declared.tickMs }, { PADDOCK_TICK_MS: value }).problems).toHaveLength(1);
+    expect(
+      readSettings({ tickMs: declared.tickMs }, { PADDOCK_TICK_MS: value }).problems,
+    ).toHaveLength(1);
   });
 
   test('an empty variable counts as not set', () => {
-    expect(readSettings(declared, { PADDOCK_NAME: '', PADDOCK_KEY: 'sesame', PADDOCK_TICK_MS: '' })).toMatchObject({
+    expect(
+      readSettings(declared, { PADDOCK_NAME: '', PADDOCK_KEY: 'sesame', PADDOCK_TICK_MS: '' }),
+    ).toMatchObject({
       values: { tickMs: 15_000 },
       problems: ['PADDOCK_NAME is not set: what to be called'],
     });
@@ -62,13 +93,23 @@ describe('reading settings (H1, H6)', () => {
   test('a name that is nearly right is a problem; names of other services are not', () => {
     const { problems } = readSettings(
       { tickMs: declared.tickMs },
-      { PADDOCK_TICKMS: '20', PADDOCK_QUITE_ANOTHER: '1', PADDOCK_SERVICE_HOST: '10.0.0.1', PATH: '/bin' },
+      {
+        PADDOCK_TICKMS: '20',
+        PADDOCK_QUITE_ANOTHER: '1',
+        PADDOCK_SERVICE_HOST: '10.0.0.1',
+        PATH: '/bin',
+      },
     );
     expect(problems).toEqual(['PADDOCK_TICKMS is not a setting: did you mean PADDOCK_TICK_MS?']);
   });
 
   test('a name that is no longer a setting is refused, with what to do, unless it is empty', () => {
-    expect(readSettings({}, { PADDOCK_STUCK_AFTER_MS: '5', PADDOCK_WATCH_SECONDS: '60', PADDOCK_STOP_CAP: '' }).problems).toEqual([
+    expect(
+      readSettings(
+        {},
+        { PADDOCK_STUCK_AFTER_MS: '5', PADDOCK_WATCH_SECONDS: '60', PADDOCK_STOP_CAP: '' },
+      ).problems,
+    ).toEqual([
       'PADDOCK_STUCK_AFTER_MS is no longer a setting: it is PADDOCK_POD_STUCK_AFTER_MS for pods and PADDOCK_STUCK_JOB_AFTER_MS for jobs',
       'PADDOCK_WATCH_SECONDS is no longer a setting: its value is fixed now, docs/upgrading.md says to what; remove it',
     ]);
@@ -77,21 +118,38 @@ describe('reading settings (H1, H6)', () => {
   test('printing shows the values in force and no secret', () => {
     const { values } = readSettings(declared, { PADDOCK_NAME: 'a', PADDOCK_KEY: 'sesame' });
     expect(printSettings(declared, values)).toBe(
-      ['PADDOCK_TICK_MS=15000', 'PADDOCK_NAME=a', 'PADDOCK_LEVEL=low', 'PADDOCK_KEY=[secret]', 'PADDOCK_PLACE='].join('\n'),
+      [
+        'PADDOCK_TICK_MS=15000',
+        'PADDOCK_NAME=a',
+        'PADDOCK_LEVEL=low',
+        'PADDOCK_KEY=[secret]',
+        'PADDOCK_PLACE=',
+      ].join('\n'),
     );
   });
 
   test.each(['p@ss#word', 'p/word', 'p?word'])(
     'a DSN with the password %s, unescaped, is refused without being shown (A11)',
     (password) => {
-      const { problems } = readSettings(serviceSettings, { DATABASE_URL: `postgresql://u:${password}@db.example/x`, PADDOCK_CONFIG: 'x' });
-      expect(problems).toEqual([expect.stringMatching(/^DATABASE_URL is no URL: write special characters .* in percent-encoding/)]);
+      const { problems } = readSettings(serviceSettings, {
+        DATABASE_URL: `postgresql://u:${password}@db.example/x`,
+        PADDOCK_CONFIG: 'x',
+      });
+      expect(problems).toEqual([
+        expect.stringMatching(
+          /^DATABASE_URL is no URL: write special characters .* in percent-encoding/,
+        ),
+      ]);
       expect(problems.join('\n')).not.toContain('word@');
     },
   );
 
   test('POSTGRES_URL stands in for DATABASE_URL, and a DSN is never shown (A11)', () => {
-    expect(readSettings(serviceSettings, { POSTGRES_URL: 'postgres://u:hunter2@db/x' }).values.databaseUrl.reveal()).toContain('hunter2');
+    expect(
+      readSettings(serviceSettings, {
+        POSTGRES_URL: 'postgres://u:hunter2@db/x',
+      }).values.databaseUrl.reveal(),
+    ).toContain('hunter2');
     const { problems } = readSettings(serviceSettings, {
       DATABASE_URL: 'mysql://u:hunter2@db/x',
       PADDOCK_SCHEMA: 'Prod',
@@ -103,12 +161,16 @@ describe('reading settings (H1, H6)', () => {
 
   test('problems of files come in the same error as those of variables', () => {
     expect(readWithMissingFile).toThrow(ConfigError);
-    expect(readWithMissingFile).toThrow(/PADDOCK_NAME is not set[^]*PADDOCK_KEY is not set[^]*the file is missing/);
+    expect(readWithMissingFile).toThrow(
+      /PADDOCK_NAME is not set[^]*PADDOCK_KEY is not set[^]*the file is missing/,
+    );
   });
 });
 
 test('a secret shows itself nowhere but in reveal()', () => {
   const value = new Secret('hunter2');
-  expect([JSON.stringify({ value }), inspect({ value }), String(value)].join()).not.toContain('hunter2');
+  expect([JSON.stringify({ value }), inspect({ value }), String(value)].join()).not.toContain(
+    'hunter2',
+  );
   expect(value.reveal()).toBe('hunter2');
 });

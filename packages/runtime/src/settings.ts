@@ -3,7 +3,10 @@ import { closestName } from './closest-name.ts';
 import { FORMER_SETTINGS } from './former-settings.ts';
 import { Secret } from './secret.ts';
 
-/** One setting: where it is read from, what it means, what it may be. Declared once per service; the type follows from it. */
+/**
+ * One setting: where it is read from, what it means, what it may be. Declared once per service; the
+ * type follows from it.
+ */
 export interface Setting<T> {
   readonly env: string;
   /** Other names that are understood, in order, when `env` is not set. */
@@ -21,7 +24,9 @@ export interface Setting<T> {
 }
 
 export type Declarations = Readonly<Record<string, Setting<unknown>>>;
-export type SettingsOf<D extends Declarations> = { readonly [K in keyof D]: D[K] extends Setting<infer T> ? T : never };
+export type SettingsOf<D extends Declarations> = {
+  readonly [K in keyof D]: D[K] extends Setting<infer T> ? T : never;
+};
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Common<T> {
@@ -31,7 +36,10 @@ interface Common<T> {
   aliases?: readonly string[];
 }
 
-/** A whole number with its bounds; the name ends in its unit (`_MS`, `_SECONDS`, `_BYTES`) unless it is a plain count. */
+/**
+ * A whole number with its bounds; the name ends in its unit (`_MS`, `_SECONDS`, `_BYTES`) unless it
+ * is a plain count.
+ */
 export function integer(options: Common<number> & { min: number; max: number }): Setting<number> {
   const { min, max, ...rest } = options;
   const schema = z
@@ -45,26 +53,38 @@ export function integer(options: Common<number> & { min: number; max: number }):
 export const DAY_MS = 86_400_000;
 
 /** A time in milliseconds, of a day at most unless `max` says otherwise. */
-export const duration = ({ min = 0, max = DAY_MS, ...rest }: Common<number> & { min?: number; max?: number }): Setting<number> =>
+export const duration = ({
+  min = 0,
+  max = DAY_MS,
+  ...rest
+}: Common<number> & { min?: number; max?: number }): Setting<number> =>
   integer({ ...rest, min, max });
 
 /** A port to listen on. */
 export const port = ({ doc, ...rest }: Common<number>): Setting<number> =>
   integer({ ...rest, doc: `${doc}; 0 picks a free one`, min: 0, max: 65_535 });
 
-export function text(options: Common<string> & { pattern?: RegExp; hint?: string }): Setting<string> {
+export function text(
+  options: Common<string> & { pattern?: RegExp; hint?: string },
+): Setting<string> {
   const { pattern, hint, ...rest } = options;
-  const schema = pattern ? z.string().regex(pattern, hint ?? `must match ${pattern.source}`) : z.string().min(1, 'must not be empty');
+  const schema = pattern
+    ? z.string().regex(pattern, hint ?? `must match ${pattern.source}`)
+    : z.string().min(1, 'must not be empty');
   return { ...rest, schema };
 }
 
-export function choice<const T extends string>(options: Common<T> & { of: readonly [T, ...T[]] }): Setting<T> {
+export function choice<const T extends string>(
+  options: Common<T> & { of: readonly [T, ...T[]] },
+): Setting<T> {
   const { of, ...rest } = options;
   return { ...rest, schema: z.enum(of, `must be one of ${of.join(', ')}`), range: of.join(', ') };
 }
 
 /** A value that is never printed. A secret has no default. */
-export function secret(options: Omit<Common<Secret>, 'default'> & { check?: (value: string) => string | undefined }): Setting<Secret> {
+export function secret(
+  options: Omit<Common<Secret>, 'default'> & { check?: (value: string) => string | undefined },
+): Setting<Secret> {
   const { check, ...rest } = options;
   const schema = z.string().superRefine((value, context) => {
     const problem = check?.(value);
@@ -80,20 +100,27 @@ export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
 
 /** Marks settings that docs/settings.md lists apart from those for operators. */
 export const tuning = <D extends Declarations>(declared: D): D =>
-  Object.fromEntries(Object.entries(declared).map(([key, setting]) => [key, { ...setting, tuning: true }])) as D;
+  Object.fromEntries(
+    Object.entries(declared).map(([key, setting]) => [key, { ...setting, tuning: true }]),
+  ) as D;
 
 /**
  * Reads all settings from an environment. `values` lacks those with a problem: if there are
  * problems, the caller must stop. An empty variable counts as not set. Two kinds of names are
  * problems as well: those that settings no longer have, and those that are nearly a setting's.
  */
-export function readSettings<D extends Declarations>(declared: D, environment: Environment): { values: SettingsOf<D>; problems: string[] } {
+export function readSettings<D extends Declarations>(
+  declared: D,
+  environment: Environment,
+): { values: SettingsOf<D>; problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   const names = new Set<string>();
   for (const [key, setting] of Object.entries(declared)) {
     for (const name of [setting.env, ...(setting.aliases ?? [])]) names.add(name);
-    const given = [setting.env, ...(setting.aliases ?? [])].find((name) => (environment[name] ?? '') !== '');
+    const given = [setting.env, ...(setting.aliases ?? [])].find(
+      (name) => (environment[name] ?? '') !== '',
+    );
     if (given === undefined) {
       if ('default' in setting) values[key] = setting.default;
       else problems.push(`${setting.env} is not set: ${setting.doc}`);
@@ -118,10 +145,14 @@ export function readSettings<D extends Declarations>(declared: D, environment: E
 }
 
 /** The values in force as a table of lines, secrets masked, in the order of declaration. */
-export function printSettings(declared: Declarations, values: Readonly<Record<string, unknown>>): string {
+export function printSettings(
+  declared: Declarations,
+  values: Readonly<Record<string, unknown>>,
+): string {
   return Object.entries(declared)
     .map(([key, setting]) => `${setting.env}=${printed(values[key])}`)
     .join('\n');
 }
 
-const printed = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '').replaceAll('"', ''));
+const printed = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '').replaceAll('"', '');

@@ -1,7 +1,10 @@
 /** A doorbell for one waiter: rung while nobody waits, it is remembered until somebody does. */
 export interface Wake {
   ring(): void;
-  /** Resolves when the bell rings (or has rung since the last wait), after `ms`, or when the signal aborts. */
+  /**
+   * Resolves when the bell rings (or has rung since the last wait), after `ms`, or when the signal
+   * aborts.
+   */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 

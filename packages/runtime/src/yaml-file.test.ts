@@ -5,7 +5,10 @@ import { parseYaml, readYamlFile } from './yaml-file.ts';
 const schema = z.strictObject({ pools: z.array(z.strictObject({ name: z.string() })) });
 
 test('a good file is a value', () => {
-  expect(parseYaml('p.yaml', 'pools:\n  - name: a\n', schema)).toMatchObject({ value: { pools: [{ name: 'a' }] }, problems: [] });
+  expect(parseYaml('p.yaml', 'pools:\n  - name: a\n', schema)).toMatchObject({
+    value: { pools: [{ name: 'a' }] },
+    problems: [],
+  });
 });
 
 test('every problem names the file and the place', () => {
@@ -17,13 +20,23 @@ test('every problem names the file and the place', () => {
 });
 
 test('what is missing is called missing, and a typing error gets the name that was meant (H1)', () => {
-  const nested = z.strictObject({ entities: z.record(z.string(), z.strictObject({ maxWorkers: z.number(), weight: z.number() })) });
-  const entity = z.strictObject({ pools: z.array(z.strictObject({ name: z.string() }).transform(({ name }) => name)) });
+  const nested = z.strictObject({
+    entities: z.record(z.string(), z.strictObject({ maxWorkers: z.number(), weight: z.number() })),
+  });
+  const entity = z.strictObject({
+    pools: z.array(z.strictObject({ name: z.string() }).transform(({ name }) => name)),
+  });
   expect(parseYaml('p.yaml', 'pools:\n  - nmae: b\n', entity).problems).toEqual([
     'p.yaml: pools.0.name: is missing',
     'p.yaml: pools.0: there is no key `nmae` here; did you mean `name`?',
   ]);
-  expect(parseYaml('p.yaml', 'entities:\n  acme: { maxWorker: 1, colour: red, maxWorkers: 1, weight: 1 }\n', nested).problems).toEqual([
+  expect(
+    parseYaml(
+      'p.yaml',
+      'entities:\n  acme: { maxWorker: 1, colour: red, maxWorkers: 1, weight: 1 }\n',
+      nested,
+    ).problems,
+  ).toEqual([
     'p.yaml: entities.acme: there is no key `maxWorker` here; did you mean `maxWorkers`?',
     'p.yaml: entities.acme: there is no key `colour` here',
   ]);
@@ -61,7 +74,9 @@ test.each([
 
 test('a file that is no YAML or cannot be read is a problem, not a crash', () => {
   expect(parseYaml('p.yaml', 'pools: [', schema).problems[0]).toMatch(/^p\.yaml: line 1: /);
-  expect(readYamlFile('/nowhere/p.yaml', schema).problems[0]).toMatch(/^the configuration file \/nowhere\/p\.yaml cannot be read: /);
+  expect(readYamlFile('/nowhere/p.yaml', schema).problems[0]).toMatch(
+    /^the configuration file \/nowhere\/p\.yaml cannot be read: /,
+  );
 });
 
 test.each([
@@ -74,7 +89,9 @@ test.each([
 });
 
 describe('aliases', () => {
-  const shared = z.strictObject({ pools: z.array(z.strictObject({ name: z.string(), size: z.number() })) });
+  const shared = z.strictObject({
+    pools: z.array(z.strictObject({ name: z.string(), size: z.number() })),
+  });
 
   test('and merge keys are followed, hundreds of one anchor too', () => {
     const merged = 'pools:\n  - &base { name: a, size: 1 }\n  - { <<: *base, name: b }\n';
@@ -82,20 +99,32 @@ describe('aliases', () => {
       { name: 'a', size: 1 },
       { name: 'b', size: 1 },
     ]);
-    const many = parseYaml('p.yaml', `pools:\n  - &a { name: a, size: 1 }\n${'  - *a\n'.repeat(500)}`, shared);
+    const many = parseYaml(
+      'p.yaml',
+      `pools:\n  - &a { name: a, size: 1 }\n${'  - *a\n'.repeat(500)}`,
+      shared,
+    );
     expect(many.value?.pools).toHaveLength(501);
   });
 
   test('may be of anchors beside what the file is about, under a key that begins with x-', () => {
     const file = 'x-common: &common { name: a }\npools:\n  - { <<: *common, size: 1 }\n';
-    expect(parseYaml('p.yaml', file, shared)).toMatchObject({ value: { pools: [{ name: 'a', size: 1 }] }, problems: [] });
+    expect(parseYaml('p.yaml', file, shared)).toMatchObject({
+      value: { pools: [{ name: 'a', size: 1 }] },
+      problems: [],
+    });
   });
 
   test('that lead nowhere, or unfold into millions, are problems and no crash', () => {
-    expect(parseYaml('p.yaml', 'pools: *nope', shared).problems).toEqual(['p.yaml: line 1: there is no anchor &nope before *nope']);
+    expect(parseYaml('p.yaml', 'pools: *nope', shared).problems).toEqual([
+      'p.yaml: line 1: there is no anchor &nope before *nope',
+    ]);
     const lines = [
       'a: &a0 [x]',
-      ...Array.from({ length: 9 }, (_, n) => `b${n}: &a${n + 1} [${Array(9).fill(`*a${n}`).join()}]`),
+      ...Array.from(
+        { length: 9 },
+        (_, n) => `b${n}: &a${n + 1} [${Array(9).fill(`*a${n}`).join()}]`,
+      ),
       'pools: *a9',
     ];
     expect(parseYaml('p.yaml', lines.join('\n'), shared).problems).toEqual([
@@ -104,7 +133,8 @@ describe('aliases', () => {
   });
 });
 
-const lines = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('\n');
+const lines = (count: number, line: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => line(index)).join('\n');
 
 describe('a text that would take long', () => {
   // The numbers are such that comparing each with each would take minutes.
@@ -113,15 +143,23 @@ describe('a text that would take long', () => {
   test('for its many keys is read all the same, and one that stands there twice is found', () => {
     const text = lines(40_000, (index) => `k${index}: 1`);
     expect(Object.keys(parseYaml('p.yaml', text, any).value ?? {})).toHaveLength(40_000);
-    expect(parseYaml('p.yaml', `${text}\nk7: 2`, any).problems).toEqual(['p.yaml: line 40001: the key `k7` stands here a second time']);
+    expect(parseYaml('p.yaml', `${text}\nk7: 2`, any).problems).toEqual([
+      'p.yaml: line 40001: the key `k7` stands here a second time',
+    ]);
   });
 
   test.each([
     ['its length', `a: ${' '.repeat(600_000)}`, '524288 characters'],
-    ['merge keys', `a: &a\n${lines(1_000, (index) => `  k${index}: 1`)}\nb:\n${lines(4_000, () => '  - { <<: *a }')}`, '200000 values'],
+    [
+      'merge keys',
+      `a: &a\n${lines(1_000, (index) => `  k${index}: 1`)}\nb:\n${lines(4_000, () => '  - { <<: *a }')}`,
+      '200000 values',
+    ],
     ['aliases', `a: &a x\nb:\n${lines(40_000, () => '- *a')}`, '5000 aliases'],
   ])('for %s is refused', (_what, text, most) => {
-    expect(parseYaml('p.yaml', text, any).problems).toEqual([expect.stringMatching(`^p.yaml: there are more than ${most}`)]);
+    expect(parseYaml('p.yaml', text, any).problems).toEqual([
+      expect.stringMatching(`^p.yaml: there are more than ${most}`),
+    ]);
   });
 
   test('for its depth is refused', () => {

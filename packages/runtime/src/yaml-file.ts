@@ -13,7 +13,10 @@ export interface ReadYaml<T> {
   readonly problems: string[];
 }
 
-/** Reads one YAML file into a schema. Problems name the file and the place in it; nothing is thrown for a bad file. */
+/**
+ * Reads one YAML file into a schema. Problems name the file and the place in it; nothing is thrown
+ * for a bad file.
+ */
 export function readYamlFile<T>(path: string, schema: z.ZodType<T>): ReadYaml<T> {
   let source: string;
   try {
@@ -21,7 +24,9 @@ export function readYamlFile<T>(path: string, schema: z.ZodType<T>): ReadYaml<T>
   } catch (error) {
     return {
       value: undefined,
-      problems: [`the configuration file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`],
+      problems: [
+        `the configuration file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      ],
     };
   }
   return parseYaml(path, source, schema);
@@ -30,7 +35,8 @@ export function readYamlFile<T>(path: string, schema: z.ZodType<T>): ReadYaml<T>
 /** As `readYamlFile`, for text that is at hand; `path` is only for the messages. */
 export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>): ReadYaml<T> {
   const { content, errors } = readYaml(source);
-  if (errors.length > 0) return { value: undefined, problems: errors.map((error) => `${path}: ${error}`) };
+  if (errors.length > 0)
+    return { value: undefined, problems: errors.map((error) => `${path}: ${error}`) };
   const parsed = schema.safeParse(content ?? {}, { error: sayWhatIsWanted });
   if (parsed.success) return { value: parsed.data, written: content, problems: [] };
   const problems = withoutAfterthoughts(parsed.error.issues).flatMap((issue) =>
@@ -39,13 +45,19 @@ export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>)
   return { value: undefined, problems };
 }
 
-/** Of a value of another type only that is told, and not that the text where a list belongs is too long for one. */
+/**
+ * Of a value of another type only that is told, and not that the text where a list belongs is too
+ * long for one.
+ */
 function withoutAfterthoughts(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
-  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => place(path)));
+  const mistyped = new Set(
+    issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => place(path)),
+  );
   return issues.filter(({ code, path }) => code === 'invalid_type' || !mistyped.has(place(path)));
 }
 
-const place = (path: readonly PropertyKey[]): string => (path.length === 0 ? '' : `${path.map(String).join('.')}: `);
+const place = (path: readonly PropertyKey[]): string =>
+  path.length === 0 ? '' : `${path.map(String).join('.')}: `;
 
 function sentences(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
   if (issue.code !== 'unrecognized_keys') return [issue.message];
@@ -58,7 +70,10 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodType): string[] {
 
 /** The keys that the schema knows at a place. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let node: JsonSchema | boolean | undefined = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  let node: JsonSchema | boolean | undefined = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+  });
   for (const step of path) {
     if (typeof node !== 'object') return [];
     if (typeof step === 'number') node = Array.isArray(node.items) ? node.items[step] : node.items;

@@ -1,16 +1,26 @@
 import { z } from 'zod';
 
-/** What is wrong with a value, in the words of whoever writes YAML. The value itself is not shown: it may be a secret at the wrong place. */
+/**
+ * What is wrong with a value, in the words of whoever writes YAML. The value itself is not shown:
+ * it may be a secret at the wrong place.
+ */
 export function sayWhatIsWanted(issue: z.core.$ZodRawIssue): string | undefined {
   const { code, input } = issue;
-  if (code === 'invalid_type') return input === undefined ? 'is missing' : wantedType(String(issue.expected), input);
+  if (code === 'invalid_type')
+    return input === undefined ? 'is missing' : wantedType(String(issue.expected), input);
   if (code === 'invalid_value') return `must be ${issue.values.map(String).join(' or ')}`;
-  if (code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
+  if (code === 'too_small' && issue.origin === 'string' && issue.minimum === 1)
+    return 'must not be empty';
   if (code === 'too_small') return `must ${AMOUNT[issue.origin] ?? 'be'} at least ${issue.minimum}`;
-  return code === 'too_big' ? `must ${AMOUNT[issue.origin] ?? 'be'} at most ${issue.maximum}` : undefined;
+  return code === 'too_big'
+    ? `must ${AMOUNT[issue.origin] ?? 'be'} at most ${issue.maximum}`
+    : undefined;
 }
 
-const AMOUNT: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
+const AMOUNT: Readonly<Record<string, string>> = {
+  string: 'have a length of',
+  array: 'have a length of',
+};
 
 function wantedType(expected: string, input: unknown): string | undefined {
   const wanted = TYPES.get(expected);
@@ -21,9 +31,11 @@ function wantedType(expected: string, input: unknown): string | undefined {
 
 /** YAML makes a number of 1.20 and text of "5": it is the quotes that are wrong. */
 function quotesToMend(expected: string, input: unknown): string {
-  if (expected === 'string') return typeof input === 'number' || typeof input === 'boolean' ? ': put it in quotes' : '';
+  if (expected === 'string')
+    return typeof input === 'number' || typeof input === 'boolean' ? ': put it in quotes' : '';
   if (typeof input !== 'string') return '';
-  const isMeant = expected === 'boolean' ? /^(?:true|false)$/.test(input) : /^-?\d+(?:\.\d+)?$/.test(input);
+  const isMeant =
+    expected === 'boolean' ? /^(?:true|false)$/.test(input) : /^-?\d+(?:\.\d+)?$/.test(input);
   return isMeant ? ': leave out the quotes' : '';
 }
 

@@ -7,12 +7,17 @@ const draw = (share: number, times: number, seed: number): boolean[] => {
   const strikes = evenShare(seededRandom(seed));
   return Array.from({ length: times }, () => strikes(share));
 };
-const strikes = (share: number, times: number, seed: number): number => draw(share, times, seed).filter(Boolean).length;
+const strikes = (share: number, times: number, seed: number): number =>
+  draw(share, times, seed).filter(Boolean).length;
 
 describe('an even share', () => {
-  test.each([0.1, 0.2, 0.5])('of %d strikes in the first of as many times as make one, whatever the seed', (share) => {
-    for (let seed = 1; seed <= 100; seed += 1) expect(strikes(share, 1 / share, seed)).toBeGreaterThanOrEqual(1);
-  });
+  test.each([0.1, 0.2, 0.5])(
+    'of %d strikes in the first of as many times as make one, whatever the seed',
+    (share) => {
+      for (let seed = 1; seed <= 100; seed += 1)
+        expect(strikes(share, 1 / share, seed)).toBeGreaterThanOrEqual(1);
+    },
+  );
 
   test('comes to the share in the end', () => {
     for (let seed = 1; seed <= 20; seed += 1) {

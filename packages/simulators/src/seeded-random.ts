@@ -1,4 +1,7 @@
-/** mulberry32: small, fast, good enough to spread choices. The same seed gives the same numbers, uniform in [0, 1). */
+/**
+ * mulberry32: small, fast, good enough to spread choices. The same seed gives the same numbers,
+ * uniform in [0, 1).
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

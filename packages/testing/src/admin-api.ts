@@ -1,10 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 
-export type AdminApi = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) => Promise<unknown>;
+export type AdminApi = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: object,
+) => Promise<unknown>;
 
 interface Kubeconfig {
-  readonly clusters: [{ readonly cluster: { readonly server: string; readonly 'certificate-authority': string } }];
+  readonly clusters: [
+    { readonly cluster: { readonly server: string; readonly 'certificate-authority': string } },
+  ];
   readonly users: [{ readonly user: { readonly token: string } }];
 }
 
@@ -19,7 +25,10 @@ export async function connectAsAdmin(kubeconfigFile: string): Promise<AdminApi> 
   return (method, path, body) =>
     new Promise((resolve, reject) => {
       const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-      const headers = { authorization: `Bearer ${users[0].user.token}`, 'content-type': contentType };
+      const headers = {
+        authorization: `Bearer ${users[0].user.token}`,
+        'content-type': contentType,
+      };
       const call = request(`${server}${path}`, { method, ca, agent: false, headers }, (answer) => {
         let text = '';
         answer.setEncoding('utf8');

@@ -29,19 +29,29 @@ wait $part`;
  * Starts a program whose output goes to the end of a file. It ends with this process, however that
  * ends.
  */
-export function startPart(program: string, logFile: string, flags: Readonly<Record<string, string>>): ClusterPart {
+export function startPart(
+  program: string,
+  logFile: string,
+  flags: Readonly<Record<string, string>>,
+): ClusterPart {
   const log = openSync(logFile, 'a');
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const guard: ChildProcess = spawn('/bin/sh', ['-c', GUARD, 'paddock-cluster-guard', program, ...args], {
-    detached: true,
-    stdio: ['ignore', log, log, 'pipe', 'pipe'],
-  });
+  const guard: ChildProcess = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'paddock-cluster-guard', program, ...args],
+    {
+      detached: true,
+      stdio: ['ignore', log, log, 'pipe', 'pipe'],
+    },
+  );
   closeSync(log);
   const exited = once(guard, 'exit');
   const [, , , life, said] = guard.stdio;
   // To close the pipe of a guard that has ended fails, and is harmless.
   life?.on('error', () => undefined);
-  const processId = once(createInterface({ input: said as Readable }), 'line').then(([line]) => Number(line));
+  const processId = once(createInterface({ input: said as Readable }), 'line').then(([line]) =>
+    Number(line),
+  );
   processId.catch(() => undefined); // whoever sends a signal is told
   return {
     async stop() {

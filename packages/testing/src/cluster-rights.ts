@@ -8,15 +8,21 @@ const DEPLOYED = join(import.meta.dirname, '../../../deploy/kubernetes');
 const COLLECTIONS = {
   ServiceAccount: (namespace: string) => `/api/v1/namespaces/${namespace}/serviceaccounts`,
   Role: (namespace: string) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`,
-  RoleBinding: (namespace: string) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`,
-  NetworkPolicy: (namespace: string) => `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`,
-  PodDisruptionBudget: (namespace: string) => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`,
+  RoleBinding: (namespace: string) =>
+    `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`,
+  NetworkPolicy: (namespace: string) =>
+    `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`,
+  PodDisruptionBudget: (namespace: string) =>
+    `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`,
 };
 
 export interface Manifest {
   readonly kind: keyof typeof COLLECTIONS;
   readonly metadata: { readonly name: string };
-  readonly rules?: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+  readonly rules?: readonly {
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
 }
 
 /** The objects of a file in deploy/kubernetes. */
@@ -27,7 +33,8 @@ export async function deployedManifests(file: string): Promise<Manifest[]> {
 
 /** Creates a file's objects in a namespace, as `kubectl create` would. */
 export async function deploy(admin: AdminApi, file: string, namespace: string): Promise<void> {
-  for (const manifest of await deployedManifests(file)) await admin('POST', COLLECTIONS[manifest.kind](namespace), manifest);
+  for (const manifest of await deployedManifests(file))
+    await admin('POST', COLLECTIONS[manifest.kind](namespace), manifest);
 }
 
 /**
@@ -35,7 +42,11 @@ export async function deploy(admin: AdminApi, file: string, namespace: string): 
  * of runners.
  */
 export async function grantRights(admin: AdminApi, namespaces: readonly string[]): Promise<void> {
-  await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'paddock' } });
+  await admin('POST', '/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'paddock' },
+  });
   await deploy(admin, 'service-accounts.yaml', 'paddock');
   for (const namespace of namespaces) await deploy(admin, 'runner-namespace.yaml', namespace);
 }
@@ -44,12 +55,22 @@ export async function grantRights(admin: AdminApi, namespaces: readonly string[]
  * Writes a kubeconfig for a service's service account beside the administrator's, with a token as
  * in its pod; returns its path.
  */
-export async function kubeconfigOf(admin: AdminApi, service: 'scheduler' | 'reconciler', adminsFile: string): Promise<string> {
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
+export async function kubeconfigOf(
+  admin: AdminApi,
+  service: 'scheduler' | 'reconciler',
+  adminsFile: string,
+): Promise<string> {
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds: 3600 },
+  };
   const path = `${COLLECTIONS.ServiceAccount('paddock')}/paddock-${service}/token`;
   const { status } = (await admin('POST', path, body)) as { status: { token: string } };
   const text = await readFile(adminsFile, 'utf8');
   const file = `${adminsFile}-${service}`;
-  await writeFile(file, text.replace(/"token":"\w+"/, `"token":"${status.token}"`), { mode: 0o600 });
+  await writeFile(file, text.replace(/"token":"\w+"/, `"token":"${status.token}"`), {
+    mode: 0o600,
+  });
   return file;
 }

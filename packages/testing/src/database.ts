@@ -3,7 +3,12 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { ServiceName } from '@paddock/db/service-roles';
 import type { Kysely } from 'kysely';
 import { admitLogins, type ServiceLogins, urlFor } from './service-logins.ts';
-import { dropDatabase, uniqueDatabaseName, urlOfDatabase, withConnection } from './server-connection.ts';
+import {
+  dropDatabase,
+  uniqueDatabaseName,
+  urlOfDatabase,
+  withConnection,
+} from './server-connection.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 /** A database of its own for one test file. */
@@ -43,12 +48,24 @@ export async function createTestDatabase(): Promise<TestDatabase> {
  * The environment of a migrated schema. Its drop() closes its own connections, then calls the given
  * one.
  */
-export async function openMigrated(given: { url: string; schema: string; drop?: () => Promise<void> }): Promise<TestDatabase> {
+export async function openMigrated(given: {
+  url: string;
+  schema: string;
+  drop?: () => Promise<void>;
+}): Promise<TestDatabase> {
   await admitLogins(given.url, serviceLogins(), given.schema);
   return openEnvironment(given);
 }
 
-function openEnvironment({ url, schema, drop }: { url: string; schema: string; drop?: () => Promise<void> }): TestDatabase {
+function openEnvironment({
+  url,
+  schema,
+  drop,
+}: {
+  url: string;
+  schema: string;
+  drop?: () => Promise<void>;
+}): TestDatabase {
   const closing: (() => Promise<void>)[] = [];
   const open = (at: string): Kysely<Database> => {
     const { db, close } = connectDatabase({
@@ -89,14 +106,19 @@ async function createDatabase(template: string): Promise<EmptyDatabase> {
   const server = fromSetup('PADDOCK_TEST_SERVER_URL');
   const name = uniqueDatabaseName('paddock_test');
   // A copy of the files: the default, through the log, costs three times the CPU time.
-  await withConnection(server, (client) => client.query(`create database ${name} template ${template} strategy file_copy`));
+  await withConnection(server, (client) =>
+    client.query(`create database ${name} template ${template} strategy file_copy`),
+  );
   return { url: urlOfDatabase(server, name), drop: () => dropDatabase(server, name) };
 }
 
-const serviceLogins = (): ServiceLogins => JSON.parse(fromSetup('PADDOCK_TEST_LOGINS')) as ServiceLogins;
+const serviceLogins = (): ServiceLogins =>
+  JSON.parse(fromSetup('PADDOCK_TEST_LOGINS')) as ServiceLogins;
 
 function fromSetup(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== '') return value;
-  throw new Error(`${name} is not set, so there is no database to test on. Name the file *.db.test.ts and run it with \`pnpm jest\`.`);
+  throw new Error(
+    `${name} is not set, so there is no database to test on. Name the file *.db.test.ts and run it with \`pnpm jest\`.`,
+  );
 }

@@ -8,16 +8,29 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
  * A pools document with all defaults filled in. Unless given: a pool `linux`, and every entity
  * allowed.
  */
-export function examplePools(given: { pools?: readonly Partial<Pool>[]; entities?: object } = {}): PoolsDocument {
+export function examplePools(
+  given: { pools?: readonly Partial<Pool>[]; entities?: object } = {},
+): PoolsDocument {
   const { pools = [{}], entities = { '*': { maxWorkers: null } } } = given;
-  const standard = { name: 'linux', labels: ['self-hosted', 'linux'], image: 'ghcr.io/acme/runner:1', namespace: 'runners' };
-  return poolsDocument.parse({ pools: pools.map((pool) => Object.assign({}, standard, pool)), entities });
+  const standard = {
+    name: 'linux',
+    labels: ['self-hosted', 'linux'],
+    image: 'ghcr.io/acme/runner:1',
+    namespace: 'runners',
+  };
+  return poolsDocument.parse({
+    pools: pools.map((pool) => Object.assign({}, standard, pool)),
+    entities,
+  });
 }
 
 /** Puts a new version of the pools document in force. */
 export async function putPools(db: Kysely<Database>, document: PoolsDocument): Promise<void> {
   const content = JSON.stringify(document);
-  await db.insertInto('pools_documents').values({ digest: content, content, loaded_by: 'test' }).execute();
+  await db
+    .insertInto('pools_documents')
+    .values({ digest: content, content, loaded_by: 'test' })
+    .execute();
 }
 
 let lastJobId = 34_500_000_000;

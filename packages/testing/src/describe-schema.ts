@@ -7,10 +7,20 @@ import { type Kysely, sql } from 'kysely';
  * migrator's bookkeeping. Equal schemas give equal texts.
  */
 export async function describeSchema(db: Kysely<Database>): Promise<string> {
-  const [{ schema } = { schema: '' }] = (await sql<{ schema: string }>`select current_schema() as schema`.execute(db)).rows;
-  const sections = [await readTypes(db), await readFunctions(db), await readTables(db), await readIndexes(db), await readTriggers(db)];
+  const [{ schema } = { schema: '' }] = (
+    await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
+  ).rows;
+  const sections = [
+    await readTypes(db),
+    await readFunctions(db),
+    await readTables(db),
+    await readIndexes(db),
+    await readTriggers(db),
+  ];
   const text = sections.map((definitions) => definitions.join('\n\n')).join('\n\n');
-  const unqualified = text.replaceAll(`${schema}.`, '').replaceAll(`search_path TO '${schema}'`, "search_path TO '$schema'");
+  const unqualified = text
+    .replaceAll(`${schema}.`, '')
+    .replaceAll(`search_path TO '${schema}'`, "search_path TO '$schema'");
   return `${unqualified.replaceAll(/[ \t]+$/gm, '')}\n`;
 }
 

@@ -8,26 +8,35 @@ describe('the embedded server and its clients', () => {
 
   beforeAll(async () => {
     postgres = await startPostgres();
-    await withConnection(postgres.url(), (client) => client.query('create table kept (value text)'));
+    await withConnection(postgres.url(), (client) =>
+      client.query('create table kept (value text)'),
+    );
   });
 
   afterAll(() => postgres.stop({ mode: 'fast' }));
 
-  test.each(['smart', 'fast'] as const)('a %s halt cuts off who stays, with the code of a shutdown', async (mode) => {
-    const guest = await connectGuest(postgres.url());
-    await postgres.halt({ mode });
-    expect(await guest.cutOff).toMatchObject({ code: '57P01' });
-    await postgres.resume();
-  });
+  test.each(['smart', 'fast'] as const)(
+    'a %s halt cuts off who stays, with the code of a shutdown',
+    async (mode) => {
+      const guest = await connectGuest(postgres.url());
+      await postgres.halt({ mode });
+      expect(await guest.cutOff).toMatchObject({ code: '57P01' });
+      await postgres.resume();
+    },
+  );
 
   test('an immediate halt is a crash: the next start recovers what was committed, and nothing else', async () => {
-    await withConnection(postgres.url(), (client) => client.query(`insert into kept values ('committed')`));
+    await withConnection(postgres.url(), (client) =>
+      client.query(`insert into kept values ('committed')`),
+    );
     const guest = await connectGuest(postgres.url());
     await guest.client.query(`begin; insert into kept values ('open')`);
     await postgres.halt({ mode: 'immediate' });
     await guest.cutOff;
     await postgres.resume();
-    const { rows } = await withConnection(postgres.url(), (client) => client.query('select value from kept'));
+    const { rows } = await withConnection(postgres.url(), (client) =>
+      client.query('select value from kept'),
+    );
     expect(rows).toEqual([{ value: 'committed' }]);
   });
 

@@ -24,12 +24,27 @@ function knownExamples(): readonly EventExamples[] {
  * undefined removed. The payload is the caller's own. Throws with the list of examples if there is
  * none for the event and action.
  */
-export function examplePayload(event: string, action: string | undefined, overrides: JsonObject = {}): JsonObject {
+export function examplePayload(
+  event: string,
+  action: string | undefined,
+  overrides: JsonObject = {},
+): JsonObject {
   const examples = knownExamples().find(({ name }) => name === event)?.examples ?? [];
   const example = examples.find((candidate) => candidate['action'] === action);
-  if (example) return merge(merge(structuredClone(example), event === 'workflow_job' && action === 'queued' ? queuedNow() : {}), overrides);
-  const actions = [...new Set(examples.map((candidate) => JSON.stringify(candidate['action']) ?? 'none'))].join(', ');
-  throw new Error(`There is no example of ${event} with the action ${action}; of this event there are: ${actions || 'no examples'}.`);
+  if (example)
+    return merge(
+      merge(
+        structuredClone(example),
+        event === 'workflow_job' && action === 'queued' ? queuedNow() : {},
+      ),
+      overrides,
+    );
+  const actions = [
+    ...new Set(examples.map((candidate) => JSON.stringify(candidate['action']) ?? 'none')),
+  ].join(', ');
+  throw new Error(
+    `There is no example of ${event} with the action ${action}; of this event there are: ${actions || 'no examples'}.`,
+  );
 }
 
 function queuedNow(): JsonObject {
@@ -41,7 +56,9 @@ function merge(target: JsonObject, changes: JsonObject): JsonObject {
   for (const [field, change] of Object.entries(changes)) {
     const present = target[field];
     if (change === undefined) delete target[field];
-    else target[field] = isObject(present) && isObject(change) ? merge(present, change) : structuredClone(change);
+    else
+      target[field] =
+        isObject(present) && isObject(change) ? merge(present, change) : structuredClone(change);
   }
   return target;
 }

@@ -26,12 +26,23 @@ export interface FaultyProxy {
    * Answers some calls itself, with a 500 in HTML: before they are passed on, or after they were
    * executed. A path is a regular expression.
    */
-  fail(calls: { readonly method: string; readonly path: RegExp; readonly times: number; readonly isDone: boolean }): void;
+  fail(calls: {
+    readonly method: string;
+    readonly path: RegExp;
+    readonly times: number;
+    readonly isDone: boolean;
+  }): void;
   stop(): Promise<void>;
 }
 
-export async function startFaultyProxy(target: string, certificate: { certFile: string; keyFile: string }): Promise<FaultyProxy> {
-  const [cert, key] = await Promise.all([readFile(certificate.certFile), readFile(certificate.keyFile)]);
+export async function startFaultyProxy(
+  target: string,
+  certificate: { certFile: string; keyFile: string },
+): Promise<FaultyProxy> {
+  const [cert, key] = await Promise.all([
+    readFile(certificate.certFile),
+    readFile(certificate.keyFile),
+  ]);
   const agent = new Agent({ keepAlive: true, ca: cert });
   const sockets = new Set<TLSSocket>();
   const silent = new WeakSet<object>();
@@ -40,7 +51,13 @@ export async function startFaultyProxy(target: string, certificate: { certFile: 
   let failing: { method: string; path: RegExp; left: number; isDone: boolean } | undefined;
 
   const takeFailure = ({ method, url = '' }: IncomingMessage): { isDone: boolean } | undefined => {
-    if (failing === undefined || failing.left === 0 || method !== failing.method || !failing.path.test(url)) return undefined;
+    if (
+      failing === undefined ||
+      failing.left === 0 ||
+      method !== failing.method ||
+      !failing.path.test(url)
+    )
+      return undefined;
     failing.left -= 1;
     return failing;
   };
@@ -63,7 +80,8 @@ export async function startFaultyProxy(target: string, certificate: { certFile: 
     size = Number.POSITIVE_INFINITY,
   ): Promise<void> => {
     let left = size;
-    if (!silent.has(socket)) response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
+    if (!silent.has(socket))
+      response.writeHead(answer.statusCode ?? 502, answer.headers).flushHeaders();
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       if (silent.has(socket)) continue;
       const written = Promise.withResolvers<unknown>();
@@ -100,7 +118,8 @@ export async function startFaultyProxy(target: string, certificate: { certFile: 
       for (const socket of sockets) silent.add(socket);
       return sockets.size;
     },
-    fail: ({ method, path, times, isDone }) => void (failing = { method, path, left: times, isDone }),
+    fail: ({ method, path, times, isDone }) =>
+      void (failing = { method, path, left: times, isDone }),
     async stop() {
       server.close();
       server.closeAllConnections();
@@ -110,4 +129,5 @@ export async function startFaultyProxy(target: string, certificate: { certFile: 
   };
 }
 
-const refuse = (response: ServerResponse): void => void response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>');
+const refuse = (response: ServerResponse): void =>
+  void response.writeHead(500, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>');

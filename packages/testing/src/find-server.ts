@@ -17,8 +17,12 @@ const PORT = 5432;
  * the embedded one. Rejects if TEST_DATABASE_URL cannot be used. If a container cannot be started,
  * prints so and goes on.
  */
-export async function findServer(testDatabaseUrl: string | undefined, warn: (message: string) => void): Promise<FoundServer> {
-  if (testDatabaseUrl !== undefined && testDatabaseUrl !== '') return useGivenServer(testDatabaseUrl);
+export async function findServer(
+  testDatabaseUrl: string | undefined,
+  warn: (message: string) => void,
+): Promise<FoundServer> {
+  if (testDatabaseUrl !== undefined && testDatabaseUrl !== '')
+    return useGivenServer(testDatabaseUrl);
   return (await startContainer(warn)) ?? startEmbedded();
 }
 
@@ -29,9 +33,12 @@ async function useGivenServer(url: string): Promise<FoundServer> {
     );
     return rows[0]?.allowed === true;
   }).catch((error: unknown) => {
-    throw new Error('The tests cannot connect to the server in TEST_DATABASE_URL: correct it, or unset it to test on an embedded one.', {
-      cause: error,
-    });
+    throw new Error(
+      'The tests cannot connect to the server in TEST_DATABASE_URL: correct it, or unset it to test on an embedded one.',
+      {
+        cause: error,
+      },
+    );
   });
   if (!allowed) {
     throw new Error(
@@ -57,11 +64,23 @@ async function startContainer(warn: (message: string) => void): Promise<FoundSer
   try {
     const container = await new GenericContainer(IMAGE)
       .withEnvironment({ POSTGRES_HOST_AUTH_METHOD: 'trust' })
-      .withCommand(['-c', `max_connections=${MAX_CONNECTIONS}`, '-c', 'fsync=off', '-c', 'full_page_writes=off'])
+      .withCommand([
+        '-c',
+        `max_connections=${MAX_CONNECTIONS}`,
+        '-c',
+        'fsync=off',
+        '-c',
+        'full_page_writes=off',
+      ])
       .withTmpFs({ '/var/lib/postgresql': 'rw' })
       .withExposedPorts(PORT)
       // The image starts the server twice: the first one only prepares the cluster.
-      .withWaitStrategy(Wait.forAll([Wait.forLogMessage(/ready to accept connections/, 2), Wait.forListeningPorts()]))
+      .withWaitStrategy(
+        Wait.forAll([
+          Wait.forLogMessage(/ready to accept connections/, 2),
+          Wait.forListeningPorts(),
+        ]),
+      )
       .start();
     return {
       url: `postgresql://postgres@${container.getHost()}:${container.getMappedPort(PORT)}/postgres`,
@@ -70,7 +89,9 @@ async function startContainer(warn: (message: string) => void): Promise<FoundSer
       },
     };
   } catch (error) {
-    warn(`Docker is here but could not run ${IMAGE} (${String(error)}): the tests use the embedded PostgreSQL.`);
+    warn(
+      `Docker is here but could not run ${IMAGE} (${String(error)}): the tests use the embedded PostgreSQL.`,
+    );
     return undefined;
   }
 }

@@ -3,6 +3,11 @@
  * of its labels.
  */
 export function metricSum(page: string, name: string): number {
-  const lines = page.split('\n').filter((line) => line.startsWith(name) && /^[ {},]|^$/.test(line.slice(name.length, name.length + 1)));
+  const lines = page
+    .split('\n')
+    .filter(
+      (line) =>
+        line.startsWith(name) && /^[ {},]|^$/.test(line.slice(name.length, name.length + 1)),
+    );
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }

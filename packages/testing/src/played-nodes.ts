@@ -9,7 +9,8 @@ const STAGES = join(import.meta.dirname, 'kwok-stages.yaml');
 const PROGRAMS = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 
 /** Whether a folder has what nodes need. */
-export const canPlayNodes = (assets: string): boolean => PROGRAMS.every((program) => existsSync(join(assets, program)));
+export const canPlayNodes = (assets: string): boolean =>
+  PROGRAMS.every((program) => existsSync(join(assets, program)));
 
 /** The folder that `KUBEBUILDER_ASSETS` names, if it has what nodes need. */
 export function findAssets(): string | undefined {
@@ -18,7 +19,11 @@ export function findAssets(): string | undefined {
 }
 
 /** The log of every container, unless the file `container.log` changes. */
-const LOG = ['√ Connected to GitHub', 'Listening for Jobs', 'Runner listener exit with 0 return code, stop the service, no retry needed.'];
+const LOG = [
+  '√ Connected to GitHub',
+  'Listening for Jobs',
+  'Runner listener exit with 0 return code, stop the service, no retry needed.',
+];
 
 export interface PlayedNodes {
   readonly assets: string;
@@ -37,8 +42,13 @@ export interface PlayedNodes {
  */
 export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
   const { assets, dir, kubeconfigFile, certFile, keyFile, start } = nodes;
-  if (!canPlayNodes(assets)) throw new Error(`${assets} lacks one of ${PROGRAMS.join(', ')}, which nodes need`);
-  const common = { kubeconfig: kubeconfigFile, 'bind-address': '127.0.0.1', 'leader-elect': 'false' };
+  if (!canPlayNodes(assets))
+    throw new Error(`${assets} lacks one of ${PROGRAMS.join(', ')}, which nodes need`);
+  const common = {
+    kubeconfig: kubeconfigFile,
+    'bind-address': '127.0.0.1',
+    'leader-elect': 'false',
+  };
   const busy = { 'kube-api-qps': '500', 'kube-api-burst': '1000' };
   start('kube-controller-manager', {
     ...common,
@@ -50,11 +60,24 @@ export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
     // KWOK plays no heartbeats: the test decides when a node is lost.
     'node-monitor-grace-period': '1000h',
   });
-  start('kube-scheduler', { ...common, ...busy, 'secure-port': String(await findFreePort()), 'cert-dir': join(dir, 'certs-scheduler') });
+  start('kube-scheduler', {
+    ...common,
+    ...busy,
+    'secure-port': String(await findFreePort()),
+    'cert-dir': join(dir, 'certs-scheduler'),
+  });
   const kubeletPort = String(await findFreePort());
   const logsFile = join(dir, 'container.log');
-  await writeFile(logsFile, LOG.map((line) => `2026-01-01T00:00:00.000000000Z stdout F ${line}\n`).join(''));
-  const logs = { apiVersion: 'kwok.x-k8s.io/v1alpha1', kind: 'ClusterLogs', metadata: { name: 'all' }, spec: { logs: [{ logsFile }] } };
+  await writeFile(
+    logsFile,
+    LOG.map((line) => `2026-01-01T00:00:00.000000000Z stdout F ${line}\n`).join(''),
+  );
+  const logs = {
+    apiVersion: 'kwok.x-k8s.io/v1alpha1',
+    kind: 'ClusterLogs',
+    metadata: { name: 'all' },
+    spec: { logs: [{ logsFile }] },
+  };
   const config = join(dir, 'kwok.yaml');
   await writeFile(config, `${await readFile(STAGES, 'utf8')}---\n${JSON.stringify(logs)}\n`);
   start('kwok', {
@@ -70,7 +93,8 @@ export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
   });
 
   const admin = await connectAsAdmin(kubeconfigFile);
-  for (let number = 1; number <= nodes.count; number++) await admin('POST', '/api/v1/nodes', nodeManifest(`node-${number}`));
+  for (let number = 1; number <= nodes.count; number++)
+    await admin('POST', '/api/v1/nodes', nodeManifest(`node-${number}`));
   await waitFor('the nodes to be ready', async () => {
     const { items } = (await admin('GET', '/api/v1/nodes')) as { items: PlayedNode[] };
     return items.filter(isReady).length >= nodes.count;
@@ -79,12 +103,17 @@ export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
 
 interface PlayedNode {
   readonly spec: { readonly taints?: readonly unknown[] };
-  readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  readonly status: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
 }
 
 /** The controllers taint a new node until they have seen it ready. */
 const isReady = ({ spec, status }: PlayedNode): boolean =>
-  spec.taints === undefined && status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true;
+  spec.taints === undefined &&
+  status.conditions?.some(
+    (condition) => condition.type === 'Ready' && condition.status === 'True',
+  ) === true;
 
 function nodeManifest(name: string): object {
   const capacity = { cpu: '256', memory: '1Ti', pods: '6000', 'ephemeral-storage': '10Ti' };
@@ -94,7 +123,11 @@ function nodeManifest(name: string): object {
     metadata: {
       name,
       annotations: { 'kwok.x-k8s.io/node': 'fake' },
-      labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+      },
     },
     status: { allocatable: capacity, capacity },
   };

@@ -31,18 +31,31 @@ describe('startProgram', () => {
       setInterval(() => {}, 1000);`,
     );
     const seen: string[] = [];
-    const service = await startProgram({ program, env: { PATH: '/usr/bin', ONLY: 'this' }, onLine: (line) => seen.push(line) });
+    const service = await startProgram({
+      program,
+      env: { PATH: '/usr/bin', ONLY: 'this' },
+      onLine: (line) => seen.push(line),
+    });
     expect(service.port).toBe(4711);
     service.kill('SIGTERM');
     expect(await service.exited).toEqual({ code: 3, signal: null });
     service.kill('SIGTERM');
-    expect(service.lines().toSorted()).toEqual(['bye', 'warming up', '{"message":"listening","port":4711,"env":["ONLY","PATH"]}']);
+    expect(service.lines().toSorted()).toEqual([
+      'bye',
+      'warming up',
+      '{"message":"listening","port":4711,"env":["ONLY","PATH"]}',
+    ]);
     expect(seen).toEqual(service.lines());
   });
 
   test('rejects with the output of a program that ends before', async () => {
-    const program = await write('fails.mjs', `console.error('PADDOCK_DATABASE_URL is missing'); process.exitCode = 78;`);
-    await expect(startProgram({ program, env: {} })).rejects.toThrow(/exit code 78[^]*PADDOCK_DATABASE_URL is missing/);
+    const program = await write(
+      'fails.mjs',
+      `console.error('PADDOCK_DATABASE_URL is missing'); process.exitCode = 78;`,
+    );
+    await expect(startProgram({ program, env: {} })).rejects.toThrow(
+      /exit code 78[^]*PADDOCK_DATABASE_URL is missing/,
+    );
   });
 
   test('kills a program that stays silent, and says so', async () => {
@@ -61,7 +74,9 @@ describe('startProgram', () => {
     const starter = `
       import { startProgram } from ${JSON.stringify(import.meta.resolve('@paddock/processes/start-program'))};
       console.log((await startProgram({ program: ${JSON.stringify(program)}, env: {} })).port);`;
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', starter], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', starter], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const [port] = await once(createInterface({ input: parent.stdout }), 'line');
     expect(await answers(Number(port))).toBe(true);
     parent.kill('SIGKILL');

@@ -13,7 +13,8 @@ fc.configureGlobal({ seed: SEED });
 /**
  * Seeds for a test with slow random cases: everyday runs also try those that once found a defect.
  */
-export const seedsAnd = (...foundDefects: readonly number[]): readonly number[] => (drawn === undefined ? [SEED, ...foundDefects] : [SEED]);
+export const seedsAnd = (...foundDefects: readonly number[]): readonly number[] =>
+  drawn === undefined ? [SEED, ...foundDefects] : [SEED];
 
 /**
  * Any character of well-formed text. fast-check's own, `binary`, first lists them all, which takes

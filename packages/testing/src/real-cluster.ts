@@ -47,16 +47,29 @@ export interface RealClusterOptions {
  * kube-controller-manager and kwok there. They end with this process, in any way. Rejects with the
  * end of the programs' logs if they do not become ready.
  */
-export async function startRealCluster(assets: string, options: RealClusterOptions = {}): Promise<RealCluster> {
+export async function startRealCluster(
+  assets: string,
+  options: RealClusterOptions = {},
+): Promise<RealCluster> {
   const dir = options.folder ?? (await mkdtemp(join(tmpdir(), 'paddock-cluster-')));
   const token = randomBytes(16).toString('hex');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const serviceAccountKey = join(dir, 'service-account.key');
   const tokens = join(dir, 'tokens.csv');
-  await writeFile(serviceAccountKey, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  await writeFile(serviceAccountKey, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
+    mode: 0o600,
+  });
   await writeFile(tokens, `${token},admin,admin,system:masters\n`, { mode: 0o600 });
-  const [etcdPort, peerPort, apiPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
-  const [etcd, peer, api] = [`http://127.0.0.1:${etcdPort}`, `http://127.0.0.1:${peerPort}`, `https://127.0.0.1:${apiPort}`];
+  const [etcdPort, peerPort, apiPort] = [
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+  ];
+  const [etcd, peer, api] = [
+    `http://127.0.0.1:${etcdPort}`,
+    `http://127.0.0.1:${peerPort}`,
+    `https://127.0.0.1:${apiPort}`,
+  ];
 
   const parts = new Map<string, ClusterPart>();
   const logs: string[] = [];
@@ -97,10 +110,15 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
     'allow-privileged': 'true',
     ...options.apiServerFlags,
   };
-  const certificate = { certFile: join(dir, 'certs', 'apiserver.crt'), keyFile: join(dir, 'certs', 'apiserver.key') };
+  const certificate = {
+    certFile: join(dir, 'certs', 'apiserver.crt'),
+    keyFile: join(dir, 'certs', 'apiserver.key'),
+  };
   const startApiServer = async (): Promise<void> => {
     start('kube-apiserver', apiFlags);
-    await waitFor(`a ready kube-apiserver at ${api}`, async () => isReady(api, token, certificate.certFile));
+    await waitFor(`a ready kube-apiserver at ${api}`, async () =>
+      isReady(api, token, certificate.certFile),
+    );
   };
   const kubeconfigFile = join(dir, 'kubeconfig');
   try {
@@ -112,12 +130,23 @@ export async function startRealCluster(assets: string, options: RealClusterOptio
     await writeFile(kubeconfigFile, kubeconfig(api, token, certificate.certFile), { mode: 0o600 });
     if (options.nodes !== undefined) {
       const { certFile, keyFile } = certificate;
-      await startPlayedNodes({ assets, dir, kubeconfigFile, certFile, keyFile, serviceAccountKey, count: options.nodes, start });
+      await startPlayedNodes({
+        assets,
+        dir,
+        kubeconfigFile,
+        certFile,
+        keyFile,
+        serviceAccountKey,
+        count: options.nodes,
+        start,
+      });
     }
   } catch (error) {
     const ends = await Promise.all(logs.map(endOf));
     await stop();
-    throw new Error(`The cluster programs in ${assets} did not start:\n${ends.join('\n')}`, { cause: error });
+    throw new Error(`The cluster programs in ${assets} did not start:\n${ends.join('\n')}`, {
+      cause: error,
+    });
   }
   return {
     url: api,
@@ -141,10 +170,14 @@ async function isReady(api: string, token: string, certificate: string): Promise
   const ca = await readFile(certificate).catch(() => undefined);
   if (ca === undefined) return false;
   return new Promise((resolve) => {
-    const asked = request(`${api}/readyz`, { ca, agent: false, headers: { authorization: `Bearer ${token}` } }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200);
-    });
+    const asked = request(
+      `${api}/readyz`,
+      { ca, agent: false, headers: { authorization: `Bearer ${token}` } },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === 200);
+      },
+    );
     asked.on('error', () => resolve(false));
     asked.end();
   });

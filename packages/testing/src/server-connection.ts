@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 /** Opens one connection for the time of `work`. */
-export async function withConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withConnection<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'paddock-test-server' });
   // An idle connection that breaks raises this event too; then its next query fails.
   client.on('error', () => undefined);
@@ -48,5 +51,7 @@ export async function dropDatabase(serverUrl: string, name: string): Promise<voi
 }
 
 function isInUse(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === OBJECT_IN_USE;
+  return (
+    typeof error === 'object' && error !== null && 'code' in error && error.code === OBJECT_IN_USE
+  );
 }

@@ -13,10 +13,14 @@ export interface ServiceLogins {
 
 const SERVICES: readonly ServiceName[] = ['ingress', 'scheduler', 'reconciler'];
 
-const nameOfLogin = ({ prefix }: ServiceLogins, service: ServiceName): string => `${prefix}_${service}`;
+const nameOfLogin = ({ prefix }: ServiceLogins, service: ServiceName): string =>
+  `${prefix}_${service}`;
 
 export async function createLogins(serverUrl: string): Promise<ServiceLogins> {
-  const logins = { prefix: `paddock_test_${randomBytes(6).toString('hex')}`, password: randomBytes(18).toString('hex') };
+  const logins = {
+    prefix: `paddock_test_${randomBytes(6).toString('hex')}`,
+    password: randomBytes(18).toString('hex'),
+  };
   await withConnection(serverUrl, async (client) => {
     for (const name of SERVICES.map((service) => nameOfLogin(logins, service))) {
       await client.query(`create role ${name} login password '${logins.password}'`);
@@ -28,15 +32,21 @@ export async function createLogins(serverUrl: string): Promise<ServiceLogins> {
 }
 
 /** Makes the logins members of the roles of a schema's services, which the migrator has made. */
-export async function admitLogins(serverUrl: string, logins: ServiceLogins, schema: string): Promise<void> {
+export async function admitLogins(
+  serverUrl: string,
+  logins: ServiceLogins,
+  schema: string,
+): Promise<void> {
   await withConnection(serverUrl, async (client) => {
-    for (const service of SERVICES) await client.query(`grant ${roleOf(schema, service)} to ${nameOfLogin(logins, service)}`);
+    for (const service of SERVICES)
+      await client.query(`grant ${roleOf(schema, service)} to ${nameOfLogin(logins, service)}`);
   });
 }
 
 export async function dropLogins(serverUrl: string, logins: ServiceLogins): Promise<void> {
   await withConnection(serverUrl, async (client) => {
-    for (const service of SERVICES) await client.query(`drop role if exists ${nameOfLogin(logins, service)}`);
+    for (const service of SERVICES)
+      await client.query(`drop role if exists ${nameOfLogin(logins, service)}`);
   });
 }
 

@@ -13,7 +13,11 @@ describe('examplePayload', () => {
       organization: undefined,
       installation: { id: 3 },
     });
-    expect(changed).toMatchObject({ action: 'queued', repository: plain['repository'], installation: { id: 3 } });
+    expect(changed).toMatchObject({
+      action: 'queued',
+      repository: plain['repository'],
+      installation: { id: 3 },
+    });
     expect(changed['workflow_job']).toMatchObject({ id: 7, labels: ['paddock'], started_at: null });
     expect(changed).not.toHaveProperty('organization');
     expect(examplePayload('workflow_job', 'queued')).toEqual(plain);
@@ -24,7 +28,9 @@ describe('examplePayload', () => {
   });
 
   test('says what there is when there is no such example', () => {
-    expect(() => examplePayload('workflow_job', 'vanished')).toThrow(/"in_progress", "completed", "queued", "waiting"/);
+    expect(() => examplePayload('workflow_job', 'vanished')).toThrow(
+      /"in_progress", "completed", "queued", "waiting"/,
+    );
     expect(() => examplePayload('nothing', 'created')).toThrow(/there are: no examples/);
   });
 });
@@ -41,7 +47,13 @@ describe('signedDelivery', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
     try {
-      const delivery = await signedDelivery({ event: 'ping', payload: { zen: 'ä' }, secret: 's3cret', appId: 12, guid: 'a-guid' });
+      const delivery = await signedDelivery({
+        event: 'ping',
+        payload: { zen: 'ä' },
+        secret: 's3cret',
+        appId: 12,
+        guid: 'a-guid',
+      });
       const answer = await post(`http://127.0.0.1:${port}/webhook`, delivery);
       expect([answer.status, await answer.text()]).toEqual([202, 'taken']);
       expect(received[0]?.headers).toMatchObject({

@@ -25,7 +25,14 @@ export interface SignedDelivery {
 /**
  * A webhook delivery with the headers that GitHub sends for an App, signed by GitHub's own library.
  */
-export async function signedDelivery({ event, payload, secret, appId, guid, headers }: DeliveryContent): Promise<SignedDelivery> {
+export async function signedDelivery({
+  event,
+  payload,
+  secret,
+  appId,
+  guid,
+  headers,
+}: DeliveryContent): Promise<SignedDelivery> {
   const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
   return {
     headers: {
@@ -48,6 +55,10 @@ export async function signedDelivery({ event, payload, secret, appId, guid, head
  * Delivers to a webhook URL and returns the answer with any status. Rejects if `signal` aborts
  * first.
  */
-export async function post(url: string, { headers, body }: SignedDelivery, signal?: AbortSignal): Promise<Response> {
+export async function post(
+  url: string,
+  { headers, body }: SignedDelivery,
+  signal?: AbortSignal,
+): Promise<Response> {
   return fetch(url, { method: 'POST', headers, body, ...(signal === undefined ? {} : { signal }) });
 }

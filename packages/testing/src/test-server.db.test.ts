@@ -8,14 +8,20 @@ describe('startTestServer on the server in TEST_DATABASE_URL', () => {
   test('migrates a template that nobody can open, drops it in the end and leaves the server alone', async () => {
     const { url, template, stop } = await startTestServer({ TEST_DATABASE_URL: SERVER });
     expect(url).toBe(SERVER);
-    await expect(withConnection(urlOfDatabase(url, template), () => Promise.resolve())).rejects.toMatchObject({ code: '55000' });
+    await expect(
+      withConnection(urlOfDatabase(url, template), () => Promise.resolve()),
+    ).rejects.toMatchObject({ code: '55000' });
     await stop();
-    const left = await withConnection(SERVER, (client) => client.query('select from pg_database where datname = $1', [template]));
+    const left = await withConnection(SERVER, (client) =>
+      client.query('select from pg_database where datname = $1', [template]),
+    );
     expect(left.rowCount).toBe(0);
   });
 
   test('names the variable when nobody answers there, and not its password', async () => {
-    const start = startTestServer({ TEST_DATABASE_URL: 'postgresql://me:hunter2@127.0.0.1:9/none' });
+    const start = startTestServer({
+      TEST_DATABASE_URL: 'postgresql://me:hunter2@127.0.0.1:9/none',
+    });
     await expect(start).rejects.toThrow(/^(?!.*hunter2).*TEST_DATABASE_URL/);
   });
 });
@@ -30,13 +36,17 @@ asSuperuser('startTestServer', () => {
   test('refuses a role that may not create databases, and says what it needs', async () => {
     const url = new URL(SERVER);
     url.searchParams.set('options', '-c role=pg_monitor');
-    await expect(startTestServer({ TEST_DATABASE_URL: url.href })).rejects.toThrow('may not create databases');
+    await expect(startTestServer({ TEST_DATABASE_URL: url.href })).rejects.toThrow(
+      'may not create databases',
+    );
   });
 });
 
 async function isSuperuser(): Promise<boolean> {
   return withConnection(SERVER, async (client) => {
-    const { rows } = await client.query<{ rolsuper: boolean }>('select rolsuper from pg_roles where rolname = current_user');
+    const { rows } = await client.query<{ rolsuper: boolean }>(
+      'select rolsuper from pg_roles where rolname = current_user',
+    );
     return rows[0]?.rolsuper === true;
   });
 }

@@ -1,7 +1,12 @@
 import { migrate } from '@paddock/db/migrate';
 import { findServer } from './find-server.ts';
 import { admitLogins, createLogins, dropLogins, type ServiceLogins } from './service-logins.ts';
-import { dropDatabase, uniqueDatabaseName, urlOfDatabase, withConnection } from './server-connection.ts';
+import {
+  dropDatabase,
+  uniqueDatabaseName,
+  urlOfDatabase,
+  withConnection,
+} from './server-connection.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 export interface TestServer {
@@ -19,7 +24,9 @@ export interface TestServer {
  * started here.
  */
 export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServer> {
-  const server = await findServer(env['TEST_DATABASE_URL'], (message) => process.stderr.write(`${message}\n`));
+  const server = await findServer(env['TEST_DATABASE_URL'], (message) =>
+    process.stderr.write(`${message}\n`),
+  );
   const template = uniqueDatabaseName('paddock_template');
   let logins: ServiceLogins | undefined;
   const stop = async (): Promise<void> => {
@@ -37,7 +44,9 @@ export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServe
     await admitLogins(server.url, logins, TEST_SCHEMA);
     // A database with an open session cannot be cloned, and one developer's session would fail
     // every test file.
-    await withConnection(server.url, (client) => client.query(`alter database ${template} with allow_connections false`));
+    await withConnection(server.url, (client) =>
+      client.query(`alter database ${template} with allow_connections false`),
+    );
     return { url: server.url, template, logins, stop };
   } catch (error) {
     await stop();

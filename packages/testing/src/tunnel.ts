@@ -16,7 +16,9 @@ interface Passage {
  * a cut tunnel, and answer for it. Only Linux has all of 127.0.0.0/8 by default.
  */
 const ownAddress = (): string =>
-  process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(255)}.${randomInt(1, 255)}` : '127.0.0.1';
+  process.platform === 'linux'
+    ? `127.${randomInt(1, 255)}.${randomInt(255)}.${randomInt(1, 255)}`
+    : '127.0.0.1';
 
 /**
  * A way to PostgreSQL that a test can cut, silence as a dead host does, or hold back as a broken
@@ -63,7 +65,8 @@ export async function startTunnel(url: string) {
     cut: async () => {
       const closed = once(server, 'close');
       server.close();
-      for (const { inbound, outbound } of passages) for (const socket of [inbound, outbound]) socket.destroy();
+      for (const { inbound, outbound } of passages)
+        for (const socket of [inbound, outbound]) socket.destroy();
       await closed;
     },
     mend: () => listen(port),

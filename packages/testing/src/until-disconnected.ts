@@ -10,6 +10,8 @@ import { waitFor } from './wait-for.ts';
 export const untilDisconnected = (db: Kysely<Database>, service: ServiceName) =>
   waitFor(`the end of the sessions of ${service}`, async () => {
     const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and application_name like ${`paddock-${service}%`}`.execute(db);
+      select from pg_stat_activity where datname = current_database() and application_name like ${`paddock-${service}%`}`.execute(
+      db,
+    );
     return rows.length === 0;
   });

@@ -9,12 +9,14 @@ describe('waitFor', () => {
   });
 
   test('names in the end what it waited for', async () => {
-    await expect(waitFor('a pod that never comes', () => undefined, { timeoutMs: 20 })).rejects.toThrow(
-      'Waited 20 ms in vain for a pod that never comes.',
-    );
+    await expect(
+      waitFor('a pod that never comes', () => undefined, { timeoutMs: 20 }),
+    ).rejects.toThrow('Waited 20 ms in vain for a pod that never comes.');
   });
 
   test('passes on the error of a probe at once', async () => {
-    await expect(waitFor('nothing', () => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+    await expect(waitFor('nothing', () => Promise.reject(new Error('refused')))).rejects.toThrow(
+      'refused',
+    );
   });
 });

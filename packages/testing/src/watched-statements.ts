@@ -5,7 +5,10 @@ import type { Kysely } from 'kysely';
  * The same database; runs `act` after the answer to its first statement, before the caller sees it:
  * other processes are faster.
  */
-export function afterFirstAnswer(db: Kysely<Database>, act: () => Promise<unknown>): Kysely<Database> {
+export function afterFirstAnswer(
+  db: Kysely<Database>,
+  act: () => Promise<unknown>,
+): Kysely<Database> {
   let seen = 0;
   return db.withPlugin({
     transformQuery: ({ node }) => node,
@@ -17,7 +20,10 @@ export function afterFirstAnswer(db: Kysely<Database>, act: () => Promise<unknow
 }
 
 /** The same database, and a count of its statements so far. */
-export function countStatements(db: Kysely<Database>): { db: Kysely<Database>; count: () => number } {
+export function countStatements(db: Kysely<Database>): {
+  db: Kysely<Database>;
+  count: () => number;
+} {
   let statements = 0;
   const counted = db.withPlugin({
     transformQuery: ({ node }) => {

@@ -12,7 +12,10 @@ export async function putWorker(
   db: Kysely<Database>,
   given: Partial<InsertObject<Database, 'workers'>> = {},
 ): Promise<Selectable<Database['workers']>> {
-  const { instance_id: instance } = await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow();
+  const { instance_id: instance } = await db
+    .selectFrom('instance')
+    .select('instance_id')
+    .executeTakeFirstOrThrow();
   lastNumber += 1;
   const standard = {
     pod_name: workerName(instance, 'linux', String(lastNumber).padStart(12, '0')),

@@ -10,10 +10,14 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['MB', 1024 ** 2],
 ]);
 
-/** A number as people say it in milliseconds, in bytes, or as it is: `8 s` is 8 000, `180 a minute` is 180. */
+/**
+ * A number as people say it in milliseconds, in bytes, or as it is: `8 s` is 8 000, `180 a minute`
+ * is 180.
+ */
 export function amountOf(text: string): number {
   const [, digits, unit] = /^(\d+(?: \d{3})*(?:\.\d+)?)(?: (\S.*))?$/.exec(text) ?? [];
-  if (digits === undefined) throw new Error(`${JSON.stringify(text)} is not a number with its unit.`);
+  if (digits === undefined)
+    throw new Error(`${JSON.stringify(text)} is not a number with its unit.`);
   return Number(digits.replaceAll(' ', '')) * (UNITS.get(unit ?? '') ?? 1);
 }
 

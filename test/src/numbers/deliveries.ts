@@ -6,9 +6,19 @@ import { code, database, type NumberRow, row, setting, testOf } from './number-r
 /** Of ingress, and of what an environment is called. */
 export const deliveries: readonly NumberRow[] = [
   row('B1', '25 MB', 'Largest body that is taken', setting('PADDOCK_MAX_BODY_BYTES')),
-  row('B5', '3 s', 'Longest wait for an answer; what is not stored by then gets a 503', setting('PADDOCK_ANSWER_TIMEOUT_MS')),
+  row(
+    'B5',
+    '3 s',
+    'Longest wait for an answer; what is not stored by then gets a 503',
+    setting('PADDOCK_ANSWER_TIMEOUT_MS'),
+  ),
   row('B5', '2.5 s', 'Longest transaction of deliveries', setting('PADDOCK_WRITE_TIMEOUT_MS')),
-  row('B5', '10 s', 'Longest time for a request to arrive whole', setting('PADDOCK_BODY_TIMEOUT_MS')),
+  row(
+    'B5',
+    '10 s',
+    'Longest time for a request to arrive whole',
+    setting('PADDOCK_BODY_TIMEOUT_MS'),
+  ),
   row(
     'B5',
     '10 s',
@@ -24,16 +34,32 @@ export const deliveries: readonly NumberRow[] = [
     'B6',
     '1',
     'Repetitions of a batch that met a conflict',
-    testOf('apps/ingress/src/batcher.test.ts', 'a batch that lost a conflict (%s) is repeated whole, once (B6)'),
+    testOf(
+      'apps/ingress/src/batcher.test.ts',
+      'a batch that lost a conflict (%s) is repeated whole, once (B6)',
+    ),
   ),
   row(
     'A4',
     '20',
     'Most rows of one body, whatever headers it comes with',
-    testOf('packages/db/src/deliveries/repeated-bodies.db.test.ts', 'leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)'),
+    testOf(
+      'packages/db/src/deliveries/repeated-bodies.db.test.ts',
+      'leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)',
+    ),
   ),
-  row('B4', '15 s', 'Longest time until a changed configuration file is noticed', setting('PADDOCK_POOLS_REFRESH_MS')),
-  row('B4', '48 h', 'Oldest ignored jobs that a change of the pools brings back', setting('PADDOCK_RECONSIDER_HOURS')),
+  row(
+    'B4',
+    '15 s',
+    'Longest time until a changed configuration file is noticed',
+    setting('PADDOCK_POOLS_REFRESH_MS'),
+  ),
+  row(
+    'B4',
+    '48 h',
+    'Oldest ignored jobs that a change of the pools brings back',
+    setting('PADDOCK_RECONSIDER_HOURS'),
+  ),
   row('A11', '10', 'Connections in the pool of ingress', setting('PADDOCK_INGRESS_POOL_SIZE')),
   row(
     'A8',
@@ -57,7 +83,9 @@ export const deliveries: readonly NumberRow[] = [
     database('newWorkerName in packages/db/src/workers/worker-name.ts', async (db) => {
       const longestPool = sql<string>`repeat('p', 30)`;
       const named = await sql<{ name: string }>`
-        select ${newWorkerName(sql<string>`instance_id`, longestPool)} as name from instance`.execute(db);
+        select ${newWorkerName(sql<string>`instance_id`, longestPool)} as name from instance`.execute(
+        db,
+      );
       return named.rows[0]?.name.length;
     }),
   ),

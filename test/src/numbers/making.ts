@@ -9,25 +9,44 @@ import { NAMESPACES_MS } from '@paddock/scheduler/following/follow-pods';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
 import { code, type NumberRow, row, setting } from './number-row.ts';
 
-const slots = (kind: string) => code('schedulerKinds in apps/scheduler/src/kinds.ts', () => schedulerKinds({} as never)[kind]?.slots);
+const slots = (kind: string) =>
+  code(
+    'schedulerKinds in apps/scheduler/src/kinds.ts',
+    () => schedulerKinds({} as never)[kind]?.slots,
+  );
 
 /** How many workers are made, when, and how each is followed. */
 export const making: readonly NumberRow[] = [
-  row('C1', '15 s', 'Comparison of demand and supply, notified or not: every', setting('PADDOCK_MATCH_TICK_MS')),
+  row(
+    'C1',
+    '15 s',
+    'Comparison of demand and supply, notified or not: every',
+    setting('PADDOCK_MATCH_TICK_MS'),
+  ),
   row(
     'C3',
     '11 min',
     'Time for which an unexplained end stands against a waiting job: two cycles of redelivery and a minute',
     setting('PADDOCK_UNEXPLAINED_GRACE_MS'),
   ),
-  row('C3', '1 min', 'Time for which a registered worker without a job is left for the next one', setting('PADDOCK_SURPLUS_AFTER_MS')),
+  row(
+    'C3',
+    '1 min',
+    'Time for which a registered worker without a job is left for the next one',
+    setting('PADDOCK_SURPLUS_AFTER_MS'),
+  ),
   row(
     'C4',
     '20',
     'Cap of an entity that names none',
     code('USUAL_MAX_WORKERS in packages/domain/src/pools/entities.ts', () => USUAL_MAX_WORKERS),
   ),
-  row('C4', '2', 'Pods without a node from which on a pool tries one worker at a time', setting('PADDOCK_UNSCHEDULABLE_LIMIT')),
+  row(
+    'C4',
+    '2',
+    'Pods without a node from which on a pool tries one worker at a time',
+    setting('PADDOCK_UNSCHEDULABLE_LIMIT'),
+  ),
   row('C4', '60 s', 'Time between two such trials', setting('PADDOCK_UNSCHEDULABLE_TRIAL_MS')),
   row(
     'C4',
@@ -41,14 +60,39 @@ export const making: readonly NumberRow[] = [
     'Age at which a warm worker is renewed; GitHub forgets an unused registration after a day',
     setting('PADDOCK_WARM_LIFETIME_MS'),
   ),
-  row('C11', '3', 'Failures of one kind in a row that open a breaker', setting('PADDOCK_BREAKER_FAILURES')),
-  row('C11', '30 s', 'First pause of a breaker, doubled each time a trial fails', setting('PADDOCK_BREAKER_PAUSE_MS')),
+  row(
+    'C11',
+    '3',
+    'Failures of one kind in a row that open a breaker',
+    setting('PADDOCK_BREAKER_FAILURES'),
+  ),
+  row(
+    'C11',
+    '30 s',
+    'First pause of a breaker, doubled each time a trial fails',
+    setting('PADDOCK_BREAKER_PAUSE_MS'),
+  ),
   row('C11', '15 min', 'Longest pause of a breaker', setting('PADDOCK_BREAKER_LONGEST_PAUSE_MS')),
-  row('C11', '1 h', 'Pause of an entity or repository where GitHub refused us', setting('PADDOCK_REFUSED_ACCOUNT_PAUSE_MS')),
-  row('C11', '10 min', 'First pause of a key to whose workers GitHub gives no job', setting('PADDOCK_UNSERVED_PAUSE_MS')),
+  row(
+    'C11',
+    '1 h',
+    'Pause of an entity or repository where GitHub refused us',
+    setting('PADDOCK_REFUSED_ACCOUNT_PAUSE_MS'),
+  ),
+  row(
+    'C11',
+    '10 min',
+    'First pause of a key to whose workers GitHub gives no job',
+    setting('PADDOCK_UNSERVED_PAUSE_MS'),
+  ),
   row('C11', '2 h', 'Longest such pause', setting('PADDOCK_UNSERVED_LONGEST_PAUSE_MS')),
   row('C6', '16', 'Workers that one scheduler provisions at a time', slots('provision-worker')),
-  row('C6', '2 min', 'Age at which a worker without a pod and without a task is provisioned again', setting('PADDOCK_FORGOTTEN_WORKER_MS')),
+  row(
+    'C6',
+    '2 min',
+    'Age at which a worker without a pod and without a task is provisioned again',
+    setting('PADDOCK_FORGOTTEN_WORKER_MS'),
+  ),
   row(
     'C7',
     '1 h',
@@ -67,9 +111,24 @@ export const making: readonly NumberRow[] = [
     'Shortest deadline that a template may give it',
     code('runnerPod in packages/kube/src/runner-pod.ts', () => deadlineOf(1)),
   ),
-  row('A12', '8 s', 'Longest time for which a dead replica keeps others from following the pods', setting('PADDOCK_LEASE_MS')),
-  row('A12', '2 s', 'Sign of life of the replica that follows them: every', setting('PADDOCK_LEASE_RENEW_MS')),
-  row('A11', '32', 'Connections in the pool of the scheduler: one for each task, and two more', setting('PADDOCK_SCHEDULER_POOL_SIZE')),
+  row(
+    'A12',
+    '8 s',
+    'Longest time for which a dead replica keeps others from following the pods',
+    setting('PADDOCK_LEASE_MS'),
+  ),
+  row(
+    'A12',
+    '2 s',
+    'Sign of life of the replica that follows them: every',
+    setting('PADDOCK_LEASE_RENEW_MS'),
+  ),
+  row(
+    'A11',
+    '32',
+    'Connections in the pool of the scheduler: one for each task, and two more',
+    setting('PADDOCK_SCHEDULER_POOL_SIZE'),
+  ),
   row(
     'C8',
     '2 min',
@@ -82,12 +141,20 @@ export const making: readonly NumberRow[] = [
     'Longest time until a first pod in another namespace is followed',
     code('NAMESPACES_MS in apps/scheduler/src/following/follow-pods.ts', () => NAMESPACES_MS),
   ),
-  row('C8', '5 min', 'Time after which a pod that has not started is diagnosed', setting('PADDOCK_POD_STUCK_AFTER_MS')),
+  row(
+    'C8',
+    '5 min',
+    'Time after which a pod that has not started is diagnosed',
+    setting('PADDOCK_POD_STUCK_AFTER_MS'),
+  ),
   row(
     'C8',
     '64 KB',
     'Most that is kept of a failed pod',
-    code('LARGEST_DIAGNOSIS_BYTES in apps/scheduler/src/following/diagnosis.ts', () => LARGEST_DIAGNOSIS_BYTES),
+    code(
+      'LARGEST_DIAGNOSIS_BYTES in apps/scheduler/src/following/diagnosis.ts',
+      () => LARGEST_DIAGNOSIS_BYTES,
+    ),
   ),
   row(
     'C8',
@@ -105,7 +172,8 @@ export const making: readonly NumberRow[] = [
 
 /** In milliseconds. */
 function deadlineOf(activeDeadlineSeconds?: number): number | undefined {
-  const template = activeDeadlineSeconds === undefined ? {} : { template: { spec: { activeDeadlineSeconds } } };
+  const template =
+    activeDeadlineSeconds === undefined ? {} : { template: { spec: { activeDeadlineSeconds } } };
   const seconds = runnerPod({ ...POD, ...template }).spec?.activeDeadlineSeconds;
   return seconds === undefined ? undefined : seconds * 1_000;
 }
@@ -122,6 +190,10 @@ const POD = {
 
 function fewestDoubted(): number | undefined {
   const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
-  const lacking = (count: number) => judgeAbsence({ known: names.slice(0, count), present: new Set(), doubted: NO_DOUBT, nowMs: 0 }, 1);
+  const lacking = (count: number) =>
+    judgeAbsence(
+      { known: names.slice(0, count), present: new Set(), doubted: NO_DOUBT, nowMs: 0 },
+      1,
+    );
   return names.findIndex((_, count) => lacking(count).doubted.size > 0);
 }

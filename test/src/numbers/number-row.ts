@@ -11,7 +11,9 @@ export interface NumberRow {
   readonly home: Home;
 }
 
-/** Where a number lives: one of these is read, in milliseconds or bytes, and held against the row. */
+/**
+ * Where a number lives: one of these is read, in milliseconds or bytes, and held against the row.
+ */
 export type Home = SettingHome | CodeHome | DatabaseHome | TestHome;
 
 interface SettingHome {
@@ -36,8 +38,19 @@ interface TestHome {
   readonly file: string;
 }
 
-export const row = (id: string, number: string, what: string, home: Home): NumberRow => ({ id, number, what, home });
+export const row = (id: string, number: string, what: string, home: Home): NumberRow => ({
+  id,
+  number,
+  what,
+  home,
+});
 export const setting = (name: string): SettingHome => ({ setting: name });
-export const code = (name: string, read: () => number | undefined): CodeHome => ({ code: name, read });
-export const database = (name: string, ask: DatabaseHome['ask']): DatabaseHome => ({ database: name, ask });
+export const code = (name: string, read: () => number | undefined): CodeHome => ({
+  code: name,
+  read,
+});
+export const database = (name: string, ask: DatabaseHome['ask']): DatabaseHome => ({
+  database: name,
+  ask,
+});
 export const testOf = (file: string, test: string): TestHome => ({ test, file });

@@ -28,9 +28,13 @@ const defaultsOf = (name: string): unknown[] =>
     .filter(({ env }) => env === name)
     .map((declared) => declared.default);
 
-/** What the code says, once for each place that says it; where a test says it, that there is such a test. */
+/**
+ * What the code says, once for each place that says it; where a test says it, that there is such a
+ * test.
+ */
 async function amountsIn(home: Home): Promise<unknown[]> {
-  if ('setting' in home) return defaultsOf(home.setting).map((value) => amountOfSetting(home.setting, Number(value)));
+  if ('setting' in home)
+    return defaultsOf(home.setting).map((value) => amountOfSetting(home.setting, Number(value)));
   if ('code' in home) return [home.read()];
   if ('database' in home) return [await home.ask(database.db)];
   return [];
@@ -38,12 +42,17 @@ async function amountsIn(home: Home): Promise<unknown[]> {
 
 const isHeldByTest = (home: Home): boolean => 'test' in home;
 
-test.each(rows.filter(({ home }) => !isHeldByTest(home)))('$what $number ($id)', async ({ number, home }) => {
-  expect([...new Set(await amountsIn(home))]).toEqual([amountOf(number)]);
-});
+test.each(rows.filter(({ home }) => !isHeldByTest(home)))(
+  '$what $number ($id)',
+  async ({ number, home }) => {
+    expect([...new Set(await amountsIn(home))]).toEqual([amountOf(number)]);
+  },
+);
 
 test('every promise is one of docs/requirements.md, and every test that holds a number is there', () => {
   const requirements = read('docs/requirements.md');
   expect(rows.filter(({ id }) => !requirements.includes(`**${id}**`))).toEqual([]);
-  expect(rows.filter(({ home }) => 'test' in home && !read(home.file).includes(home.test))).toEqual([]);
+  expect(rows.filter(({ home }) => 'test' in home && !read(home.file).includes(home.test))).toEqual(
+    [],
+  );
 });

@@ -11,7 +11,12 @@ import {
 import { requestSpacingMs } from '@paddock/reconciler/redelivery/delivery-log';
 import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
-import { GIVE_UP_AFTER_MS, HAND_OVER_ABOVE, LOG_WINDOW_MS, MOST_PAGES } from '@paddock/reconciler/sweeps';
+import {
+  GIVE_UP_AFTER_MS,
+  HAND_OVER_ABOVE,
+  LOG_WINDOW_MS,
+  MOST_PAGES,
+} from '@paddock/reconciler/sweeps';
 import { MOST_PODS, MOST_REGISTRATIONS } from '@paddock/reconciler/workers/worker-sweeps';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
@@ -21,13 +26,20 @@ const spacing = (requests: number) =>
   );
 
 const everyMs = (name: string): number | undefined => {
-  const schedule = sweepSchedules({ github: { apps: [] } } as never).find((one) => one.name === name);
+  const schedule = sweepSchedules({ github: { apps: [] } } as never).find(
+    (one) => one.name === name,
+  );
   return schedule === undefined ? undefined : schedule.everySeconds * 1_000;
 };
 
 /** The reconciler: what was missed, and what is to go. */
 export const recovery: readonly NumberRow[] = [
-  row('E1', '5 min', 'Look through each App’s log of deliveries: every', setting('PADDOCK_REDELIVERY_EVERY_SECONDS')),
+  row(
+    'E1',
+    '5 min',
+    'Look through each App’s log of deliveries: every',
+    setting('PADDOCK_REDELIVERY_EVERY_SECONDS'),
+  ),
   row(
     'P4',
     '100',
@@ -44,7 +56,10 @@ export const recovery: readonly NumberRow[] = [
     'E1',
     '3',
     'Cadences that it goes back at least',
-    code('lookBackMs in apps/reconciler/src/redelivery/redeliver.ts', () => lookBackMs({ windowMs: 0, everySeconds: 1 }) / 1_000),
+    code(
+      'lookBackMs in apps/reconciler/src/redelivery/redeliver.ts',
+      () => lookBackMs({ windowMs: 0, everySeconds: 1 }) / 1_000,
+    ),
   ),
   row(
     'E1',
@@ -56,7 +71,12 @@ export const recovery: readonly NumberRow[] = [
   row('E1', '5 min', 'After the third', spacing(3)),
   row('E1', '40 min', 'After the sixth', spacing(6)),
   row('E1', '60 min', 'After each later one', spacing(7)),
-  row('E1', '150 a minute', 'Most such requests of one App; GitHub allows 180', setting('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE')),
+  row(
+    'E1',
+    '150 a minute',
+    'Most such requests of one App; GitHub allows 180',
+    setting('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE'),
+  ),
   row(
     'E1',
     '72 h',
@@ -69,12 +89,20 @@ export const recovery: readonly NumberRow[] = [
     'Unresolved deliveries above which discovery begins with their repositories',
     code('HAND_OVER_ABOVE in apps/reconciler/src/sweeps.ts', () => HAND_OVER_ABOVE),
   ),
-  row('E2', '5 min', 'Look at an active repository: every', setting('PADDOCK_DISCOVER_REPOSITORY_EVERY_MS')),
+  row(
+    'E2',
+    '5 min',
+    'Look at an active repository: every',
+    setting('PADDOCK_DISCOVER_REPOSITORY_EVERY_MS'),
+  ),
   row(
     'E2',
     '6 h',
     'Look at one that rests: every',
-    testOf('apps/reconciler/src/jobs/discover-resting.db.test.ts', 'the only job of one, from a schedule, is found within six hours'),
+    testOf(
+      'apps/reconciler/src/jobs/discover-resting.db.test.ts',
+      'the only job of one, from a schedule, is found within six hours',
+    ),
   ),
   row(
     'E2',
@@ -82,9 +110,24 @@ export const recovery: readonly NumberRow[] = [
     'Time for which a repository is active after its last run or push',
     code('ACTIVE_MS in apps/reconciler/src/jobs/job-sweeps.ts', () => ACTIVE_MS),
   ),
-  row('E2', '20', 'Most active repositories that one pass looks at', setting('PADDOCK_DISCOVER_REPOSITORIES')),
-  row('P4', '2 %', 'Share of an installation’s budget that one pass of discovery may use', setting('PADDOCK_DISCOVER_BUDGET_PERCENT')),
-  row('E2', '1 h', 'Longest time until a new repository is known', setting('PADDOCK_DISCOVER_LIST_EVERY_MS')),
+  row(
+    'E2',
+    '20',
+    'Most active repositories that one pass looks at',
+    setting('PADDOCK_DISCOVER_REPOSITORIES'),
+  ),
+  row(
+    'P4',
+    '2 %',
+    'Share of an installation’s budget that one pass of discovery may use',
+    setting('PADDOCK_DISCOVER_BUDGET_PERCENT'),
+  ),
+  row(
+    'E2',
+    '1 h',
+    'Longest time until a new repository is known',
+    setting('PADDOCK_DISCOVER_LIST_EVERY_MS'),
+  ),
   row(
     'E3',
     '10 min',
@@ -110,11 +153,36 @@ export const recovery: readonly NumberRow[] = [
     'Age at which GitHub itself has ended such a job',
     code('QUEUED_AT_MOST_MS in apps/reconciler/src/jobs/job-sweeps.ts', () => QUEUED_AT_MOST_MS),
   ),
-  row('E4', '1 min', 'Questions to GitHub about jobs in doubt: every', setting('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS')),
-  row('A6', '60 s', 'Time between the two answers by which a job fails or is demand again', setting('PADDOCK_SECOND_LOOK_MS')),
-  row('E4', '1 h', 'Age at which GitHub is first asked about a job that is held back', setting('PADDOCK_HELD_LOOK_UP_FIRST_MS')),
-  row('E4', '6 h', 'Longest time between two such questions; until then it doubles', setting('PADDOCK_HELD_LOOK_UP_LONGEST_MS')),
-  row('E4', '5 min', 'Wait before a question that was not answered is asked again', setting('PADDOCK_LOOK_UP_RETRY_MS')),
+  row(
+    'E4',
+    '1 min',
+    'Questions to GitHub about jobs in doubt: every',
+    setting('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS'),
+  ),
+  row(
+    'A6',
+    '60 s',
+    'Time between the two answers by which a job fails or is demand again',
+    setting('PADDOCK_SECOND_LOOK_MS'),
+  ),
+  row(
+    'E4',
+    '1 h',
+    'Age at which GitHub is first asked about a job that is held back',
+    setting('PADDOCK_HELD_LOOK_UP_FIRST_MS'),
+  ),
+  row(
+    'E4',
+    '6 h',
+    'Longest time between two such questions; until then it doubles',
+    setting('PADDOCK_HELD_LOOK_UP_LONGEST_MS'),
+  ),
+  row(
+    'E4',
+    '5 min',
+    'Wait before a question that was not answered is asked again',
+    setting('PADDOCK_LOOK_UP_RETRY_MS'),
+  ),
   row(
     'P4',
     '250',
@@ -127,20 +195,40 @@ export const recovery: readonly NumberRow[] = [
     'Most jobs of a key that are asked about after an unexplained end',
     code('LOOK_UPS_PER_KEY in apps/reconciler/src/jobs/job-sweeps.ts', () => LOOK_UPS_PER_KEY),
   ),
-  row('P4', '25 %', 'Share of an installation’s budget that one such pass may use', setting('PADDOCK_LOOK_UP_BUDGET_PERCENT')),
+  row(
+    'P4',
+    '25 %',
+    'Share of an installation’s budget that one such pass may use',
+    setting('PADDOCK_LOOK_UP_BUDGET_PERCENT'),
+  ),
   row(
     'H4',
     '1 h',
     'Check of the Apps’ rights and installations: every',
-    code('sweepSchedules in apps/reconciler/src/schedules/sweep-schedules.ts', () => everyMs('check-apps')),
+    code('sweepSchedules in apps/reconciler/src/schedules/sweep-schedules.ts', () =>
+      everyMs('check-apps'),
+    ),
   ),
-  row('A12', '20', 'Most installations that a list may lack and be believed', setting('PADDOCK_INSTALLATIONS_GONE_AT_MOST')),
-  row('E6', '10 min', 'Time for which the registration of a failed worker is left alone', setting('PADDOCK_REGISTRATION_GRACE_MS')),
+  row(
+    'A12',
+    '20',
+    'Most installations that a list may lack and be believed',
+    setting('PADDOCK_INSTALLATIONS_GONE_AT_MOST'),
+  ),
+  row(
+    'E6',
+    '10 min',
+    'Time for which the registration of a failed worker is left alone',
+    setting('PADDOCK_REGISTRATION_GRACE_MS'),
+  ),
   row(
     'E6',
     '50',
     'Most registrations of failed workers that one pass removes',
-    code('MOST_REGISTRATIONS in apps/reconciler/src/workers/worker-sweeps.ts', () => MOST_REGISTRATIONS),
+    code(
+      'MOST_REGISTRATIONS in apps/reconciler/src/workers/worker-sweeps.ts',
+      () => MOST_REGISTRATIONS,
+    ),
   ),
   row(
     'E6',
@@ -148,16 +236,41 @@ export const recovery: readonly NumberRow[] = [
     'Time that a runner without a worker is offline before its registration is removed',
     setting('PADDOCK_STRAY_REGISTRATION_GRACE_MS'),
   ),
-  row('E6', '50', 'Most of these in one pass; with more none is removed', setting('PADDOCK_STRAY_REGISTRATION_CAP')),
-  row('A3', '6 h', 'Time for which the pod of a worker that ended well is kept', setting('PADDOCK_POD_GRACE_SUCCEEDED_MS')),
-  row('A3', '6 h', 'Time for which that of a failed one is kept', setting('PADDOCK_POD_GRACE_FAILED_MS')),
-  row('E7', '2 000', 'Most pods of ended workers in a namespace', setting('PADDOCK_ENDED_PODS_PER_NAMESPACE')),
+  row(
+    'E6',
+    '50',
+    'Most of these in one pass; with more none is removed',
+    setting('PADDOCK_STRAY_REGISTRATION_CAP'),
+  ),
+  row(
+    'A3',
+    '6 h',
+    'Time for which the pod of a worker that ended well is kept',
+    setting('PADDOCK_POD_GRACE_SUCCEEDED_MS'),
+  ),
+  row(
+    'A3',
+    '6 h',
+    'Time for which that of a failed one is kept',
+    setting('PADDOCK_POD_GRACE_FAILED_MS'),
+  ),
+  row(
+    'E7',
+    '2 000',
+    'Most pods of ended workers in a namespace',
+    setting('PADDOCK_ENDED_PODS_PER_NAMESPACE'),
+  ),
   row(
     'E7',
     '10 000',
     'Most pods that one pass deletes',
     code('MOST_PODS in apps/reconciler/src/workers/worker-sweeps.ts', () => MOST_PODS),
   ),
-  row('E7', '90 d', 'Time for which events are kept, but for those of installations and refusals', setting('PADDOCK_KEEP_EVENTS_DAYS')),
+  row(
+    'E7',
+    '90 d',
+    'Time for which events are kept, but for those of installations and refusals',
+    setting('PADDOCK_KEEP_EVENTS_DAYS'),
+  ),
   row('E7', '90 d', 'Time for which ended jobs are kept', setting('PADDOCK_KEEP_JOBS_DAYS')),
 ];

@@ -4,13 +4,26 @@ import { MOST_RUNS } from '@paddock/scheduler/stopping/read-evidence';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
 const deadline = (name: keyof typeof DEFAULT_DEADLINES) =>
-  code('DEFAULT_DEADLINES in packages/domain/src/pools/deadlines.ts', () => DEFAULT_DEADLINES[name] * 1_000);
+  code(
+    'DEFAULT_DEADLINES in packages/domain/src/pools/deadlines.ts',
+    () => DEFAULT_DEADLINES[name] * 1_000,
+  );
 
 /** When a worker is given up, and what proves that no job runs on it. */
 export const stopping: readonly NumberRow[] = [
   row('E5', '900 s', 'Time for a pod to start', deadline('pendingDeadlineSeconds')),
-  row('E5', '300 s', 'Time for a runner to be online at GitHub', deadline('registrationDeadlineSeconds')),
-  row('E5', '600 s', 'Time for which a runner may be without a job', deadline('idleDeadlineSeconds')),
+  row(
+    'E5',
+    '300 s',
+    'Time for a runner to be online at GitHub',
+    deadline('registrationDeadlineSeconds'),
+  ),
+  row(
+    'E5',
+    '600 s',
+    'Time for which a runner may be without a job',
+    deadline('idleDeadlineSeconds'),
+  ),
   row(
     'E5',
     '4 times',
@@ -21,8 +34,18 @@ export const stopping: readonly NumberRow[] = [
     ),
   ),
   row('E5', '6 h', 'Time for which such an end counts', setting('PADDOCK_DEADLINE_LENIENCY_MS')),
-  row('E5', '60 s', 'Look for workers past a deadline: every', setting('PADDOCK_CHECK_WORKERS_EVERY_SECONDS')),
-  row('E5', '60 s', 'Shortest time between two questions about one of them', setting('PADDOCK_RUNNER_READINGS_APART_MS')),
+  row(
+    'E5',
+    '60 s',
+    'Look for workers past a deadline: every',
+    setting('PADDOCK_CHECK_WORKERS_EVERY_SECONDS'),
+  ),
+  row(
+    'E5',
+    '60 s',
+    'Shortest time between two questions about one of them',
+    setting('PADDOCK_RUNNER_READINGS_APART_MS'),
+  ),
   row(
     'E5',
     '10 min',
@@ -35,22 +58,55 @@ export const stopping: readonly NumberRow[] = [
     'Most stops that one pass asks for',
     code('MOST_STOPS in apps/reconciler/src/workers/worker-sweeps.ts', () => MOST_STOPS),
   ),
-  row('P2', '60 s', 'Time between the two readings that call a runner idle', setting('PADDOCK_STOP_IDLE_APART_MS')),
+  row(
+    'P2',
+    '60 s',
+    'Time between the two readings that call a runner idle',
+    setting('PADDOCK_STOP_IDLE_APART_MS'),
+  ),
   row(
     'P2',
     '100',
     'Most runs that are asked for before a stop; with more a worker is left alone',
     code('MOST_RUNS in apps/scheduler/src/stopping/read-evidence.ts', () => MOST_RUNS),
   ),
-  row('P2', '30 s', 'Time from a runner’s removal at GitHub to the last look at its log', setting('PADDOCK_STOP_LAST_LOOK_MS')),
-  row('E5', '30 s', 'Wait before a stop that something prevented is tried again', setting('PADDOCK_STOP_RETRY_MS')),
-  row('A3', '10 min', 'Time that GitHub calls a runner without a pod offline before its row ends', setting('PADDOCK_STOP_OFFLINE_MS')),
+  row(
+    'P2',
+    '30 s',
+    'Time from a runner’s removal at GitHub to the last look at its log',
+    setting('PADDOCK_STOP_LAST_LOOK_MS'),
+  ),
+  row(
+    'E5',
+    '30 s',
+    'Wait before a stop that something prevented is tried again',
+    setting('PADDOCK_STOP_RETRY_MS'),
+  ),
+  row(
+    'A3',
+    '10 min',
+    'Time that GitHub calls a runner without a pod offline before its row ends',
+    setting('PADDOCK_STOP_OFFLINE_MS'),
+  ),
   row(
     'A3',
     '7 d',
     'Time without a pod after which a row ends where GitHub tells nothing',
-    testOf('packages/domain/src/workers/stop-steps.test.ts', 'no word of GitHub’s is needed where no runner can live any more: %s (A3)'),
+    testOf(
+      'packages/domain/src/workers/stop-steps.test.ts',
+      'no word of GitHub’s is needed where no runner can live any more: %s (A3)',
+    ),
   ),
-  row('E5', '2 min', 'Age at which a stop without a task is taken up again', setting('PADDOCK_FORGOTTEN_STOP_MS')),
-  row('E5', '1 h', 'Time after which a worker that cannot be stopped is reported', setting('PADDOCK_STOP_ALERT_MS')),
+  row(
+    'E5',
+    '2 min',
+    'Age at which a stop without a task is taken up again',
+    setting('PADDOCK_FORGOTTEN_STOP_MS'),
+  ),
+  row(
+    'E5',
+    '1 h',
+    'Time after which a worker that cannot be stopped is reported',
+    setting('PADDOCK_STOP_ALERT_MS'),
+  ),
 ];

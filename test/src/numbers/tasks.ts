@@ -4,22 +4,42 @@ import { beatMs, ENOUGH_LEFT, shareLeft } from '@paddock/queue/claim-expiry';
 import { KEEP_MONTHS } from '@paddock/queue/task-counts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
 import { ROWS_OF_RECOVERY } from '@paddock/reconciler/jobs/job-sweeps';
-import { redeliverSinceTask, redeliverTask, sweepTask } from '@paddock/reconciler/schedules/sweep-schedules';
+import {
+  redeliverSinceTask,
+  redeliverTask,
+  sweepTask,
+} from '@paddock/reconciler/schedules/sweep-schedules';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import { readSettings } from '@paddock/runtime/settings';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
 /** What an executor goes by where nothing is set. */
-const rules = executorRules(readSettings({ ...executorSettings, drainMs: serviceSettings.drainMs }, {}).values);
+const rules = executorRules(
+  readSettings({ ...executorSettings, drainMs: serviceSettings.drainMs }, {}).values,
+);
 
-const expiry = (name: string, read: () => number | undefined) => code(`${name} in packages/queue/src/claim-expiry.ts`, read);
+const expiry = (name: string, read: () => number | undefined) =>
+  code(`${name} in packages/queue/src/claim-expiry.ts`, read);
 const attempts = (name: string, task: NewTask) =>
-  code(`${name} in apps/reconciler/src/schedules/sweep-schedules.ts`, () => task.maxAttempts ?? DEFAULT_MAX_ATTEMPTS);
+  code(
+    `${name} in apps/reconciler/src/schedules/sweep-schedules.ts`,
+    () => task.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+  );
 
 /** The queue: claims, attempts, waits. */
 export const tasks: readonly NumberRow[] = [
-  row('D3', '5 s', 'Look at the queue without a notification: every', setting('PADDOCK_TASK_POLL_MS')),
-  row('D4', '30 s', 'Wait after a first failed run; doubled with each further one', setting('PADDOCK_TASK_BACKOFF_FIRST_MS')),
+  row(
+    'D3',
+    '5 s',
+    'Look at the queue without a notification: every',
+    setting('PADDOCK_TASK_POLL_MS'),
+  ),
+  row(
+    'D4',
+    '30 s',
+    'Wait after a first failed run; doubled with each further one',
+    setting('PADDOCK_TASK_BACKOFF_FIRST_MS'),
+  ),
   row('D4', '1 h', 'Longest such wait', setting('PADDOCK_TASK_BACKOFF_LONGEST_MS')),
   row(
     'D4',
@@ -33,7 +53,12 @@ export const tasks: readonly NumberRow[] = [
     'Runs that fail before a task does',
     code('DEFAULT_MAX_ATTEMPTS in packages/queue/src/new-task.ts', () => DEFAULT_MAX_ATTEMPTS),
   ),
-  row('D4', '3', 'Of a sweep, whose next tick begins anew', attempts('sweepTask', sweepTask('recover-jobs'))),
+  row(
+    'D4',
+    '3',
+    'Of a sweep, whose next tick begins anew',
+    attempts('sweepTask', sweepTask('recover-jobs')),
+  ),
   row('D4', '3', 'Of a cycle of redelivery, likewise', attempts('redeliverTask', redeliverTask(1))),
   row(
     'D4',
@@ -47,7 +72,12 @@ export const tasks: readonly NumberRow[] = [
     'Crashes of its executor that a task outlives',
     code('DEFAULT_MAX_CRASHES in packages/queue/src/new-task.ts', () => DEFAULT_MAX_CRASHES),
   ),
-  row('D5', '30 s', 'Time without a renewal after which a task is taken over in any case', setting('PADDOCK_TASK_LEASE_MS')),
+  row(
+    'D5',
+    '30 s',
+    'Time without a renewal after which a task is taken over in any case',
+    setting('PADDOCK_TASK_LEASE_MS'),
+  ),
   row(
     'D5',
     '5 s',
@@ -72,7 +102,12 @@ export const tasks: readonly NumberRow[] = [
     'Time without a renewal after which a task is taken over whose holder has no session',
     testOf('packages/queue/src/claim-expiry.db.test.ts', 'is taken over from a holder %s (D5)'),
   ),
-  row('D5', '10 s', 'Time after its start or an outage in which an executor takes nothing over', setting('PADDOCK_TASK_TAKEOVER_PAUSE_MS')),
+  row(
+    'D5',
+    '10 s',
+    'Time after its start or an outage in which an executor takes nothing over',
+    setting('PADDOCK_TASK_TAKEOVER_PAUSE_MS'),
+  ),
   row(
     'C6',
     '10 s',
@@ -80,7 +115,12 @@ export const tasks: readonly NumberRow[] = [
     expiry('ENOUGH_LEFT', () => Math.round(ENOUGH_LEFT * rules.claimMs)),
   ),
   row('D13', '5 min', 'Longest run of a task', setting('PADDOCK_TASK_TIMEOUT_MS')),
-  row('D7', '100 %', 'Share of the slots in ARCHITECTURE.md that is used', setting('PADDOCK_TASK_CONCURRENCY')),
+  row(
+    'D7',
+    '100 %',
+    'Share of the slots in ARCHITECTURE.md that is used',
+    setting('PADDOCK_TASK_CONCURRENCY'),
+  ),
   row('H2', '30 s', 'Longest time for a service to stop', setting('PADDOCK_DRAIN_MS')),
   row(
     'H2',
@@ -95,15 +135,30 @@ export const tasks: readonly NumberRow[] = [
     'Most rows that one pass of recovery takes on',
     code('ROWS_OF_RECOVERY in apps/reconciler/src/jobs/job-sweeps.ts', () => ROWS_OF_RECOVERY),
   ),
-  row('F2', '24 h', 'Time for which an operation that ended well is kept', setting('PADDOCK_OPERATIONS_KEEP_OK_MS')),
-  row('F2', '14 d', 'Time for which a failed one is kept', setting('PADDOCK_OPERATIONS_KEEP_FAILED_MS')),
+  row(
+    'F2',
+    '24 h',
+    'Time for which an operation that ended well is kept',
+    setting('PADDOCK_OPERATIONS_KEEP_OK_MS'),
+  ),
+  row(
+    'F2',
+    '14 d',
+    'Time for which a failed one is kept',
+    setting('PADDOCK_OPERATIONS_KEEP_FAILED_MS'),
+  ),
   row(
     'F3',
     '13 months',
     'Time for which the counts of ended tasks are kept',
     code('KEEP_MONTHS in packages/queue/src/task-counts.ts', () => KEEP_MONTHS),
   ),
-  row('A11', '24', 'Connections in the pool of the reconciler: one for each task, and a few more', setting('PADDOCK_RECONCILER_POOL_SIZE')),
+  row(
+    'A11',
+    '24',
+    'Connections in the pool of the reconciler: one for each task, and a few more',
+    setting('PADDOCK_RECONCILER_POOL_SIZE'),
+  ),
 ];
 
 function jitterPercent(): number {

@@ -1,8 +1,14 @@
-// A program as the services are: it asks GitHub through what its environment says of proxies and certificates, and prints the App's name.
+// A program as the services are: it asks GitHub through what its environment says of proxies and
+// certificates, and prints the App's name.
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub } from '@paddock/github/connect';
 import { getApp } from '@paddock/github/installations';
 
 const [, , apiUrl = '', appId = '', privateKey = ''] = process.argv;
-const github = connectGitHub({ apiUrl, apps: [{ appId: Number(appId), privateKey }], waits: NO_WAITS, requestTimeoutMs: 20_000 });
+const github = connectGitHub({
+  apiUrl,
+  apps: [{ appId: Number(appId), privateKey }],
+  waits: NO_WAITS,
+  requestTimeoutMs: 20_000,
+});
 process.stdout.write(`${JSON.stringify(await getApp(github.asApp(Number(appId))))}\n`);

@@ -24,14 +24,29 @@ const workerAt = ({ namespace, name }: ObjectName) => ({
 
 type Call = (cluster: Cluster, at: ObjectName) => Promise<unknown>;
 
-/** Each function of the kube package that calls the cluster, in an order in which all can be called on one name. All throw if refused. */
+/**
+ * Each function of the kube package that calls the cluster, in an order in which all can be called
+ * on one name. All throw if refused.
+ */
 export const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
-  ['createSecret', (cluster, at) => createSecret(cluster, runnerSecret({ ...workerAt(at), jitConfig: 'jit' }))],
+  [
+    'createSecret',
+    (cluster, at) => createSecret(cluster, runnerSecret({ ...workerAt(at), jitConfig: 'jit' })),
+  ],
   ['secretExists', secretExists],
   // The second time it is there, and is looked at.
-  ['createPod', async (cluster, at) => [await createPod(cluster, podAt(at)), await createPod(cluster, podAt(at))]],
+  [
+    'createPod',
+    async (cluster, at) => [
+      await createPod(cluster, podAt(at)),
+      await createPod(cluster, podAt(at)),
+    ],
+  ],
   ['findPod', findPod],
-  ['setSecretOwner', (cluster, at) => setSecretOwner(cluster, { ...at, podName: at.name, podUid: 'a-uid' })],
+  [
+    'setSecretOwner',
+    (cluster, at) => setSecretOwner(cluster, { ...at, podName: at.name, podUid: 'a-uid' }),
+  ],
   ['listPods', (cluster, { namespace }) => listPods(cluster, { namespace, instance: INSTANCE })],
   ['watchPods', watchOnce],
   ['readLogTail', readLog],
@@ -47,7 +62,12 @@ export const podAt = (at: ObjectName): Parameters<typeof createPod>[1] => runner
 
 /** A log that may not be read is a value, not an error. */
 async function readLog(cluster: Cluster, at: ObjectName): Promise<void> {
-  const read = await readLogTail(cluster, { ...at, container: 'runner', tailLines: 1, maxBytes: 100 });
+  const read = await readLogTail(cluster, {
+    ...at,
+    container: 'runner',
+    tailLines: 1,
+    maxBytes: 100,
+  });
   if (read.text === null) throw new Error(read.failure.message);
 }
 
@@ -56,7 +76,11 @@ async function readJob(cluster: Cluster, at: ObjectName): Promise<void> {
   if (typeof read === 'object') throw new Error(read.unreadable.message);
 }
 
-async function readOfVersion(read: typeof readRefusedVersion | typeof readRunnerVersion, cluster: Cluster, at: ObjectName): Promise<void> {
+async function readOfVersion(
+  read: typeof readRefusedVersion | typeof readRunnerVersion,
+  cluster: Cluster,
+  at: ObjectName,
+): Promise<void> {
   const version = await read(cluster, at, new AbortController().signal);
   if (typeof version === 'object') throw new Error(version.unreadable.message);
 }
@@ -64,18 +88,29 @@ async function readOfVersion(read: typeof readRefusedVersion | typeof readRunner
 /** What a follower asks: a list, and a watch that the server ends after a second. */
 async function watchOnce(cluster: Cluster, { namespace }: ObjectName): Promise<void> {
   const { resourceVersion } = await listPods(cluster, { namespace, instance: INSTANCE });
-  const changes = podChanges(cluster, { namespace, instance: INSTANCE, resourceVersion, seconds: 1 }, new AbortController().signal);
+  const changes = podChanges(
+    cluster,
+    { namespace, instance: INSTANCE, resourceVersion, seconds: 1 },
+    new AbortController().signal,
+  );
   while ((await changes.next()).done !== true);
 }
 
 /** The values (not types) that a folder's own code imports from the kube package. */
 export function kubeImportsOf(folder: string): Set<string> {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.(test|scene))\.ts$/.test(file));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!\.(test|scene))\.ts$/.test(file),
+  );
   const sources = files.map((file) => readFileSync(join(folder, file), 'utf8'));
   const imports = sources.flatMap((source) =>
-    Array.from(source.matchAll(/^import \{([^}]*)\} from '@paddock\/kube\//gms), ([, names]) => names),
+    Array.from(
+      source.matchAll(/^import \{([^}]*)\} from '@paddock\/kube\//gms),
+      ([, names]) => names,
+    ),
   );
-  const names = imports.flatMap((list = '') => list.split(',').map((name) => name.trim().replace(/ as .*/, '')));
+  const names = imports.flatMap((list = '') =>
+    list.split(',').map((name) => name.trim().replace(/ as .*/, '')),
+  );
   return new Set(names.filter((name) => name !== '' && !name.startsWith('type ')));
 }
 

@@ -10,7 +10,10 @@ interface Listening {
 }
 
 /** A certificate of 127.0.0.1, and of no name, that is its own authority. */
-export const makeCertificate = async (): Promise<{ readonly key: string; readonly cert: string }> => {
+export const makeCertificate = async (): Promise<{
+  readonly key: string;
+  readonly cert: string;
+}> => {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'a test' }], {
     keyType: 'ec',
     algorithm: 'sha256',
@@ -23,7 +26,9 @@ export const makeCertificate = async (): Promise<{ readonly key: string; readonl
 };
 
 /** A server for TLS on loopback whose certificate nobody knows; `ca` is the one to trust. */
-export async function startSecureServer(listener: RequestListener): Promise<Listening & { readonly ca: string }> {
+export async function startSecureServer(
+  listener: RequestListener,
+): Promise<Listening & { readonly ca: string }> {
   const { key, cert } = await makeCertificate();
   const server = createSecureServer({ key, cert }, listener);
   const port = await listenOnLoopback(server);
@@ -34,10 +39,14 @@ export async function startSecureServer(listener: RequestListener): Promise<List
 export function passOn(path: string, url: string): RequestListener {
   return (request, response) => {
     const { method, headers } = request;
-    const outgoing = forward(`${url}${(request.url ?? '').replace(path, '')}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
+    const outgoing = forward(
+      `${url}${(request.url ?? '').replace(path, '')}`,
+      { method, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
     outgoing.on('error', () => response.writeHead(502).end());
     request.pipe(outgoing);
   };

@@ -14,8 +14,14 @@ export interface LostNotifications {
   stop(): Promise<void>;
 }
 
-/** Takes the notifications out of PostgreSQL's connections, whose messages are a letter, a length that counts itself, and a body. */
-export async function loseNotifications(databaseUrl: string, trouble: Trouble): Promise<LostNotifications> {
+/**
+ * Takes the notifications out of PostgreSQL's connections, whose messages are a letter, a length
+ * that counts itself, and a body.
+ */
+export async function loseNotifications(
+  databaseUrl: string,
+  trouble: Trouble,
+): Promise<LostNotifications> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let hits = 0;

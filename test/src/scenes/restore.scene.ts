@@ -17,7 +17,9 @@ export async function takeBackup(db: Kysely<Database>, schema: string): Promise<
     .execute(async (trx) => {
       await sql`create schema backup`.execute(trx);
       for (const { table, columns } of tables) {
-        await sql`create table ${sql.table(`backup.${table}`)} as select ${columns} from ${sql.table(table)}`.execute(trx);
+        await sql`create table ${sql.table(`backup.${table}`)} as select ${columns} from ${sql.table(table)}`.execute(
+          trx,
+        );
       }
       const { rows } = await sql<{ now: Date }>`select now()`.execute(trx);
       return rows[0]?.now ?? new Date();
@@ -41,5 +43,8 @@ async function columnsToKeep(db: Kysely<Database>, schema: string) {
     from information_schema.columns join information_schema.tables using (table_schema, table_name)
     where table_schema = ${schema} and table_type = 'BASE TABLE' and is_generated = 'NEVER' and not starts_with(table_name, 'schema_migration')
     group by table_name`.execute(db);
-  return rows.map(({ table, columns }) => ({ table, columns: sql.join(columns.map((column) => sql.ref(column))) }));
+  return rows.map(({ table, columns }) => ({
+    table,
+    columns: sql.join(columns.map((column) => sql.ref(column))),
+  }));
 }

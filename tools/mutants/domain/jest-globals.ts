@@ -1,4 +1,5 @@
-// What the domain's tests import as `@jest/globals`, for a run without Jest: `test` only notes the test.
+// What the domain's tests import as `@jest/globals`, for a run without Jest: `test` only notes the
+// test.
 import { bind } from 'jest-each';
 
 export { expect } from 'expect';
@@ -18,7 +19,8 @@ export function describe(name: string, block: () => void): void {
   around = outside;
 }
 
-const note = (name: string, run: () => unknown): void => void noted.push({ name: [...around, name].join(' '), run });
+const note = (name: string, run: () => unknown): void =>
+  void noted.push({ name: [...around, name].join(' '), run });
 
 export const test = Object.assign(note, { each: bind(note) });
 

@@ -12,8 +12,9 @@ export interface TestFile {
 }
 
 /**
- * Gives a function that loads a test file of the domain with new instances of all the domain's modules that it imports, so that nothing that
- * one mutant has left in a module reaches the next. What is not of the domain is loaded once.
+ * Gives a function that loads a test file of the domain with new instances of all the domain's
+ * modules that it imports, so that nothing that one mutant has left in a module reaches the next.
+ * What is not of the domain is loaded once.
  */
 export function createLoader(domain: string): (file: string) => Promise<TestFile> {
   const ours = pathToFileURL(join(domain, '/')).href;

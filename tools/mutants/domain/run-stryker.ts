@@ -1,4 +1,5 @@
-// Runs Stryker in the scratch copy of the checkout that it is begun in, whose files it changes; leaves its report in mutation.json.
+// Runs Stryker in the scratch copy of the checkout that it is begun in, whose files it changes;
+// leaves its report in mutation.json.
 import { Stryker } from '@stryker-mutator/core';
 
 await new Stryker({

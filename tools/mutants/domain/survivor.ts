@@ -12,7 +12,10 @@ export interface Survivor {
 /** Why the survivors of some lines may live. */
 export interface Excuse {
   readonly reason: string;
-  /** The file, below packages/domain/src; how the line begins, without its indent; and how many survivors it has, at most. */
+  /**
+   * The file, below packages/domain/src; how the line begins, without its indent; and how many
+   * survivors it has, at most.
+   */
   readonly lines: readonly (readonly [file: string, line: string, survivors: number])[];
 }
 
@@ -28,13 +31,26 @@ export function compareSurvivors(
   excuses: readonly Excuse[],
 ): { unexcused: readonly Survivor[]; unneeded: readonly string[] } {
   const excused = excuses.flatMap(({ lines }) =>
-    lines.map(([file, line, most]) => ({ file: `packages/domain/src/${file}`, line, most, left: most })),
+    lines.map(([file, line, most]) => ({
+      file: `packages/domain/src/${file}`,
+      line,
+      most,
+      left: most,
+    })),
   );
   const unexcused = survivors.filter((survivor) => {
     if (isWording(survivor) || isUnreachable(survivor)) return false;
-    const excuse = excused.find(({ file, line, left }) => left > 0 && file === survivor.file && survivor.line.startsWith(line));
+    const excuse = excused.find(
+      ({ file, line, left }) =>
+        left > 0 && file === survivor.file && survivor.line.startsWith(line),
+    );
     if (excuse !== undefined) excuse.left -= 1;
     return excuse === undefined;
   });
-  return { unexcused, unneeded: excused.filter(({ most, left }) => left === most).map(({ file, line }) => `${file}: ${line}`) };
+  return {
+    unexcused,
+    unneeded: excused
+      .filter(({ most, left }) => left === most)
+      .map(({ file, line }) => `${file}: ${line}`),
+  };
 }

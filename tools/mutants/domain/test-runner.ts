@@ -24,7 +24,8 @@ const context: InstrumenterContext = {};
 Object.assign(globalThis, { [INSTRUMENTER_CONSTANTS.NAMESPACE]: context });
 
 /**
- * Runs the domain's tests for Stryker, without Jest: these tests are plain functions, and Jest takes longer to begin than all of them to run.
+ * Runs the domain's tests for Stryker, without Jest: these tests are plain functions, and Jest
+ * takes longer to begin than all of them to run.
  */
 class DomainTests implements TestRunner {
   readonly #load = createLoader(DOMAIN);
@@ -43,16 +44,28 @@ class DomainTests implements TestRunner {
   async dryRun(): Promise<DryRunResult> {
     const mutantCoverage = { static: {}, perTest: {} };
     context.mutantCoverage = mutantCoverage;
-    const tests = await this.#run({ files: this.#files, isWanted: () => true, untilFailure: false });
+    const tests = await this.#run({
+      files: this.#files,
+      isWanted: () => true,
+      untilFailure: false,
+    });
     return { status: DryRunStatus.Complete, tests, mutantCoverage };
   }
 
-  async mutantRun({ activeMutant, mutantActivation, testFilter, sandboxFileName, hitLimit }: MutantRunOptions): Promise<MutantRunResult> {
+  async mutantRun({
+    activeMutant,
+    mutantActivation,
+    testFilter,
+    sandboxFileName,
+    hitLimit,
+  }: MutantRunOptions): Promise<MutantRunResult> {
     const mutated = pathToFileURL(sandboxFileName).href;
     const wanted = testFilter && new Set(testFilter);
     const files = testFilter
       ? this.#files.filter((file) => testFilter.some((id) => id.startsWith(idOf(file, ''))))
-      : this.#files.filter((file) => this.#imports.get(file)?.has(mutated)).toSorted(nearestTo(sandboxFileName));
+      : this.#files
+          .filter((file) => this.#imports.get(file)?.has(mutated))
+          .toSorted(nearestTo(sandboxFileName));
     Object.assign(context, { hitCount: hitLimit === undefined ? undefined : 0, hitLimit });
     try {
       const tests = await this.#run({
@@ -62,7 +75,12 @@ class DomainTests implements TestRunner {
         whileLoading: mutantActivation === 'static' ? activeMutant.id : undefined,
         whileRunning: activeMutant.id,
       });
-      return toMutantRunResult(determineHitLimitReached(context.hitCount, hitLimit) ?? { status: DryRunStatus.Complete, tests });
+      return toMutantRunResult(
+        determineHitLimitReached(context.hitCount, hitLimit) ?? {
+          status: DryRunStatus.Complete,
+          tests,
+        },
+      );
     } catch (error) {
       return { status: MutantRunStatus.Error, errorMessage: String(error) };
     } finally {
@@ -71,12 +89,20 @@ class DomainTests implements TestRunner {
   }
 
   /** Rejects if a file does not load, unless another one has a test that fails. */
-  async #run({ files, isWanted, untilFailure, whileLoading, whileRunning }: Wanted): Promise<TestResult[]> {
+  async #run({
+    files,
+    isWanted,
+    untilFailure,
+    whileLoading,
+    whileRunning,
+  }: Wanted): Promise<TestResult[]> {
     const results: TestResult[] = [];
     const unloaded: unknown[] = [];
     for (const file of files) {
       activate(whileLoading);
-      const { tests } = await this.#load(file).catch((error: unknown) => (unloaded.push(error), { tests: [] }));
+      const { tests } = await this.#load(file).catch(
+        (error: unknown) => (unloaded.push(error), { tests: [] }),
+      );
       activate(whileRunning);
       for (const { name, run } of tests) {
         const id = idOf(file, name);
@@ -102,7 +128,8 @@ interface Wanted {
   readonly whileRunning?: string | undefined;
 }
 
-const activate = (mutant: string | undefined): void => void Object.assign(context, { activeMutant: mutant });
+const activate = (mutant: string | undefined): void =>
+  void Object.assign(context, { activeMutant: mutant });
 
 /** The tests that are named after a file, then those of its folder, are the likeliest to fail. */
 const nearestTo =
@@ -133,4 +160,6 @@ async function outcomeOf(run: () => unknown): Promise<string | undefined> {
   }
 }
 
-export const strykerPlugins = [{ kind: PluginKind.TestRunner, name: 'domain', injectableClass: DomainTests }];
+export const strykerPlugins = [
+  { kind: PluginKind.TestRunner, name: 'domain', injectableClass: DomainTests },
+];

@@ -17,7 +17,10 @@ export const WORKER = 'pdk-fuzzed-all-1';
 export const OWNER = 38302899;
 
 const require = createRequire(import.meta.url);
-const published = require('@octokit/webhooks-examples') as readonly { readonly name: string; readonly examples: readonly object[] }[];
+const published = require('@octokit/webhooks-examples') as readonly {
+  readonly name: string;
+  readonly examples: readonly object[];
+}[];
 const HANDLED = new Set(['workflow_job', 'installation', 'installation_repositories', 'ping']);
 const examples = published
   .filter(({ name }) => HANDLED.has(name))
@@ -73,14 +76,22 @@ const strangeJson = fc.oneof(
     '"waiting"',
     '"constructor"',
     `"${WORKER}"`,
-    JSON.stringify(Array.from({ length: 100 }, (_, index) => createHmac('sha512', String(index)).digest('hex'))),
+    JSON.stringify(
+      Array.from({ length: 100 }, (_, index) => createHmac('sha512', String(index)).digest('hex')),
+    ),
   ),
-  fc.constantFrom(`${'['.repeat(400)}${']'.repeat(400)}`, `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`),
+  fc.constantFrom(
+    `${'['.repeat(400)}${']'.repeat(400)}`,
+    `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`,
+  ),
   fc.json(),
 );
 
 const payloadText = fc
-  .tuple(fc.constantFrom(...examples), fc.array(fc.tuple(fc.constantFrom(...PATHS), strangeJson), { maxLength: 3 }))
+  .tuple(
+    fc.constantFrom(...examples),
+    fc.array(fc.tuple(fc.constantFrom(...PATHS), strangeJson), { maxLength: 3 }),
+  )
   .map(([{ name, example }, changes]) => {
     let text = JSON.stringify(example);
     for (const [path, value] of changes) text = replaceAt(text, path, value);
@@ -94,7 +105,8 @@ function replaceAt(json: string, path: string, value: string): string {
   const names = path.split('.');
   const last = names.pop() ?? '';
   let at = root;
-  for (const name of names) at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined;
+  for (const name of names)
+    at = typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined;
   if (typeof at !== 'object' || at === null) return json;
   (at as Record<string, unknown>)[last] = mark;
   return JSON.stringify(root).replace(JSON.stringify(mark), () => value);
@@ -102,14 +114,30 @@ function replaceAt(json: string, path: string, value: string): string {
 
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const body = fc.oneof(
-  { weight: 6, arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text) })) },
-  { weight: 1, arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text, 'latin1') })) },
-  { weight: 1, arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text, 'utf16le') })) },
+  {
+    weight: 6,
+    arbitrary: payloadText.map(({ event, text }) => ({ event, bytes: Buffer.from(text) })),
+  },
   {
     weight: 1,
-    arbitrary: fc
-      .tuple(payloadText, fc.nat())
-      .map(([{ event, text }, cut]) => ({ event, bytes: Buffer.from(text).subarray(0, cut % text.length) })),
+    arbitrary: payloadText.map(({ event, text }) => ({
+      event,
+      bytes: Buffer.from(text, 'latin1'),
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: payloadText.map(({ event, text }) => ({
+      event,
+      bytes: Buffer.from(text, 'utf16le'),
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(payloadText, fc.nat()).map(([{ event, text }, cut]) => ({
+      event,
+      bytes: Buffer.from(text).subarray(0, cut % text.length),
+    })),
   },
   { weight: 1, arbitrary: bytes.map((array) => ({ event: 'ping', bytes: array })) },
   // Valid JSON in which a text holds bytes that are no UTF-8.
@@ -117,13 +145,22 @@ const body = fc.oneof(
     weight: 1,
     arbitrary: bytes.map((array) => ({
       event: 'ping',
-      bytes: Buffer.concat([Buffer.from('{"zen":"'), Buffer.from(array.filter((byte) => byte >= 128)), Buffer.from('"}')]),
+      bytes: Buffer.concat([
+        Buffer.from('{"zen":"'),
+        Buffer.from(array.filter((byte) => byte >= 128)),
+        Buffer.from('"}'),
+      ]),
     })),
   },
   {
     weight: 1,
     arbitrary: fc
-      .constantFrom('['.repeat(300_000), `{"a":${'1'.repeat(200_000)}}`, `{"a":[${'{},'.repeat(100_000)}0]}`, '\ufeff{}')
+      .constantFrom(
+        '['.repeat(300_000),
+        `{"a":${'1'.repeat(200_000)}}`,
+        `{"a":[${'{},'.repeat(100_000)}0]}`,
+        '\ufeff{}',
+      )
       .map((text) => ({ event: 'push', bytes: Buffer.from(text) })),
   },
 );
@@ -196,7 +233,12 @@ export function intactJob(isSigned: boolean): HostileRequest {
     workflow_job: { id: 800, labels: ['self-hosted'] },
     repository: { private: true, owner: { id: OWNER, login: 'acme', type: 'Organization' } },
   });
-  return requestOf({ guid: randomUUID(), event: 'workflow_job', body: Buffer.from(JSON.stringify(payload)), isSigned });
+  return requestOf({
+    guid: randomUUID(),
+    event: 'workflow_job',
+    body: Buffer.from(JSON.stringify(payload)),
+    isSigned,
+  });
 }
 
 /**
@@ -204,7 +246,14 @@ export function intactJob(isSigned: boolean): HostileRequest {
  * rightly signed.
  */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
-  .tuple(fc.uuid(), body, fc.boolean(), fc.option(oddEvent, { freq: 5 }), fc.array(oddHeader, { maxLength: 2 }), fc.boolean())
+  .tuple(
+    fc.uuid(),
+    body,
+    fc.boolean(),
+    fc.option(oddEvent, { freq: 5 }),
+    fc.array(oddHeader, { maxLength: 2 }),
+    fc.boolean(),
+  )
   .map(([guid, { event, bytes: sent }, isSigned, otherEvent, more, isDefiled]) => {
     const request = requestOf({ guid, event: otherEvent ?? event, body: sent, isSigned });
     return isDefiled ? Object.assign(request, { headers: [...request.headers, ...more] }) : request;

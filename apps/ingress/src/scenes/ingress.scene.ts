@@ -7,7 +7,13 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
-import { examplePayload, type JsonObject, post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
+import {
+  examplePayload,
+  type JsonObject,
+  post,
+  type SignedDelivery,
+  signedDelivery,
+} from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 
@@ -51,7 +57,11 @@ export interface Ingress extends Service {
   /** The answer to a GET at the port of health and metrics. */
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
   /** Rejects if there is no answer within the patience. */
-  deliver(delivery: SignedDelivery): Promise<{ readonly status: number; readonly text: string; readonly retryAfter: string | null }>;
+  deliver(delivery: SignedDelivery): Promise<{
+    readonly status: number;
+    readonly text: string;
+    readonly retryAfter: string | null;
+  }>;
   end(signal: 'SIGTERM' | 'SIGKILL'): Service['exited'];
   untilReady(): Promise<unknown>;
   /** The sum of a metric over all its labels; `name` may go on with some of them. */
@@ -79,7 +89,13 @@ export async function putPoolsOf({ db }: TestDatabase, config: string): Promise<
  * The real service as a process, with a configuration file of its own. It listens, and need not be
  * ready yet.
  */
-export async function startIngress({ url, schema, config = CONFIG, env = {}, patienceMs = PATIENCE_MS }: IngressStart): Promise<Ingress> {
+export async function startIngress({
+  url,
+  schema,
+  config = CONFIG,
+  env = {},
+  patienceMs = PATIENCE_MS,
+}: IngressStart): Promise<Ingress> {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
   const configPath = join(folder, 'paddock.yaml');
   writeFileSync(configPath, config);
@@ -103,7 +119,11 @@ export async function startIngress({ url, schema, config = CONFIG, env = {}, pat
   };
   const deliver = async (delivery: SignedDelivery) => {
     const answer = await post(base, delivery, AbortSignal.timeout(patienceMs));
-    return { status: answer.status, text: (await answer.text()).trim(), retryAfter: answer.headers.get('retry-after') };
+    return {
+      status: answer.status,
+      text: (await answer.text()).trim(),
+      retryAfter: answer.headers.get('retry-after'),
+    };
   };
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
     service.kill(signal);
@@ -136,12 +156,22 @@ export const waitForWriter = ({ db }: TestDatabase) =>
   });
 
 /** A signed delivery of the App. */
-export const signed = (event: string, payload: unknown, more: { guid?: string; headers?: Record<string, string> } = {}) =>
-  signedDelivery({ event, payload, secret: SECRET, appId: APP, ...more });
+export const signed = (
+  event: string,
+  payload: unknown,
+  more: { guid?: string; headers?: Record<string, string> } = {},
+) => signedDelivery({ event, payload, secret: SECRET, appId: APP, ...more });
 
 /** One of a job that fits the pool. */
-export const jobDelivery = (action: 'queued' | 'in_progress' | 'completed', jobId: number, job: JsonObject = {}) =>
+export const jobDelivery = (
+  action: 'queued' | 'in_progress' | 'completed',
+  jobId: number,
+  job: JsonObject = {},
+) =>
   signed(
     'workflow_job',
-    examplePayload('workflow_job', action, { workflow_job: { id: jobId, labels: ['linux'], ...job }, repository: { private: true } }),
+    examplePayload('workflow_job', action, {
+      workflow_job: { id: jobId, labels: ['linux'], ...job },
+      repository: { private: true },
+    }),
   );

@@ -1,7 +1,11 @@
 import { connect } from 'node:net';
 
 /** The statuses of all answers to `exchangeRaw`. */
-export async function sendRaw(port: number, parts: readonly Buffer[], end: 'wait' | 'close' | 'break'): Promise<number[]> {
+export async function sendRaw(
+  port: number,
+  parts: readonly Buffer[],
+  end: 'wait' | 'close' | 'break',
+): Promise<number[]> {
   const text = await exchangeRaw(port, parts, end);
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 }
@@ -11,7 +15,11 @@ export async function sendRaw(port: number, parts: readonly Buffer[], end: 'wait
  * once it is closed. `end` says how the sender leaves: it waits for the other side, closes its own,
  * or breaks off.
  */
-export function exchangeRaw(port: number, parts: readonly Buffer[], end: 'wait' | 'close' | 'break'): Promise<string> {
+export function exchangeRaw(
+  port: number,
+  parts: readonly Buffer[],
+  end: 'wait' | 'close' | 'break',
+): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const received: Buffer[] = [];
   const socket = connect(port, '127.0.0.1');

@@ -27,12 +27,22 @@ pools:
   - { name: k8s, labels: [self-hosted, k8s], image: runner:1, namespace: runners, publicRepositories: true }
 entities: { '*': {} }
 `;
-export const SECRETS = { SECRET_7: 'secret of 7', OLD_SECRET_7: 'older secret of 7', SECRET_8: 'secret of 8' };
+export const SECRETS = {
+  SECRET_7: 'secret of 7',
+  OLD_SECRET_7: 'older secret of 7',
+  SECRET_8: 'secret of 8',
+};
 export const LIMIT = 3_100_000;
 
 export const sign = (
   payload: unknown,
-  more: { event?: string; secret?: string; appId?: number; guid?: string; headers?: Record<string, string> } = {},
+  more: {
+    event?: string;
+    secret?: string;
+    appId?: number;
+    guid?: string;
+    headers?: Record<string, string>;
+  } = {},
 ) => signedDelivery({ event: 'ping', payload, secret: SECRETS.SECRET_7, appId: 7, ...more });
 
 export const without = ({ headers, body }: SignedDelivery, name: string): SignedDelivery => ({
@@ -40,7 +50,8 @@ export const without = ({ headers, body }: SignedDelivery, name: string): Signed
   body,
 });
 
-export const hmacOf = (body: string) => `sha256=${createHmac('sha256', SECRETS.SECRET_7).update(body).digest('hex')}`;
+export const hmacOf = (body: string) =>
+  `sha256=${createHmac('sha256', SECRETS.SECRET_7).update(body).digest('hex')}`;
 
 interface Answer {
   readonly status: number;
@@ -76,7 +87,8 @@ export async function startSignedIngress() {
     const answer = await post(base + path, delivery);
     return { status: answer.status, text: (await answer.text()).trim(), headers: answer.headers };
   };
-  const events = () => database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
+  const events = () =>
+    database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
   const expectNothingStored = async () => {
     expect(await events()).toEqual([]);
     expect(await database.db.selectFrom('jobs').select('job_id').execute()).toEqual([]);

@@ -18,7 +18,11 @@ function count(budget: RateBudget | undefined, percent = 10, part = 1): number {
   return taken;
 }
 
-const budget = (remaining: number, resetAt = 2_000): RateBudget => ({ limit: 5_000, remaining, resetAt });
+const budget = (remaining: number, resetAt = 2_000): RateBudget => ({
+  limit: 5_000,
+  remaining,
+  resetAt,
+});
 
 describe('an allowance (E2, P4)', () => {
   test.each([

@@ -13,7 +13,11 @@ export interface Allowance {
  * free: a pass makes at least one call, and a server without limits sets none. Only the first page
  * of a list is counted here; further pages count in what remains.
  */
-export function createAllowance(budget: () => RateBudget | undefined, percent: number, now: () => number = Date.now): Allowance {
+export function createAllowance(
+  budget: () => RateBudget | undefined,
+  percent: number,
+  now: () => number = Date.now,
+): Allowance {
   let taken = 0;
   return {
     take(part = 1) {
@@ -34,7 +38,8 @@ export function createAllowances(
 ): (installationId: number) => Allowance {
   const allowances = new Map<number, Allowance>();
   return (installationId) => {
-    const known = allowances.get(installationId) ?? createAllowance(() => budgetOf(installationId), percent);
+    const known =
+      allowances.get(installationId) ?? createAllowance(() => budgetOf(installationId), percent);
     allowances.set(installationId, known);
     return known;
   };

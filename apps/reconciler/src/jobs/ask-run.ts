@@ -5,7 +5,11 @@ import type { RepositoryName } from '@paddock/github/scope';
 
 export type RunAnswer =
   /** All jobs of the run, by id, and the repository's name now. */
-  | { readonly kind: 'run'; readonly name: RepositoryName; readonly jobs: ReadonlyMap<number, GitHubJob> }
+  | {
+      readonly kind: 'run';
+      readonly name: RepositoryName;
+      readonly jobs: ReadonlyMap<number, GitHubJob>;
+    }
   /** GitHub shows us the repository but does not know the run. */
   | { readonly kind: 'gone' }
   /** GitHub does not show us the repository: nothing follows for the run. */
@@ -22,7 +26,10 @@ export interface RunQuestion {
  * Asks for all jobs of a run, in one call while the repository's name is right. If GitHub does not
  * find the run, looks the repository up by its id and tries its new name. Throws Octokit's errors.
  */
-export async function askRun(client: InstallationClient, { runId, repoId, name }: RunQuestion): Promise<RunAnswer> {
+export async function askRun(
+  client: InstallationClient,
+  { runId, repoId, name }: RunQuestion,
+): Promise<RunAnswer> {
   const jobs = await listRunJobs(client, name, runId);
   if (jobs !== undefined) return found(name, jobs);
   const repository = await findRepository(client, repoId);

@@ -19,7 +19,10 @@ const hosted = { hosted: true, durationMs: 3_600_000 };
 
 describe('jobs of which no delivery has told (E2)', () => {
   test('a queued one in a repository of an installation that is new is demand, at once', async () => {
-    const [ours, other] = [await scene.queue('acme/api'), await scene.queue('acme/api', { labels: ['windows'] })];
+    const [ours, other] = [
+      await scene.queue('acme/api'),
+      await scene.queue('acme/api', { labels: ['windows'] }),
+    ];
     const monas = await scene.queue('mona/tool');
     expect(await scene.discover()).toMatchObject({
       listed: 2,
@@ -33,11 +36,25 @@ describe('jobs of which no delivery has told (E2)', () => {
     expect(await scene.jobIds()).toEqual([ours, monas]);
     expect(other).not.toBe(ours);
     expect(await scene.row(ours)).toMatchObject({ status: 'pending', wants_worker: true });
-    expect(await scene.events()).toEqual([ours, monas].map((job) => ({ event: 'discovered.queued', outcome: 'job_stored', job_id: job })));
-    const stored = await scene.db.selectFrom('jobs').select(['entity_name', 'repo_full_name', 'scope_repo_id']).orderBy('job_id').execute();
+    expect(await scene.events()).toEqual(
+      [ours, monas].map((job) => ({
+        event: 'discovered.queued',
+        outcome: 'job_stored',
+        job_id: job,
+      })),
+    );
+    const stored = await scene.db
+      .selectFrom('jobs')
+      .select(['entity_name', 'repo_full_name', 'scope_repo_id'])
+      .orderBy('job_id')
+      .execute();
     expect(stored).toEqual([
       { entity_name: 'acme', repo_full_name: 'acme/api', scope_repo_id: 0 },
-      { entity_name: 'mona', repo_full_name: 'mona/tool', scope_repo_id: scene.world.repositories.tool },
+      {
+        entity_name: 'mona',
+        repo_full_name: 'mona/tool',
+        scope_repo_id: scene.world.repositories.tool,
+      },
     ]);
   });
 
@@ -46,7 +63,10 @@ describe('jobs of which no delivery has told (E2)', () => {
     const job = await scene.queue('acme/api', { durationMs: 3_600_000 });
     await scene.discover();
     expect(await scene.row(job)).toMatchObject({ status: 'running', k8s_pod: name });
-    const bound = scene.db.selectFrom('workers').select('assigned_job_id').where('pod_name', '=', name);
+    const bound = scene.db
+      .selectFrom('workers')
+      .select('assigned_job_id')
+      .where('pod_name', '=', name);
     expect(await bound.execute()).toEqual([{ assigned_job_id: job }]);
   });
 
@@ -56,23 +76,35 @@ describe('jobs of which no delivery has told (E2)', () => {
     const job = await scene.queue('acme/api', { durationMs: 3_600_000 });
     await scene.discover();
     expect(await scene.row(job)).toMatchObject({ status: 'running', k8s_pod: name });
-    expect(await scene.events()).toEqual([{ event: 'discovered.in_progress', outcome: 'worker_misused', job_id: job }]);
+    expect(await scene.events()).toEqual([
+      { event: 'discovered.in_progress', outcome: 'worker_misused', job_id: job },
+    ]);
     expect(scene.misused).toEqual([job]);
-    const worker = await scene.db.selectFrom('workers').select(['status', 'stopping_at']).executeTakeFirstOrThrow();
+    const worker = await scene.db
+      .selectFrom('workers')
+      .select(['status', 'stopping_at'])
+      .executeTakeFirstOrThrow();
     expect(worker).toMatchObject({ stopping_at: null });
   });
 
   test('a known one that GitHub runs is running; one that we run and GitHub calls queued is looked up', async () => {
     const waits = await scene.addJob({ job: hosted, row: { lookup_due_at: null } });
-    const runs = await scene.addJob({ row: { lookup_due_at: null, status: 'running', wants_worker: false } });
+    const runs = await scene.addJob({
+      row: { lookup_due_at: null, status: 'running', wants_worker: false },
+    });
     expect(await scene.discover()).toMatchObject({ found: 1, doubted: 1 });
     expect(await scene.row(waits)).toMatchObject({ status: 'running', wants_worker: false });
-    expect(await scene.row(runs)).toMatchObject({ status: 'running', wants_worker: false, lookup_due_at: expect.any(Date) });
+    expect(await scene.row(runs)).toMatchObject({
+      status: 'running',
+      wants_worker: false,
+      lookup_due_at: expect.any(Date),
+    });
   });
 
   test('jobs in a run that waits for another one’s approval are found, on all pages', async () => {
     const first = await scene.queue('acme/api', { waiting: true });
-    const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    const { runId = 0 } =
+      (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
     const queued = [];
     for (let index = 0; index < 110; index++) queued.push(await scene.queue('acme/api', { runId }));
     for (let index = 0; index < 105; index++) queued.push(await scene.queue('acme/api'));
@@ -86,13 +118,19 @@ describe('jobs of which no delivery has told (E2)', () => {
   test('said again, nothing changes, and no event is added (A5)', async () => {
     const job = await scene.queue('acme/api');
     await scene.discover();
-    const before = await scene.db.selectFrom('jobs').selectAll().where('job_id', '=', job).execute();
+    const before = await scene.db
+      .selectFrom('jobs')
+      .selectAll()
+      .where('job_id', '=', job)
+      .execute();
     await scene.db
       .updateTable('repositories')
       .set({ etags: '{}', due_at: new Date(0) })
       .execute();
     expect(await scene.discover()).toMatchObject({ jobs: 1, found: 0 });
-    expect(await scene.db.selectFrom('jobs').selectAll().where('job_id', '=', job).execute()).toEqual(before);
+    expect(
+      await scene.db.selectFrom('jobs').selectAll().where('job_id', '=', job).execute(),
+    ).toEqual(before);
     expect(await scene.events()).toHaveLength(1);
   });
 
@@ -109,7 +147,11 @@ describe('jobs of which no delivery has told (E2)', () => {
       })
       .execute();
     const before = await scene.db.selectFrom('repositories').selectAll().execute();
-    expect(await scene.discover({ dryRun: true })).toMatchObject({ listed: 2, repositories: 1, found: 1 });
+    expect(await scene.discover({ dryRun: true })).toMatchObject({
+      listed: 2,
+      repositories: 1,
+      found: 1,
+    });
     expect(await scene.db.selectFrom('repositories').selectAll().execute()).toEqual(before);
     expect(await scene.jobIds()).toHaveLength(1);
     expect(await scene.events()).toEqual([]);
@@ -155,7 +197,11 @@ describe('when GitHub fails', () => {
     expect((await scene.events()).map(({ event }) => event)).toContain('auth_attempt.other_error');
     expect(await scene.discover()).toMatchObject({ listed: 0, unanswered: 0 });
     await scene.world.github.unsuspend(scene.world.organization.installationId);
-    await scene.db.updateTable('installations').set({ updated_at: new Date() }).where('login', '=', 'acme').execute();
+    await scene.db
+      .updateTable('installations')
+      .set({ updated_at: new Date() })
+      .where('login', '=', 'acme')
+      .execute();
     expect(await scene.discover()).toMatchObject({ listed: 1, found: 1 });
   });
 
@@ -166,7 +212,11 @@ describe('when GitHub fails', () => {
       .updateTable('installations')
       .set({ listed_at: new Date(Date.now() + 60_000) })
       .execute();
-    const repository = { entity_id: scene.world.organization.id, app_id: scene.world.appId, active_at: new Date() };
+    const repository = {
+      entity_id: scene.world.organization.id,
+      app_id: scene.world.appId,
+      active_at: new Date(),
+    };
     await scene.db
       .insertInto('repositories')
       .values([
@@ -177,7 +227,11 @@ describe('when GitHub fails', () => {
     expect(await scene.discover()).toMatchObject({ repositories: 1, unanswered: 1 });
     expect(scene.unanswered).toEqual(['invisible']);
     expect(await scene.jobIds()).toEqual([job]);
-    const names = await scene.db.selectFrom('repositories').select('full_name').orderBy('repo_id').execute();
+    const names = await scene.db
+      .selectFrom('repositories')
+      .select('full_name')
+      .orderBy('repo_id')
+      .execute();
     expect(names).toEqual([{ full_name: null }, { full_name: 'acme/api' }]);
   });
 });

@@ -1,19 +1,38 @@
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import { findDueRepositories, forgetRepositories, noteActiveRepositories, postponeRepository } from '@paddock/db/jobs/repositories';
-import { findUnlistedInstallations, noteListedRepositories, type UnlistedInstallation } from '@paddock/db/jobs/unlisted-installations';
+import {
+  findDueRepositories,
+  forgetRepositories,
+  noteActiveRepositories,
+  postponeRepository,
+} from '@paddock/db/jobs/repositories';
+import {
+  findUnlistedInstallations,
+  noteListedRepositories,
+  type UnlistedInstallation,
+} from '@paddock/db/jobs/unlisted-installations';
 import type { BreakerRules } from '@paddock/db/breakers/note-failure';
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
 import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from '../ask-github.ts';
 import { type Allowance, createAllowances } from './allowance.ts';
-import { discoverRepository, type DiscoverRepositoryOptions, type RepositoryCounts } from './discover-repository.ts';
+import {
+  discoverRepository,
+  type DiscoverRepositoryOptions,
+  type RepositoryCounts,
+} from './discover-repository.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { type AskOne, MOST_RUNS } from './list-jobs-of-runs.ts';
 
-export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'turns' | 'dryRun'> {
+export interface DiscoverJobsOptions extends Pick<
+  DiscoverRepositoryOptions,
+  'db' | 'turns' | 'dryRun'
+> {
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered' | 'workersMisused'>;
+  events: Pick<
+    ReconcilerEvents,
+    'jobsDiscovered' | 'jobsMisjudged' | 'notAnswered' | 'workersMisused'
+  >;
   /** The Apps that are configured here. */
   appIds: readonly number[];
   /** Most active repositories, most resting ones, and most installations in one pass. */
@@ -50,7 +69,10 @@ const RESTING_PART = 0.5;
  * repositories often, all others in turn. A failure concerns one repository, but once GitHub
  * refuses an installation, or its share of the budget is used up, its other repositories wait.
  */
-export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSignal): Promise<DiscoverJobsCounts> {
+export async function discoverJobs(
+  options: DiscoverJobsOptions,
+  signal: AbortSignal,
+): Promise<DiscoverJobsCounts> {
   const { db, appIds, most, turns, budgetPercent, breakerRules, github, dryRun } = options;
   const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, doubted: 0 };
   const all: DiscoverJobsCounts = {
@@ -76,7 +98,11 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     await noteActiveRepositories(db, turns);
     await forgetRepositories(db);
   }
-  for (const installation of await findUnlistedInstallations(db, { everyMs: options.listEveryMs, appIds, most })) {
+  for (const installation of await findUnlistedInstallations(db, {
+    everyMs: options.listEveryMs,
+    appIds,
+    most,
+  })) {
     if (signal.aborted) break;
     const allowance = allowanceOf(installation.installationId);
     const isListed = await listInstallation(options, installation, { ask, allowance });
@@ -91,8 +117,12 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     const whole = allowanceOf(repository.installationId);
     const allowance = isResting ? { ...whole, take: () => whole.take(RESTING_PART) } : whole;
     const itself = `repository ${repository.repoId}`;
-    const askIt: AskOne = (what, call) => ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
-    const seen = await discoverRepository({ ...options, mostRuns: MOST_RUNS, pools, allowance, ask: askIt }, repository);
+    const askIt: AskOne = (what, call) =>
+      ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
+    const seen = await discoverRepository(
+      { ...options, mostRuns: MOST_RUNS, pools, allowance, ask: askIt },
+      repository,
+    );
     if (signal.aborted) break;
     if (seen === undefined) {
       all.unanswered++;
@@ -102,7 +132,8 @@ export async function discoverJobs(options: DiscoverJobsOptions, signal: AbortSi
     all.repositories++;
     if (isResting) all.resting++;
     if (!seen.isComplete) all.incomplete++;
-    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted', 'unanswered'] as const) all[key] += seen[key];
+    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted', 'unanswered'] as const)
+      all[key] += seen[key];
   }
   return { ...all, hidden, full: active.length >= most };
 }
@@ -114,11 +145,19 @@ async function listInstallation(
   { ask, allowance }: { ask: AskGitHub; allowance: Allowance },
 ): Promise<boolean> {
   if (!allowance.take()) return false;
-  const repositories = await ask(installation, 'the repositories of an installation', listRepositories);
+  const repositories = await ask(
+    installation,
+    'the repositories of an installation',
+    listRepositories,
+  );
   if (repositories === undefined) return false;
   const listed = repositories
     .filter(({ canRun }) => canRun)
-    .map(({ id, owner, name, pushedAt }) => ({ repoId: id, fullName: `${owner}/${name}`, pushedAt }));
+    .map(({ id, owner, name, pushedAt }) => ({
+      repoId: id,
+      fullName: `${owner}/${name}`,
+      pushedAt,
+    }));
   if (!dryRun) await noteListedRepositories(db, installation, listed, turns.activeMs);
   return true;
 }

@@ -19,8 +19,10 @@ const look = async () => {
   await scene.passMinutes(6);
   return scene.discover();
 };
-const runOf = async (jobId: number) => (await scene.world.github.truth()).jobs.find(({ id }) => id === jobId)?.runId ?? 0;
-const remaining = () => scene.github.budgetOf(scene.world.organization.installationId)?.remaining ?? NaN;
+const runOf = async (jobId: number) =>
+  (await scene.world.github.truth()).jobs.find(({ id }) => id === jobId)?.runId ?? 0;
+const remaining = () =>
+  scene.github.budgetOf(scene.world.organization.installationId)?.remaining ?? NaN;
 
 describe('a job that joins a known run without a delivery (E2, P1)', () => {
   test('is found although no list of runs changes: an approval lets it go', async () => {
@@ -46,7 +48,8 @@ describe('a job that joins a known run without a delivery (E2, P1)', () => {
   test('is found in a run that is not among the newest hundred', async () => {
     const oldest = await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
     const waits = await scene.queue('acme/api', { runId: await runOf(oldest), waiting: true });
-    for (let index = 0; index < 100; index++) await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
+    for (let index = 0; index < 100; index++)
+      await scene.queue('acme/api', { hosted: true, durationMs: 3_600_000 });
     await scene.discover();
     await look();
     await scene.world.github.approveJob(waits);
@@ -71,7 +74,8 @@ describe('what known runs cost (E2, P4)', () => {
     await scene.queue('acme/api');
     await scene.discover();
     const before = remaining();
-    for (let turn = 0; turn < UNCHANGED_AT_MOST; turn++) expect(await look()).toMatchObject({ jobs: 0 });
+    for (let turn = 0; turn < UNCHANGED_AT_MOST; turn++)
+      expect(await look()).toMatchObject({ jobs: 0 });
     expect(remaining()).toBe(before);
     expect(await look()).toMatchObject({ jobs: 1, found: 0 });
     expect(remaining()).toBe(before - 1);
@@ -84,11 +88,14 @@ describe('what known runs cost (E2, P4)', () => {
     const odd: typeof real = (...given) => {
       const client = real(...given);
       client.octokit.hook.after('request', ({ data }) => {
-        if (typeof data === 'object' && data !== null && 'jobs' in data && Array.isArray(data.jobs)) data.jobs.forEach(withoutLabels);
+        if (typeof data === 'object' && data !== null && 'jobs' in data && Array.isArray(data.jobs))
+          data.jobs.forEach(withoutLabels);
       });
       return client;
     };
-    expect(await scene.discover({ github: { ...scene.github, asInstallation: odd } })).toMatchObject({ found: 0, incomplete: 1 });
+    expect(
+      await scene.discover({ github: { ...scene.github, asInstallation: odd } }),
+    ).toMatchObject({ found: 0, incomplete: 1 });
     expect(await look()).toMatchObject({ found: 1 });
     expect(await scene.jobIds()).toEqual([job]);
   });

@@ -71,8 +71,12 @@ export async function discoverRepository(
     jobs.map(({ id }) => id),
   );
   const judged = jobs.map((job) => ({ job, verdict: judgeDiscoveredJob(known.get(job.id), job) }));
-  const news = judged.flatMap(({ job, verdict }) => (verdict.kind === 'news' ? [{ job, action: verdict.action }] : []));
-  const doubted = judged.filter(({ verdict }) => verdict.kind === 'look_up').map(({ job }) => job.id);
+  const news = judged.flatMap(({ job, verdict }) =>
+    verdict.kind === 'news' ? [{ job, action: verdict.action }] : [],
+  );
+  const doubted = judged
+    .filter(({ verdict }) => verdict.kind === 'look_up')
+    .map(({ job }) => job.id);
   const { unchanged } = view;
   const runs = view.runIds.length;
   const isComplete = view.isComplete && found.isComplete;
@@ -91,7 +95,9 @@ export async function discoverRepository(
     const findings: Finding[] = [];
     for (const { job, action } of news) {
       // A job that cannot be parsed does not block the others.
-      const finding = await ask(`job ${job.id}`, () => Promise.resolve().then(() => findingOf(job, action, at)));
+      const finding = await ask(`job ${job.id}`, () =>
+        Promise.resolve().then(() => findingOf(job, action, at)),
+      );
       if (finding === undefined) unread.add(job.runId);
       else findings.push(finding);
     }
@@ -105,14 +111,24 @@ export async function discoverRepository(
     lists: view.lists,
     runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),
   };
-  const look = { repoId, entityId, appId, fullName, isActive: runs > 0, isSeenInFull: view.isComplete, seen: seenNow };
+  const look = {
+    repoId,
+    entityId,
+    appId,
+    fullName,
+    isActive: runs > 0,
+    isSeenInFull: view.isComplete,
+    seen: seenNow,
+  };
   await saveRepositoryListing(db, look, turns);
   return counts;
 }
 
 /** With new pools, an unchanged job may be news, so all runs are read again. */
-const runsSeenBefore = ({ pools, runs = [] }: SeenOfRepository, version: number): readonly SeenRun[] =>
-  pools === version ? runs : runs.map(({ id }) => unreadRun(id));
+const runsSeenBefore = (
+  { pools, runs = [] }: SeenOfRepository,
+  version: number,
+): readonly SeenRun[] => (pools === version ? runs : runs.map(({ id }) => unreadRun(id)));
 
 /** The repository's runs under its last known name, or else under its name now, looked up by id. */
 async function see(
@@ -128,7 +144,15 @@ async function see(
   }
   const today = await findRepository(client, repoId);
   if (today === undefined) return undefined;
-  return { view: await listUnfinishedRuns(client, { owner: today.owner, repo: today.name }, lists, allowance), today };
+  return {
+    view: await listUnfinishedRuns(
+      client,
+      { owner: today.owner, repo: today.name },
+      lists,
+      allowance,
+    ),
+    today,
+  };
 }
 
 /** Writes the findings. Returns how many changed a row. */
@@ -138,7 +162,9 @@ async function record(
 ): Promise<number> {
   const results = await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
   events.workersMisused(results);
-  const changed = findings.filter(({ statement }) => results.get(statement.jobId)?.changed === true);
+  const changed = findings.filter(
+    ({ statement }) => results.get(statement.jobId)?.changed === true,
+  );
   events.jobsDiscovered(changed.map(({ event, statement }) => ({ event, jobId: statement.jobId })));
   const misjudged = changed
     .filter(({ statement }) => results.get(statement.jobId)?.before === 'failed')
@@ -147,7 +173,10 @@ async function record(
   return changed.length;
 }
 
-const foundAt = ({ entityId, login, entityType, repoId, appId, installationId }: RepositoryToList, today: GitHubRepository): FoundAt => ({
+const foundAt = (
+  { entityId, login, entityType, repoId, appId, installationId }: RepositoryToList,
+  today: GitHubRepository,
+): FoundAt => ({
   entity: { id: entityId, login, type: entityType },
   repoId,
   repoFullName: fullNameOf(today),

@@ -21,9 +21,11 @@ const listNoMore = () =>
     .updateTable('installations')
     .set({ listed_at: new Date(Date.now() + 86_400_000) })
     .execute();
-const remaining = () => scene.github.budgetOf(scene.world.organization.installationId)?.remaining ?? NaN;
+const remaining = () =>
+  scene.github.budgetOf(scene.world.organization.installationId)?.remaining ?? NaN;
 const addRepositories = async (count: number) => {
-  for (let index = 0; index < count; index++) await scene.world.github.addRepository({ owner: 'acme', name: `part-${index}` });
+  for (let index = 0; index < count; index++)
+    await scene.world.github.addRepository({ owner: 'acme', name: `part-${index}` });
 };
 
 describe('repositories that no delivery has named (E2, P1)', () => {
@@ -66,7 +68,12 @@ describe('repositories that no delivery has named (E2, P1)', () => {
     expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 1 });
     expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 0 });
     const first = async () => {
-      const rows = await scene.db.selectFrom('repositories').select('repo_id').orderBy('looked_at').limit(3).execute();
+      const rows = await scene.db
+        .selectFrom('repositories')
+        .select('repo_id')
+        .orderBy('looked_at')
+        .limit(3)
+        .execute();
       return new Set(rows.map((row) => row.repo_id));
     };
     const longestAgo = await first();
@@ -89,14 +96,19 @@ describe('repositories that no delivery has named (E2, P1)', () => {
   test('one that rests is due at once when a delivery tells of a job in it', async () => {
     await scene.discover();
     await listNoMore();
-    await scene.addJob({ job: { repo: 'acme/site', event: 'schedule' }, row: { created_at: new Date(Date.now() - 300_000) } });
+    await scene.addJob({
+      job: { repo: 'acme/site', event: 'schedule' },
+      row: { created_at: new Date(Date.now() - 300_000) },
+    });
     expect(await scene.discover()).toMatchObject({ repositories: 1, resting: 0 });
   });
 
   test('archived ones are left out, and so is one that the installation shows no more', async () => {
     await scene.world.github.addRepository({ owner: 'acme', name: 'of-old', archived: true });
     expect(await scene.discover()).toMatchObject({ resting: 3 });
-    await scene.world.github.selectRepositories(scene.world.organization.installationId, ['acme/api']);
+    await scene.world.github.selectRepositories(scene.world.organization.installationId, [
+      'acme/api',
+    ]);
     await scene.db.updateTable('installations').set({ updated_at: new Date() }).execute();
     await scene.passMinutes(REST);
     expect(await scene.discover()).toMatchObject({ listed: 2, resting: 2, unanswered: 0 });
@@ -117,14 +129,23 @@ describe('what they cost (E2, P4)', () => {
     await addRepositories(2);
     for (let index = 0; index < 30; index++) await scene.queue('acme/api');
     const caller = { installationId: scene.world.organization.installationId };
-    const allowTwenty = () => scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 1000 });
+    const allowTwenty = () =>
+      scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 1000 });
     await allowTwenty();
     // The repositories, nine lists of those that rest, and then five lists and five runs of the
     // active one.
-    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({ resting: 4, incomplete: 3, found: 5 });
+    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({
+      resting: 4,
+      incomplete: 3,
+      found: 5,
+    });
     await allowTwenty();
     await scene.passMinutes(6);
     // Six lists that were left out, and fourteen runs: what has not changed costs nothing.
-    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({ resting: 2, incomplete: 1, found: 14 });
+    expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({
+      resting: 2,
+      incomplete: 1,
+      found: 14,
+    });
   });
 });

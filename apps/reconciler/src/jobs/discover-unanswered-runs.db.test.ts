@@ -27,7 +27,13 @@ describe('a run whose jobs GitHub does not tell (E2)', () => {
     const before = await scene.queue('acme/api');
     const broken = await queueInBrokenRun();
     const after = await scene.queue('acme/api');
-    expect(await scene.discover()).toMatchObject({ repositories: 3, runs: 3, found: 2, unanswered: 1, incomplete: 1 });
+    expect(await scene.discover()).toMatchObject({
+      repositories: 3,
+      runs: 3,
+      found: 2,
+      unanswered: 1,
+      incomplete: 1,
+    });
     expect(await scene.jobIds()).toEqual([before, after]);
     expect(scene.unanswered).toEqual(['unavailable']);
     await scene.world.github.clearFaults();

@@ -38,14 +38,26 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
       runner_id: job.runnerId,
       runner_name: job.runnerName,
     },
-    repository: { id: at.repoId, full_name: at.repoFullName, private: at.isPublic === false, owner: at.entity },
+    repository: {
+      id: at.repoId,
+      full_name: at.repoFullName,
+      private: at.isPublic === false,
+      owner: at.entity,
+    },
     installation: { id: at.installationId },
   };
   const payload = JSON.stringify(said);
   const parsed = parseDelivery('workflow_job', said);
   if (parsed.kind !== 'job')
-    throw new Error(`GitHub's answer for job ${job.id} cannot be used: ${'problem' in parsed ? parsed.problem : parsed.kind}`);
+    throw new Error(
+      `GitHub's answer for job ${job.id} cannot be used: ${'problem' in parsed ? parsed.problem : parsed.kind}`,
+    );
   const statement = { ...parsed.job, isPublic: at.isPublic, appId: at.appId, deliveryGuid: null };
   // The client replaces what cannot be stored by U+FFFD. One sent by GitHub was a replacement too.
-  return { event: `discovered.${action}`, statement, payload, payloadRepaired: payload.includes('\uFFFD') };
+  return {
+    event: `discovered.${action}`,
+    statement,
+    payload,
+    payloadRepaired: payload.includes('\uFFFD'),
+  };
 }

@@ -18,7 +18,13 @@ afterEach(() => scene.stop());
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
 
 const looked = async () =>
-  (await scene.db.selectFrom('repositories').select('repo_id').where('looked_at', 'is not', null).execute()).length;
+  (
+    await scene.db
+      .selectFrom('repositories')
+      .select('repo_id')
+      .where('looked_at', 'is not', null)
+      .execute()
+  ).length;
 
 describe('which repositories are looked at (E2)', () => {
   test('those of which a delivery showed a run in the last 24 hours, each once in five minutes', async () => {
@@ -27,7 +33,10 @@ describe('which repositories are looked at (E2)', () => {
       .set({ listed_at: new Date(Date.now() + 60_000) })
       .execute();
     await scene.addJob({ row: { created_at: new Date(Date.now() - 23 * 3_600_000) } });
-    await scene.addJob({ job: { repo: 'mona/tool' }, row: { created_at: new Date(Date.now() - 25 * 3_600_000) } });
+    await scene.addJob({
+      job: { repo: 'mona/tool' },
+      row: { created_at: new Date(Date.now() - 25 * 3_600_000) },
+    });
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 1 });
     expect(await scene.discover()).toMatchObject({ repositories: 0 });
     await scene.passMinutes(4);
@@ -62,7 +71,11 @@ describe('which repositories are looked at (E2)', () => {
     await scene.queue('acme/api');
     await scene.discover();
     await scene.queue('acme/api');
-    await scene.db.updateTable('installations').set({ updated_at: new Date() }).where('login', '=', 'acme').execute();
+    await scene.db
+      .updateTable('installations')
+      .set({ updated_at: new Date() })
+      .where('login', '=', 'acme')
+      .execute();
     await scene.db.updateTable('repositories').set({ etags: '{}' }).execute();
     expect(await scene.discover()).toMatchObject({ listed: 1, repositories: 1, found: 1 });
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0 });
@@ -72,8 +85,16 @@ describe('which repositories are looked at (E2)', () => {
     await scene.queue('acme/api');
     await scene.queue('mona/tool');
     expect(await scene.discover({ appIds: [] })).toMatchObject({ listed: 0, repositories: 0 });
-    await scene.db.updateTable('installations').set({ suspended_at: new Date() }).where('login', '=', 'acme').execute();
-    await scene.db.updateTable('installations').set({ deleted_at: new Date() }).where('login', '=', 'mona').execute();
+    await scene.db
+      .updateTable('installations')
+      .set({ suspended_at: new Date() })
+      .where('login', '=', 'acme')
+      .execute();
+    await scene.db
+      .updateTable('installations')
+      .set({ deleted_at: new Date() })
+      .where('login', '=', 'mona')
+      .execute();
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0, unanswered: 0 });
   });
 
@@ -92,10 +113,16 @@ describe('what discovery costs (E2, P4)', () => {
   test('lists of runs and of jobs that have not changed are asked for with their ETags, and cost nothing of the budget', async () => {
     await scene.queue('acme/api');
     await scene.discover();
-    const remaining = () => scene.github.budgetOf(scene.world.organization.installationId)?.remaining;
+    const remaining = () =>
+      scene.github.budgetOf(scene.world.organization.installationId)?.remaining;
     const [before, jobsCalls] = [remaining(), await scene.calls(JOBS_OF_RUN)];
     await scene.passMinutes(6);
-    expect(await scene.discover()).toMatchObject({ repositories: 1, unchanged: 5, runs: 1, jobs: 0 });
+    expect(await scene.discover()).toMatchObject({
+      repositories: 1,
+      unchanged: 5,
+      runs: 1,
+      jobs: 0,
+    });
     expect(await scene.calls(JOBS_OF_RUN)).toBe(jobsCalls + 1);
     expect(remaining()).toBe(before);
     await scene.queue('acme/api');
@@ -116,7 +143,12 @@ describe('what discovery costs (E2, P4)', () => {
     for (let index = 0; index < 10; index++) await scene.queue('acme/api');
     await scene.queue('mona/tool');
     const caller = { installationId: scene.world.organization.installationId };
-    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 100 });
+    await scene.world.github.setRateLimit({
+      caller,
+      resource: 'core',
+      limit: 5000,
+      remaining: 100,
+    });
     // Ten calls: the repositories, four lists of the one that rests, and five of the other. Mona's
     // entity has a budget of its own.
     expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 2, found: 1 });
@@ -124,7 +156,12 @@ describe('what discovery costs (E2, P4)', () => {
     await scene.passMinutes(6);
     // Six calls: the fifth list, which was left out, and five of the runs.
     expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 1, found: 5 });
-    await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 5000 });
+    await scene.world.github.setRateLimit({
+      caller,
+      resource: 'core',
+      limit: 5000,
+      remaining: 5000,
+    });
     await scene.passMinutes(6);
     expect(await scene.discover()).toMatchObject({ incomplete: 0, found: 5 });
     expect(await scene.jobIds()).toHaveLength(11);

@@ -14,7 +14,9 @@ const due = () =>
     .set({ lookup_due_at: new Date(0) })
     .execute();
 
-const silentSince = async () => (await scene.db.selectFrom('jobs').select('unanswered_since').executeTakeFirstOrThrow()).unanswered_since;
+const silentSince = async () =>
+  (await scene.db.selectFrom('jobs').select('unanswered_since').executeTakeFirstOrThrow())
+    .unanswered_since;
 
 describe('GitHub’s silence about a job (E3)', () => {
   test('begins with the first question that it does not answer, and an answer ends it', async () => {
@@ -42,7 +44,9 @@ test('a job that GitHub calls queued is demand again once its runner has ended, 
     running_at: minutesAgo(30),
     runner_ended_at: minutesAgo(11),
   });
-  const job = await scene.addJob({ row: { status: 'running', wants_worker: false, k8s_pod: podName } });
+  const job = await scene.addJob({
+    row: { status: 'running', wants_worker: false, k8s_pod: podName },
+  });
   await scene.lookUp();
   await scene.passTime();
   expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
@@ -62,12 +66,24 @@ describe('a job that we failed and GitHub keeps in its queue (A6)', () => {
     expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false });
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
-    expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true, failure_info: null, misjudged: true });
+    expect(await scene.row(job)).toMatchObject({
+      status: 'pending',
+      wants_worker: true,
+      failure_info: null,
+      misjudged: true,
+    });
     const worker = await scene.startRunner();
-    await waitFor('the job’s end', async () => (await scene.world.github.truth()).jobs.every(({ status }) => status === 'completed'));
+    await waitFor('the job’s end', async () =>
+      (await scene.world.github.truth()).jobs.every(({ status }) => status === 'completed'),
+    );
     await due();
     expect(await scene.lookUp()).toMatchObject({ stated: 1 });
-    expect(await scene.row(job)).toMatchObject({ status: 'completed', wants_worker: false, k8s_pod: worker, conclusion: 'success' });
+    expect(await scene.row(job)).toMatchObject({
+      status: 'completed',
+      wants_worker: false,
+      k8s_pod: worker,
+      conclusion: 'success',
+    });
   });
 
   test('stays failed where its run is over: no runner gets it any more', async () => {
@@ -77,6 +93,10 @@ describe('a job that we failed and GitHub keeps in its queue (A6)', () => {
     await scene.world.github.cancelJob(other.id);
     await scene.world.github.rerunJob(other.id);
     expect(await scene.lookUp()).toMatchObject({ answered: 1 });
-    expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false, requeues: 0 });
+    expect(await scene.row(job)).toMatchObject({
+      status: 'failed',
+      wants_worker: false,
+      requeues: 0,
+    });
   });
 });

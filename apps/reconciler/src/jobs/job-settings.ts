@@ -3,9 +3,21 @@ import { cadence } from '../schedules/cadence.ts';
 
 /** How often to compare our rows with GitHub. */
 export const jobCadences = tuning({
-  recoverJobsEverySeconds: cadence('PADDOCK_RECOVER_JOBS_EVERY_SECONDS', 60, 'How often to look for stuck jobs'),
-  lookUpJobsEverySeconds: cadence('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS', 60, 'How often to ask GitHub about jobs in doubt'),
-  discoverJobsEverySeconds: cadence('PADDOCK_DISCOVER_JOBS_EVERY_SECONDS', 60, 'How often to pick repositories and look for jobs in them'),
+  recoverJobsEverySeconds: cadence(
+    'PADDOCK_RECOVER_JOBS_EVERY_SECONDS',
+    60,
+    'How often to look for stuck jobs',
+  ),
+  lookUpJobsEverySeconds: cadence(
+    'PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS',
+    60,
+    'How often to ask GitHub about jobs in doubt',
+  ),
+  discoverJobsEverySeconds: cadence(
+    'PADDOCK_DISCOVER_JOBS_EVERY_SECONDS',
+    60,
+    'How often to pick repositories and look for jobs in them',
+  ),
 });
 
 /** When a job is in doubt, and how to look it up. */

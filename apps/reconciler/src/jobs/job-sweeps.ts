@@ -32,7 +32,8 @@ export const LOOK_UPS_PER_KEY = 10;
  * every pass.
  */
 const REPAIR_WAIT_MS = 600_000;
-const repairIf = (isHidden: boolean): NewTask[] => (isHidden ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : []);
+const repairIf = (isHidden: boolean): NewTask[] =>
+  isHidden ? [{ ...sweepTask('check-apps'), dueInMs: REPAIR_WAIT_MS }] : [];
 
 /** The sweeps that compare our jobs with GitHub's. */
 export function jobSweeps({ db, github, config, events }: SweepContext) {
@@ -100,13 +101,20 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
           },
           signal,
         );
-        return done({ ...counts, full }, [...(counts.doubted > 0 ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
+        return done({ ...counts, full }, [
+          ...(counts.doubted > 0 ? [lookUpJobsTask] : []),
+          ...repairIf(counts.hidden > 0),
+        ]);
       },
     },
     'resync-repository': {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {
-        const counts = await resyncRepository({ db, github, events, appIds, turns: repositoryTurns, dryRun }, subject.id, signal);
+        const counts = await resyncRepository(
+          { db, github, events, appIds, turns: repositoryTurns, dryRun },
+          subject.id,
+          signal,
+        );
         if (typeof counts === 'string') return poison(counts);
         return done(counts, counts.doubted > 0 ? [lookUpJobsTask] : []);
       },

@@ -22,14 +22,20 @@ beforeEach(async () => {
 afterEach(() => scene.stop());
 
 const LIMIT = { status: 429, headers: { 'retry-after': '600' } };
-const endWaits = () => sql`update breakers set paused_until = now() - interval '1 second'`.execute(database.db);
+const endWaits = () =>
+  sql`update breakers set paused_until = now() - interval '1 second'`.execute(database.db);
 /** Whether GitHub's silence about these jobs has begun. */
 const asked = async (...jobIds: number[]) =>
-  (await database.db.selectFrom('jobs').select('unanswered_since').where('job_id', 'in', jobIds).execute()).map(
-    (job) => job.unanswered_since !== null,
-  );
+  (
+    await database.db
+      .selectFrom('jobs')
+      .select('unanswered_since')
+      .where('job_id', 'in', jobIds)
+      .execute()
+  ).map((job) => job.unanswered_since !== null);
 const against = async () => (await scene.world.github.report()).callsAgainstWait;
-const calls = async () => Object.values((await scene.world.github.report()).calls).reduce((sum, count) => sum + count, 0);
+const calls = async () =>
+  Object.values((await scene.world.github.report()).calls).reduce((sum, count) => sum + count, 0);
 
 describe('an entity that GitHub asks to leave alone', () => {
   beforeEach(async () => {
@@ -70,10 +76,15 @@ describe('an entity that GitHub asks to leave alone', () => {
       const counts = await scene.resync('acme/api');
       return typeof counts === 'string' ? poison(counts) : done(counts);
     };
-    const kinds = kindsOf(database.dbOf('reconciler'), { 'resync-repository': { slots: 1, pass } }, 60_000);
+    const kinds = kindsOf(
+      database.dbOf('reconciler'),
+      { 'resync-repository': { slots: 1, pass } },
+      60_000,
+    );
     const subject = { type: 'repository', id: 'acme/api' };
     await enqueueAlone(database.db, [{ kind: 'resync-repository', subject }]);
-    const run = () => runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'test', random: () => 0.5 });
+    const run = () =>
+      runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'test', random: () => 0.5 });
     const tasks = () => database.db.selectFrom('tasks').select(['attempt', 'due_at']).execute();
     await scene.world.github.failNext({ path: '/acme/', ...LIMIT });
     for (let turn = 0; turn < 7; turn += 1) {
@@ -104,21 +115,43 @@ describe('a look that asks GitHub nothing', () => {
     await scene.discover();
     await scene.passMinutes(10);
     const { id: entityId, appId, installationId } = scene.world.organization;
-    const call = { appId, installationId, entityId, entityType: 'Organization' as const, login: 'acme', repoId: 1 };
-    const refusal = { kind: 'forbidden', operation: 'GET /repos/acme/gone', status: 403, message: 'no' };
-    await recordRefusal({ db: database.dbOf('reconciler'), breakerRules: BREAKER_RULES }, 'reconciler', { call, refusal });
-    await sql`update breakers set subject_type = 'app', subject_id = ${String(appId)}, paused_until = now()`.execute(database.db);
+    const call = {
+      appId,
+      installationId,
+      entityId,
+      entityType: 'Organization' as const,
+      login: 'acme',
+      repoId: 1,
+    };
+    const refusal = {
+      kind: 'forbidden',
+      operation: 'GET /repos/acme/gone',
+      status: 403,
+      message: 'no',
+    };
+    await recordRefusal(
+      { db: database.dbOf('reconciler'), breakerRules: BREAKER_RULES },
+      'reconciler',
+      { call, refusal },
+    );
+    await sql`update breakers set subject_type = 'app', subject_id = ${String(appId)}, paused_until = now()`.execute(
+      database.db,
+    );
     const before = await calls();
     await scene.discover({ budgetPercent: 0 });
     expect(await calls()).toBe(before);
-    expect(await database.db.selectFrom('breakers').select('failure_class').execute()).toEqual([{ failure_class: 'refused' }]);
+    expect(await database.db.selectFrom('breakers').select('failure_class').execute()).toEqual([
+      { failure_class: 'refused' },
+    ]);
   });
 });
 
 test('a statement that fails is no silence of GitHub’s: the look-up ends with it', async () => {
   const job = await scene.addJob();
   await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
-  await sql`alter table installation_events add constraint full_disk check (job_id <> ${sql.lit(job)})`.execute(database.db);
+  await sql`alter table installation_events add constraint full_disk check (job_id <> ${sql.lit(job)})`.execute(
+    database.db,
+  );
   try {
     await expect(scene.lookUp()).rejects.toThrow('full_disk');
     expect(scene.unanswered).toEqual(['invisible']);

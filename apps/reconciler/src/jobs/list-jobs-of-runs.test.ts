@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { unreadRun, MOST_RUNS, orderRuns } from './list-jobs-of-runs.ts';
 
 const seen = (id: number) => ({ id, etags: [`"${id}"`], unchanged: 2 });
-const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
+const range = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => from + index);
 
 describe('whose turn it is among a repository’s runs (E2)', () => {
   test.each<[string, number[], number[], number[]]>([
@@ -21,6 +22,8 @@ describe('whose turn it is among a repository’s runs (E2)', () => {
   test('however many are new, known ones have half of a look', () => {
     const [fresh, known] = [range(1_000, 500), range(1, 500)];
     const look = orderRuns([...fresh, ...known], known.map(seen)).slice(0, MOST_RUNS);
-    expect(look.filter(({ id }) => id < 1_000).map(({ id }) => id)).toEqual(range(1, MOST_RUNS / 2));
+    expect(look.filter(({ id }) => id < 1_000).map(({ id }) => id)).toEqual(
+      range(1, MOST_RUNS / 2),
+    );
   });
 });

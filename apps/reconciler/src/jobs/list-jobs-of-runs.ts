@@ -17,7 +17,10 @@ export const UNCHANGED_AT_MOST = 11;
  * Makes one call to GitHub about a part of the repository (`what`) or the repository itself.
  * Undefined if nothing was found, or if the call failed, which is then handled.
  */
-export type AskOne = <T>(what: string | undefined, call: (client: InstallationClient) => Promise<T | undefined>) => Promise<T | undefined>;
+export type AskOne = <T>(
+  what: string | undefined,
+  call: (client: InstallationClient) => Promise<T | undefined>,
+) => Promise<T | undefined>;
 
 export const unreadRun = (id: number): SeenRun => ({ id, etags: [], unchanged: 0 });
 
@@ -30,7 +33,11 @@ export function orderRuns(runIds: readonly number[], known: readonly SeenRun[]):
   const knownIds = new Set(known.map(({ id }) => id));
   const fresh = runIds.filter((id) => !knownIds.has(id)).map(unreadRun);
   const half = MOST_RUNS / 2;
-  return [...fresh.slice(0, half), ...known.filter(({ id }) => unfinished.has(id)), ...fresh.slice(half)];
+  return [
+    ...fresh.slice(0, half),
+    ...known.filter(({ id }) => unfinished.has(id)),
+    ...fresh.slice(half),
+  ];
 }
 
 /** The jobs of a repository's runs. */

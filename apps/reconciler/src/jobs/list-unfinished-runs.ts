@@ -5,7 +5,13 @@ import type { RepositoryName } from '@paddock/github/scope';
 import type { Allowance } from './allowance.ts';
 
 /** All statuses but `completed`: a run that waits for an approval can have queued jobs. */
-const UNFINISHED: readonly RunStatus[] = ['queued', 'in_progress', 'waiting', 'pending', 'requested'];
+const UNFINISHED: readonly RunStatus[] = [
+  'queued',
+  'in_progress',
+  'waiting',
+  'pending',
+  'requested',
+];
 
 /** A repository's unfinished runs. */
 export interface UnfinishedRuns {

@@ -9,7 +9,8 @@ beforeEachJobs((given) => {
 describe('GitHub is asked once', () => {
   test('whether a run is over, however many of its jobs stay queued (E4, P4)', async () => {
     const first = await scene.addJob();
-    const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    const { runId = 0 } =
+      (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
     for (let index = 0; index < 4; index++) await scene.addJob({ job: { runId } });
     await scene.lookUp();
     await scene.passTime();
@@ -26,7 +27,9 @@ describe('GitHub is asked once', () => {
     for (let index = 0; index < 3; index++) await scene.addJob();
     await scene.world.github.uninstall(scene.world.organization.installationId);
     expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3, hidden: 1 });
-    expect(await scene.events()).toEqual([expect.objectContaining({ event: 'auth_attempt.404', outcome: 'auth_404' })]);
+    expect(await scene.events()).toEqual([
+      expect.objectContaining({ event: 'auth_attempt.404', outcome: 'auth_404' }),
+    ]);
     expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
   });
 });
@@ -35,16 +38,30 @@ test('a repository that GitHub does not show is told as an event of each of its 
   const jobs = [await scene.addJob(), await scene.addJob()];
   await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
   const hidden = () =>
-    scene.db.selectFrom('installation_events').selectAll().where('event', '=', 'discovered.hidden').orderBy('id').execute();
+    scene.db
+      .selectFrom('installation_events')
+      .selectAll()
+      .where('event', '=', 'discovered.hidden')
+      .orderBy('id')
+      .execute();
   await scene.lookUp({ dryRun: true });
   expect(await hidden()).toEqual([]);
   for (let pass = 0; pass < 2; pass++) {
     await scene.lookUp();
     await scene.passTime();
   }
-  expect((await hidden()).map(({ job_id: jobId }) => jobId)).toEqual(jobs.toSorted((a, b) => a - b));
-  const payload = { repository: 'acme/api', message: expect.stringContaining('not selected for it') };
-  expect((await hidden())[0]).toMatchObject({ outcome: 'repository_hidden', repo_id: scene.world.repositories.api, payload });
+  expect((await hidden()).map(({ job_id: jobId }) => jobId)).toEqual(
+    jobs.toSorted((a, b) => a - b),
+  );
+  const payload = {
+    repository: 'acme/api',
+    message: expect.stringContaining('not selected for it'),
+  };
+  expect((await hidden())[0]).toMatchObject({
+    outcome: 'repository_hidden',
+    repo_id: scene.world.repositories.api,
+    payload,
+  });
   await scene.db
     .updateTable('installation_events')
     .set({ received_at: new Date(0) })

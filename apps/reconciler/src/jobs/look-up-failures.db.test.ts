@@ -14,37 +14,51 @@ describe('when GitHub fails', () => {
     ['answers 500', { status: 500 }],
     ['cuts the connection', {}],
     ['does the work and loses its answer', { afterCommit: true }],
-  ])('%s, for one run: the others are looked up, and it has its turn later', async (_name, fault) => {
-    const jobs = [await scene.addJob(), await scene.addJob(), await scene.addJob({ job: { repo: 'mona/tool' } })];
-    for (const job of jobs) await scene.world.github.cancelJob(job);
-    await scene.world.github.failNext({ ...fault, path: '/jobs$', after: 1 });
-    expect(await scene.lookUp()).toMatchObject({ runs: 2, stated: 2, unanswered: 1 });
-    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
-    await scene.db
-      .updateTable('jobs')
-      .set({ lookup_due_at: new Date(0) })
-      .where('status', '=', 'pending')
-      .execute();
-    expect(await scene.lookUp()).toMatchObject({ runs: 1, stated: 1 });
-    for (const job of jobs) expect(await scene.row(job)).toMatchObject({ status: 'completed' });
-  });
-
-  test.each([0, 1, 2, 3])('on the call after %d others, the next passes end what was begun', async (after) => {
-    const jobs = [await scene.addJob({ row: running }), await scene.addJob({ row: running, job: { repo: 'mona/tool' } })];
-    await scene.world.github.failNext({ path: '/', status: 502, after });
-    await scene.lookUp();
-    await scene.world.github.clearFaults();
-    for (let time = 0; time < 3; time++) {
+  ])(
+    '%s, for one run: the others are looked up, and it has its turn later',
+    async (_name, fault) => {
+      const jobs = [
+        await scene.addJob(),
+        await scene.addJob(),
+        await scene.addJob({ job: { repo: 'mona/tool' } }),
+      ];
+      for (const job of jobs) await scene.world.github.cancelJob(job);
+      await scene.world.github.failNext({ ...fault, path: '/jobs$', after: 1 });
+      expect(await scene.lookUp()).toMatchObject({ runs: 2, stated: 2, unanswered: 1 });
+      expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
       await scene.db
         .updateTable('jobs')
         .set({ lookup_due_at: new Date(0) })
-        .where('wants_worker', '=', false)
+        .where('status', '=', 'pending')
         .execute();
-      await scene.passTime();
+      expect(await scene.lookUp()).toMatchObject({ runs: 1, stated: 1 });
+      for (const job of jobs) expect(await scene.row(job)).toMatchObject({ status: 'completed' });
+    },
+  );
+
+  test.each([0, 1, 2, 3])(
+    'on the call after %d others, the next passes end what was begun',
+    async (after) => {
+      const jobs = [
+        await scene.addJob({ row: running }),
+        await scene.addJob({ row: running, job: { repo: 'mona/tool' } }),
+      ];
+      await scene.world.github.failNext({ path: '/', status: 502, after });
       await scene.lookUp();
-    }
-    for (const job of jobs) expect(await scene.row(job)).toMatchObject({ wants_worker: true, requeues: 1 });
-  });
+      await scene.world.github.clearFaults();
+      for (let time = 0; time < 3; time++) {
+        await scene.db
+          .updateTable('jobs')
+          .set({ lookup_due_at: new Date(0) })
+          .where('wants_worker', '=', false)
+          .execute();
+        await scene.passTime();
+        await scene.lookUp();
+      }
+      for (const job of jobs)
+        expect(await scene.row(job)).toMatchObject({ wants_worker: true, requeues: 1 });
+    },
+  );
 
   test('refuses an entity: it is asked once, written down, and the other entities go on (C9)', async () => {
     const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
@@ -52,7 +66,9 @@ describe('when GitHub fails', () => {
     await scene.world.github.failNext({ path: '/repos/acme/', status: 403, times: 9 });
     expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3 });
     expect(scene.unanswered).toEqual(['forbidden']);
-    expect(await scene.events()).toEqual([expect.objectContaining({ event: 'auth_attempt.other_error' })]);
+    expect(await scene.events()).toEqual([
+      expect.objectContaining({ event: 'auth_attempt.other_error' }),
+    ]);
     expect(await scene.row(ofMona)).toMatchObject({ looked_up_at: expect.any(Date) });
     await scene.passTime();
     await scene.db
@@ -74,7 +90,8 @@ describe('when GitHub fails', () => {
 
   test('nothing, and more is due than a pass takes: it says so, and the rest has its turn', async () => {
     for (let index = 0; index < 3; index++) await scene.addJob();
-    for (const jobs of [2, 1]) expect(await scene.lookUp({ batch: 2 })).toMatchObject({ jobs, full: jobs === 2 });
+    for (const jobs of [2, 1])
+      expect(await scene.lookUp({ batch: 2 })).toMatchObject({ jobs, full: jobs === 2 });
   });
 
   test('for the third time in a row, the pass ends', async () => {

@@ -16,8 +16,14 @@ describe('a job in doubt (E4)', () => {
     const job = await scene.addJob({ row: running });
     await scene.world.github.cancelJob(job);
     expect(await scene.lookUp()).toMatchObject({ runs: 1, stated: 1, unanswered: 0 });
-    expect(await scene.row(job)).toMatchObject({ status: 'completed', conclusion: 'cancelled', lookup_due_at: null });
-    expect(await scene.events()).toEqual([{ event: 'discovered.completed', outcome: 'job_marked_completed', job_id: job }]);
+    expect(await scene.row(job)).toMatchObject({
+      status: 'completed',
+      conclusion: 'cancelled',
+      lookup_due_at: null,
+    });
+    expect(await scene.events()).toEqual([
+      { event: 'discovered.completed', outcome: 'job_marked_completed', job_id: job },
+    ]);
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, runs: 0 });
   });
 
@@ -25,10 +31,20 @@ describe('a job in doubt (E4)', () => {
     const name = await scene.startRunner();
     const job = await scene.addJob({ job: { durationMs: 3_600_000 } });
     expect(await scene.lookUp()).toMatchObject({ stated: 1 });
-    expect(await scene.row(job)).toMatchObject({ status: 'running', wants_worker: false, runner_name: name, k8s_pod: name });
-    const worker = scene.db.selectFrom('workers').select('assigned_job_id').where('pod_name', '=', name);
+    expect(await scene.row(job)).toMatchObject({
+      status: 'running',
+      wants_worker: false,
+      runner_name: name,
+      k8s_pod: name,
+    });
+    const worker = scene.db
+      .selectFrom('workers')
+      .select('assigned_job_id')
+      .where('pod_name', '=', name);
     expect(await worker.execute()).toEqual([{ assigned_job_id: job }]);
-    expect(await scene.events()).toEqual([{ event: 'discovered.in_progress', outcome: 'job_marked_running', job_id: job }]);
+    expect(await scene.events()).toEqual([
+      { event: 'discovered.in_progress', outcome: 'job_marked_running', job_id: job },
+    ]);
   });
 
   test('that is known to run already is answered, without an event', async () => {
@@ -45,14 +61,18 @@ describe('a job in doubt (E4)', () => {
 
   test('costs one call per run, however many of its jobs are in doubt', async () => {
     const first = await scene.addJob();
-    const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
+    const { runId = 0 } =
+      (await scene.world.github.truth()).jobs.find(({ id }) => id === first) ?? {};
     for (let index = 0; index < 120; index++) await scene.addJob({ job: { runId } });
     await scene.addJob({ job: { repo: 'mona/tool' } });
     expect(await scene.lookUp()).toMatchObject({ jobs: 122, runs: 2, queued: 122 });
     // Two pages for the large run, one for the other.
     expect(await scene.calls(JOBS_OF_RUN)).toBe(3);
     const { calls } = await scene.world.github.report();
-    expect(Object.keys(calls).toSorted()).toEqual([JOBS_OF_RUN, 'apps/create-installation-access-token']);
+    expect(Object.keys(calls).toSorted()).toEqual([
+      JOBS_OF_RUN,
+      'apps/create-installation-access-token',
+    ]);
   });
 
   test('that waits for an approval stays as it is: no demand, no end', async () => {
@@ -60,7 +80,11 @@ describe('a job in doubt (E4)', () => {
     for (let time = 0; time < 2; time++) {
       await scene.lookUp();
       await scene.passTime();
-      expect(await scene.row(job)).toMatchObject({ ...running, requeues: 0, looked_up_at: expect.any(Date) });
+      expect(await scene.row(job)).toMatchObject({
+        ...running,
+        requeues: 0,
+        looked_up_at: expect.any(Date),
+      });
     }
   });
 
@@ -68,12 +92,22 @@ describe('a job in doubt (E4)', () => {
     const job = await scene.addJob({ row: { status: 'failed', wants_worker: false } });
     await scene.world.github.cancelJob(job);
     await scene.lookUp();
-    expect(await scene.row(job)).toMatchObject({ status: 'failed', misjudged: true, conclusion: 'cancelled' });
+    expect(await scene.row(job)).toMatchObject({
+      status: 'failed',
+      misjudged: true,
+      conclusion: 'cancelled',
+    });
     expect(scene.misjudged).toEqual([job]);
   });
 
   test('is found in an entity, an installation and a repository that have other names now (A12)', async () => {
-    const job = await scene.addJob({ row: { entity_name: 'acme-before', repo_full_name: 'acme-before/api-before', installation_id: 1 } });
+    const job = await scene.addJob({
+      row: {
+        entity_name: 'acme-before',
+        repo_full_name: 'acme-before/api-before',
+        installation_id: 1,
+      },
+    });
     const { organization, appId } = scene.world;
     await scene.db
       .insertInto('installations')
@@ -106,14 +140,27 @@ describe('a job in doubt (E4)', () => {
 
 describe('a job that GitHub calls queued', () => {
   test('twice, while nobody runs it, is demand again, whatever our status says (A6)', async () => {
-    const [lost, failed] = [await scene.addJob({ row: running }), await scene.addJob({ row: { status: 'failed', wants_worker: false } })];
+    const [lost, failed] = [
+      await scene.addJob({ row: running }),
+      await scene.addJob({ row: { status: 'failed', wants_worker: false } }),
+    ];
     expect(await scene.lookUp()).toMatchObject({ queued: 2 });
     expect(await scene.row(lost)).toMatchObject({ ...running, requeues: 0 });
     expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ requeued: 2 });
-    expect(await scene.row(lost)).toMatchObject({ status: 'running', wants_worker: true, requeues: 1, lookup_due_at: null });
-    expect(await scene.row(failed)).toMatchObject({ status: 'pending', wants_worker: true, requeues: 1, misjudged: true });
+    expect(await scene.row(lost)).toMatchObject({
+      status: 'running',
+      wants_worker: true,
+      requeues: 1,
+      lookup_due_at: null,
+    });
+    expect(await scene.row(failed)).toMatchObject({
+      status: 'pending',
+      wants_worker: true,
+      requeues: 1,
+      misjudged: true,
+    });
   });
 
   test('less than the time between two looks apart is not demand yet', async () => {
@@ -128,8 +175,13 @@ describe('a job that GitHub calls queued', () => {
   });
 
   test('while a live worker is bound to it is no demand (P3)', async () => {
-    const { pod_name: name } = await putWorker(scene.db, { status: 'running', running_at: minutesAgo(1) });
-    const job = await scene.addJob({ row: { ...running, k8s_pod: name, seen_queued_at: new Date(0) } });
+    const { pod_name: name } = await putWorker(scene.db, {
+      status: 'running',
+      running_at: minutesAgo(1),
+    });
+    const job = await scene.addJob({
+      row: { ...running, k8s_pod: name, seen_queued_at: new Date(0) },
+    });
     expect(await scene.lookUp()).toMatchObject({ answered: 1 });
     expect(await scene.row(job)).toMatchObject({ wants_worker: false, requeues: 0 });
   });
@@ -147,11 +199,17 @@ describe('a job that GitHub calls queued', () => {
       .execute();
     await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ failed: 1 });
-    expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false, conclusion: 'cancelled' });
+    expect(await scene.row(job)).toMatchObject({
+      status: 'failed',
+      wants_worker: false,
+      conclusion: 'cancelled',
+    });
   });
 
   test('in an attempt of its run that a later one took the place of fails too', async () => {
-    const job = await scene.addJob({ row: { seen_queued_at: new Date(0), looked_up_at: new Date(0) } });
+    const job = await scene.addJob({
+      row: { seen_queued_at: new Date(0), looked_up_at: new Date(0) },
+    });
     const { runId = 0 } = (await scene.world.github.truth()).jobs[0] ?? {};
     const other = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], runId });
     await scene.world.github.cancelJob(other.id);
@@ -161,10 +219,18 @@ describe('a job that GitHub calls queued', () => {
   });
 
   test.each([
-    ['has ended', { ...running, seen_queued_at: new Date(0) }, { status: 'completed', wants_worker: false }],
+    [
+      'has ended',
+      { ...running, seen_queued_at: new Date(0) },
+      { status: 'completed', wants_worker: false },
+    ],
     // GitHub answered before the approval that it did not know the job. That answer must not be
     // believed now.
-    ['waits', { wants_worker: false, seen_gone_at: new Date(0), run_id: 404_404 }, { status: 'pending', wants_worker: true }],
+    [
+      'waits',
+      { wants_worker: false, seen_gone_at: new Date(0), run_id: 404_404 },
+      { status: 'pending', wants_worker: true },
+    ],
   ] as const)(
     'and that %s since GitHub was asked is left alone: a row is written as it was read or not at all',
     async (_what, row, moved) => {

@@ -1,8 +1,22 @@
 import { forgetFoundOutKeys } from '@paddock/db/matching/unserved-keys';
 import type { BreakerRules } from '@paddock/db/breakers/note-failure';
-import { closeServedPools, forgetFailedAccounts, noteWorkerFailure } from '@paddock/db/workers/worker-failures';
-import { endAnsweredGraces, findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
-import { type LookUpNote, type NextLooks, noteHiddenRepository, noteLookUps, postponeLookUps } from '@paddock/db/jobs/note-look-ups';
+import {
+  closeServedPools,
+  forgetFailedAccounts,
+  noteWorkerFailure,
+} from '@paddock/db/workers/worker-failures';
+import {
+  endAnsweredGraces,
+  findJobsToLookUp,
+  type JobToLookUp,
+} from '@paddock/db/jobs/jobs-to-look-up';
+import {
+  type LookUpNote,
+  type NextLooks,
+  noteHiddenRepository,
+  noteLookUps,
+  postponeLookUps,
+} from '@paddock/db/jobs/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import type { Database } from '@paddock/db/schema/tables';
@@ -21,7 +35,10 @@ import { parseRepositoryName } from './repository-name.ts';
 export interface LookUpJobsOptions extends NextLooks {
   db: Kysely<Database>;
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds' | 'workersMisused'>;
+  events: Pick<
+    ReconcilerEvents,
+    'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds' | 'workersMisused'
+  >;
   batch: number;
   /** How many of a demand key's oldest waiting jobs to look up after an unexplained end. */
   perKey: number;
@@ -51,19 +68,42 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
  * delivery could give is written as a delivery is. A failure concerns one run, but once GitHub
  * refuses an installation, its other runs wait for the next pass.
  */
-export async function lookUpJobs(options: LookUpJobsOptions, signal: AbortSignal): Promise<LookUpCounts> {
+export async function lookUpJobs(
+  options: LookUpJobsOptions,
+  signal: AbortSignal,
+): Promise<LookUpCounts> {
   const { db, batch, perKey, secondLookMs, retryMs, dryRun, breakerRules } = options;
   const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
-  const counts: LookUpCounts = { ...verdicts, jobs: 0, runs: 0, unanswered: 0, hidden: 0, graces: 0, full: false };
+  const counts: LookUpCounts = {
+    ...verdicts,
+    jobs: 0,
+    runs: 0,
+    unanswered: 0,
+    hidden: 0,
+    graces: 0,
+    full: false,
+  };
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return counts;
-  const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs, appIds: options.github.appIds });
+  const jobs = await findJobsToLookUp(db, {
+    batch,
+    perKey,
+    secondLookMs,
+    appIds: options.github.appIds,
+  });
   let hidden = 0;
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
     if (isHidden(failure)) hidden++;
     options.events.notAnswered('look-up-jobs', asked, failure);
   };
-  const ask = createAskGitHub({ db, github: options.github, breakerRules, dryRun, onUnanswered, signal });
+  const ask = createAskGitHub({
+    db,
+    github: options.github,
+    breakerRules,
+    dryRun,
+    onUnanswered,
+    signal,
+  });
   const allowanceOf = createAllowances(options.github.budgetOf, options.budgetPercent);
   const unanswered: number[] = [];
   for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {
@@ -98,7 +138,10 @@ async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions
       const jobless = ended.filter(({ isStopped }) => !isStopped);
       for (const { podName } of jobless) {
         const message = `the runner ${podName} succeeded without a job while GitHub still had jobs of its pool queued`;
-        await noteWorkerFailure({ db: trx, breakerRules }, { podName, failureClass: 'no_job', message });
+        await noteWorkerFailure(
+          { db: trx, breakerRules },
+          { podName, failureClass: 'no_job', message },
+        );
       }
       return { graces: ended.length, jobless };
     });
@@ -110,14 +153,24 @@ async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions
   return graces;
 }
 
-type Pass = LookUpJobsOptions & { pools: CurrentPools; ask: AskGitHub; allowanceOf: (installationId: number) => Allowance };
+type Pass = LookUpJobsOptions & {
+  pools: CurrentPools;
+  ask: AskGitHub;
+  allowanceOf: (installationId: number) => Allowance;
+};
 
 /** The verdicts on one run's jobs. Undefined if GitHub did not answer or the budget is used up. */
-async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[]): Promise<LookUpNote[] | undefined> {
+async function lookUpRun(
+  pass: Pass,
+  jobs: readonly JobToLookUp[],
+): Promise<LookUpNote[] | undefined> {
   const [first] = jobs;
   if (first === undefined || !pass.allowanceOf(first.installationId).take()) return undefined;
   const { repoId, runId, login } = first;
-  const name = { owner: login, repo: parseRepositoryName(first.repoFullName)?.repo ?? first.repoFullName };
+  const name = {
+    owner: login,
+    repo: parseRepositoryName(first.repoFullName)?.repo ?? first.repoFullName,
+  };
   let isInvisible = false;
   const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async (client) => {
     const answer = await askRun(client, { runId, repoId, name });
@@ -131,7 +184,11 @@ async function lookUpRun(pass: Pass, jobs: readonly JobToLookUp[]): Promise<Look
   return judged?.notes;
 }
 
-async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: readonly JobToLookUp[]): Promise<LookUpNote[]> {
+async function judgeAll(
+  client: InstallationClient,
+  answer: RunAnswer,
+  jobs: readonly JobToLookUp[],
+): Promise<LookUpNote[]> {
   const notes: LookUpNote[] = [];
   let run: Promise<GitHubRun | undefined> | undefined;
   for (const job of jobs) {
@@ -143,21 +200,42 @@ async function judgeAll(client: InstallationClient, answer: RunAnswer, jobs: rea
     // Only a job that has stayed queued needs to know whether its run is over: one call for all of
     // them.
     const mayBeOver = found.status === 'queued' && found.conclusion === null && job.wasQueued;
-    const runEnd = mayBeOver ? endOfRun(await (run ??= findRun(client, answer.name, found.runId)), found) : undefined;
+    const runEnd = mayBeOver
+      ? endOfRun(await (run ??= findRun(client, answer.name, found.runId)), found)
+      : undefined;
     const { status, conclusion } = found;
     notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
   }
   return notes;
 }
 
-function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: readonly LookUpNote[]): Finding[] {
+function findingsOf(
+  answer: RunAnswer,
+  jobs: readonly JobToLookUp[],
+  notes: readonly LookUpNote[],
+): Finding[] {
   return notes.flatMap(({ jobId, verdict }) => {
     const job = jobs.find((one) => one.jobId === jobId);
     const found = answer.kind === 'run' ? answer.jobs.get(jobId) : undefined;
-    if (verdict.kind !== 'stated' || job === undefined || found === undefined || answer.kind !== 'run') return [];
+    if (
+      verdict.kind !== 'stated' ||
+      job === undefined ||
+      found === undefined ||
+      answer.kind !== 'run'
+    )
+      return [];
     const { entityId: id, login, entityType: type, repoId, appId, installationId } = job;
     const repoFullName = `${answer.name.owner}/${answer.name.repo}`;
-    return [findingOf(found, verdict.action, { entity: { id, login, type }, repoId, repoFullName, isPublic: null, appId, installationId })];
+    return [
+      findingOf(found, verdict.action, {
+        entity: { id, login, type },
+        repoId,
+        repoFullName,
+        isPublic: null,
+        appId,
+        installationId,
+      }),
+    ];
   });
 }
 
@@ -165,9 +243,15 @@ function findingsOf(answer: RunAnswer, jobs: readonly JobToLookUp[], notes: read
  * In one transaction, notes first: they are fenced by the rows as read, and GitHub's statements are
  * not.
  */
-async function settle({ db, pools, events, ...looks }: Pass, { notes, findings }: { notes: LookUpNote[]; findings: Finding[] }) {
+async function settle(
+  { db, pools, events, ...looks }: Pass,
+  { notes, findings }: { notes: LookUpNote[]; findings: Finding[] },
+) {
   const { written, results } = await db.transaction().execute(async (trx) => {
-    const noted = { written: await noteLookUps(trx, notes, looks), results: await recordFindings(trx, findings, pools) };
+    const noted = {
+      written: await noteLookUps(trx, notes, looks),
+      results: await recordFindings(trx, findings, pools),
+    };
     await forgetFoundOutKeys(
       trx,
       notes.filter(endedWhilePending).map(({ jobId }) => jobId),
@@ -176,12 +260,18 @@ async function settle({ db, pools, events, ...looks }: Pass, { notes, findings }
   });
   events.workersMisused(results);
   events.jobsLookedUp(notes.filter(({ jobId }) => written.has(jobId)));
-  const misjudged = [...results].filter(([jobId, { before, changed }]) => before === 'failed' && changed && isCompleted(notes, jobId));
+  const misjudged = [...results].filter(
+    ([jobId, { before, changed }]) => before === 'failed' && changed && isCompleted(notes, jobId),
+  );
   if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(([jobId]) => jobId));
 }
 
 const endedWhilePending = ({ status, verdict }: LookUpNote): boolean =>
-  status === 'pending' && (verdict.kind === 'failed' || (verdict.kind === 'stated' && verdict.action === 'completed'));
+  status === 'pending' &&
+  (verdict.kind === 'failed' || (verdict.kind === 'stated' && verdict.action === 'completed'));
 
 const isCompleted = (notes: readonly LookUpNote[], jobId: number): boolean =>
-  notes.some((note) => note.jobId === jobId && note.verdict.kind === 'stated' && note.verdict.action === 'completed');
+  notes.some(
+    (note) =>
+      note.jobId === jobId && note.verdict.kind === 'stated' && note.verdict.action === 'completed',
+  );

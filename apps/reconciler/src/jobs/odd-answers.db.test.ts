@@ -27,14 +27,24 @@ function sayingOf(jobId: number, changes: object): GitHub {
     for (const job of body.jobs) if (job.id === jobId) Object.assign(job, changes);
     return new Response(JSON.stringify(body), answer);
   };
-  return connectGitHub({ apiUrl: github.url, apps: [{ appId, privateKey }], waits: NO_WAITS, requestTimeoutMs: 60_000, fetch });
+  return connectGitHub({
+    apiUrl: github.url,
+    apps: [{ appId, privateKey }],
+    waits: NO_WAITS,
+    requestTimeoutMs: 60_000,
+    fetch,
+  });
 }
 
 const HOSTILE = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };
 
 /** What was stored of the job, and of how it came. */
 const stored = async (jobId: number) => [
-  await scene.db.selectFrom('jobs').select(['job_name', 'status']).where('job_id', '=', jobId).execute(),
+  await scene.db
+    .selectFrom('jobs')
+    .select(['job_name', 'status'])
+    .where('job_id', '=', jobId)
+    .execute(),
   (
     await sql`select payload_repaired as repaired, payload->'workflow_job'->>'name' as name from installation_events
     where job_id = ${jobId}`.execute(scene.db)
@@ -47,17 +57,30 @@ describe('characters that JSONB cannot hold (B9)', () => {
   test('keep no job from being discovered, nor the others (E2)', async () => {
     const hostile = await scene.queue('acme/api');
     const other = await scene.queue('mona/tool');
-    expect(await scene.discover({ github: sayingOf(hostile, HOSTILE) })).toMatchObject({ found: 2, unanswered: 0, incomplete: 0 });
+    expect(await scene.discover({ github: sayingOf(hostile, HOSTILE) })).toMatchObject({
+      found: 2,
+      unanswered: 0,
+      incomplete: 0,
+    });
     expect(await scene.jobIds()).toEqual([hostile, other]);
-    expect(await stored(hostile)).toEqual([[{ job_name: name, status: 'pending' }], [{ repaired: true, name }]]);
+    expect(await stored(hostile)).toEqual([
+      [{ job_name: name, status: 'pending' }],
+      [{ repaired: true, name }],
+    ]);
   });
 
   test('keep no job from being looked up, nor the others (E4)', async () => {
     const hostile = await scene.addJob();
     const other = await scene.addJob();
     for (const job of [hostile, other]) await scene.world.github.cancelJob(job);
-    expect(await scene.lookUp({ github: sayingOf(hostile, HOSTILE) })).toMatchObject({ stated: 2, unanswered: 0 });
-    expect(await stored(hostile)).toEqual([[expect.objectContaining({ status: 'completed' })], [{ repaired: true, name }]]);
+    expect(await scene.lookUp({ github: sayingOf(hostile, HOSTILE) })).toMatchObject({
+      stated: 2,
+      unanswered: 0,
+    });
+    expect(await stored(hostile)).toEqual([
+      [expect.objectContaining({ status: 'completed' })],
+      [{ repaired: true, name }],
+    ]);
   });
 });
 
@@ -67,7 +90,10 @@ describe('an answer for a job that lacks what every job has', () => {
   test('leaves the other jobs of its repository alone, and is seen once it is whole (E2)', async () => {
     const odd = await scene.queue('acme/api');
     const other = await scene.queue('acme/api');
-    expect(await scene.discover({ github: sayingOf(odd, without) })).toMatchObject({ found: 1, incomplete: 1 });
+    expect(await scene.discover({ github: sayingOf(odd, without) })).toMatchObject({
+      found: 1,
+      incomplete: 1,
+    });
     expect(await scene.jobIds()).toEqual([other]);
     await scene.passMinutes(6);
     expect(await scene.discover()).toMatchObject({ found: 1, incomplete: 0 });
@@ -78,8 +104,14 @@ describe('an answer for a job that lacks what every job has', () => {
     const odd = await scene.addJob();
     const other = await scene.addJob();
     for (const job of [odd, other]) await scene.world.github.cancelJob(job);
-    expect(await scene.lookUp({ github: sayingOf(odd, without) })).toMatchObject({ stated: 1, unanswered: 1 });
+    expect(await scene.lookUp({ github: sayingOf(odd, without) })).toMatchObject({
+      stated: 1,
+      unanswered: 1,
+    });
     expect(await scene.row(other)).toMatchObject({ status: 'completed' });
-    expect(await scene.row(odd)).toMatchObject({ status: 'pending', lookup_due_at: expect.any(Date) });
+    expect(await scene.row(odd)).toMatchObject({
+      status: 'pending',
+      lookup_due_at: expect.any(Date),
+    });
   });
 });

@@ -17,7 +17,10 @@ const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toI
  * A job at GitHub, and the `queued` delivery of it, which is so old. Without a job at GitHub it is
  * of one that GitHub has forgotten.
  */
-async function deliverQueued(hours: number, { isAtGitHub = true, waiting = false } = {}): Promise<number> {
+async function deliverQueued(
+  hours: number,
+  { isAtGitHub = true, waiting = false } = {},
+): Promise<number> {
   const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], waiting });
   const { organization, appId } = scene.world;
   const pools = await currentPoolsDocument(database.db);
@@ -51,21 +54,33 @@ async function deliverQueued(hours: number, { isAtGitHub = true, waiting = false
 
 test('a queued delivery of up to a day ago is demand at once: an outage may have been as long (E1)', async () => {
   const job = await deliverQueued(23);
-  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true, lookup_due_at: null });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'pending',
+    wants_worker: true,
+    lookup_due_at: null,
+  });
 });
 
 test('an older one is no demand before GitHub was asked, and is after its first answer: it may have waited for an approval', async () => {
   const job = await deliverQueued(25);
   expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
   expect(await scene.lookUp()).toMatchObject({ runs: 1, requeued: 1 });
-  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true, lookup_due_at: null });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'pending',
+    wants_worker: true,
+    lookup_due_at: null,
+  });
 });
 
 test('an older one of a job that has ended never was demand', async () => {
   const job = await deliverQueued(25);
   await scene.world.github.cancelJob(job);
   expect(await scene.lookUp()).toMatchObject({ stated: 1 });
-  expect(await scene.row(job)).toMatchObject({ status: 'completed', wants_worker: false, lookup_due_at: null });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'completed',
+    wants_worker: false,
+    lookup_due_at: null,
+  });
 });
 
 test('an older one of a job that GitHub has forgotten fails on the second look, so that its row can be retired', async () => {
@@ -73,7 +88,11 @@ test('an older one of a job that GitHub has forgotten fails on the second look, 
   expect(await scene.lookUp()).toMatchObject({ gone: 1 });
   await scene.passTime();
   expect(await scene.lookUp()).toMatchObject({ failed: 1 });
-  expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false, lookup_due_at: null });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'failed',
+    wants_worker: false,
+    lookup_due_at: null,
+  });
 });
 
 test('an older one that GitHub still calls waiting is asked about until it is queued: one stale answer does not forget it', async () => {
@@ -85,7 +104,11 @@ test('an older one that GitHub still calls waiting is asked about until it is qu
   }
   await scene.world.github.approveJob(job);
   expect(await scene.lookUp()).toMatchObject({ requeued: 1 });
-  expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: true, lookup_due_at: null });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'pending',
+    wants_worker: true,
+    lookup_due_at: null,
+  });
 });
 
 test('an older one that waits for days is asked about ever more rarely', async () => {
@@ -110,10 +133,20 @@ test('an older one whose run is over fails on the second look: its delivery said
   const job = await deliverQueued(25);
   const { runId } = (await scene.world.github.truth()).jobs[0] ?? {};
   const ended = { id: runId, run_attempt: 1, status: 'completed', conclusion: 'cancelled' };
-  await scene.world.github.failNext({ method: 'GET', path: '/actions/runs/\\d+$', status: 200, times: 9, body: ended });
+  await scene.world.github.failNext({
+    method: 'GET',
+    path: '/actions/runs/\\d+$',
+    status: 200,
+    times: 9,
+    body: ended,
+  });
   expect(await scene.lookUp()).toMatchObject({ queued: 1 });
   expect(await scene.row(job)).toMatchObject({ status: 'pending', wants_worker: false });
   await scene.passTime();
   expect(await scene.lookUp()).toMatchObject({ failed: 1 });
-  expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false, conclusion: 'cancelled' });
+  expect(await scene.row(job)).toMatchObject({
+    status: 'failed',
+    wants_worker: false,
+    conclusion: 'cancelled',
+  });
 });

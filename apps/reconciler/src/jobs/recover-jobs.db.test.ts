@@ -18,27 +18,44 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['jobs', 'workers', 'demand_keys'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['jobs', 'workers', 'demand_keys'] as const)
+    await database.db.deleteFrom(table).execute();
   failedUnasked = [];
 });
 
-const recover = ({ db = database.db, dryRun = false, ...rules }: Partial<DoubtRules> & { db?: Kysely<Database>; dryRun?: boolean } = {}) =>
+const recover = ({
+  db = database.db,
+  dryRun = false,
+  ...rules
+}: Partial<DoubtRules> & { db?: Kysely<Database>; dryRun?: boolean } = {}) =>
   recoverStuckJobs({
     db,
     dryRun,
     rules: { ...RULES, ...rules },
-    events: { jobsRecovered: () => undefined, jobsFailedUnasked: (jobIds) => void failedUnasked.push(...jobIds) },
+    events: {
+      jobsRecovered: () => undefined,
+      jobsFailedUnasked: (jobIds) => void failedUnasked.push(...jobIds),
+    },
   });
 
 type Given = Partial<Insertable<Database['jobs']>>;
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 /** A job that has waited for so long. */
 const putWaiting = async (minutes: number, given: Given = {}) =>
-  (await putJob(database.db, { created_at: ago(minutes), queued_at: ago(minutes), ...given })).job_id;
+  (await putJob(database.db, { created_at: ago(minutes), queued_at: ago(minutes), ...given }))
+    .job_id;
 /** A running job whose worker ended so many minutes ago. */
 const putOrphan = async (endedMinutes: number, given: Given = {}) => {
-  const { pod_name: name } = await putWorker(database.db, { status: 'failed', completed_at: minutesAgo(endedMinutes) });
-  return putWaiting(endedMinutes + 5, { status: 'running', wants_worker: false, k8s_pod: name, ...given });
+  const { pod_name: name } = await putWorker(database.db, {
+    status: 'failed',
+    completed_at: minutesAgo(endedMinutes),
+  });
+  return putWaiting(endedMinutes + 5, {
+    status: 'running',
+    wants_worker: false,
+    k8s_pod: name,
+    ...given,
+  });
 };
 const row = (jobId: number) =>
   database.db
@@ -58,20 +75,35 @@ describe('stuck jobs (E3)', () => {
       await putWaiting(11, { status: 'completed', wants_worker: false }),
       await putWaiting(11, { status: 'failed', wants_worker: false }),
     ];
-    const { pod_name: alive } = await putWorker(database.db, { status: 'running', running_at: minutesAgo(1), k8s_pool: 'other' });
+    const { pod_name: alive } = await putWorker(database.db, {
+      status: 'running',
+      running_at: minutesAgo(1),
+      k8s_pool: 'other',
+    });
     fine.push(await putWaiting(30, { status: 'running', wants_worker: false, k8s_pod: alive }));
     fine.push(await putWaiting(30, { k8s_pool: 'other' }));
-    expect(await recover()).toEqual({ found: 2, recovered: 2, suspected: 0, failed: 0, full: false });
+    expect(await recover()).toEqual({
+      found: 2,
+      recovered: 2,
+      suspected: 0,
+      failed: 0,
+      full: false,
+    });
     for (const job of stuck) expect(await row(job)).toMatchObject(recovered);
     for (const job of fine) expect(await row(job)).toMatchObject(untouched);
   });
 
   test('recovery adds one and makes the work due', async () => {
     const job = await putWaiting(11);
-    const { revision } = await database.db.selectFrom('jobs').select('revision').executeTakeFirstOrThrow();
+    const { revision } = await database.db
+      .selectFrom('jobs')
+      .select('revision')
+      .executeTakeFirstOrThrow();
     await recover();
     expect(await row(job)).toMatchObject({ status: 'pending', wants_worker: true, ...recovered });
-    expect(await database.db.selectFrom('jobs').select('revision').execute()).toEqual([{ revision: revision + 1 }]);
+    expect(await database.db.selectFrom('jobs').select('revision').execute()).toEqual([
+      { revision: revision + 1 },
+    ]);
     expect(await recover()).toMatchObject({ found: 0 });
     await database.db
       .updateTable('jobs')
@@ -90,7 +122,12 @@ describe('stuck jobs (E3)', () => {
 
   test('a row with no start time is not stuck: only the end of its worker says so', async () => {
     const { pod_name: name } = await putWorker(database.db);
-    const job = await putWaiting(50, { status: 'running', wants_worker: false, k8s_pod: name, started_at: null });
+    const job = await putWaiting(50, {
+      status: 'running',
+      wants_worker: false,
+      k8s_pod: name,
+      started_at: null,
+    });
     expect(await recover()).toMatchObject({ found: 0 });
     expect(await row(job)).toMatchObject(untouched);
   });
@@ -112,9 +149,14 @@ describe('stuck jobs (E3)', () => {
     const waiting = await putWaiting(49 * 60, silent);
     const orphan = await putOrphan(25 * 60, { ...silent, looked_up_at: ago(1442) });
     expect(await recover()).toMatchObject({ failed: 2, recovered: 0 });
-    const message = 'the job was stuck, 3 recoveries did not help, and GitHub has not answered for it for 1440 minutes';
+    const message =
+      'the job was stuck, 3 recoveries did not help, and GitHub has not answered for it for 1440 minutes';
     for (const job of [waiting, orphan]) {
-      expect(await row(job)).toMatchObject({ status: 'failed', wants_worker: false, failure_info: { version: 1, message } });
+      expect(await row(job)).toMatchObject({
+        status: 'failed',
+        wants_worker: false,
+        failure_info: { version: 1, message },
+      });
       // GitHub is asked all the same: it may know better.
       expect(await row(job)).toMatchObject({ lookup_due_at: expect.any(Date) });
     }
@@ -124,7 +166,10 @@ describe('stuck jobs (E3)', () => {
   test.each([
     ['for a job that GitHub still calls queued', { ...silent, looked_up_at: ago(30) }],
     ['before GitHub was asked about it', { ...silent, unanswered_since: null }],
-    ['a day after it came, which GitHub was first asked about a moment ago', { ...silent, unanswered_since: ago(1) }],
+    [
+      'a day after it came, which GitHub was first asked about a moment ago',
+      { ...silent, unanswered_since: ago(1) },
+    ],
     ['before the limit', { ...silent, recovery_attempts: 2 }],
     ['while GitHub may still have it in its queue', { ...silent, queued_at: ago(47 * 60) }],
   ])('but never %s', async (_name, given) => {
@@ -142,7 +187,13 @@ describe('stuck jobs (E3)', () => {
 
   test('a dry run counts the same and writes nothing', async () => {
     const [stuck, lost] = [await putWaiting(11), await putWaiting(49 * 60, silent)];
-    expect(await recover({ dryRun: true })).toEqual({ found: 2, recovered: 1, suspected: 0, failed: 1, full: false });
+    expect(await recover({ dryRun: true })).toEqual({
+      found: 2,
+      recovered: 1,
+      suspected: 0,
+      failed: 1,
+      full: false,
+    });
     expect(await row(stuck)).toMatchObject(untouched);
     expect(await row(lost)).toMatchObject({ status: 'pending' });
   });
@@ -150,12 +201,22 @@ describe('stuck jobs (E3)', () => {
 
 describe('suspects that are only looked up (E4)', () => {
   test('beside an idle worker: as many of the oldest as there are idle workers, and once in ten minutes', async () => {
-    await putWorker(database.db, { status: 'running', running_at: minutesAgo(12), registered_at: minutesAgo(11) });
+    await putWorker(database.db, {
+      status: 'running',
+      running_at: minutesAgo(12),
+      registered_at: minutesAgo(11),
+    });
     const jobs = [await putWaiting(12), await putWaiting(11)];
     expect(await recover()).toMatchObject({ recovered: 0, suspected: 1 });
-    expect(await row(jobs[0] ?? 0)).toMatchObject({ recovery_attempts: 0, lookup_due_at: expect.any(Date) });
+    expect(await row(jobs[0] ?? 0)).toMatchObject({
+      recovery_attempts: 0,
+      lookup_due_at: expect.any(Date),
+    });
     expect(await row(jobs[1] ?? 0)).toMatchObject(untouched);
-    await database.db.updateTable('jobs').set({ lookup_due_at: null, looked_up_at: new Date() }).execute();
+    await database.db
+      .updateTable('jobs')
+      .set({ lookup_due_at: null, looked_up_at: new Date() })
+      .execute();
     expect(await recover()).toMatchObject({ found: 0 });
   });
 
@@ -168,11 +229,17 @@ describe('suspects that are only looked up (E4)', () => {
     [241, 120, true],
     [20 * 60, 13 * 60, true],
     [20 * 60, 15 * 60, false],
-  ])('held back for %d minutes and looked up at the age of %s: due %s', async (age, lookedUpAtAge, isDue) => {
-    const job = await putWaiting(age, lookedUpAtAge === null ? {} : { looked_up_at: ago(age - lookedUpAtAge) });
-    await putReason(database.db, job, 'at_pool_cap');
-    expect(await recover()).toMatchObject({ recovered: 0, suspected: isDue ? 1 : 0 });
-  });
+  ])(
+    'held back for %d minutes and looked up at the age of %s: due %s',
+    async (age, lookedUpAtAge, isDue) => {
+      const job = await putWaiting(
+        age,
+        lookedUpAtAge === null ? {} : { looked_up_at: ago(age - lookedUpAtAge) },
+      );
+      await putReason(database.db, job, 'at_pool_cap');
+      expect(await recover()).toMatchObject({ recovered: 0, suspected: isDue ? 1 : 0 });
+    },
+  );
 
   test('running where no worker of ours is, for an hour', async () => {
     const elsewhere = { status: 'running', wants_worker: false } as const;
@@ -184,7 +251,11 @@ describe('suspects that are only looked up (E4)', () => {
 
 describe('the fence', () => {
   test('a row that left the state between SELECT and UPDATE is not touched', async () => {
-    const job = await putWaiting(49 * 60, { recovery_attempts: 3, recovered_at: ago(11), unanswered_since: ago(1441) });
+    const job = await putWaiting(49 * 60, {
+      recovery_attempts: 3,
+      recovered_at: ago(11),
+      unanswered_since: ago(1441),
+    });
     const other = await putWaiting(11);
     const db = afterFirstAnswer(database.db, () =>
       database.db.updateTable('jobs').set({ status: 'completed', wants_worker: false }).execute(),
@@ -197,8 +268,14 @@ describe('the fence', () => {
   test('nor one that was finished and claimed anew', async () => {
     const job = await putWaiting(11);
     const db = afterFirstAnswer(database.db, async () => {
-      await database.db.updateTable('jobs').set({ status: 'running', wants_worker: false }).execute();
-      await database.db.updateTable('jobs').set({ status: 'pending', wants_worker: true }).execute();
+      await database.db
+        .updateTable('jobs')
+        .set({ status: 'running', wants_worker: false })
+        .execute();
+      await database.db
+        .updateTable('jobs')
+        .set({ status: 'pending', wants_worker: true })
+        .execute();
     });
     expect(await recover({ db })).toMatchObject({ found: 1, recovered: 0 });
     expect(await row(job)).toMatchObject({ status: 'pending', ...untouched });

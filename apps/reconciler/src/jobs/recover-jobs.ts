@@ -1,4 +1,9 @@
-import { failLostJobs, findDoubtfulJobs, type DoubtRules, recoverJobs } from '@paddock/db/jobs/stuck-jobs';
+import {
+  failLostJobs,
+  findDoubtfulJobs,
+  type DoubtRules,
+  recoverJobs,
+} from '@paddock/db/jobs/stuck-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
@@ -26,13 +31,24 @@ export interface RecoveredJobsCounts {
  * moves no status backwards: a doubt is settled by asking GitHub. A job fails here only after
  * GitHub has not answered for so long that the job can no longer run.
  */
-export async function recoverStuckJobs({ db, events, rules, dryRun }: RecoverJobsOptions): Promise<RecoveredJobsCounts> {
+export async function recoverStuckJobs({
+  db,
+  events,
+  rules,
+  dryRun,
+}: RecoverJobsOptions): Promise<RecoveredJobsCounts> {
   const doubtful = await findDoubtfulJobs(db, rules);
   const lost = doubtful.filter(({ isLost }) => isLost);
   const others = doubtful.filter(({ isLost }) => !isLost);
-  const stuck = new Set(others.filter(({ doubt }) => doubt === 'unserved' || doubt === 'worker_ended').map(({ jobId }) => jobId));
+  const stuck = new Set(
+    others
+      .filter(({ doubt }) => doubt === 'unserved' || doubt === 'worker_ended')
+      .map(({ jobId }) => jobId),
+  );
   const acted = dryRun ? others.map(({ jobId }) => jobId) : await recoverJobs(db, others);
-  const failed = dryRun ? lost.map(({ jobId }) => jobId) : await failLostJobs(db, lost, whyLost(rules));
+  const failed = dryRun
+    ? lost.map(({ jobId }) => jobId)
+    : await failLostJobs(db, lost, whyLost(rules));
   const recovered = acted.filter((jobId) => stuck.has(jobId));
   if (!dryRun) {
     events.jobsRecovered(recovered);

@@ -21,7 +21,9 @@ afterEach(() => scene.stop());
 const CALLS = [
   ['the token', 0],
   ['the repository by its name', 0],
-  ...['queued', 'in_progress', 'waiting', 'pending', 'requested'].map((status) => [`the ${status} runs`, 0] as const),
+  ...['queued', 'in_progress', 'waiting', 'pending', 'requested'].map(
+    (status) => [`the ${status} runs`, 0] as const,
+  ),
   ['the jobs of one run', 1],
   ['the jobs of the other run', 1],
   ['the repository as it is when jobs of it are stored', 0],
@@ -58,7 +60,12 @@ describe('resync of one repository (E2, F5)', () => {
       await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });
       expect(await scene.jobIds()).toHaveLength(kept);
       await scene.world.github.clearFaults();
-      expect(await scene.resync('acme/api')).toMatchObject({ runs: 2, jobs: 2, unanswered: 0, isComplete: true });
+      expect(await scene.resync('acme/api')).toMatchObject({
+        runs: 2,
+        jobs: 2,
+        unanswered: 0,
+        isComplete: true,
+      });
       expect(await scene.jobIds()).toEqual(jobs);
     },
   );

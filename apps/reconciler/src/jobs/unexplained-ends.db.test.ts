@@ -22,11 +22,20 @@ const endUnexplained = async (given: { pod_name?: string; k8s_pool?: string } = 
     })
   ).pod_name;
 const graces = async () =>
-  (await scene.db.selectFrom('workers').select('pod_name').where('unexplained_until', 'is not', null).orderBy('pod_name').execute()).map(
-    ({ pod_name: name }) => name,
-  );
+  (
+    await scene.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('unexplained_until', 'is not', null)
+      .orderBy('pod_name')
+      .execute()
+  ).map(({ pod_name: name }) => name);
 const breakers = () =>
-  scene.db.selectFrom('breakers').select(['subject_id', 'failure_class', 'failures', 'pauses']).orderBy('subject_id').execute();
+  scene.db
+    .selectFrom('breakers')
+    .select(['subject_id', 'failure_class', 'failures', 'pauses'])
+    .orderBy('subject_id')
+    .execute();
 const waiting = { row: { lookup_due_at: null } };
 
 describe('after an unexplained end (C3, E4)', () => {
@@ -41,7 +50,10 @@ describe('after an unexplained end (C3, E4)', () => {
 
   test('a job that GitHub gave to the worker explains it', async () => {
     const name = await scene.startRunner();
-    const [ran, left] = [await scene.addJob({ ...waiting, job: { durationMs: 3_600_000 } }), await scene.addJob(waiting)];
+    const [ran, left] = [
+      await scene.addJob({ ...waiting, job: { durationMs: 3_600_000 } }),
+      await scene.addJob(waiting),
+    ];
     await scene.db
       .updateTable('workers')
       .set({ status: 'completed', completed_at: new Date(), unexplained_until: new Date(4e12) })
@@ -62,13 +74,19 @@ describe('after an unexplained end (C3, E4)', () => {
   });
 
   test('an answer from before the end says nothing of it', async () => {
-    await scene.addJob({ row: { lookup_due_at: null, looked_up_at: new Date(Date.now() - 60_000) } });
+    await scene.addJob({
+      row: { lookup_due_at: null, looked_up_at: new Date(Date.now() - 60_000) },
+    });
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ jobs: 1, graces: 1 });
   });
 
   test('only so many of the oldest jobs are asked about, and another key’s are not', async () => {
-    const jobs = [await scene.addJob(waiting), await scene.addJob(waiting), await scene.addJob(waiting)];
+    const jobs = [
+      await scene.addJob(waiting),
+      await scene.addJob(waiting),
+      await scene.addJob(waiting),
+    ];
     await scene.addJob({ ...waiting, job: { repo: 'mona/tool' } });
     await endUnexplained();
     expect(await scene.lookUp({ perKey: 2 })).toMatchObject({ jobs: 2, graces: 1 });
@@ -142,12 +160,15 @@ describe('runners that end well without a job (C11, P4)', () => {
     expect(await scene.lookUp()).toMatchObject({ graces: 2 });
     for (const k8s_pool of pools) await endUnexplained({ k8s_pool });
     const { counting } = await scene.db.transaction().execute(async (trx) => {
-      const lock = (pool: string) => sql`select from breakers where subject_id = ${pool} for update`.execute(trx);
+      const lock = (pool: string) =>
+        sql`select from breakers where subject_id = ${pool} for update`.execute(trx);
       await lock('linux');
       const lookUp = scene.lookUp();
       await waitFor('the count to wait', async () => {
         const { rows } = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(scene.db);
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          scene.db,
+        );
         return rows.length > 0;
       });
       await lock('linux-large');

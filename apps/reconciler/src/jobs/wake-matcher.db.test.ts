@@ -35,13 +35,23 @@ afterAll(async () => {
 });
 
 test('a recovered job and an explained end wake the matcher (E3, C3, A7)', async () => {
-  const { job_id: jobId, revision, status } = await putJob(database.db, { looked_up_at: new Date(Date.now() + 60_000) });
+  const {
+    job_id: jobId,
+    revision,
+    status,
+  } = await putJob(database.db, { looked_up_at: new Date(Date.now() + 60_000) });
   await waitFor('the job’s own notification', () => heard.includes('jobs'));
   heard = [];
-  expect(await recoverJobs(database.db, [{ jobId, revision, status, doubt: 'unserved', isLost: false }])).toEqual([jobId]);
+  expect(
+    await recoverJobs(database.db, [{ jobId, revision, status, doubt: 'unserved', isLost: false }]),
+  ).toEqual([jobId]);
   await waitFor('the matcher to be woken', () => heard.includes('jobs'));
 
-  const ended = { status: 'completed', completed_at: minutesAgo(0), unexplained_until: minutesAgo(-10) } as const;
+  const ended = {
+    status: 'completed',
+    completed_at: minutesAgo(0),
+    unexplained_until: minutesAgo(-10),
+  } as const;
   const { pod_name: name } = await putWorker(database.db, ended);
   heard = [];
   const answered = await database.db.transaction().execute((trx) => endAnsweredGraces(trx, 10));

@@ -4,11 +4,18 @@ import type { DeliveryAttempt } from './delivery-log.ts';
 import type { DeliveryLog } from './redeliver.ts';
 
 /** An App's delivery log, through GitHub's API. The signal ends calls under way. */
-export function deliveryLogAtGitHub(github: GitHub, appId: number, signal: AbortSignal): DeliveryLog {
+export function deliveryLogAtGitHub(
+  github: GitHub,
+  appId: number,
+  signal: AbortSignal,
+): DeliveryLog {
   const app = github.asApp(appId, { signal });
   return {
     async list(cursor) {
-      const { deliveries, ...page } = await listDeliveries(app, cursor === undefined ? {} : { cursor });
+      const { deliveries, ...page } = await listDeliveries(
+        app,
+        cursor === undefined ? {} : { cursor },
+      );
       return { ...page, deliveries: deliveries.map(readAttempt) };
     },
     redeliver: (deliveryId) => redeliver(app, deliveryId),

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { deliveredSince, type DeliveryAttempt, gotThrough, judgeLog, requestSpacingMs } from './delivery-log.ts';
+import {
+  deliveredSince,
+  type DeliveryAttempt,
+  gotThrough,
+  judgeLog,
+  requestSpacingMs,
+} from './delivery-log.ts';
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
 
@@ -27,7 +33,15 @@ describe('judging a delivery log (E1)', () => {
     expect(verdict).toEqual({
       delivered: [],
       lastSuccess: undefined,
-      failed: [expect.objectContaining({ guid: 'a', deliveryId: '30', firstFailedAt: at(1), lastFailedAt: at(3), lastStatusCode: 503 })],
+      failed: [
+        expect.objectContaining({
+          guid: 'a',
+          deliveryId: '30',
+          firstFailedAt: at(1),
+          lastFailedAt: at(3),
+          lastStatusCode: 503,
+        }),
+      ],
     });
   });
 
@@ -45,12 +59,19 @@ describe('judging a delivery log (E1)', () => {
       attempt({ guid: 'push', event: 'push', action: null }),
       attempt({ guid: 'ping', event: 'ping', action: null, statusCode: 200, deliveredAt: at(9) }),
     ]);
-    expect(verdict).toEqual({ delivered: [], failed: [], lastSuccess: expect.objectContaining({ guid: 'ping' }) });
+    expect(verdict).toEqual({
+      delivered: [],
+      failed: [],
+      lastSuccess: expect.objectContaining({ guid: 'ping' }),
+    });
   });
 
-  test.each(['workflow_job', 'installation', 'installation_repositories', 'installation_target'])('%s is repeated', (event) => {
-    expect(judgeLog([attempt({ event })]).failed).toHaveLength(1);
-  });
+  test.each(['workflow_job', 'installation', 'installation_repositories', 'installation_target'])(
+    '%s is repeated',
+    (event) => {
+      expect(judgeLog([attempt({ event })]).failed).toHaveLength(1);
+    },
+  );
 
   test.each([
     ['5', '6', '4'],
@@ -83,12 +104,20 @@ test('what got through since an instant, by its code or by GitHub’s word alone
     attempt({ guid: 'failed', deliveredAt: at(5) }),
     attempt({ guid: 'before', statusCode: 200, deliveredAt: at(4) }),
     attempt({ guid: 'ping', event: 'ping', statusCode: 200, deliveredAt: at(5) }),
-    attempt({ guid: 'given', event: 'installation_repositories', statusCode: 200, deliveredAt: at(5) }),
+    attempt({
+      guid: 'given',
+      event: 'installation_repositories',
+      statusCode: 200,
+      deliveredAt: at(5),
+    }),
   ];
   expect(deliveredSince(attempts, at(4)).map(({ guid }) => guid)).toEqual(['code', 'word']);
 });
 
 test('requests for one delivery are 5, 5, 5, 10, 20, 40, then 60 minutes apart (E1)', () => {
-  const minutes = Array.from({ length: 9 }, (_, index) => requestSpacingMs(index + 1, 300_000) / 60_000);
+  const minutes = Array.from(
+    { length: 9 },
+    (_, index) => requestSpacingMs(index + 1, 300_000) / 60_000,
+  );
   expect(minutes).toEqual([5, 5, 5, 10, 20, 40, 60, 60, 60]);
 });

@@ -14,13 +14,19 @@ export interface DeliveryAttempt extends LoggedDelivery {
   statusCode: number;
 }
 
-const REPEATED_EVENTS: ReadonlySet<string> = new Set(['workflow_job', 'installation', 'installation_repositories', 'installation_target']);
+const REPEATED_EVENTS: ReadonlySet<string> = new Set([
+  'workflow_job',
+  'installation',
+  'installation_repositories',
+  'installation_target',
+]);
 
 /** True for the events that change our rows. Other events may get lost without harm. */
 const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);
 
 /** Everything but 2xx is a failure, also a redirect or no answer, unless GitHub calls it OK. */
-export const gotThrough = ({ status, statusCode }: DeliveryAttempt): boolean => status === 'OK' || (statusCode >= 200 && statusCode < 300);
+export const gotThrough = ({ status, statusCode }: DeliveryAttempt): boolean =>
+  status === 'OK' || (statusCode >= 200 && statusCode < 300);
 
 export interface LogVerdict {
   /** GUIDs with an attempt that got through. */
@@ -49,16 +55,21 @@ export function judgeLog(attempts: readonly DeliveryAttempt[]): LogVerdict {
  * True if our endpoint was away and is back: a success is newer than a failure that was no refusal
  * (4xx) by our endpoint. Attempts that began before the return may still be under way.
  */
-export const showsReturn = ({ failed, lastSuccess }: Pick<LogVerdict, 'failed' | 'lastSuccess'>): boolean =>
+export const showsReturn = ({
+  failed,
+  lastSuccess,
+}: Pick<LogVerdict, 'failed' | 'lastSuccess'>): boolean =>
   lastSuccess !== undefined &&
   failed.some(
-    ({ lastStatusCode, lastFailedAt }) => (lastStatusCode < 400 || lastStatusCode >= 500) && lastFailedAt <= lastSuccess.deliveredAt,
+    ({ lastStatusCode, lastFailedAt }) =>
+      (lastStatusCode < 400 || lastStatusCode >= 500) && lastFailedAt <= lastSuccess.deliveredAt,
   );
 
 function failureOf(guid: string, attempts: readonly DeliveryAttempt[]): FailedDelivery {
   const sorted = attempts.toSorted(byAge);
   const [oldest, newest] = [sorted[0], sorted.at(-1)];
-  if (oldest === undefined || newest === undefined) throw new RangeError(`the delivery ${guid} has no attempts`);
+  if (oldest === undefined || newest === undefined)
+    throw new RangeError(`the delivery ${guid} has no attempts`);
   return {
     guid,
     deliveryId: newest.id,
@@ -81,10 +92,18 @@ const byAge = (a: DeliveryAttempt, b: DeliveryAttempt): number =>
  * `installation_repositories` need none: we store only 20 rows of one body, and selecting a
  * repository again and again repeats a body. Discovery lists repositories anyway.
  */
-export const deliveredSince = (attempts: readonly DeliveryAttempt[], since: Date): DeliveryAttempt[] =>
-  oneOfEach(attempts.filter((attempt) => mustHaveRow(attempt) && gotThrough(attempt) && attempt.deliveredAt > since));
+export const deliveredSince = (
+  attempts: readonly DeliveryAttempt[],
+  since: Date,
+): DeliveryAttempt[] =>
+  oneOfEach(
+    attempts.filter(
+      (attempt) => mustHaveRow(attempt) && gotThrough(attempt) && attempt.deliveredAt > since,
+    ),
+  );
 
-const mustHaveRow = (attempt: DeliveryAttempt): boolean => isRepeated(attempt) && attempt.event !== 'installation_repositories';
+const mustHaveRow = (attempt: DeliveryAttempt): boolean =>
+  isRepeated(attempt) && attempt.event !== 'installation_repositories';
 
 /** One attempt at each delivery; which one makes no difference. */
 export const oneOfEach = (attempts: readonly DeliveryAttempt[]): DeliveryAttempt[] => [
@@ -98,10 +117,14 @@ const LAST_STEP = 12;
  * The wait in milliseconds after the nth request (from 1) for one delivery. A first step of 5
  * minutes gives 5, 5, 5, 10, 20, 40, then always 60 minutes.
  */
-export const requestSpacingMs = (requests: number, firstStepMs: number): number => firstStepMs * (STEPS[requests - 1] ?? LAST_STEP);
+export const requestSpacingMs = (requests: number, firstStepMs: number): number =>
+  firstStepMs * (STEPS[requests - 1] ?? LAST_STEP);
 
 /** The newest attempt at each delivery that our events lack (`isMissing`), failed or not. */
-export const missingSince = (attempts: readonly DeliveryAttempt[], isMissing: (guid: string) => boolean): FailedDelivery[] =>
+export const missingSince = (
+  attempts: readonly DeliveryAttempt[],
+  isMissing: (guid: string) => boolean,
+): FailedDelivery[] =>
   [...Map.groupBy(attempts.filter(isRepeated), ({ guid }) => guid)].flatMap(([guid, ofGuid]) =>
     isMissing(guid) ? [failureOf(guid, ofGuid)] : [],
   );

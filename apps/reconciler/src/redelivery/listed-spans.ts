@@ -19,12 +19,23 @@ export function addSpan(spans: readonly ListedSpan[], listed: ListedSpan): Liste
   return sorted.map((span, index) => (index === sorted.length - 1 ? endingAt(span) : span));
 }
 
-const endingAt = ({ newestAt, oldestAt }: ListedSpan): ListedSpan => ({ newestAt, oldestAt, cursor: null });
+const endingAt = ({ newestAt, oldestAt }: ListedSpan): ListedSpan => ({
+  newestAt,
+  oldestAt,
+  cursor: null,
+});
 
 /** The cursor of the span that reaches further down is the right one. */
 function joined(a: ListedSpan, b: ListedSpan): ListedSpan {
-  const lower = b.oldestAt < a.oldestAt || (b.oldestAt.getTime() === a.oldestAt.getTime() && b.cursor === null) ? b : a;
-  return { newestAt: a.newestAt > b.newestAt ? a.newestAt : b.newestAt, oldestAt: lower.oldestAt, cursor: lower.cursor };
+  const lower =
+    b.oldestAt < a.oldestAt || (b.oldestAt.getTime() === a.oldestAt.getTime() && b.cursor === null)
+      ? b
+      : a;
+  return {
+    newestAt: a.newestAt > b.newestAt ? a.newestAt : b.newestAt,
+    oldestAt: lower.oldestAt,
+    cursor: lower.cursor,
+  };
 }
 
 export interface Gap {
@@ -57,7 +68,12 @@ export function withoutNewestGap(spans: readonly ListedSpan[]): ListedSpan[] {
 export function forgetBefore(spans: readonly ListedSpan[], horizon: Date): ListedSpan[] {
   const firstBelow = spans.findIndex(({ newestAt }) => newestAt <= horizon);
   const kept = firstBelow === -1 ? spans : spans.slice(0, firstBelow + 1);
-  return kept.map(({ newestAt, oldestAt, cursor }) => ({ newestAt, oldestAt, cursor: oldestAt <= horizon ? null : cursor }));
+  return kept.map(({ newestAt, oldestAt, cursor }) => ({
+    newestAt,
+    oldestAt,
+    cursor: oldestAt <= horizon ? null : cursor,
+  }));
 }
 
-const byNewest = (a: ListedSpan, b: ListedSpan): number => b.newestAt.getTime() - a.newestAt.getTime();
+const byNewest = (a: ListedSpan, b: ListedSpan): number =>
+  b.newestAt.getTime() - a.newestAt.getTime();

@@ -2,7 +2,11 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { FEW_MISSING } from './missing-deliveries.ts';
-import { keepCadence, type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
+import {
+  keepCadence,
+  type RedeliveryScene,
+  startRedeliveryScene,
+} from '../scenes/redelivery.scene.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;
@@ -14,7 +18,9 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   scene = await startRedeliveryScene(database, { losesRows: true });
   await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
-    values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(database.db);
+    values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(
+    database.db,
+  );
   await keepCadence(database.db);
 });
 afterEach(() => scene.stop());
@@ -46,7 +52,13 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
   ])('are not here because another body came under their GUID: %s', async (_what, stored) => {
     await scene.queueJobs(1, {});
     const [lost = ''] = await guids();
-    const event = { source: 'webhook', event: 'workflow_job.queued', outcome: 'ok', payload: '{}', delivery_guid: lost } as const;
+    const event = {
+      source: 'webhook',
+      event: 'workflow_job.queued',
+      outcome: 'ok',
+      payload: '{}',
+      delivery_guid: lost,
+    } as const;
     await database.db
       .insertInto('installation_events')
       .values({ ...event, ...stored })
@@ -70,7 +82,9 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     await scene.queueJobs(FEW_MISSING + 1, {});
     const { missing, missingSince, accepted } = await scene.cycle();
     expect([missing, accepted]).toEqual([FEW_MISSING + 1, 0]);
-    const [{ deliveredAt: oldest } = { deliveredAt: new Date() }] = (await scene.log.list(undefined)).deliveries.toReversed();
+    const [{ deliveredAt: oldest } = { deliveredAt: new Date() }] = (
+      await scene.log.list(undefined)
+    ).deliveries.toReversed();
     expect(missingSince?.getTime()).toBeLessThanOrEqual(oldest.getTime());
     expect(scene.unstored).toHaveLength(FEW_MISSING + 1);
     expect(await scene.unresolved()).toEqual([]);

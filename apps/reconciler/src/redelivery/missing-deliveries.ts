@@ -1,4 +1,7 @@
-import { askForMissingDeliveries, findRememberedDeliveries } from '@paddock/db/deliveries/redelivery';
+import {
+  askForMissingDeliveries,
+  findRememberedDeliveries,
+} from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
@@ -23,7 +26,11 @@ export interface MissingDeliveries {
  * that are already marked.
  */
 export async function findMissingDeliveries(
-  { db, appId, events }: { db: Kysely<Database>; appId: number; events: Pick<ReconcilerEvents, 'deliveredWithoutRow'> },
+  {
+    db,
+    appId,
+    events,
+  }: { db: Kysely<Database>; appId: number; events: Pick<ReconcilerEvents, 'deliveredWithoutRow'> },
   attempts: readonly DeliveryAttempt[],
   since: Date,
 ): Promise<MissingDeliveries> {
@@ -36,5 +43,7 @@ export async function findMissingDeliveries(
   if (isFew) await askForMissingDeliveries(db, appId, missing);
   events.deliveredWithoutRow(appId, [...lacking], { isFew });
   const oldest = Math.min(...missing.map(({ firstFailedAt }) => firstFailedAt.getTime()));
-  return isFew ? { missing: lacking.size } : { missing: lacking.size, missingSince: new Date(oldest) };
+  return isFew
+    ? { missing: lacking.size }
+    : { missing: lacking.size, missingSince: new Date(oldest) };
 }

@@ -1,7 +1,12 @@
 import type { ListedSpan } from '@paddock/db/deliveries/delivery-listings';
 import { describe, expect, test } from '@jest/globals';
 import type { DeliveryAttempt } from './delivery-log.ts';
-import { CutOffLogError, type LogPage, type ReadLogOptions, readDeliveryLog } from './read-delivery-log.ts';
+import {
+  CutOffLogError,
+  type LogPage,
+  type ReadLogOptions,
+  readDeliveryLog,
+} from './read-delivery-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 /** An instant so many minutes before noon. */
@@ -24,19 +29,31 @@ const entry = (minutesAgo: number): DeliveryAttempt => ({
  * A log with one delivery a minute, newest first, ten to a page; the cursor is the first entry's
  * age. Records which pages were asked for.
  */
-function fakeLog({ minutes = 500, failAtPage = 0 }: { minutes?: number; failAtPage?: number } = {}) {
+function fakeLog({
+  minutes = 500,
+  failAtPage = 0,
+}: { minutes?: number; failAtPage?: number } = {}) {
   const asked: string[] = [];
   const fetchPage = async (cursor: string | undefined): Promise<LogPage> => {
     asked.push(cursor ?? 'top');
     if (asked.length === failAtPage) return Promise.reject(new Error('GitHub is away'));
     const from = Number(cursor ?? 0);
-    const ages = Array.from({ length: 10 }, (_, index) => from + index).filter((age) => age < minutes);
-    return { deliveries: ages.map(entry), nextCursor: from + 10 < minutes ? String(from + 10) : undefined };
+    const ages = Array.from({ length: 10 }, (_, index) => from + index).filter(
+      (age) => age < minutes,
+    );
+    return {
+      deliveries: ages.map(entry),
+      nextCursor: from + 10 < minutes ? String(from + 10) : undefined,
+    };
   };
   return { asked, fetchPage };
 }
 
-const read = (fetchPage: ReadLogOptions['fetchPage'], spans: readonly ListedSpan[], more: Partial<ReadLogOptions> = {}) =>
+const read = (
+  fetchPage: ReadLogOptions['fetchPage'],
+  spans: readonly ListedSpan[],
+  more: Partial<ReadLogOptions> = {},
+) =>
   readDeliveryLog({
     fetchPage,
     isCursorRefused: () => false,
@@ -64,7 +81,9 @@ describe('reading the delivery log (E1)', () => {
 
   test('an outage of ours longer than the window is listed down to the last complete listing', async () => {
     const { asked, fetchPage } = fakeLog();
-    const reading = await read(fetchPage, [{ newestAt: ago(95), oldestAt: ago(130), cursor: null }]);
+    const reading = await read(fetchPage, [
+      { newestAt: ago(95), oldestAt: ago(130), cursor: null },
+    ]);
     expect(asked).toHaveLength(10);
     expect(guidsAgo(reading.attempts)).toContain(95);
     expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
@@ -76,7 +95,10 @@ describe('reading the delivery log (E1)', () => {
     const reading = await read(fetchPage, [complete]);
     expect(reading.error).toEqual(new Error('GitHub is away'));
     expect(reading.attempts).toHaveLength(30);
-    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(29), cursor: '30' }, complete]);
+    expect(reading.spans).toEqual([
+      { newestAt: ago(0), oldestAt: ago(29), cursor: '30' },
+      complete,
+    ]);
   });
 
   test('the gap that such a listing left is filled from its cursor by the next cycle', async () => {
@@ -98,11 +120,15 @@ describe('reading the delivery log (E1)', () => {
       ({ spans } = reading);
     }
     expect(spans).toEqual([{ newestAt: ago(0), oldestAt: ago(230), cursor: null }]);
-    expect([...seen].toSorted((a, b) => a - b).slice(0, 200)).toEqual(Array.from({ length: 200 }, (_, age) => age));
+    expect([...seen].toSorted((a, b) => a - b).slice(0, 200)).toEqual(
+      Array.from({ length: 200 }, (_, age) => age),
+    );
   });
 
   test('a log that ends leaves no gap', async () => {
-    const reading = await read(fakeLog({ minutes: 12 }).fetchPage, [{ newestAt: ago(300), oldestAt: ago(310), cursor: null }]);
+    const reading = await read(fakeLog({ minutes: 12 }).fetchPage, [
+      { newestAt: ago(300), oldestAt: ago(310), cursor: null },
+    ]);
     expect(reading.attempts).toHaveLength(12);
     expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(310), cursor: null }]);
   });
@@ -116,7 +142,11 @@ describe('reading the delivery log (E1)', () => {
   test('a cursor that GitHub refuses is given up, and the next cycle lists from the top', async () => {
     const { fetchPage } = fakeLog({ failAtPage: 3 });
     const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
-    const reading = await read(fetchPage, [{ newestAt: ago(5), oldestAt: ago(29), cursor: '30' }, older], { isCursorRefused: () => true });
+    const reading = await read(
+      fetchPage,
+      [{ newestAt: ago(5), oldestAt: ago(29), cursor: '30' }, older],
+      { isCursorRefused: () => true },
+    );
     expect(reading.spans).toEqual([older]);
     const { asked, fetchPage: again } = fakeLog();
     await read(again, reading.spans);
@@ -132,39 +162,60 @@ describe('reading the delivery log (E1)', () => {
     const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
     const reading = await read(circle, [older]);
     expect(asked).toEqual(['top', '10', '20', '30']);
-    expect(reading.error).toEqual(new Error('the delivery log goes in a circle: GitHub named a cursor that was already followed'));
+    expect(reading.error).toEqual(
+      new Error(
+        'the delivery log goes in a circle: GitHub named a cursor that was already followed',
+      ),
+    );
     expect(reading.attempts).toHaveLength(40);
     expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(39), cursor: '10' }, older]);
   });
 
   test.each([
     { page: 'the first page', emptyFrom: 'top', pages: 1, spans: [] },
-    { page: 'a later page', emptyFrom: '20', pages: 3, spans: [{ newestAt: ago(0), oldestAt: ago(19), cursor: '20' }] },
-  ])('$page, empty and not the last, ends the listing; what lies below stays a gap', async ({ emptyFrom, pages, spans }) => {
-    const { asked, fetchPage } = fakeLog();
-    const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
-    const reading = await read(
-      async (cursor = 'top') =>
-        cursor === emptyFrom ? { deliveries: [], nextCursor: 'further' } : fetchPage(cursor === 'top' ? undefined : cursor),
-      [older],
-    );
-    expect(asked).toHaveLength(pages - 1);
-    expect(reading.pages).toBe(pages);
-    expect(reading.error).toEqual(new Error('GitHub answered an empty page of the delivery log with a cursor for the next'));
-    expect(reading.spans).toEqual([...spans, older]);
-  });
+    {
+      page: 'a later page',
+      emptyFrom: '20',
+      pages: 3,
+      spans: [{ newestAt: ago(0), oldestAt: ago(19), cursor: '20' }],
+    },
+  ])(
+    '$page, empty and not the last, ends the listing; what lies below stays a gap',
+    async ({ emptyFrom, pages, spans }) => {
+      const { asked, fetchPage } = fakeLog();
+      const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
+      const reading = await read(
+        async (cursor = 'top') =>
+          cursor === emptyFrom
+            ? { deliveries: [], nextCursor: 'further' }
+            : fetchPage(cursor === 'top' ? undefined : cursor),
+        [older],
+      );
+      expect(asked).toHaveLength(pages - 1);
+      expect(reading.pages).toBe(pages);
+      expect(reading.error).toEqual(
+        new Error('GitHub answered an empty page of the delivery log with a cursor for the next'),
+      );
+      expect(reading.spans).toEqual([...spans, older]);
+    },
+  );
 
   test('a full page of which GitHub does not say what follows counts, and the mark stays', async () => {
     const { asked, fetchPage } = fakeLog();
     const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
-    const cutOff: ReadLogOptions['fetchPage'] = async (cursor) => ({ deliveries: (await fetchPage(cursor)).deliveries, isCutOff: true });
+    const cutOff: ReadLogOptions['fetchPage'] = async (cursor) => ({
+      deliveries: (await fetchPage(cursor)).deliveries,
+      isCutOff: true,
+    });
     const reading = await read(cutOff, [older]);
     expect(asked).toEqual(['top']);
     expect(reading.attempts).toHaveLength(10);
     expect(reading.error).toEqual(new CutOffLogError());
     expect(reading.spans).toEqual([older]);
     // Nothing is asked of what lies below once the page itself reaches down far enough.
-    const enough = await read(cutOff, [{ newestAt: ago(2), oldestAt: ago(130), cursor: null }], { windowMs: 5 * 60_000 });
+    const enough = await read(cutOff, [{ newestAt: ago(2), oldestAt: ago(130), cursor: null }], {
+      windowMs: 5 * 60_000,
+    });
     expect(enough.error).toBeUndefined();
     expect(enough.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
   });

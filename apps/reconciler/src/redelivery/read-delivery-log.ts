@@ -40,7 +40,9 @@ export interface LogReading {
 /** A full page of the delivery log came without a cursor: there may be more, out of reach. */
 export class CutOffLogError extends Error {
   constructor() {
-    super('GitHub answered a full page of the delivery log without a cursor for the next; check whether a proxy removes the Link header');
+    super(
+      'GitHub answered a full page of the delivery log without a cursor for the next; check whether a proxy removes the Link header',
+    );
     this.name = 'CutOffLogError';
   }
 }
@@ -53,10 +55,20 @@ export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReadi
   const { now, windowMs, horizonMs, maxPages, signal } = options;
   const windowBegin = new Date(now.getTime() - windowMs);
   const anchor: ListedSpan = { newestAt: windowBegin, oldestAt: windowBegin, cursor: null };
-  const reading: LogReading = { attempts: [], pages: 0, spans: options.spans.length === 0 ? [anchor] : [...options.spans] };
+  const reading: LogReading = {
+    attempts: [],
+    pages: 0,
+    spans: options.spans.length === 0 ? [anchor] : [...options.spans],
+  };
 
   const lastListed = reading.spans[0]?.newestAt ?? windowBegin;
-  await readDown(options, reading, undefined, windowBegin < lastListed ? windowBegin : lastListed, undefined);
+  await readDown(
+    options,
+    reading,
+    undefined,
+    windowBegin < lastListed ? windowBegin : lastListed,
+    undefined,
+  );
   // Without an answer GitHub's clock is unknown, and ours may be ahead: keep the spans as they
   // were.
   if (reading.pages === 0) return { ...reading, spans: [...options.spans] };
@@ -89,7 +101,8 @@ async function readDown(
       page = await fetchPage(cursor);
     } catch (error) {
       reading.error = error;
-      if (cursor !== undefined && isCursorRefused(error)) reading.spans = withoutNewestGap(reading.spans);
+      if (cursor !== undefined && isCursorRefused(error))
+        reading.spans = withoutNewestGap(reading.spans);
       return;
     }
     reading.pages++;
@@ -98,7 +111,9 @@ async function readDown(
     const next = page.nextCursor;
     if (instants.length === 0 && next !== undefined) {
       // What lies below is unknown, so the gap stays and the next cycle tries again.
-      reading.error = new Error('GitHub answered an empty page of the delivery log with a cursor for the next');
+      reading.error = new Error(
+        'GitHub answered an empty page of the delivery log with a cursor for the next',
+      );
       return;
     }
     if (instants.length === 0 && newestAt === undefined) return;
@@ -110,15 +125,21 @@ async function readDown(
     }
     const complete = next === undefined || oldest < until;
     // Nothing lies below the log's end, so the span reaches down to the oldest listed entry.
-    const oldestAt = next === undefined ? earliest([oldest, until, ...reading.spans.map((span) => span.oldestAt)]) : oldest;
+    const oldestAt =
+      next === undefined
+        ? earliest([oldest, until, ...reading.spans.map((span) => span.oldestAt)])
+        : oldest;
     reading.spans = addSpan(reading.spans, { newestAt, oldestAt, cursor: next ?? null });
     if (complete) return;
     if (asked.has(next)) {
-      reading.error = new Error('the delivery log goes in a circle: GitHub named a cursor that was already followed');
+      reading.error = new Error(
+        'the delivery log goes in a circle: GitHub named a cursor that was already followed',
+      );
       return;
     }
     cursor = next;
   }
 }
 
-const earliest = (instants: readonly Date[]): Date => new Date(Math.min(...instants.map((instant) => instant.getTime())));
+const earliest = (instants: readonly Date[]): Date =>
+  new Date(Math.min(...instants.map((instant) => instant.getTime())));

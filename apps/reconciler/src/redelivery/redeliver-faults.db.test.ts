@@ -23,20 +23,39 @@ describe('when GitHub fails (E1)', () => {
     await sql`update delivery_listings set newest_at = newest_at - interval '2 hours', oldest_at = oldest_at - interval '3 hours'`.execute(
       scene.db,
     );
-    const mark = (await scene.db.selectFrom('delivery_listings').select('newest_at').execute())[0]?.newest_at;
+    const mark = (await scene.db.selectFrom('delivery_listings').select('newest_at').execute())[0]
+      ?.newest_at;
     await scene.queueJobs(120);
-    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 502, after: 1 });
-    expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 100, accepted: 100, listed: false });
+    await scene.world.github.failNext({
+      method: 'GET',
+      path: '/app/hook/deliveries$',
+      status: 502,
+      after: 1,
+    });
+    expect(await scene.cycle()).toMatchObject({
+      pages: 1,
+      failed: 100,
+      accepted: 100,
+      listed: false,
+    });
     expect(scene.listingFailures).toEqual(['unavailable']);
-    const listings = await scene.db.selectFrom('delivery_listings').selectAll().orderBy('newest_at').execute();
+    const listings = await scene.db
+      .selectFrom('delivery_listings')
+      .selectAll()
+      .orderBy('newest_at')
+      .execute();
     expect(listings).toEqual([
       expect.objectContaining({ newest_at: mark, cursor: null }),
       expect.objectContaining({ cursor: expect.any(String) }),
     ]);
-    await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(scene.db);
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(
+      scene.db,
+    );
     expect(await scene.cycle()).toMatchObject({ listed: true, accepted: 20 });
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(121);
-    expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([{ cursor: null }]);
+    expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([
+      { cursor: null },
+    ]);
   });
 
   test('what was read and could not be written down is read again, however long ago it was', async () => {
@@ -49,7 +68,9 @@ describe('when GitHub fails (E1)', () => {
     await scene.pass(1);
     await scene.lengthenLog(50);
     await scene.pass(60);
-    await sql`alter table unresolved_deliveries add constraint full_disk check (false)`.execute(scene.db);
+    await sql`alter table unresolved_deliveries add constraint full_disk check (false)`.execute(
+      scene.db,
+    );
     try {
       await expect(scene.cycle()).rejects.toThrow('full_disk');
     } finally {
@@ -67,32 +88,57 @@ describe('when GitHub fails (E1)', () => {
         scene.db,
       );
       await scene.queueJobs(120);
-      await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 502, after: 1 });
+      await scene.world.github.failNext({
+        method: 'GET',
+        path: '/app/hook/deliveries$',
+        status: 502,
+        after: 1,
+      });
       await scene.cycle({ perMinute: 0 });
-      await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status, after: 1 });
+      await scene.world.github.failNext({
+        method: 'GET',
+        path: '/app/hook/deliveries$',
+        status,
+        after: 1,
+      });
       expect(await scene.cycle({ perMinute: 0 })).toMatchObject({ pages: 1, listed: false });
-      expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([{ cursor: null }]);
+      expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([
+        { cursor: null },
+      ]);
       expect(await scene.cycle()).toMatchObject({ pages: 2, listed: true, failed: 120 });
-      expect(await scene.db.selectFrom('installation_events').select('event').where('source', '<>', 'webhook').execute()).toEqual([]);
+      expect(
+        await scene.db
+          .selectFrom('installation_events')
+          .select('event')
+          .where('source', '<>', 'webhook')
+          .execute(),
+      ).toEqual([]);
     },
   );
 
   test.each([
     ['refused', 422, 'invalid'],
     ['unknown', 404, 'not_found'],
-  ])('a redelivery that is %s is counted and spaced as others are, and the others go on', async (_how, status, kind) => {
-    await scene.queueJobs(3);
-    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status });
-    expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1 });
-    expect(scene.refused).toEqual([kind]);
-    expect(scene.receiver.received).toHaveLength(2);
-    const [row, ...resolved] = (await scene.unresolved()).toSorted((a, b) => a.nextRequestAt.getTime() - b.nextRequestAt.getTime());
-    expect([row, ...resolved].map((one) => one?.requests)).toEqual([1, 1, 1]);
-    expect((row?.nextRequestAt.getTime() ?? 0) - (row?.lastRequestedAt?.getTime() ?? 0)).toBe(5 * 60_000);
-    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0 });
-    await scene.passAnHour();
-    expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 0 });
-  });
+  ])(
+    'a redelivery that is %s is counted and spaced as others are, and the others go on',
+    async (_how, status, kind) => {
+      await scene.queueJobs(3);
+      await scene.world.github.failNext({ method: 'POST', path: '/attempts$', status });
+      expect(await scene.cycle()).toMatchObject({ accepted: 2, refused: 1 });
+      expect(scene.refused).toEqual([kind]);
+      expect(scene.receiver.received).toHaveLength(2);
+      const [row, ...resolved] = (await scene.unresolved()).toSorted(
+        (a, b) => a.nextRequestAt.getTime() - b.nextRequestAt.getTime(),
+      );
+      expect([row, ...resolved].map((one) => one?.requests)).toEqual([1, 1, 1]);
+      expect((row?.nextRequestAt.getTime() ?? 0) - (row?.lastRequestedAt?.getTime() ?? 0)).toBe(
+        5 * 60_000,
+      );
+      expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0 });
+      await scene.passAnHour();
+      expect(await scene.cycle()).toMatchObject({ accepted: 1, refused: 0 });
+    },
+  );
 
   test('a redelivery that a broken server stopped is due in the next cycle again', async () => {
     await scene.queueJobs(3);
@@ -107,40 +153,63 @@ describe('when GitHub fails (E1)', () => {
     ['a rate limit', { status: 429, headers: { 'retry-after': '120' } }],
     ['a secondary limit', { status: 403, headers: { 'retry-after': '120' } }],
     ['maintenance', { status: 503, headers: { 'retry-after': '120' } }],
-  ])('%s: nothing is asked for until the time is over that GitHub told, what fails meanwhile neither', async (_name, fault) => {
-    await scene.queueJobs(3);
-    await scene.world.github.failNext({ method: 'POST', path: '/attempts$', ...fault });
-    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 1, moreDue: false });
-    await scene.pass(1);
-    await scene.queueJobs(1);
-    expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0, moreDue: false });
-    // A success in the log has what failed before it asked for at once: not now.
-    await scene.queueJobs(1, {});
-    expect(await scene.cycle({ perMinute: 1 })).toMatchObject({ accepted: 0, refused: 0, moreDue: false });
-    await scene.pass(2);
-    expect(await scene.cycle()).toMatchObject({ accepted: 4, refused: 0 });
-    expect(await scene.unresolved()).toHaveLength(4);
-  });
+  ])(
+    '%s: nothing is asked for until the time is over that GitHub told, what fails meanwhile neither',
+    async (_name, fault) => {
+      await scene.queueJobs(3);
+      await scene.world.github.failNext({ method: 'POST', path: '/attempts$', ...fault });
+      expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 1, moreDue: false });
+      await scene.pass(1);
+      await scene.queueJobs(1);
+      expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0, moreDue: false });
+      // A success in the log has what failed before it asked for at once: not now.
+      await scene.queueJobs(1, {});
+      expect(await scene.cycle({ perMinute: 1 })).toMatchObject({
+        accepted: 0,
+        refused: 0,
+        moreDue: false,
+      });
+      await scene.pass(2);
+      expect(await scene.cycle()).toMatchObject({ accepted: 4, refused: 0 });
+      expect(await scene.unresolved()).toHaveLength(4);
+    },
+  );
 
   test('a limit that meets the list keeps the requests back too, for whoever goes on asking is shut out for longer', async () => {
     await scene.queueJobs(120);
     const limit = { status: 403, headers: { 'retry-after': '120' }, after: 1 };
     await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', ...limit });
-    expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 100, accepted: 0, refused: 0, listed: false });
+    expect(await scene.cycle()).toMatchObject({
+      pages: 1,
+      failed: 100,
+      accepted: 0,
+      refused: 0,
+      listed: false,
+    });
     await scene.pass(3);
     expect(await scene.cycle()).toMatchObject({ accepted: 120, listed: true });
   });
 
   test('an App that GitHub does not know is written down, for the “why” (C9)', async () => {
-    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 404 });
+    await scene.world.github.failNext({
+      method: 'GET',
+      path: '/app/hook/deliveries$',
+      status: 404,
+    });
     expect(await scene.cycle()).toMatchObject({ listed: false });
-    const events = await scene.db.selectFrom('installation_events').select(['event', 'outcome', 'app_id', 'payload']).execute();
+    const events = await scene.db
+      .selectFrom('installation_events')
+      .select(['event', 'outcome', 'app_id', 'payload'])
+      .execute();
     expect(events).toEqual([
       {
         event: 'auth_attempt.404',
         outcome: 'auth_404',
         app_id: scene.world.appId,
-        payload: expect.objectContaining({ http_status: 404, operation: 'GET /app/hook/deliveries' }),
+        payload: expect.objectContaining({
+          http_status: 404,
+          operation: 'GET /app/hook/deliveries',
+        }),
       },
     ]);
   });
@@ -151,19 +220,24 @@ describe('when GitHub fails (E1)', () => {
     ['does the work and loses its answer', { afterCommit: true }],
   ];
   describe.each(faults)('GitHub %s', (_name, fault) => {
-    test.each([0, 1, 2, 3, 4])('on the call after %d others: all deliveries come in all the same', async (after) => {
-      // Lost ones on both pages of the log.
-      await scene.queueJobs(2);
-      await scene.lengthenLog(99);
-      await scene.queueJobs(2);
-      await scene.world.github.failNext({ ...fault, path: '/app/hook/deliveries', after });
-      await scene.cycle();
-      await scene.world.github.clearFaults();
-      await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(scene.db);
-      await scene.cycle();
-      await scene.cycle();
-      expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(4);
-      expect(await scene.unresolved()).toEqual([]);
-    });
+    test.each([0, 1, 2, 3, 4])(
+      'on the call after %d others: all deliveries come in all the same',
+      async (after) => {
+        // Lost ones on both pages of the log.
+        await scene.queueJobs(2);
+        await scene.lengthenLog(99);
+        await scene.queueJobs(2);
+        await scene.world.github.failNext({ ...fault, path: '/app/hook/deliveries', after });
+        await scene.cycle();
+        await scene.world.github.clearFaults();
+        await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(
+          scene.db,
+        );
+        await scene.cycle();
+        await scene.cycle();
+        expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(4);
+        expect(await scene.unresolved()).toEqual([]);
+      },
+    );
   });
 });

@@ -1,6 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type RedeliveryScene, type RedeliverySceneOptions, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
+import {
+  type RedeliveryScene,
+  type RedeliverySceneOptions,
+  startRedeliveryScene,
+} from '../scenes/redelivery.scene.ts';
 
 let database: TestDatabase;
 let scene: RedeliveryScene;
@@ -16,13 +20,21 @@ afterEach(() => scene.stop());
 
 /** GUIDs that our endpoint has accepted, by GitHub's log. */
 const accepted = async () =>
-  new Set((await scene.world.github.truth()).deliveries.filter(({ statusCode }) => statusCode === 202).map(({ guid }) => guid));
+  new Set(
+    (await scene.world.github.truth()).deliveries
+      .filter(({ statusCode }) => statusCode === 202)
+      .map(({ guid }) => guid),
+  );
 
 /**
  * Two hours in which our endpoint answers so, with some jobs every five minutes. Returns the most
  * pages that a cycle read.
  */
-async function twoHours(answer: number, jobs: number, cycle?: RedeliveryScene['cycle']): Promise<number> {
+async function twoHours(
+  answer: number,
+  jobs: number,
+  cycle?: RedeliveryScene['cycle'],
+): Promise<number> {
   scene.receiver.answerWith(answer);
   let pages = 0;
   for (let step = 0; step < 24; step++) {
@@ -67,7 +79,12 @@ describe('after an outage (E1)', () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await twoHours(503, 10);
-    expect(await scene.cycle()).toMatchObject({ pages: 3, failed: 240, accepted: 150, moreDue: true });
+    expect(await scene.cycle()).toMatchObject({
+      pages: 3,
+      failed: 240,
+      accepted: 150,
+      moreDue: true,
+    });
     await scene.holdMinute();
     // Within the same minute: what it keeps back still has the next one.
     expect(await scene.cycle()).toMatchObject({ accepted: 0, moreDue: true });
@@ -84,7 +101,12 @@ describe('after an outage (E1)', () => {
     // So many that the lost ones lie a page below whatever the empty list could be taken to cover.
     await scene.lengthenLog(100);
     await scene.pass(1);
-    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 200, body: [] });
+    await scene.world.github.failNext({
+      method: 'GET',
+      path: '/app/hook/deliveries$',
+      status: 200,
+      body: [],
+    });
     expect(await scene.cycle()).toMatchObject({ attempts: 0, failed: 0 });
     await scene.pass(120);
     await scene.lengthenLog(100);
@@ -112,7 +134,12 @@ describe('after an outage (E1)', () => {
       status: '',
       status_code: 0,
     };
-    await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', status: 200, body: [entry] });
+    await scene.world.github.failNext({
+      method: 'GET',
+      path: '/app/hook/deliveries$',
+      status: 200,
+      body: [entry],
+    });
     expect(await scene.cycle()).toMatchObject({ throttled: 1, failed: 1, accepted: 1 });
     expect(scene.receiver.received).toHaveLength(1);
   });
@@ -127,17 +154,25 @@ describe('after an outage (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ pages: 2, attempts: 101, failed: 0, accepted: 0 });
   });
 
-  test.each([-3_600_000, 3_600_000])('clocks differ by %d ms: pages are read as far as they must be, and no further', async (skewMs) => {
-    await start({ skewMs });
-    await scene.cycle();
-    await scene.queueJobs(1, {});
-    await scene.cycle();
-    await scene.queueJobs(130);
-    await scene.pass(5);
-    expect(await scene.cycle()).toMatchObject({ listed: true, pages: 2, failed: 130, accepted: 130 });
-    await scene.pass(30);
-    expect(await scene.cycle()).toMatchObject({ listed: true, failed: 0, resolved: 130 });
-  });
+  test.each([-3_600_000, 3_600_000])(
+    'clocks differ by %d ms: pages are read as far as they must be, and no further',
+    async (skewMs) => {
+      await start({ skewMs });
+      await scene.cycle();
+      await scene.queueJobs(1, {});
+      await scene.cycle();
+      await scene.queueJobs(130);
+      await scene.pass(5);
+      expect(await scene.cycle()).toMatchObject({
+        listed: true,
+        pages: 2,
+        failed: 130,
+        accepted: 130,
+      });
+      await scene.pass(30);
+      expect(await scene.cycle()).toMatchObject({ listed: true, failed: 0, resolved: 130 });
+    },
+  );
 });
 
 describe('what redelivery costs (E1, P4)', () => {
@@ -146,12 +181,18 @@ describe('what redelivery costs (E1, P4)', () => {
       await start();
       const names = ['acme/api'];
       for (let index = 1; index < repositories; index++) {
-        names.push((await scene.world.github.addRepository({ owner: 'acme', name: `repository-${index}` })).name);
+        names.push(
+          (await scene.world.github.addRepository({ owner: 'acme', name: `repository-${index}` }))
+            .name,
+        );
       }
       await scene.world.github.setDeliveryFaults({ lossRate: 1 });
       for (let index = 0; index < 120; index++) {
         const name = names[(index * 7) % names.length] ?? '';
-        await scene.world.github.queueJob({ repo: name.includes('/') ? name : `acme/${name}`, labels: ['ubuntu'] });
+        await scene.world.github.queueJob({
+          repo: name.includes('/') ? name : `acme/${name}`,
+          labels: ['ubuntu'],
+        });
       }
       await scene.world.github.setDeliveryFaults({});
       await scene.cycle();
@@ -161,7 +202,10 @@ describe('what redelivery costs (E1, P4)', () => {
     const one = await callsWith(1);
     await scene.stop();
     const many = await callsWith(1000);
-    expect(one).toEqual({ 'apps/list-webhook-deliveries': 2, 'apps/redeliver-webhook-delivery': 120 });
+    expect(one).toEqual({
+      'apps/list-webhook-deliveries': 2,
+      'apps/redeliver-webhook-delivery': 120,
+    });
     expect(many).toEqual(one);
   });
 });

@@ -16,7 +16,9 @@ beforeEach(async () => {
   scene = await startRedeliveryScene(database);
   await database.db.deleteFrom('schedules').execute();
   const name = redeliverySchedule(scene.world.appId);
-  await database.db.transaction().execute((trx) => takeTick(trx, { name, tickAt: new Date(0), takenBy: 'test' }));
+  await database.db
+    .transaction()
+    .execute((trx) => takeTick(trx, { name, tickAt: new Date(0), takenBy: 'test' }));
 });
 afterEach(() => scene.stop());
 
@@ -26,7 +28,9 @@ afterEach(() => scene.stop());
  */
 async function takeExtraLook(): Promise<number | null> {
   const { rows } = await sql<{ seconds: number | null }>`
-    select round(extract(epoch from extra_at - extra_since))::integer as seconds from schedules`.execute(scene.db);
+    select round(extract(epoch from extra_at - extra_since))::integer as seconds from schedules`.execute(
+    scene.db,
+  );
   await sql`update schedules set extra_at = null, extra_until = null`.execute(scene.db);
   return rows[0]?.seconds ?? null;
 }
@@ -46,7 +50,9 @@ describe('an endpoint without new deliveries (E1)', () => {
   test('is tried with the newest failed delivery in each cycle in which none is due', async () => {
     await failForTwoHours();
     for (let cycle = 0; cycle < 4; cycle++) {
-      await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour'`.execute(scene.db);
+      await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour'`.execute(
+        scene.db,
+      );
       await scene.pass(5);
       const before = scene.asked.length;
       expect(await scene.cycle()).toMatchObject({ accepted: 1 });
@@ -63,7 +69,9 @@ describe('an endpoint without new deliveries (E1)', () => {
 
   test('has everything sent again a few seconds after it is back', async () => {
     await failForTwoHours();
-    await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour'`.execute(scene.db);
+    await sql`update unresolved_deliveries set next_request_at = now() + interval '1 hour'`.execute(
+      scene.db,
+    );
     scene.receiver.answerWith(202);
     await scene.pass(5);
     expect(await scene.cycle()).toMatchObject({ accepted: 1 });
@@ -90,7 +98,9 @@ describe('an endpoint that is back (E1)', () => {
     scene.receiver.answerWith(503);
     await scene.queueJobs(3, {});
     expect(await scene.cycle()).toMatchObject({ accepted: 3 });
-    await sql`update unresolved_deliveries set last_requested_at = now() - interval '30 seconds'`.execute(scene.db);
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '30 seconds'`.execute(
+      scene.db,
+    );
     scene.receiver.answerWith(202);
     await scene.queueJobs(1, {});
     expect(await scene.cycle()).toMatchObject({ accepted: 3 });
@@ -142,7 +152,9 @@ describe('an endpoint that is back (E1)', () => {
       await succeed();
     }
     expect(accepted).toEqual([1, 1, 1, 0, 0]);
-    await sql`update unresolved_deliveries set last_requested_at = now() - interval '61 seconds'`.execute(scene.db);
+    await sql`update unresolved_deliveries set last_requested_at = now() - interval '61 seconds'`.execute(
+      scene.db,
+    );
     expect(await scene.cycle()).toMatchObject({ accepted: 1 });
   });
 });
@@ -156,7 +168,9 @@ describe('what an extra look costs (E1, P4)', () => {
     await scene.queueJobs(1);
     expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 1, accepted: 1 });
     // The first look of the next cadence reads the whole window.
-    await sql`update delivery_listings set listed_at = now() - interval '5 minutes'`.execute(scene.db);
+    await sql`update delivery_listings set listed_at = now() - interval '5 minutes'`.execute(
+      scene.db,
+    );
     expect(await scene.cycle()).toMatchObject({ pages: 3 });
   });
 });

@@ -48,7 +48,8 @@ describe('redeliver since (E1, F5)', () => {
     expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
     await scene.passAnHour();
     expect(await scene.cycle()).toMatchObject({ accepted: 1 });
-    const arrivals = (guid: string | undefined) => scene.receiver.received.filter((received) => received.guid === guid).length;
+    const arrivals = (guid: string | undefined) =>
+      scene.receiver.received.filter((received) => received.guid === guid).length;
     expect([stored, ...lost].map(arrivals)).toEqual([1, 2, 3]);
     await scene.storeEvent(lost[1] ?? '');
     await scene.cycle();
@@ -82,8 +83,13 @@ describe('redeliver since (E1, F5)', () => {
 
   test('fails where GitHub does not say how the log goes on, once what it has read is asked for', async () => {
     await scene.queueJobs(1, {});
-    const list: DeliveryLog['list'] = async (cursor) => ({ deliveries: (await scene.log.list(cursor)).deliveries, isCutOff: true });
-    await expect(find({ log: { list } })).rejects.toThrow(/full page of the delivery log without a cursor/);
+    const list: DeliveryLog['list'] = async (cursor) => ({
+      deliveries: (await scene.log.list(cursor)).deliveries,
+      isCutOff: true,
+    });
+    await expect(find({ log: { list } })).rejects.toThrow(
+      /full page of the delivery log without a cursor/,
+    );
     expect(await scene.unresolved()).toHaveLength(1);
     // As far as was asked for, it is complete.
     await scene.pass(120);
@@ -99,12 +105,17 @@ describe('redeliver since (E1, F5)', () => {
   });
 
   test('reads its payload, and nothing that is none', () => {
-    expect(readSince({ since: '2026-01-01T12:00:00Z' })).toEqual({ since: new Date(Date.UTC(2026, 0, 1, 12)), cursor: undefined });
-    for (const payload of [undefined, null, {}, { since: 'yesterday' }, { since: 5 }]) expect(readSince(payload)).toBeUndefined();
+    expect(readSince({ since: '2026-01-01T12:00:00Z' })).toEqual({
+      since: new Date(Date.UTC(2026, 0, 1, 12)),
+      cursor: undefined,
+    });
+    for (const payload of [undefined, null, {}, { since: 'yesterday' }, { since: 5 }])
+      expect(readSince(payload)).toBeUndefined();
   });
 });
 
-const handedOver = () => scene.db.selectFrom('repositories').select(['repo_id', 'entity_id']).execute();
+const handedOver = () =>
+  scene.db.selectFrom('repositories').select(['repo_id', 'entity_id']).execute();
 
 const knowAcme = async () => {
   const { organization, appId } = scene.world;
@@ -127,9 +138,13 @@ describe('what redelivery hands over to discovery (E1)', () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(500);
     await scene.cycle();
-    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours'`.execute(scene.db);
+    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours'`.execute(
+      scene.db,
+    );
     expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
-    expect(await handedOver()).toEqual([{ repo_id: scene.world.repositories.api, entity_id: scene.world.organization.id }]);
+    expect(await handedOver()).toEqual([
+      { repo_id: scene.world.repositories.api, entity_id: scene.world.organization.id },
+    ]);
     const due = await sql`select from repositories where due_at < now()`.execute(scene.db);
     expect(due.rows).toHaveLength(1);
   });

@@ -39,7 +39,10 @@ export interface RedeliverSinceCounts {
  * If a page fails, the pages before it count and `cursor` says where to go on; the first page's
  * error is thrown. Throws CutOffLogError, after writing, if GitHub gave no cursor for the rest.
  */
-export async function redeliverSince(options: RedeliverSinceOptions, signal: AbortSignal): Promise<RedeliverSinceCounts> {
+export async function redeliverSince(
+  options: RedeliverSinceOptions,
+  signal: AbortSignal,
+): Promise<RedeliverSinceCounts> {
   const { db, appId, log, events, since, maxPages, dryRun } = options;
   const attempts: DeliveryAttempt[] = [];
   let cursor = options.cursor;
@@ -71,9 +74,20 @@ export async function redeliverSince(options: RedeliverSinceOptions, signal: Abo
 }
 
 /** Reads the payload of a `redeliver-since` task. Undefined if it names no instant. */
-export function readSince(payload: unknown): { since: Date; cursor: string | undefined } | undefined {
-  if (typeof payload !== 'object' || payload === null || !('since' in payload) || typeof payload.since !== 'string') return undefined;
+export function readSince(
+  payload: unknown,
+): { since: Date; cursor: string | undefined } | undefined {
+  if (
+    typeof payload !== 'object' ||
+    payload === null ||
+    !('since' in payload) ||
+    typeof payload.since !== 'string'
+  )
+    return undefined;
   const since = new Date(payload.since);
   if (Number.isNaN(since.getTime())) return undefined;
-  return { since, cursor: 'cursor' in payload && typeof payload.cursor === 'string' ? payload.cursor : undefined };
+  return {
+    since,
+    cursor: 'cursor' in payload && typeof payload.cursor === 'string' ? payload.cursor : undefined,
+  };
 }

@@ -25,9 +25,18 @@ const quiet = {
 test('two Apps: each has a log, marks and a budget of its own, and one that GitHub refuses holds nothing up (E1, B2)', async () => {
   const receiver = await startReceiver();
   const keys = [createAppKey(), createAppKey()];
-  const apps = keys.map(({ privateKeyPem, publicKeyPem }, index) => ({ appId: 11 + index, privateKeyPem, publicKeyPem }));
+  const apps = keys.map(({ privateKeyPem, publicKeyPem }, index) => ({
+    appId: 11 + index,
+    privateKeyPem,
+    publicKeyPem,
+  }));
   const simulator = await startGitHubSimulator({
-    apps: apps.map(({ appId, publicKeyPem }) => ({ appId, publicKeyPem, webhookSecret: `secret ${appId}`, webhookUrl: receiver.url })),
+    apps: apps.map(({ appId, publicKeyPem }) => ({
+      appId,
+      publicKeyPem,
+      webhookSecret: `secret ${appId}`,
+      webhookUrl: receiver.url,
+    })),
   });
   try {
     await simulator.addOrganization({ login: 'acme' });
@@ -37,7 +46,8 @@ test('two Apps: each has a log, marks and a budget of its own, and one that GitH
     await simulator.install({ appId: 11, account: 'acme', announce: false });
     await simulator.install({ appId: 12, account: 'mona', announce: false });
     await simulator.setDeliveryFaults({ lossRate: 1 });
-    for (const repo of ['acme/api', 'acme/api', 'mona/tool']) await simulator.queueJob({ repo, labels: ['ubuntu'] });
+    for (const repo of ['acme/api', 'acme/api', 'mona/tool'])
+      await simulator.queueJob({ repo, labels: ['ubuntu'] });
     await simulator.setDeliveryFaults({});
     const github = connectGitHub({
       apiUrl: simulator.url,
@@ -67,12 +77,26 @@ test('two Apps: each has a log, marks and a budget of its own, and one that GitH
 
     await simulator.failNext({ path: '/app/hook/deliveries$', status: 401 });
     expect(await cycle(11, 1)).toMatchObject({ listed: false, accepted: 0 });
-    expect(await cycle(12, 1)).toMatchObject({ listed: true, failed: 1, accepted: 1, moreDue: false });
-    expect(await cycle(11, 1)).toMatchObject({ listed: true, failed: 2, accepted: 1, moreDue: true });
+    expect(await cycle(12, 1)).toMatchObject({
+      listed: true,
+      failed: 1,
+      accepted: 1,
+      moreDue: false,
+    });
+    expect(await cycle(11, 1)).toMatchObject({
+      listed: true,
+      failed: 2,
+      accepted: 1,
+      moreDue: true,
+    });
     await simulator.settled();
     expect(receiver.received).toHaveLength(2);
     expect((await cycle(12)).resolved).toBe(1);
-    const left = await database.db.selectFrom('unresolved_deliveries').select('app_id').where('resolved_at', 'is', null).execute();
+    const left = await database.db
+      .selectFrom('unresolved_deliveries')
+      .select('app_id')
+      .where('resolved_at', 'is', null)
+      .execute();
     expect(left).toEqual([{ app_id: 11 }, { app_id: 11 }]);
   } finally {
     await simulator.stop();

@@ -26,7 +26,12 @@ const remembered = async () => [
 describe('redelivery on the straight path (E1)', () => {
   test('asks for nothing when every delivery got through', async () => {
     await scene.queueJobs(3, {});
-    expect(await scene.cycle()).toMatchObject({ attempts: 3, failed: 0, accepted: 0, listed: true });
+    expect(await scene.cycle()).toMatchObject({
+      attempts: 3,
+      failed: 0,
+      accepted: 0,
+      listed: true,
+    });
     expect(scene.asked).toEqual([]);
   });
 
@@ -41,7 +46,8 @@ describe('redelivery on the straight path (E1)', () => {
   });
 
   test('finds a lost delivery of any failing status: a redirect, no code, a server error', async () => {
-    for (const lossStatusCode of [302, 0, 404, 503]) await scene.queueJobs(1, { lossRate: 1, lossStatusCode });
+    for (const lossStatusCode of [302, 0, 404, 503])
+      await scene.queueJobs(1, { lossRate: 1, lossStatusCode });
     expect(await scene.cycle()).toMatchObject({ failed: 4, accepted: 4 });
   });
 
@@ -81,7 +87,12 @@ describe('redelivery on the straight path (E1)', () => {
       await scene.storeEvent(lost?.guid ?? '', 'repeated_body');
       expect(await scene.cycle()).toMatchObject({ failed: 1, resolved: 0, accepted: 1 });
       // GitHub's own repetition may be of a known body too: the log says that it got through.
-      expect(await scene.cycle()).toMatchObject({ failed: 0, missing: 0, resolved: 1, accepted: 0 });
+      expect(await scene.cycle()).toMatchObject({
+        failed: 0,
+        missing: 0,
+        resolved: 1,
+        accepted: 0,
+      });
     },
   );
 
@@ -115,16 +126,26 @@ describe('redelivery on the straight path (E1)', () => {
     await scene.passAnHour();
     expect(await scene.cycle({ giveUpMs: 0 })).toMatchObject({ givenUp: 2 });
     const given = await scene.db.selectFrom('installation_events').select('payload').execute();
-    const newest = (await attempts()).slice(-2).map(({ id }) => expect.objectContaining({ delivery_id: id }));
+    const newest = (await attempts())
+      .slice(-2)
+      .map(({ id }) => expect.objectContaining({ delivery_id: id }));
     expect(given.map(({ payload }) => payload)).toEqual(expect.arrayContaining(newest));
   });
 
   test('reads as many pages as the window has, and asks for at most a minute’s worth', async () => {
     await scene.queueJobs(230);
-    expect(await scene.cycle()).toMatchObject({ pages: 3, attempts: 230, failed: 230, accepted: 150, moreDue: true });
+    expect(await scene.cycle()).toMatchObject({
+      pages: 3,
+      attempts: 230,
+      failed: 230,
+      accepted: 150,
+      moreDue: true,
+    });
     await scene.holdMinute();
     expect(await scene.cycle()).toMatchObject({ accepted: 0 });
-    await sql`update unresolved_deliveries set last_requested_at = last_requested_at - interval '1 minute'`.execute(scene.db);
+    await sql`update unresolved_deliveries set last_requested_at = last_requested_at - interval '1 minute'`.execute(
+      scene.db,
+    );
     expect(await scene.cycle()).toMatchObject({ accepted: 80, moreDue: false });
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(230);
   });
@@ -135,7 +156,13 @@ describe('redelivery on the straight path (E1)', () => {
     await scene.queueJobs(1);
     await scene.queueJobs(1, {});
     const before = await remembered();
-    expect(await scene.cycle({ dryRun: true })).toMatchObject({ attempts: 6, failed: 1, resolved: 2, accepted: 1, listed: true });
+    expect(await scene.cycle({ dryRun: true })).toMatchObject({
+      attempts: 6,
+      failed: 1,
+      resolved: 2,
+      accepted: 1,
+      listed: true,
+    });
     expect(scene.asked).toHaveLength(2);
     expect(await remembered()).toEqual(before);
     expect(scene.unstored).toEqual([]);
@@ -145,15 +172,27 @@ describe('redelivery on the straight path (E1)', () => {
   test('asks for queued jobs first, then completed ones, then those in progress', async () => {
     await scene.queueJobs(1, {});
     await scene.world.github.setDeliveryFaults({ lossRate: 1 });
-    await scene.world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    await scene.world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['ubuntu-latest'],
+      hosted: true,
+      durationMs: 1,
+    });
     await scene.world.github.sendExample(scene.world.appId, 'installation', 0);
     await scene.world.github.settled();
     const { jobs } = await scene.world.github.truth();
     expect(jobs).toHaveLength(2);
     await scene.cycle();
-    const actionOf = new Map((await attempts()).map(({ id, event, action }) => [id, `${event}.${action}`]));
+    const actionOf = new Map(
+      (await attempts()).map(({ id, event, action }) => [id, `${event}.${action}`]),
+    );
     const order = scene.asked.map((id) => actionOf.get(id) ?? '');
-    expect(order).toEqual(['workflow_job.queued', 'workflow_job.completed', 'workflow_job.in_progress', 'installation.deleted']);
+    expect(order).toEqual([
+      'workflow_job.queued',
+      'workflow_job.completed',
+      'workflow_job.in_progress',
+      'installation.deleted',
+    ]);
   });
 });
 
@@ -165,7 +204,11 @@ describe('spacing of requests (E1)', () => {
     for (let request = 0; request < 8; request++) {
       await scene.cycle();
       const [row] = await scene.unresolved();
-      waits.push(Math.round(((row?.nextRequestAt.getTime() ?? 0) - (row?.lastRequestedAt?.getTime() ?? 0)) / 60_000));
+      waits.push(
+        Math.round(
+          ((row?.nextRequestAt.getTime() ?? 0) - (row?.lastRequestedAt?.getTime() ?? 0)) / 60_000,
+        ),
+      );
       await scene.cycle();
       expect(scene.asked).toHaveLength(request + 1);
       await scene.passAnHour();
@@ -176,12 +219,17 @@ describe('spacing of requests (E1)', () => {
   test.each([
     ['within a tenth of the time to the next cycle is asked for now', 20, 1],
     ['later is left to the next cycle', 60, 0],
-  ])('a delivery that is due %s: cycles do not come at even times', async (_when, seconds, accepted) => {
-    await scene.queueJobs(1);
-    await scene.cycle({ perMinute: 0 });
-    await sql`update unresolved_deliveries set next_request_at = now() + ${seconds} * interval '1 second'`.execute(scene.db);
-    expect(await scene.cycle({ everySeconds: 300 })).toMatchObject({ accepted });
-  });
+  ])(
+    'a delivery that is due %s: cycles do not come at even times',
+    async (_when, seconds, accepted) => {
+      await scene.queueJobs(1);
+      await scene.cycle({ perMinute: 0 });
+      await sql`update unresolved_deliveries set next_request_at = now() + ${seconds} * interval '1 second'`.execute(
+        scene.db,
+      );
+      expect(await scene.cycle({ everySeconds: 300 })).toMatchObject({ accepted });
+    },
+  );
 
   test('a success newer than its last failure has a delivery asked for at once', async () => {
     await scene.queueJobs(1);
@@ -203,7 +251,9 @@ describe('spacing of requests (E1)', () => {
     );
     scene.receiver.answerWith(200);
     await scene.queueJobs(1, {});
-    const { rows } = await sql<{ code: number }>`select last_status_code as code from unresolved_deliveries`.execute(scene.db);
+    const { rows } = await sql<{
+      code: number;
+    }>`select last_status_code as code from unresolved_deliveries`.execute(scene.db);
     expect(rows).toEqual([{ code: 400 }]);
     expect(await scene.cycle()).toMatchObject({ accepted: 0 });
   });
@@ -215,7 +265,9 @@ describe('spacing of requests (E1)', () => {
     await sql`update unresolved_deliveries set requests = 1000`.execute(scene.db);
     expect(await scene.cycle()).toMatchObject({ givenUp: 0 });
     const [old] = await scene.unresolved();
-    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours' where guid = ${old?.guid}`.execute(scene.db);
+    await sql`update unresolved_deliveries set first_failed_at = now() - interval '73 hours' where guid = ${old?.guid}`.execute(
+      scene.db,
+    );
     expect(await scene.cycle()).toMatchObject({ givenUp: 1 });
     // The log still shows its attempts.
     expect(await scene.cycle()).toMatchObject({ failed: 1, givenUp: 0 });

@@ -1,7 +1,20 @@
 import { recordAppAuthFailure } from '@paddock/db/entities/app-auth-failures';
-import { type ListedSpan, listedSpans, listingTimes, replaceListedSpans } from '@paddock/db/deliveries/delivery-listings';
-import { bringForwardRequests, rememberFailedDeliveries, resolveDeliveries } from '@paddock/db/deliveries/redelivery';
-import { findGivenUp, giveUpRedeliveries, handOverUnresolved } from '@paddock/db/deliveries/give-up-redeliveries';
+import {
+  type ListedSpan,
+  listedSpans,
+  listingTimes,
+  replaceListedSpans,
+} from '@paddock/db/deliveries/delivery-listings';
+import {
+  bringForwardRequests,
+  rememberFailedDeliveries,
+  resolveDeliveries,
+} from '@paddock/db/deliveries/redelivery';
+import {
+  findGivenUp,
+  giveUpRedeliveries,
+  handOverUnresolved,
+} from '@paddock/db/deliveries/give-up-redeliveries';
 import type { Database } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
@@ -27,7 +40,14 @@ export interface RedeliverOptions {
   db: Kysely<Database>;
   appId: number;
   log: DeliveryLog;
-  events: Pick<ReconcilerEvents, 'redelivered' | 'redeliveryRefused' | 'listingFailed' | 'redeliveriesGivenUp' | 'deliveredWithoutRow'>;
+  events: Pick<
+    ReconcilerEvents,
+    | 'redelivered'
+    | 'redeliveryRefused'
+    | 'listingFailed'
+    | 'redeliveriesGivenUp'
+    | 'deliveredWithoutRow'
+  >;
   /** How often this runs. */
   everySeconds: number;
   windowMs: number;
@@ -71,7 +91,10 @@ const LATE_MS = 12_000;
  * that got through, and asks GitHub to repeat the due ones. A listing that breaks off counts as far
  * as it went. Throws only PostgreSQL's errors.
  */
-export async function redeliver(options: RedeliverOptions, signal: AbortSignal): Promise<RedeliverCounts> {
+export async function redeliver(
+  options: RedeliverOptions,
+  signal: AbortSignal,
+): Promise<RedeliverCounts> {
   const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
   const before = await listedSpans(db, appId);
   const { now, listedAt } = await listingTimes(db, appId);
@@ -94,8 +117,12 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
     signal,
   });
   const failure = reading.error === undefined ? undefined : classifyGitHubError(reading.error);
-  if (dryRun) return countOnly(db, (trx) => act(withoutEffect(options, trx), { before, reading, failure }, signal));
-  if (failure !== undefined && !signal.aborted) await noteFailedListing(options, failure, reading.pages);
+  if (dryRun)
+    return countOnly(db, (trx) =>
+      act(withoutEffect(options, trx), { before, reading, failure }, signal),
+    );
+  if (failure !== undefined && !signal.aborted)
+    await noteFailedListing(options, failure, reading.pages);
   return act(options, { before, reading, failure }, signal);
 }
 
@@ -103,32 +130,56 @@ export async function redeliver(options: RedeliverOptions, signal: AbortSignal):
  * How far back the first pass of a cadence reads: past two failed cadences, even if `windowMs` is
  * short.
  */
-export const lookBackMs = ({ windowMs, everySeconds }: Pick<RedeliverOptions, 'windowMs' | 'everySeconds'>): number =>
+export const lookBackMs = ({
+  windowMs,
+  everySeconds,
+}: Pick<RedeliverOptions, 'windowMs' | 'everySeconds'>): number =>
   Math.max(windowMs, 3 * everySeconds * 1000);
 
 /** Everything after reading the log. */
 async function act(
   options: RedeliverOptions,
-  { before, reading, failure }: { before: readonly ListedSpan[]; reading: LogReading; failure: GitHubFailure | undefined },
+  {
+    before,
+    reading,
+    failure,
+  }: { before: readonly ListedSpan[]; reading: LogReading; failure: GitHubFailure | undefined },
   signal: AbortSignal,
 ): Promise<RedeliverCounts> {
   const { db, appId, events, giveUpMs, handOverAbove, dryRun } = options;
   const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
-  const missing = before[0] === undefined ? { missing: 0 } : await findMissingDeliveries(options, reading.attempts, before[0].newestAt);
+  const missing =
+    before[0] === undefined
+      ? { missing: 0 }
+      : await findMissingDeliveries(options, reading.attempts, before[0].newestAt);
   // After the verdict: after a crash between the two, the next cycle reads these pages again.
-  if (!dryRun) await db.transaction().execute((trx) => replaceListedSpans(trx, appId, reading.spans));
+  if (!dryRun)
+    await db.transaction().execute((trx) => replaceListedSpans(trx, appId, reading.spans));
 
   const handedOver = await handOverUnresolved(db, appId, handOverAbove);
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
   if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
   const retryAfterMs = failure?.retryAfterMs;
   const asked =
-    retryAfterMs === undefined ? await requestDueDeliveries(options, signal) : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
+    retryAfterMs === undefined
+      ? await requestDueDeliveries(options, signal)
+      : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
   if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
   const { pages, attempts } = reading;
   const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
   const listed = failure === undefined;
-  return { pages, attempts: attempts.length, throttled, failed, resolved, ...missing, ...asked, givenUp, handedOver, listed };
+  return {
+    pages,
+    attempts: attempts.length,
+    throttled,
+    failed,
+    resolved,
+    ...missing,
+    ...asked,
+    givenUp,
+    handedOver,
+    listed,
+  };
 }
 
 /**
@@ -147,7 +198,11 @@ const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): Redeli
   },
 });
 
-async function noteFailedListing({ db, appId, events }: RedeliverOptions, failure: GitHubFailure, pages: number): Promise<void> {
+async function noteFailedListing(
+  { db, appId, events }: RedeliverOptions,
+  failure: GitHubFailure,
+  pages: number,
+): Promise<void> {
   // The call that GitHub asked to wait has logged it.
   if (failure.kind === 'rate_limited') return;
   events.listingFailed(appId, failure);
@@ -169,5 +224,9 @@ async function noteVerdict(
   const news = await rememberFailedDeliveries(db, appId, lost);
   const resolved = await resolveDeliveries(db, appId, delivered);
   if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
-  return { failed: lost.length, resolved, isReturn: news > 0 && showsReturn({ failed: lost, lastSuccess }) };
+  return {
+    failed: lost.length,
+    resolved,
+    isReturn: news > 0 && showsReturn({ failed: lost, lastSuccess }),
+  };
 }

@@ -1,4 +1,10 @@
-import { findDueRedeliveries, findProbe, hasDueBeside, hasWaitingRedeliveries, wasAskedFor } from '@paddock/db/deliveries/redelivery';
+import {
+  findDueRedeliveries,
+  findProbe,
+  hasDueBeside,
+  hasWaitingRedeliveries,
+  wasAskedFor,
+} from '@paddock/db/deliveries/redelivery';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
 import type { RedeliverOptions } from './redeliver.ts';

@@ -29,13 +29,18 @@ export interface Requests {
  * Requests every due delivery, in order. A failure concerns only its delivery, but once GitHub asks
  * us to wait, the rest stays due. The first request goes alone: its failure may hold for all.
  */
-export async function requestRedeliveries(options: RequestRedeliveriesOptions, due: readonly DueRedelivery[]): Promise<Requests> {
+export async function requestRedeliveries(
+  options: RequestRedeliveriesOptions,
+  due: readonly DueRedelivery[],
+): Promise<Requests> {
   const { db, appId, firstStepMs, signal } = options;
   const counts = { accepted: 0, refused: 0 };
   let retryAfterMs: number | undefined;
 
   async function request(one: DueRedelivery): Promise<void> {
-    const failure = await options.redeliver(one.deliveryId).then(() => undefined, classifyGitHubError);
+    const failure = await options
+      .redeliver(one.deliveryId)
+      .then(() => undefined, classifyGitHubError);
     retryAfterMs ??= failure?.retryAfterMs;
     // GitHub asked an earlier call to wait, and that call logged it.
     if (failure?.kind === 'rate_limited' && failure.neverSent === true) return;
@@ -47,7 +52,12 @@ export async function requestRedeliveries(options: RequestRedeliveriesOptions, d
       options.onRefused(one.guid, failure);
     }
     if (failure === undefined || isAboutTheDelivery(failure)) {
-      await recordRedeliveryRequest(db, appId, one, requestSpacingMs(one.requests + 1, firstStepMs));
+      await recordRedeliveryRequest(
+        db,
+        appId,
+        one,
+        requestSpacingMs(one.requests + 1, firstStepMs),
+      );
     }
   }
 
@@ -67,4 +77,5 @@ export async function requestRedeliveries(options: RequestRedeliveriesOptions, d
 /**
  * GitHub refused this delivery. Any other failure is not about it, and the next cycle asks again.
  */
-const isAboutTheDelivery = ({ kind }: GitHubFailure): boolean => kind === 'invalid' || kind === 'not_found';
+const isAboutTheDelivery = ({ kind }: GitHubFailure): boolean =>
+  kind === 'invalid' || kind === 'not_found';

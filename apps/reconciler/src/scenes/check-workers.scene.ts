@@ -11,7 +11,12 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { checkWorkers, type CheckWorkersOptions } from '../workers/check-workers.ts';
 
-export const QUERY = { readingsApartMs: 60_000, leniencyMs: 21_600_000, appIds: [1_234], limit: 1_000 };
+export const QUERY = {
+  readingsApartMs: 60_000,
+  leniencyMs: 21_600_000,
+  appIds: [1_234],
+  limit: 1_000,
+};
 
 export type CheckScene = Awaited<ReturnType<typeof startCheckScene>>;
 
@@ -34,7 +39,8 @@ export async function startCheckScene() {
   const stop = new AbortController();
   const playing = new Set<Promise<unknown>>();
   let told: string[] = [];
-  const tell = (event: string) => (what: unknown) => void told.push(`${event} ${JSON.stringify(what)}`);
+  const tell = (event: string) => (what: unknown) =>
+    void told.push(`${event} ${JSON.stringify(what)}`);
 
   /** Their applications end with that. */
   const removeRunners = async () => {
@@ -44,7 +50,8 @@ export async function startCheckScene() {
       await github.asInstallation(owner).octokit.request(`DELETE ${where}/actions/runners/${id}`);
     }
   };
-  const truth = async (podName: string) => (await world.github.truth()).runners.find(({ name }) => name === podName);
+  const truth = async (podName: string) =>
+    (await world.github.truth()).runners.find(({ name }) => name === podName);
 
   return {
     db,
@@ -101,26 +108,49 @@ export async function startCheckScene() {
         given.entity_type === 'User'
           ? ({ kind: 'repository', owner: owner.login, repo: 'tool' } as const)
           : ({ kind: 'organization', owner: owner.login } as const);
-      const { jitConfig } = await createJitConfig(client, scope, { name: podName, labels: ['linux'], runnerGroupId: 1 });
+      const { jitConfig } = await createJitConfig(client, scope, {
+        name: podName,
+        labels: ['linux'],
+        runnerGroupId: 1,
+      });
       if (runner === 'online') {
         playing.add(playRunner(jitConfig, stop.signal));
-        await waitFor('the runner to be online', async () => (await truth(podName))?.state !== 'registered');
+        await waitFor(
+          'the runner to be online',
+          async () => (await truth(podName))?.state !== 'registered',
+        );
       }
       return podName;
     },
-    row: (podName: string) => db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow(),
+    row: (podName: string) =>
+      db
+        .selectFrom('workers')
+        .selectAll()
+        .where('pod_name', '=', podName)
+        .executeTakeFirstOrThrow(),
     tasks: async () =>
-      (await db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('subject_id').execute()).map(
-        (task) => `${task.kind} ${task.subject_id}`,
-      ),
+      (
+        await db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('subject_id').execute()
+      ).map((task) => `${task.kind} ${task.subject_id}`),
     async listCalls(): Promise<number> {
       const { calls } = await world.github.report();
-      return (calls['actions/list-self-hosted-runners-for-org'] ?? 0) + (calls['actions/list-self-hosted-runners-for-repo'] ?? 0);
+      return (
+        (calls['actions/list-self-hosted-runners-for-org'] ?? 0) +
+        (calls['actions/list-self-hosted-runners-for-repo'] ?? 0)
+      );
     },
     async reset(): Promise<void> {
       told = [];
       await world.github.clearFaults();
-      for (const table of ['tasks', 'workers', 'jobs', 'installation_events', 'installations', 'breakers', 'pools_documents'] as const)
+      for (const table of [
+        'tasks',
+        'workers',
+        'jobs',
+        'installation_events',
+        'installations',
+        'breakers',
+        'pools_documents',
+      ] as const)
         await db.deleteFrom(table).execute();
       await removeRunners();
     },

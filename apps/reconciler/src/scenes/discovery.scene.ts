@@ -1,7 +1,11 @@
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { TestDatabase } from '@paddock/testing/database';
 import { sql } from 'kysely';
-import { discoverJobs, type DiscoverJobsCounts, type DiscoverJobsOptions } from '../jobs/discover-jobs.ts';
+import {
+  discoverJobs,
+  type DiscoverJobsCounts,
+  type DiscoverJobsOptions,
+} from '../jobs/discover-jobs.ts';
 import { resyncRepository } from '../jobs/resync-repository.ts';
 import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 
@@ -10,7 +14,10 @@ export interface DiscoveryScene extends JobsScene {
   discover(more?: Partial<DiscoverJobsOptions>): Promise<DiscoverJobsCounts>;
   resync(fullName: string): ReturnType<typeof resyncRepository>;
   /** Queues a job at GitHub of which nothing is known here. Returns its id. */
-  queue(repo: string, more?: Partial<Parameters<JobsScene['world']['github']['queueJob']>[0]>): Promise<number>;
+  queue(
+    repo: string,
+    more?: Partial<Parameters<JobsScene['world']['github']['queueJob']>[0]>,
+  ): Promise<number>;
   /** As if the last looks had been so many minutes ago. */
   passMinutes(minutes: number): Promise<void>;
   jobIds(): Promise<number[]>;
@@ -37,23 +44,43 @@ export async function startDiscoveryScene(database: TestDatabase): Promise<Disco
   const events: DiscoverJobsOptions['events'] = {
     jobsDiscovered: () => undefined,
     workersMisused: (results) => {
-      for (const [jobId, { isMisused }] of results) if (isMisused === true) scene.misused.push(jobId);
+      for (const [jobId, { isMisused }] of results)
+        if (isMisused === true) scene.misused.push(jobId);
     },
     jobsMisjudged: (jobIds) => void scene.misjudged.push(...jobIds),
-    notAnswered: (_sweep, _asked, failure) => void scene.unanswered.push(failure?.kind ?? 'invisible'),
+    notAnswered: (_sweep, _asked, failure) =>
+      void scene.unanswered.push(failure?.kind ?? 'invisible'),
   };
-  const common = { db: own, github, events, appIds: [appId], turns: { everyMs: 300_000, activeMs: 86_400_000 }, dryRun: false };
-  const rules = { most: 20, budgetPercent: 10, listEveryMs: 21_600_000, breakerRules: BREAKER_RULES };
+  const common = {
+    db: own,
+    github,
+    events,
+    appIds: [appId],
+    turns: { everyMs: 300_000, activeMs: 86_400_000 },
+    dryRun: false,
+  };
+  const rules = {
+    most: 20,
+    budgetPercent: 10,
+    listEveryMs: 21_600_000,
+    breakerRules: BREAKER_RULES,
+  };
   const { signal } = new AbortController();
   return {
     ...scene,
     discover: (more = {}) => discoverJobs({ ...common, ...rules, ...more }, signal),
     resync: (fullName) => resyncRepository(common, fullName, signal),
-    queue: async (repo, more = {}) => (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,
+    queue: async (repo, more = {}) =>
+      (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,
     async passMinutes(minutes) {
       const interval = sql`${minutes} * interval '1 minute'`;
-      await sql`update repositories set due_at = due_at - ${interval}, active_at = active_at - ${interval}`.execute(db);
+      await sql`update repositories set due_at = due_at - ${interval}, active_at = active_at - ${interval}`.execute(
+        db,
+      );
     },
-    jobIds: async () => (await db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((job) => job.job_id),
+    jobIds: async () =>
+      (await db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
+        (job) => job.job_id,
+      ),
   };
 }

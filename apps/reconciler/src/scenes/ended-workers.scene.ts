@@ -30,10 +30,18 @@ export async function putEndedWorker(
   { status = 'completed', minutes = 400, pod = 'ended', podUid, secretLeft }: Ended,
 ): Promise<string> {
   const secret = secretLeft === true ? {} : { secret_deleted_at: minutesAgo(minutes) };
-  const { pod_name: name } = await putWorker(db, { status, completed_at: minutesAgo(minutes), ...secret });
+  const { pod_name: name } = await putWorker(db, {
+    status,
+    completed_at: minutesAgo(minutes),
+    ...secret,
+  });
   if (pod === 'none') return name;
   const { uid } = await createPod(cluster, {
-    metadata: { namespace: NAMESPACE, name, annotations: pod === 'unstarted' ? { 'test.paddock/start': 'never' } : {} },
+    metadata: {
+      namespace: NAMESPACE,
+      name,
+      annotations: pod === 'unstarted' ? { 'test.paddock/start': 'never' } : {},
+    },
     spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
   });
   const at = { namespace: NAMESPACE, name };

@@ -45,7 +45,16 @@ export async function putFailedWorker(
   });
   if (!registered) return { name, jitConfig: '' };
   const client = github.asInstallation(owner);
-  const { jitConfig, runnerId } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
-  if (told) await db.updateTable('workers').set({ runner_id: runnerId }).where('pod_name', '=', name).execute();
+  const { jitConfig, runnerId } = await createJitConfig(client, scope, {
+    name,
+    labels: ['linux'],
+    runnerGroupId: 1,
+  });
+  if (told)
+    await db
+      .updateTable('workers')
+      .set({ runner_id: runnerId })
+      .where('pod_name', '=', name)
+      .execute();
   return { name, jitConfig };
 }

@@ -50,10 +50,23 @@ export interface JobsScene {
   stop(): Promise<void>;
 }
 
-const STATE = ['status', 'wants_worker', 'conclusion', 'runner_name', 'k8s_pod', 'requeues', 'lookup_due_at', 'misjudged'] as const;
-export type JobState = Pick<Selectable<Database['jobs']>, (typeof STATE)[number] | 'failure_info' | 'looked_up_at'>;
+const STATE = [
+  'status',
+  'wants_worker',
+  'conclusion',
+  'runner_name',
+  'k8s_pod',
+  'requeues',
+  'lookup_due_at',
+  'misjudged',
+] as const;
+export type JobState = Pick<
+  Selectable<Database['jobs']>,
+  (typeof STATE)[number] | 'failure_info' | 'looked_up_at'
+>;
 
-const earlier = (column: string) => sql`${sql.ref(column)} = ${sql.ref(column)} - interval '2 minutes'`;
+const earlier = (column: string) =>
+  sql`${sql.ref(column)} = ${sql.ref(column)} - interval '2 minutes'`;
 
 export async function startJobsScene(database: TestDatabase): Promise<JobsScene> {
   const { db } = database;
@@ -131,11 +144,21 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       });
       const client = github.asInstallation(organization);
       const runner = { name: worker.pod_name, labels: ['linux'], runnerGroupId: 1 };
-      const { jitConfig, runnerId } = await createJitConfig(client, { kind: 'organization', owner: 'acme' }, runner);
-      await db.updateTable('workers').set({ runner_id: runnerId }).where('pod_name', '=', worker.pod_name).execute();
+      const { jitConfig, runnerId } = await createJitConfig(
+        client,
+        { kind: 'organization', owner: 'acme' },
+        runner,
+      );
+      await db
+        .updateTable('workers')
+        .set({ runner_id: runnerId })
+        .where('pod_name', '=', worker.pod_name)
+        .execute();
       runners.push(playRunner(jitConfig, stopping.signal));
       await waitFor('the runner to be connected', async () =>
-        (await world.github.truth()).runners.some(({ name, state }) => name === worker.pod_name && (state === 'idle' || state === 'busy')),
+        (await world.github.truth()).runners.some(
+          ({ name, state }) => name === worker.pod_name && (state === 'idle' || state === 'busy'),
+        ),
       );
       return worker.pod_name;
     },
@@ -158,7 +181,9 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
         new AbortController().signal,
       ),
     async passTime() {
-      await sql`update jobs set ${sql.join(['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(earlier))}`.execute(db);
+      await sql`update jobs set ${sql.join(['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(earlier))}`.execute(
+        db,
+      );
     },
     row: (jobId) =>
       db
@@ -166,7 +191,12 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
         .select([...STATE, 'failure_info', 'looked_up_at'])
         .where('job_id', '=', jobId)
         .executeTakeFirstOrThrow(),
-    events: () => db.selectFrom('installation_events').select(['event', 'outcome', 'job_id']).orderBy('id').execute(),
+    events: () =>
+      db
+        .selectFrom('installation_events')
+        .select(['event', 'outcome', 'job_id'])
+        .orderBy('id')
+        .execute(),
     calls: async (operation) => (await world.github.report()).calls[operation] ?? 0,
     async stop() {
       stopping.abort();

@@ -6,7 +6,12 @@ import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/sta
 import type { TestDatabase } from '@paddock/testing/database';
 import { type Kysely, sql } from 'kysely';
 import { deliveryLogAtGitHub } from '../redelivery/delivery-log-at-github.ts';
-import { type DeliveryLog, redeliver, type RedeliverCounts, type RedeliverOptions } from '../redelivery/redeliver.ts';
+import {
+  type DeliveryLog,
+  redeliver,
+  type RedeliverCounts,
+  type RedeliverOptions,
+} from '../redelivery/redeliver.ts';
 
 type DeliveryFaults = Parameters<SmallWorld['github']['setDeliveryFaults']>[0];
 
@@ -41,7 +46,15 @@ export interface RedeliveryScene {
   holdMinute(): Promise<void>;
   /** As if the last requests were an hour old and the next ones due. */
   passAnHour(): Promise<void>;
-  unresolved(): Promise<{ guid: string; requests: number; nextRequestAt: Date; lastRequestedAt: Date | null; lastStatusCode: number }[]>;
+  unresolved(): Promise<
+    {
+      guid: string;
+      requests: number;
+      nextRequestAt: Date;
+      lastRequestedAt: Date | null;
+      lastStatusCode: number;
+    }[]
+  >;
   stop(): Promise<void>;
 }
 
@@ -67,7 +80,12 @@ export async function storeEvents(
   outcome: 'job_stored' | 'repeated_body' = 'job_stored',
 ): Promise<void> {
   if (guids.length === 0) return;
-  const event = { source: 'webhook', event: 'workflow_job.queued', outcome, payload: '{}' } as const;
+  const event = {
+    source: 'webhook',
+    event: 'workflow_job.queued',
+    outcome,
+    payload: '{}',
+  } as const;
   await db
     .insertInto('installation_events')
     .values(guids.map((guid) => ({ ...event, delivery_guid: guid })))
@@ -79,7 +97,10 @@ export const keepCadence = (db: Kysely<Database>) =>
   sql`update delivery_listings set listed_at = now() + interval '10 minutes'`.execute(db);
 
 /** In a test's own database; what an earlier scene left there of deliveries is removed. */
-export async function startRedeliveryScene(database: TestDatabase, given: RedeliverySceneOptions = {}): Promise<RedeliveryScene> {
+export async function startRedeliveryScene(
+  database: TestDatabase,
+  given: RedeliverySceneOptions = {},
+): Promise<RedeliveryScene> {
   const { db } = database;
   // The cycles have the reconciler's rights; what a test arranges may be anything.
   const own = database.dbOf('reconciler');
@@ -96,7 +117,11 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
   ] as const)
     await db.deleteFrom(table).execute();
   const receiver = await startReceiver();
-  const world = await startSmallWorld({ webhookUrl: receiver.url, now: () => now() + skewMs, deliveryTimeoutMs });
+  const world = await startSmallWorld({
+    webhookUrl: receiver.url,
+    now: () => now() + skewMs,
+    deliveryTimeoutMs,
+  });
   const asked: string[] = [];
   const refused: string[] = [];
   const listingFailures: string[] = [];
@@ -140,7 +165,9 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
   };
   /** As ingress does: what arrived is here before GitHub has its answer. */
   const storeArrived = async () => {
-    const arrived = (await world.github.truth()).deliveries.filter(({ statusCode }) => statusCode >= 200 && statusCode < 300);
+    const arrived = (await world.github.truth()).deliveries.filter(
+      ({ statusCode }) => statusCode >= 200 && statusCode < 300,
+    );
     const rows = await db.selectFrom('installation_events').select('delivery_guid').execute();
     const stored = new Set(rows.map(({ delivery_guid: guid }) => guid));
     await storeEvents(
@@ -150,7 +177,8 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
   };
   const queueJobs: RedeliveryScene['queueJobs'] = async (count, faults = { lossRate: 1 }) => {
     await world.github.setDeliveryFaults(faults);
-    for (let index = 0; index < count; index++) await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu'] });
+    for (let index = 0; index < count; index++)
+      await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu'] });
     await world.github.settled();
     await world.github.setDeliveryFaults({});
   };
@@ -179,13 +207,19 @@ export async function startRedeliveryScene(database: TestDatabase, given: Redeli
       // cannot.
       await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
         last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
-      await sql`update breakers set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(db);
+      await sql`update breakers set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(
+        db,
+      );
     },
     async holdMinute() {
-      await sql`update unresolved_deliveries set last_requested_at = now() where last_requested_at is not null`.execute(db);
+      await sql`update unresolved_deliveries set last_requested_at = now() where last_requested_at is not null`.execute(
+        db,
+      );
     },
     async passAnHour() {
-      await sql`update unresolved_deliveries set next_request_at = now(), last_requested_at = now() - interval '1 hour'`.execute(db);
+      await sql`update unresolved_deliveries set next_request_at = now(), last_requested_at = now() - interval '1 hour'`.execute(
+        db,
+      );
     },
     async unresolved() {
       return db

@@ -5,7 +5,10 @@ import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
-import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import {
+  type KubeSimulator,
+  startKubeSimulator,
+} from '@paddock/simulators/kube/start-kube-simulator';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -36,7 +39,10 @@ export interface StrayScene {
    * Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its
    * registration with it.
    */
-  knowScope(scope: RegistrationScope, given?: { status?: 'running' | 'completed'; podName?: string }): ReturnType<typeof putWorker>;
+  knowScope(
+    scope: RegistrationScope,
+    given?: { status?: 'running' | 'completed'; podName?: string },
+  ): ReturnType<typeof putWorker>;
   /** Makes a registration that bears a name of ours and has no worker. */
   register(scope?: RegistrationScope, name?: string): Promise<{ name: string; jitConfig: string }>;
   /** Names of GitHub's runners. */
@@ -52,24 +58,47 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
   const { db } = database;
   // The sweep has the reconciler's rights; what a test arranges may be anything.
   const own = database.dbOf('reconciler');
-  for (const table of ['workers', 'installation_events', 'installations', 'breakers', 'stray_registrations'] as const) {
+  for (const table of [
+    'workers',
+    'installation_events',
+    'installations',
+    'breakers',
+    'stray_registrations',
+  ] as const) {
     await db.deleteFrom(table).execute();
   }
-  const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow()).instance_id;
+  const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
+    .instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const github = connectGitHub({ apiUrl: world.github.url, apps, waits: createWaits(own, () => undefined), requestTimeoutMs: 60_000 });
-  const cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), requestTimeoutMs: 60_000 });
+  const github = connectGitHub({
+    apiUrl: world.github.url,
+    apps,
+    waits: createWaits(own, () => undefined),
+    requestTimeoutMs: 60_000,
+  });
+  const cluster = connectCluster({
+    kubeconfigFile: kube.writeKubeconfig(),
+    requestTimeoutMs: 60_000,
+  });
   const told: string[] = [];
   const events: RemoveStrayRegistrationsOptions['events'] = {
     strayRegistrationRemoved: (name) => void told.push(`removed ${name}`),
-    strayRegistrationsNotChecked: (entity, failure) => void told.push(`${entity}: ${failure?.kind}`),
+    strayRegistrationsNotChecked: (entity, failure) =>
+      void told.push(`${entity}: ${failure?.kind}`),
     runnersMissing: (entity) => void told.push(`${entity}: runners missing`),
     straySecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
     tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
   };
-  const options = { madeWithinMs: 86_400_000, graceMs: 3_600_000, breakerRules: BREAKER_RULES, cap: 50, dryRun: false };
-  const entityOf = (scope: RegistrationScope) => (scope.kind === 'organization' ? world.organization : world.user);
+  const options = {
+    madeWithinMs: 86_400_000,
+    graceMs: 3_600_000,
+    breakerRules: BREAKER_RULES,
+    cap: 50,
+    dryRun: false,
+  };
+  const entityOf = (scope: RegistrationScope) =>
+    scope.kind === 'organization' ? world.organization : world.user;
   let lastName = 0;
   return {
     world,
@@ -78,7 +107,11 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
     cluster,
     instance,
     told,
-    sweep: (more = {}) => removeStrayRegistrations({ db: own, github, cluster, events, ...options, ...more }, new AbortController().signal),
+    sweep: (more = {}) =>
+      removeStrayRegistrations(
+        { db: own, github, cluster, events, ...options, ...more },
+        new AbortController().signal,
+      ),
     knowScope: (scope, { status = 'completed', podName } = {}) =>
       putWorker(db, {
         ...(podName === undefined ? {} : { pod_name: podName }),
@@ -92,14 +125,27 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
         entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
         scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
       }),
-    async register(scope = ACME, name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`) {
+    async register(
+      scope = ACME,
+      name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`,
+    ) {
       const client = github.asInstallation(entityOf(scope));
-      const { jitConfig } = await createJitConfig(client, scope, { name, labels: ['linux'], runnerGroupId: 1 });
+      const { jitConfig } = await createJitConfig(client, scope, {
+        name,
+        labels: ['linux'],
+        runnerGroupId: 1,
+      });
       return { name, jitConfig };
     },
     runners: async () => (await world.github.truth()).runners.map(({ name }) => name).toSorted(),
-    sightings: async () => (await db.selectFrom('stray_registrations').select('sightings').execute()).map((row) => row.sightings),
-    passHours: () => sql`update stray_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(db),
+    sightings: async () =>
+      (await db.selectFrom('stray_registrations').select('sightings').execute()).map(
+        (row) => row.sightings,
+      ),
+    passHours: () =>
+      sql`update stray_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(
+        db,
+      ),
     async stop() {
       cluster.close();
       await Promise.all([world.github.stop(), kube.stop()]);
@@ -109,4 +155,5 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
 
 /** Whether a worker of this name has a row. */
 export const isKnown = async (db: Kysely<Database>, name: string) =>
-  (await db.selectFrom('workers').select('pod_name').where('pod_name', '=', name).execute()).length > 0;
+  (await db.selectFrom('workers').select('pod_name').where('pod_name', '=', name).execute())
+    .length > 0;

@@ -3,7 +3,12 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Setting } from '@paddock/runtime/settings';
 import type { Kysely } from 'kysely';
 import { jobSettings } from '../jobs/job-settings.ts';
-import { QUEUED_AT_MOST_MS, RECOVERY_LIMIT, ROWS_OF_RECOVERY, SILENCE_MS } from '../jobs/job-sweeps.ts';
+import {
+  QUEUED_AT_MOST_MS,
+  RECOVERY_LIMIT,
+  ROWS_OF_RECOVERY,
+  SILENCE_MS,
+} from '../jobs/job-sweeps.ts';
 
 /** A setting's default, as a service has it in force. */
 function byDefault({ default: value, env }: Setting<number>): number {
@@ -22,8 +27,16 @@ export const RULES: DoubtRules = {
 };
 
 /** What demand_keys says of the key of a job. */
-export async function putReason(db: Kysely<Database>, jobId: number, waitReason: string): Promise<void> {
-  const job = await db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow();
+export async function putReason(
+  db: Kysely<Database>,
+  jobId: number,
+  waitReason: string,
+): Promise<void> {
+  const job = await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('job_id', '=', jobId)
+    .executeTakeFirstOrThrow();
   const { demand_key, entity_id, entity_name, scope_repo_id, k8s_pool } = job;
   const counted = { waiting: 1, unassigned: 0, wait_reason: waitReason, wait_since: new Date() };
   await db

@@ -24,23 +24,47 @@ const noCluster: Cluster = {
 };
 
 /** What executors log is not looked at here. */
-const quiet = { error: () => undefined, warn: () => undefined, info: () => undefined, debug: () => undefined };
+const quiet = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+};
 
 export type SweepsScene = Awaited<ReturnType<typeof startSweeps>>;
 
 /** All sweeps of the reconciler on an emptied database and a simulated GitHub. */
 export async function startSweeps(database: TestDatabase) {
-  for (const table of ['tasks', 'operations', 'task_counts', 'schedules', 'workers', 'jobs'] as const)
+  for (const table of [
+    'tasks',
+    'operations',
+    'task_counts',
+    'schedules',
+    'workers',
+    'jobs',
+  ] as const)
     await database.db.deleteFrom(table).execute();
   const scene = await startRedeliveryScene(database, { losesRows: true });
   const { appId, privateKeyPem, github: simulator } = scene.world;
   const config = readConfig(database.url, simulator.url, appId, privateKeyPem);
   const apps = [{ appId, privateKey: privateKeyPem }];
   const db = database.dbOf('reconciler');
-  const github = connectGitHub({ apiUrl: simulator.url, apps, waits: createWaits(db, () => undefined), requestTimeoutMs: 60_000 });
+  const github = connectGitHub({
+    apiUrl: simulator.url,
+    apps,
+    waits: createWaits(db, () => undefined),
+    requestTimeoutMs: 60_000,
+  });
   const metrics = createMetrics();
   const events = createEvents(createLogger('test', 'error'), metrics);
-  const kinds = sweepKinds({ db, github, cluster: noCluster, config, events, taskEvents: executorEvents(metrics, quiet) });
+  const kinds = sweepKinds({
+    db,
+    github,
+    cluster: noCluster,
+    config,
+    events,
+    taskEvents: executorEvents(metrics, quiet),
+  });
   return {
     scene,
     config,
@@ -49,7 +73,13 @@ export async function startSweeps(database: TestDatabase) {
     drain: () => runDueTasks({ db, kinds }),
     put: (kind: string, subject: { type: string; id: string }) =>
       database.db.transaction().execute((trx) => enqueue(trx, [{ kind, subject }])),
-    operations: () => database.db.selectFrom('operations').selectAll().orderBy('kind').orderBy('finished_at').execute(),
+    operations: () =>
+      database.db
+        .selectFrom('operations')
+        .selectAll()
+        .orderBy('kind')
+        .orderBy('finished_at')
+        .execute(),
   };
 }
 
@@ -57,7 +87,14 @@ export async function startSweeps(database: TestDatabase) {
 function readConfig(url: string, apiUrl: string, id: number, key: string): ReconcilerConfig {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-sweeps-'));
   const path = join(folder, 'paddock.yaml');
-  writeFileSync(path, JSON.stringify({ github: { apiUrl, apps: [{ id, privateKey: { env: 'KEY' } }] }, pools: [], entities: {} }));
+  writeFileSync(
+    path,
+    JSON.stringify({
+      github: { apiUrl, apps: [{ id, privateKey: { env: 'KEY' } }] },
+      pools: [],
+      entities: {},
+    }),
+  );
   try {
     return readReconcilerConfig({ DATABASE_URL: url, PADDOCK_CONFIG: path, KEY: key });
   } finally {

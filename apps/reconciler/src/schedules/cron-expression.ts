@@ -4,9 +4,11 @@
  */
 export function cronExpression(everySeconds: number): string | undefined {
   if (divides(everySeconds, 60)) return `*/${everySeconds} * * * * *`;
-  if (divides(everySeconds, 3600) && everySeconds % 60 === 0) return `0 */${everySeconds / 60} * * * *`;
+  if (divides(everySeconds, 3600) && everySeconds % 60 === 0)
+    return `0 */${everySeconds / 60} * * * *`;
   if (everySeconds === 86_400) return '0 0 0 * * *';
-  if (divides(everySeconds, 86_400) && everySeconds % 3600 === 0) return `0 0 */${everySeconds / 3600} * * *`;
+  if (divides(everySeconds, 86_400) && everySeconds % 3600 === 0)
+    return `0 0 */${everySeconds / 3600} * * *`;
   return undefined;
 }
 

@@ -14,10 +14,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['schedules', 'tasks', 'operations'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['schedules', 'tasks', 'operations'] as const)
+    await database.db.deleteFrom(table).execute();
 });
 
-const DAILY: Schedule = { name: 'sweep', everySeconds: 86_400, task: { kind: 'sweep', subject: { type: 'schedule', id: 'sweep' } } };
+const DAILY: Schedule = {
+  name: 'sweep',
+  everySeconds: 86_400,
+  task: { kind: 'sweep', subject: { type: 'schedule', id: 'sweep' } },
+};
 
 interface Seen {
   taken: string[];
@@ -26,7 +31,11 @@ interface Seen {
   errors: unknown[];
 }
 
-function replica(holder: string, schedules: readonly Schedule[] = [DAILY], looks: { lookMs?: number } = {}) {
+function replica(
+  holder: string,
+  schedules: readonly Schedule[] = [DAILY],
+  looks: { lookMs?: number } = {},
+) {
   const seen: Seen = { taken: [], ticks: [], missed: 0, errors: [] };
   const events = {
     tickTaken: (name: string, tickAt: Date, missed: number) => {
@@ -36,16 +45,22 @@ function replica(holder: string, schedules: readonly Schedule[] = [DAILY], looks
     },
     scheduleFailed: (error: unknown) => void seen.errors.push(error),
   };
-  return { ...createSchedules({ db: database.dbOf('reconciler'), schedules, holder, events, ...looks }), seen };
+  return {
+    ...createSchedules({ db: database.dbOf('reconciler'), schedules, holder, events, ...looks }),
+    seen,
+  };
 }
 
-const tasks = () => database.db.selectFrom('tasks').select(['kind', 'subject_id', 'status']).execute();
+const tasks = () =>
+  database.db.selectFrom('tasks').select(['kind', 'subject_id', 'status']).execute();
 
 const operations = () => database.db.selectFrom('operations').select('queued_at').execute();
 
 /** As if the last tick that was taken were so many ticks ago. */
 const passTicks = (ticks: number) =>
-  sql`update schedules set last_tick_at = last_tick_at - ${ticks} * interval '1 day'`.execute(database.db);
+  sql`update schedules set last_tick_at = last_tick_at - ${ticks} * interval '1 day'`.execute(
+    database.db,
+  );
 
 describe('schedules (E9, D10)', () => {
   test('of two replicas one takes a tick, and a tick is taken once however often it is looked for', async () => {
@@ -67,7 +82,9 @@ describe('schedules (E9, D10)', () => {
   test('a tick is known by its nominal instant, and those that nobody took are counted', async () => {
     await replica('one').once();
     const [row] = await database.db.selectFrom('schedules').selectAll().execute();
-    expect(row?.last_tick_at.getTime()).toBe(Math.floor((row?.taken_at.getTime() ?? 0) / 86_400_000) * 86_400_000);
+    expect(row?.last_tick_at.getTime()).toBe(
+      Math.floor((row?.taken_at.getTime() ?? 0) / 86_400_000) * 86_400_000,
+    );
     await passTicks(4);
     const late = replica('late');
     expect(await late.once()).toBe(1);
@@ -118,7 +135,10 @@ describe('schedules (E9, D10)', () => {
   test('two replicas take the ticks of a second once between them, when node-cron rings', async () => {
     const everySecond: Schedule = { ...DAILY, everySeconds: 1 };
     // After its first look neither looks by itself for as long as the test may take.
-    const replicas = [replica('one', [everySecond], { lookMs: 3_600_000 }), replica('two', [everySecond], { lookMs: 3_600_000 })];
+    const replicas = [
+      replica('one', [everySecond], { lookMs: 3_600_000 }),
+      replica('two', [everySecond], { lookMs: 3_600_000 }),
+    ];
     const stop = new AbortController();
     const running = replicas.map(({ run }) => run(stop.signal));
     const kinds = { sweep: { slots: 1, handler: async () => Promise.resolve(done()) } };
@@ -130,7 +150,9 @@ describe('schedules (E9, D10)', () => {
     await Promise.all(running);
     // On a busy machine two ticks may find the same waiting task, and make one run.
     const ticks = replicas.flatMap(({ seen }) => seen.ticks);
-    expect(ticks.length).toBeGreaterThanOrEqual((await operations()).length + (await tasks()).length);
+    expect(ticks.length).toBeGreaterThanOrEqual(
+      (await operations()).length + (await tasks()).length,
+    );
     expect(ticks).toHaveLength(new Set(ticks).size);
     expect(replicas.flatMap(({ seen }) => seen.errors)).toEqual([]);
   });
@@ -149,7 +171,9 @@ describe('schedules (E9, D10)', () => {
   });
 
   test('a cadence that cron cannot say is refused', async () => {
-    await expect(replica('odd', [{ ...DAILY, everySeconds: 7 }]).run(AbortSignal.abort())).rejects.toThrow(RangeError);
+    await expect(
+      replica('odd', [{ ...DAILY, everySeconds: 7 }]).run(AbortSignal.abort()),
+    ).rejects.toThrow(RangeError);
   });
 
   test('an extra pass is enqueued once, by one of the replicas, and its ticks are left alone', async () => {
@@ -168,10 +192,14 @@ describe('schedules (E9, D10)', () => {
   ])('an extra pass finds its task: one %s', async (_which, heldBy, due) => {
     const one = replica('one');
     await one.once();
-    await sql`update tasks set due_at = now() + interval '1 hour', held_by = ${heldBy}`.execute(database.db);
+    await sql`update tasks set due_at = now() + interval '1 hour', held_by = ${heldBy}`.execute(
+      database.db,
+    );
     await wantExtraPasses(database.db, { schedule: 'sweep' });
     await one.once();
-    const { rows } = await sql<{ due: string }>`select case when due_at <= now() then 'now' else 'later' end as due from tasks`.execute(
+    const { rows } = await sql<{
+      due: string;
+    }>`select case when due_at <= now() then 'now' else 'later' end as due from tasks`.execute(
       database.db,
     );
     expect(rows).toEqual([{ due }]);

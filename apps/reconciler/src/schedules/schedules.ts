@@ -39,11 +39,20 @@ const LOOK_MS = 5_000;
  * the newest, and the schedule's row gives each tick to one replica. Of the ticks missed in an
  * outage, only the newest is taken.
  */
-export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_MS }: SchedulesOptions) {
+export function createSchedules({
+  db,
+  schedules,
+  holder,
+  events,
+  lookMs = LOOK_MS,
+}: SchedulesOptions) {
   /** The newest tick of each schedule known to be taken: saves PostgreSQL a second question. */
   const taken = new Map<string, number>();
 
-  const takeNewest = async ({ name, everySeconds, task }: Schedule, now: Date): Promise<boolean> => {
+  const takeNewest = async (
+    { name, everySeconds, task }: Schedule,
+    now: Date,
+  ): Promise<boolean> => {
     const tickAt = nominalTick(now, everySeconds);
     if ((taken.get(name) ?? Number.NEGATIVE_INFINITY) >= tickAt.getTime()) return false;
     const tick = await db.transaction().execute(async (trx) => {
@@ -89,8 +98,12 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
 
   const wake = createWake();
   const run = async (signal: AbortSignal): Promise<void> => {
-    const bells = [...new Set(schedules.map(({ everySeconds }) => everySeconds))].map((everySeconds) =>
-      cron(expressionOf(everySeconds), () => wake.ring(), { timezone: 'Etc/UTC', suppressMissedWarning: true }),
+    const bells = [...new Set(schedules.map(({ everySeconds }) => everySeconds))].map(
+      (everySeconds) =>
+        cron(expressionOf(everySeconds), () => wake.ring(), {
+          timezone: 'Etc/UTC',
+          suppressMissedWarning: true,
+        }),
     );
     try {
       await loop(once, { wake, intervalMs: () => restMs, onError: events.scheduleFailed }, signal);
@@ -105,7 +118,9 @@ export function createSchedules({ db, schedules, holder, events, lookMs = LOOK_M
 function expressionOf(everySeconds: number): string {
   const expression = cronExpression(everySeconds);
   if (expression === undefined) {
-    throw new RangeError(`A schedule cannot run every ${everySeconds} s: it must divide a minute, an hour or a day evenly.`);
+    throw new RangeError(
+      `A schedule cannot run every ${everySeconds} s: it must divide a minute, an hour or a day evenly.`,
+    );
   }
   return expression;
 }

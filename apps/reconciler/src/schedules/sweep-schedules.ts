@@ -30,8 +30,13 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
 }
 
 /** The name of the schedule that enqueues a task. A sweep about Apps has one schedule per App. */
-export const scheduleOf = ({ kind, subject }: { kind: string; subject: { type: string; id: string } }): string =>
-  subject.type === 'schedule' ? kind : `${kind}:${subject.id}`;
+export const scheduleOf = ({
+  kind,
+  subject,
+}: {
+  kind: string;
+  subject: { type: string; id: string };
+}): string => (subject.type === 'schedule' ? kind : `${kind}:${subject.id}`);
 
 /** Few, since the next tick starts the sweep anew anyway. */
 const SWEEP_ATTEMPTS = 3;
@@ -53,6 +58,14 @@ export const redeliverSinceTask = (appId: number, since: Date, cursor?: string):
 });
 
 /** A pass of a sweep that is not about one App. */
-export const sweepTask = (kind: string): NewTask => ({ kind, subject: { type: 'schedule', id: kind }, maxAttempts: SWEEP_ATTEMPTS });
+export const sweepTask = (kind: string): NewTask => ({
+  kind,
+  subject: { type: 'schedule', id: kind },
+  maxAttempts: SWEEP_ATTEMPTS,
+});
 
-const scheduleFor = (kind: string, everySeconds: number): Schedule => ({ name: kind, everySeconds, task: sweepTask(kind) });
+const scheduleFor = (kind: string, everySeconds: number): Schedule => ({
+  name: kind,
+  everySeconds,
+  task: sweepTask(kind),
+});

@@ -26,7 +26,12 @@ beforeEach(async () => {
   told = [];
   await sql`truncate schedules, tasks, operations, paused_sweeps`.execute(database.db);
   const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
-  await createSchedules({ db: database.dbOf('reconciler'), schedules: SCHEDULES, holder: 'test', events }).once();
+  await createSchedules({
+    db: database.dbOf('reconciler'),
+    schedules: SCHEDULES,
+    holder: 'test',
+    events,
+  }).once();
   await drain();
 });
 
@@ -36,29 +41,49 @@ const SCHEDULES: Schedule[] = [
   { name: scheduleOf(redeliver), everySeconds: 300, task: redeliver },
 ];
 
-const sweep = counting(1, () => (obstacle === undefined ? Promise.resolve({}) : Promise.reject(obstacle)));
-const kinds = () => kindsOf(database.dbOf('reconciler'), { mow: sweep, redeliver: counting(1, () => Promise.resolve({})) }, 10);
+const sweep = counting(1, () =>
+  obstacle === undefined ? Promise.resolve({}) : Promise.reject(obstacle),
+);
+const kinds = () =>
+  kindsOf(
+    database.dbOf('reconciler'),
+    { mow: sweep, redeliver: counting(1, () => Promise.resolve({})) },
+    10,
+  );
 const drain = () => runDueTasks({ db: database.dbOf('reconciler'), kinds: kinds() });
 const mow = async (payload: object = {}) => {
-  await database.db.transaction().execute((trx) => enqueue(trx, [{ ...sweepTask('mow'), payload }]));
+  await database.db
+    .transaction()
+    .execute((trx) => enqueue(trx, [{ ...sweepTask('mow'), payload }]));
   await drain();
 };
 /** Ten minutes in which nothing else has happened. */
-const letTimePass = () => sql`update schedules set succeeded_at = succeeded_at - interval '10 minutes'`.execute(database.db);
+const letTimePass = () =>
+  sql`update schedules set succeeded_at = succeeded_at - interval '10 minutes'`.execute(
+    database.db,
+  );
 const startWatch = () =>
   createSweepWatch(database.db, SCHEDULES, {
-    sweepOverdue: (name, seconds, why) => void told.push(`${name} ${Math.floor(seconds / 60)} min: ${why}`),
+    sweepOverdue: (name, seconds, why) =>
+      void told.push(`${name} ${Math.floor(seconds / 60)} min: ${why}`),
     sweepSucceedsAgain: (name) => void told.push(`${name} again`),
   });
 /** Seconds down to a whole minute: since the sweeps succeeded a moment has gone by. */
 const gauges = async () => {
   const metrics = createMetrics();
-  declareReconcilerGauges(metrics, database.dbOf('reconciler'), { stopAlertMs: 60_000, schedules: SCHEDULES });
+  declareReconcilerGauges(metrics, database.dbOf('reconciler'), {
+    stopAlertMs: 60_000,
+    schedules: SCHEDULES,
+  });
   const lines = await waitFor('the gauges', async () => {
-    const shown = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('paddock_sweep_'));
+    const shown = (await metrics.registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('paddock_sweep_'));
     return shown.length > 0 && shown;
   });
-  return lines.map((line) => line.replace(/(?<=_seconds_\S+ )\S+$/, (seconds) => `${Math.floor(Number(seconds) / 60) * 60}`));
+  return lines.map((line) =>
+    line.replace(/(?<=_seconds_\S+ )\S+$/, (seconds) => `${Math.floor(Number(seconds) / 60) * 60}`),
+  );
 };
 
 describe('a sweep that does not succeed (E9, H5)', () => {
@@ -69,7 +94,9 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     await mow();
     await watch();
     await watch();
-    expect(told).toEqual(['mow 10 min: its last pass failed: canceling statement due to statement timeout']);
+    expect(told).toEqual([
+      'mow 10 min: its last pass failed: canceling statement due to statement timeout',
+    ]);
     expect(await gauges()).toEqual([
       'paddock_sweep_seconds_since_success{schedule="mow"} 600',
       'paddock_sweep_seconds_since_success{schedule="redeliver:7"} 600',
@@ -92,7 +119,10 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     await pauseSweep(database.db, 'mow', 'mona');
     await mow();
     await watch();
-    expect(told).toEqual(['mow 10 min: its passes end without a result', 'mow 10 min: it was paused by mona']);
+    expect(told).toEqual([
+      'mow 10 min: its passes end without a result',
+      'mow 10 min: it was paused by mona',
+    ]);
     await resumeSweep(database.db, 'mow');
     await mow();
     await watch();
@@ -112,11 +142,15 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     await sql`update tasks set due_at = now() - interval '9 minutes'`.execute(database.db);
     await startWatch()();
     await sql`truncate tasks`.execute(database.db);
-    await sql`update schedules set last_tick_at = last_tick_at - interval '9 minutes'`.execute(database.db);
+    await sql`update schedules set last_tick_at = last_tick_at - interval '9 minutes'`.execute(
+      database.db,
+    );
     await startWatch()();
     expect(told).toEqual([
       'mow 10 min: its last pass failed: 502',
-      expect.stringMatching(/^mow 10 min: its task is due, and no executor has taken it for 5\d\d s$/),
+      expect.stringMatching(
+        /^mow 10 min: its task is due, and no executor has taken it for 5\d\d s$/,
+      ),
       expect.stringMatching(/^mow 10 min: no replica has taken a tick of it for \d+ s$/),
     ]);
   });

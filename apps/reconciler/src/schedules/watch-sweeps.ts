@@ -11,7 +11,10 @@ export interface WatchedSweep extends SweepState {
 }
 
 /** The state of each configured schedule, the same in every replica. */
-export async function readSweeps(db: Kysely<Database>, schedules: readonly Schedule[]): Promise<WatchedSweep[]> {
+export async function readSweeps(
+  db: Kysely<Database>,
+  schedules: readonly Schedule[],
+): Promise<WatchedSweep[]> {
   const cadences = new Map(schedules.map(({ name, everySeconds }) => [name, everySeconds]));
   const states = await findSweepStates(
     db,
@@ -20,7 +23,10 @@ export async function readSweeps(db: Kysely<Database>, schedules: readonly Sched
   return states.map((state) => {
     const everySeconds = cadences.get(state.name) ?? 0;
     const overdue = isOverdue(state.secondsSinceSuccess, everySeconds);
-    return Object.assign({ overdueFor: overdue ? whyOverdue(state, everySeconds) : undefined }, state);
+    return Object.assign(
+      { overdueFor: overdue ? whyOverdue(state, everySeconds) : undefined },
+      state,
+    );
   });
 }
 
@@ -47,4 +53,5 @@ export function createSweepWatch(
 }
 
 /** Without the seconds, which change at every check. */
-const kindOfReason = (reason: string | undefined): string | undefined => reason?.replace(/ for \d+ s$/, '');
+const kindOfReason = (reason: string | undefined): string | undefined =>
+  reason?.replace(/ for \d+ s$/, '');

@@ -38,7 +38,14 @@ const check = (more: Partial<CheckAppsOptions> = {}) =>
 const rows = () =>
   database.db
     .selectFrom('installations')
-    .select(['login', 'installation_id', 'entity_type', 'repository_selection', 'suspended_at', 'deleted_at'])
+    .select([
+      'login',
+      'installation_id',
+      'entity_type',
+      'repository_selection',
+      'suspended_at',
+      'deleted_at',
+    ])
     .orderBy('login')
     .execute();
 const well = { apps: 1, unanswered: 0, problems: [] };
@@ -51,9 +58,15 @@ describe('the rights of an App (H4)', () => {
 
   test('without its subscription and a permission: both are said, in the output too', async () => {
     const { appId } = scene.world;
-    await scene.world.github.setApp(appId, { events: ['push'], permissions: { actions: 'read', administration: 'write' } });
+    await scene.world.github.setApp(appId, {
+      events: ['push'],
+      permissions: { actions: 'read', administration: 'write' },
+    });
     const { problems } = await check();
-    expect(problems).toEqual([expect.stringContaining('workflow_job'), expect.stringContaining('organization_self_hosted_runners')]);
+    expect(problems).toEqual([
+      expect.stringContaining('workflow_job'),
+      expect.stringContaining('organization_self_hosted_runners'),
+    ]);
     expect(problems[0]).toContain(`App ${appId}: `);
     expect(told).toHaveLength(2);
   });
@@ -62,15 +75,28 @@ describe('the rights of an App (H4)', () => {
     const { appId, user } = scene.world;
     await scene.world.github.uninstall(user.installationId);
     await scene.world.github.setApp(appId, {
-      permissions: { actions: 'read', organization_self_hosted_runners: 'write', administration: 'read' },
+      permissions: {
+        actions: 'read',
+        organization_self_hosted_runners: 'write',
+        administration: 'read',
+      },
     });
     expect((await check()).problems).toEqual([]);
-    await putPools(database.db, examplePools({ pools: [{}, { name: 'apart', labels: ['apart'], registration: 'repository' }] }));
+    await putPools(
+      database.db,
+      examplePools({
+        pools: [{}, { name: 'apart', labels: ['apart'], registration: 'repository' }],
+      }),
+    );
     expect((await check()).problems).toEqual([expect.stringContaining('administration: write')]);
   });
 
   test('that GitHub asks to wait: it is checked again when GitHub names, and nothing is said of each call', async () => {
-    await scene.world.github.failNext({ path: '^/app$', status: 429, headers: { 'retry-after': '600' } });
+    await scene.world.github.failNext({
+      path: '^/app$',
+      status: 429,
+      headers: { 'retry-after': '600' },
+    });
     expect(await check()).toMatchObject({ apps: 0, unanswered: 1, waitMs: 600_000 });
     const { waitMs } = await check();
     expect(waitMs).toBeGreaterThan(500_000);
@@ -83,7 +109,11 @@ describe('the rights of an App (H4)', () => {
     const { appId } = scene.world;
     expect(await check({ appIds: [appId, appId] })).toMatchObject({ apps: 1, unanswered: 1 });
     expect(told).toEqual(['unauthorized']);
-    expect(await scene.events()).toContainEqual({ event: 'auth_attempt.other_error', outcome: 'auth_other_error', job_id: null });
+    expect(await scene.events()).toContainEqual({
+      event: 'auth_attempt.other_error',
+      outcome: 'auth_other_error',
+      job_id: null,
+    });
   });
 });
 
@@ -98,7 +128,12 @@ describe('what our rows say of installations (A12)', () => {
         entity_type: 'Organization',
         repository_selection: 'all',
       }),
-      expect.objectContaining({ login: 'mona', installation_id: user.installationId, entity_type: 'User', suspended_at: null }),
+      expect.objectContaining({
+        login: 'mona',
+        installation_id: user.installationId,
+        entity_type: 'User',
+        suspended_at: null,
+      }),
     ]);
     expect(await check()).toMatchObject({ repaired: 0 });
     await scene.world.github.renameAccount('mona', 'mona-lisa');
@@ -112,7 +147,9 @@ describe('what our rows say of installations (A12)', () => {
     await scene.world.github.unsuspend(user.installationId);
     expect(await check()).toMatchObject({ repaired: 1 });
     expect((await rows())[1]).toMatchObject({ suspended_at: null });
-    expect((await scene.events()).map(({ event }) => event)).toEqual(Array.from({ length: 5 }, () => 'discovered.installed'));
+    expect((await scene.events()).map(({ event }) => event)).toEqual(
+      Array.from({ length: 5 }, () => 'discovered.installed'),
+    );
   });
 
   test('an installation that is gone is asked about by its id; installed anew, it has another one', async () => {
@@ -138,7 +175,8 @@ describe('what our rows say of installations (A12)', () => {
   test('a list that lacks more than the cap is not believed at all', async () => {
     await check();
     const before = await rows();
-    for (const { installationId } of [scene.world.organization, scene.world.user]) await scene.world.github.uninstall(installationId);
+    for (const { installationId } of [scene.world.organization, scene.world.user])
+      await scene.world.github.uninstall(installationId);
     expect(await check({ goneAtMost: 1 })).toMatchObject({ gone: 0 });
     expect(told).toEqual(['2 unlisted']);
     expect(await rows()).toEqual(before);

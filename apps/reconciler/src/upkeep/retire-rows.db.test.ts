@@ -18,24 +18,42 @@ beforeEach(async () => {
   }
 });
 
-const sweep = (more: Partial<RetireRowsOptions> = {}, signal = new AbortController().signal): Promise<RetiredRowsCounts> =>
+const sweep = (
+  more: Partial<RetireRowsOptions> = {},
+  signal = new AbortController().signal,
+): Promise<RetiredRowsCounts> =>
   retireRows(
-    { db: database.dbOf('reconciler'), keepEventsDays: 90, keepJobsDays: 90, batch: 100, maxBatches: 100, dryRun: false, ...more },
+    {
+      db: database.dbOf('reconciler'),
+      keepEventsDays: 90,
+      keepJobsDays: 90,
+      batch: 100,
+      maxBatches: 100,
+      dryRun: false,
+      ...more,
+    },
     signal,
   );
 
 const DAY_MINUTES = 1_440;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MINUTES * 60_000);
 
-const putEvent = (event: string, days: number, { source = sourceOf(event), outcome = 'ok' }: { source?: Source; outcome?: string } = {}) =>
+const putEvent = (
+  event: string,
+  days: number,
+  { source = sourceOf(event), outcome = 'ok' }: { source?: Source; outcome?: string } = {},
+) =>
   database.db
     .insertInto('installation_events')
     .values({ source, event, outcome, payload: '{}', received_at: minutesAgo(days * DAY_MINUTES) })
     .execute();
 type Source = 'webhook' | 'reconciler';
-const sourceOf = (event: string): Source => (/^(auth_attempt|discovered)\./.test(event) ? 'reconciler' : 'webhook');
+const sourceOf = (event: string): Source =>
+  /^(auth_attempt|discovered)\./.test(event) ? 'reconciler' : 'webhook';
 const events = async () =>
-  (await database.db.selectFrom('installation_events').select('event').orderBy('id').execute()).map(({ event }) => event);
+  (await database.db.selectFrom('installation_events').select('event').orderBy('id').execute()).map(
+    ({ event }) => event,
+  );
 
 const ENDED = { status: 'completed' as const, wants_worker: false, conclusion: 'success' };
 
@@ -43,11 +61,19 @@ const ENDED = { status: 'completed' as const, wants_worker: false, conclusion: '
  * A job that has not changed for so many days. Every UPDATE moves updated_at, so it is inserted as
  * it is.
  */
-const putOldJob = async (days: number, given: Parameters<typeof putJob>[1] = {}): Promise<number> => {
+const putOldJob = async (
+  days: number,
+  given: Parameters<typeof putJob>[1] = {},
+): Promise<number> => {
   const at = daysAgo(days);
-  return (await putJob(database.db, { ...ENDED, run_id: 1, created_at: at, updated_at: at, ...given })).job_id;
+  return (
+    await putJob(database.db, { ...ENDED, run_id: 1, created_at: at, updated_at: at, ...given })
+  ).job_id;
 };
-const jobs = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
+const jobs = async () =>
+  (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
+    (row) => row.job_id,
+  );
 
 describe('old events (E7)', () => {
   test('go after their time, but those of installations and of authentication never', async () => {
@@ -58,7 +84,14 @@ describe('old events (E7)', () => {
       'auth_attempt.404',
       'discovered.installed',
     ];
-    for (const event of [...kept, 'workflow_job.queued', 'ping', 'push', 'discovered.queued', 'workflow_job.completed']) {
+    for (const event of [
+      ...kept,
+      'workflow_job.queued',
+      'ping',
+      'push',
+      'discovered.queued',
+      'workflow_job.completed',
+    ]) {
       await putEvent(event, 91);
     }
     await putEvent('workflow_job.queued', 89);
@@ -68,7 +101,12 @@ describe('old events (E7)', () => {
   });
 
   test('go under any event name, and although the body of a kept one came again', async () => {
-    for (const event of ['installation_made_up.created', 'auth_attempt.created', 'discovered.installed', 'discovered.uninstalled']) {
+    for (const event of [
+      'installation_made_up.created',
+      'auth_attempt.created',
+      'discovered.installed',
+      'discovered.uninstalled',
+    ]) {
       await putEvent(event, 91, { source: 'webhook' });
     }
     await putEvent('installation.created', 91, { outcome: 'repeated_body' });
@@ -90,7 +128,9 @@ describe('old events (E7)', () => {
     await sweep();
     const db = database.dbOf('reconciler');
     const reached = await retiredUpTo(db);
-    expect((await retireEvents(db, { afterId: 0, keepDays: 90, batch: 1 })).reachedId).toBeLessThan(reached);
+    expect((await retireEvents(db, { afterId: 0, keepDays: 90, batch: 1 })).reachedId).toBeLessThan(
+      reached,
+    );
     expect(await retiredUpTo(db)).toBe(reached);
   });
 
@@ -102,7 +142,12 @@ describe('old events (E7)', () => {
     await putEvent('ping', 1);
     expect(await sweep({ batch: 2, maxBatches: 2 })).toEqual({ events: 2, jobs: 0, more: true });
     expect(await sweep({ batch: 2 })).toEqual({ events: 1, jobs: 0, more: false });
-    expect(await events()).toEqual(['installation.created', 'installation.created', 'installation.created', 'ping']);
+    expect(await events()).toEqual([
+      'installation.created',
+      'installation.created',
+      'installation.created',
+      'ping',
+    ]);
   });
 
   test('that are kept for ever are read once only', async () => {
@@ -115,7 +160,11 @@ describe('old events (E7)', () => {
 
   test('go once, whoever removes them at the same time', async () => {
     for (let nth = 0; nth < 50; nth++) await putEvent('ping', 100);
-    const passes = await Promise.all([sweep({ batch: 7 }), sweep({ batch: 7 }), sweep({ batch: 11 })]);
+    const passes = await Promise.all([
+      sweep({ batch: 7 }),
+      sweep({ batch: 7 }),
+      sweep({ batch: 11 }),
+    ]);
     expect(passes.reduce((sum, { events: removed }) => sum + removed, 0)).toBe(50);
     expect(await events()).toEqual([]);
   });
@@ -137,13 +186,24 @@ describe('ended jobs (E7)', () => {
   });
 
   test('are kept while a worker of theirs lives, or their run goes on', async () => {
-    const [assigned, madeFor, sibling] = [await putOldJob(200), await putOldJob(200), await putOldJob(200, { run_id: 77 })];
+    const [assigned, madeFor, sibling] = [
+      await putOldJob(200),
+      await putOldJob(200),
+      await putOldJob(200, { run_id: 77 }),
+    ];
     await putOldJob(1, { run_id: 77, status: 'running' });
     await putWorker(database.db, { assigned_job_id: assigned, assigned_at: minutesAgo(1) });
     await putWorker(database.db, { made_for_job_id: madeFor });
     expect(await sweep()).toMatchObject({ jobs: 0 });
-    await database.db.updateTable('workers').set({ status: 'failed', completed_at: new Date() }).execute();
-    await database.db.updateTable('jobs').set({ status: 'completed' }).where('status', '=', 'running').execute();
+    await database.db
+      .updateTable('workers')
+      .set({ status: 'failed', completed_at: new Date() })
+      .execute();
+    await database.db
+      .updateTable('jobs')
+      .set({ status: 'completed' })
+      .where('status', '=', 'running')
+      .execute();
     expect(await sweep()).toMatchObject({ jobs: 3 });
     expect(await jobs()).not.toContain(sibling);
     expect(await database.db.selectFrom('workers').select('pod_name').execute()).toHaveLength(2);

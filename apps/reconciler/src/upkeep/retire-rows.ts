@@ -1,4 +1,9 @@
-import { countRetirableJobs, retiredUpTo, retireEvents, retireJobs } from '@paddock/db/deliveries/retire-rows';
+import {
+  countRetirableJobs,
+  retiredUpTo,
+  retireEvents,
+  retireJobs,
+} from '@paddock/db/deliveries/retire-rows';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { actOrCount } from '../count-only.ts';
@@ -24,7 +29,10 @@ export interface RetiredRowsCounts {
 /**
  * Retires old events and ended jobs, in batches so small that no other statement waits for them.
  */
-export async function retireRows(options: RetireRowsOptions, signal: AbortSignal): Promise<RetiredRowsCounts> {
+export async function retireRows(
+  options: RetireRowsOptions,
+  signal: AbortSignal,
+): Promise<RetiredRowsCounts> {
   const events = await retireOldEvents(options, signal);
   const jobs = options.dryRun ? await countOldJobs(options) : await retireOldJobs(options, signal);
   return { events: events.removed, jobs: jobs.removed, more: events.more || jobs.more };
@@ -45,7 +53,9 @@ async function retireOldEvents(
   for (let batches = 0; batches < maxBatches; batches++) {
     if (signal.aborted) return { removed, more: false };
     const from = afterId;
-    const some = await actOrCount(db, dryRun, (using) => retireEvents(using, { afterId: from, keepDays: keepEventsDays, batch }));
+    const some = await actOrCount(db, dryRun, (using) =>
+      retireEvents(using, { afterId: from, keepDays: keepEventsDays, batch }),
+    );
     removed += some.removed;
     afterId = some.reachedId;
     if (some.isLast) return { removed, more: false };
@@ -53,7 +63,10 @@ async function retireOldEvents(
   return { removed, more: true };
 }
 
-async function retireOldJobs({ db, keepJobsDays, batch, maxBatches }: RetireRowsOptions, signal: AbortSignal): Promise<Retired> {
+async function retireOldJobs(
+  { db, keepJobsDays, batch, maxBatches }: RetireRowsOptions,
+  signal: AbortSignal,
+): Promise<Retired> {
   let removed = 0;
   for (let batches = 0; batches < maxBatches; batches++) {
     if (signal.aborted) return { removed, more: false };
@@ -64,7 +77,12 @@ async function retireOldJobs({ db, keepJobsDays, batch, maxBatches }: RetireRows
   return { removed, more: true };
 }
 
-async function countOldJobs({ db, keepJobsDays, batch, maxBatches }: RetireRowsOptions): Promise<Retired> {
+async function countOldJobs({
+  db,
+  keepJobsDays,
+  batch,
+  maxBatches,
+}: RetireRowsOptions): Promise<Retired> {
   const limit = batch * maxBatches;
   const removed = await countRetirableJobs(db, { keepDays: keepJobsDays, limit });
   return { removed, more: removed === limit };

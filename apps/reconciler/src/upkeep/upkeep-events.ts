@@ -6,7 +6,11 @@ import type { SharedCounters } from '../shared-counters.ts';
 export function upkeepEvents(log: Logger, { objectFailed }: SharedCounters) {
   return {
     appChecked(appId: number, found: readonly string[]) {
-      for (const problem of found) log.error('a GitHub App lacks a permission or an event: change the App at GitHub', { appId, problem });
+      for (const problem of found)
+        log.error('a GitHub App lacks a permission or an event: change the App at GitHub', {
+          appId,
+          problem,
+        });
     },
     appNotChecked(appId: number, failure: GitHubFailure) {
       objectFailed('check-apps');
@@ -14,7 +18,10 @@ export function upkeepEvents(log: Logger, { objectFailed }: SharedCounters) {
     },
     tooManyUnlisted(appId: number, count: number) {
       objectFailed('check-apps');
-      log.error('GitHub’s list lacks too many installations of an App: ignored the list', { appId, missing: count });
+      log.error('GitHub’s list lacks too many installations of an App: ignored the list', {
+        appId,
+        missing: count,
+      });
     },
   };
 }

@@ -38,14 +38,19 @@ export function upkeepSweeps({ db, github, config, events }: SweepContext) {
       pass: async ({ signal, dryRun }) => {
         const { keepEventsDays, keepJobsDays } = config;
         const bound = { batch: ROWS_AT_ONCE, maxBatches: BATCHES_OF_ONE_PASS };
-        const { more, ...counts } = await retireRows({ db, keepEventsDays, keepJobsDays, ...bound, dryRun }, signal);
+        const { more, ...counts } = await retireRows(
+          { db, keepEventsDays, keepJobsDays, ...bound, dryRun },
+          signal,
+        );
         return done(counts, more ? [sweepTask('retire-rows')] : []);
       },
     },
     'purge-operations': counting(1, async ({ signal, dryRun }) => ({
       purged: await (dryRun ? countExpiredOperations(db) : purgeExpired(db, signal)),
     })),
-    'roll-up-counts': counting(1, ({ dryRun }) => actOrCount(db, dryRun, (using) => rollUpTaskCounts(using))),
+    'roll-up-counts': counting(1, ({ dryRun }) =>
+      actOrCount(db, dryRun, (using) => rollUpTaskCounts(using)),
+    ),
   } satisfies Readonly<Record<string, Sweep>>;
 }
 

@@ -7,7 +7,10 @@ import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret } from '@paddock/kube/secrets';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
-import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import {
+  type KubeSimulator,
+  startKubeSimulator,
+} from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -28,8 +31,14 @@ let github: GitHub;
 let told: string[];
 
 /** The image's name is what its runner writes. */
-const playRunner = async (_jit: string, signal: AbortSignal, onLine: (line: string) => void, { image }: { image: string }) => {
-  for (const line of ['√ Connected to GitHub', image.replaceAll('_', ' '), 'Listening for Jobs']) onLine(line);
+const playRunner = async (
+  _jit: string,
+  signal: AbortSignal,
+  onLine: (line: string) => void,
+  { image }: { image: string },
+) => {
+  for (const line of ['√ Connected to GitHub', image.replaceAll('_', ' '), 'Listening for Jobs'])
+    onLine(line);
   await new Promise((ended) => signal.addEventListener('abort', ended, { once: true }));
   return { exitCode: 143, log: [] };
 };
@@ -48,7 +57,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await (world as SmallWorld | undefined)?.github.stop();
-  for (const table of ['workers', 'pools_documents', 'pool_runner_versions'] as const) await database.db.deleteFrom(table).execute();
+  for (const table of ['workers', 'pools_documents', 'pool_runner_versions'] as const)
+    await database.db.deleteFrom(table).execute();
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
   github = connectGitHub({
@@ -67,9 +77,17 @@ const usePools = async (...names: string[]) =>
 /** A worker of the pool whose runner runs since then and writes that. */
 async function putRunning(
   image: string,
-  { pool = 'linux', minutes = 10, given = {} }: { pool?: string; minutes?: number; given?: object } = {},
+  {
+    pool = 'linux',
+    minutes = 10,
+    given = {},
+  }: { pool?: string; minutes?: number; given?: object } = {},
 ) {
-  const organization = { entity_id: world.organization.id, installation_id: world.organization.installationId, app_id: world.appId };
+  const organization = {
+    entity_id: world.organization.id,
+    installation_id: world.organization.installationId,
+    app_id: world.appId,
+  };
   const worker = await putWorker(database.db, {
     ...organization,
     status: 'running',
@@ -79,10 +97,20 @@ async function putRunning(
     running_at: minutesAgo(minutes),
     ...given,
   });
-  const identity = { namespace: 'runners', name: worker.pod_name, instance: 'i', pool, entityId: 1, scopeRepoId: 0 };
+  const identity = {
+    namespace: 'runners',
+    name: worker.pod_name,
+    instance: 'i',
+    pool,
+    entityId: 1,
+    scopeRepoId: 0,
+  };
   await createSecret(cluster, runnerSecret({ ...identity, jitConfig: 'jit' }));
   await createPod(cluster, runnerPod({ ...identity, image }));
-  await waitFor('the runner to write', () => kube.runnerLog('runners', worker.pod_name).length === 3);
+  await waitFor(
+    'the runner to write',
+    () => kube.runnerLog('runners', worker.pod_name).length === 3,
+  );
   return worker.pod_name;
 }
 
@@ -94,19 +122,29 @@ const sweep = (dryRun = false) =>
       cluster,
       events: {
         versionNotRead: (pool, _podName, { kind }) => void told.push(`${pool}: ${kind}`),
-        versionEndUnknown: (pool, version, failure) => void told.push(`${pool} ${version}: ${failure?.kind}`),
-        versionEnds: ({ pool, version, daysLeft }) => void told.push(`${pool} ${version}: ${Math.round(daysLeft)} days`),
+        versionEndUnknown: (pool, version, failure) =>
+          void told.push(`${pool} ${version}: ${failure?.kind}`),
+        versionEnds: ({ pool, version, daysLeft }) =>
+          void told.push(`${pool} ${version}: ${Math.round(daysLeft)} days`),
       },
       dryRun,
     },
     new AbortController().signal,
   );
 const versions = async () =>
-  (await database.db.selectFrom('pool_runner_versions').select(['k8s_pool', 'version', 'ends_at']).orderBy('k8s_pool').execute()).map(
-    (row) => [row.k8s_pool, row.version, row.ends_at?.toISOString() ?? null],
-  );
-const asked = async (operation = ORGANIZATIONS) => (await world.github.report()).calls[operation] ?? 0;
-const inDays = (days: number) => new Date(Math.floor((Date.now() + days * DAY_MS) / 1000) * 1000).toISOString().replace('.000', '');
+  (
+    await database.db
+      .selectFrom('pool_runner_versions')
+      .select(['k8s_pool', 'version', 'ends_at'])
+      .orderBy('k8s_pool')
+      .execute()
+  ).map((row) => [row.k8s_pool, row.version, row.ends_at?.toISOString() ?? null]);
+const asked = async (operation = ORGANIZATIONS) =>
+  (await world.github.report()).calls[operation] ?? 0;
+const inDays = (days: number) =>
+  new Date(Math.floor((Date.now() + days * DAY_MS) / 1000) * 1000)
+    .toISOString()
+    .replace('.000', '');
 
 describe('the version that the pods of a pool run', () => {
   test('is read from the log of its newest runner, and its end from GitHub (H5)', async () => {
@@ -125,7 +163,9 @@ describe('the version that the pods of a pool run', () => {
     expect(await sweep()).toEqual({ read: 0, unread: 0, asked: 0, unanswered: 0 });
     await putRunning(saying('2.337.0'), { minutes: 5 });
     expect(await sweep()).toEqual({ read: 1, unread: 0, asked: 0, unanswered: 0 });
-    await sql`update pool_runner_versions set asked_at = asked_at - interval '1 day'`.execute(database.db);
+    await sql`update pool_runner_versions set asked_at = asked_at - interval '1 day'`.execute(
+      database.db,
+    );
     await database.db.updateTable('workers').set({ pod_deleted_at: new Date() }).execute();
     expect(await sweep()).toEqual({ read: 0, unread: 0, asked: 1, unanswered: 0 });
     expect(await asked()).toBe(2);
@@ -208,12 +248,17 @@ describe('the version that the pods of a pool run', () => {
     ];
     await database.db.insertInto('pool_runner_versions').values(rows).execute();
     const metrics = createMetrics();
-    declareReconcilerGauges(metrics, database.dbOf('reconciler'), { stopAlertMs: 60_000, schedules: [] });
+    declareReconcilerGauges(metrics, database.dbOf('reconciler'), {
+      stopAlertMs: 60_000,
+      schedules: [],
+    });
     const shown = async () =>
-      Array.from((await metrics.registry.metrics()).matchAll(/^paddock_runner_version_days_left\{(.+)\} (.+)$/gm), ([, labels, days]) => [
-        labels,
-        Math.round(Number(days)),
-      ]);
+      Array.from(
+        (await metrics.registry.metrics()).matchAll(
+          /^paddock_runner_version_days_left\{(.+)\} (.+)$/gm,
+        ),
+        ([, labels, days]) => [labels, Math.round(Number(days))],
+      );
     expect(await waitFor('a reading', async () => (await shown()).length > 0 && shown())).toEqual([
       ['pool="a",version="2.335.1"', 12],
       ['pool="c",version="2.329.0"', -7],

@@ -1,5 +1,10 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { findRunnersToRead, type RunnerToRead, saveRunnerVersion, saveVersionEnd } from '@paddock/db/workers/runner-versions';
+import {
+  findRunnersToRead,
+  type RunnerToRead,
+  saveRunnerVersion,
+  saveVersionEnd,
+} from '@paddock/db/workers/runner-versions';
 import type { GitHub } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findVersionEnd, type VersionEnd } from '@paddock/github/runner-versions';
@@ -36,7 +41,10 @@ const WARNED_DAYS = 21;
  * Reads each pool's runner version from the log of its newest runner, since an image's tag proves
  * nothing. Asks GitHub once a day when that version ends. A failure concerns one pool.
  */
-export async function checkRunnerVersions(options: CheckRunnerVersionsOptions, signal: AbortSignal): Promise<CheckedVersionsCounts> {
+export async function checkRunnerVersions(
+  options: CheckRunnerVersionsOptions,
+  signal: AbortSignal,
+): Promise<CheckedVersionsCounts> {
   const { db, dryRun } = options;
   const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, unanswered: 0 };
   const ends = new Map<string, VersionEnd>();
@@ -63,7 +71,11 @@ async function readVersion(
   runner: RunnerToRead,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const version = await readRunnerVersion(cluster, { namespace: runner.namespace, name: runner.podName }, signal);
+  const version = await readRunnerVersion(
+    cluster,
+    { namespace: runner.namespace, name: runner.podName },
+    signal,
+  );
   if (typeof version !== 'object') return version ?? null;
   events.versionNotRead(runner.pool, runner.podName, version.unreadable);
   return null;
@@ -83,7 +95,8 @@ async function askForEnd(
   try {
     const client = github.asInstallation(runner, { signal });
     const scope = await scopeToday(client, { scopeRepoId, login });
-    if (scope !== undefined) return (await findVersionEnd(client, scope, version)) ?? { endsAt: null };
+    if (scope !== undefined)
+      return (await findVersionEnd(client, scope, version)) ?? { endsAt: null };
     events.versionEndUnknown(pool, version, undefined);
   } catch (error) {
     const failure = classifyGitHubError(error);
@@ -92,7 +105,12 @@ async function askForEnd(
   return undefined;
 }
 
-async function noteEnd({ db, events }: CheckRunnerVersionsOptions, pool: string, version: string, { endsAt }: VersionEnd): Promise<void> {
+async function noteEnd(
+  { db, events }: CheckRunnerVersionsOptions,
+  pool: string,
+  version: string,
+  { endsAt }: VersionEnd,
+): Promise<void> {
   const daysLeft = await saveVersionEnd(db, { pool, version, endsAt });
   if (daysLeft !== null && daysLeft < WARNED_DAYS) events.versionEnds({ pool, version, daysLeft });
 }

@@ -9,25 +9,35 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 beforeEach(() => scene.reset());
 
-const stopping = () => scene.db.selectFrom('workers').select('pod_name').where('stopping_at', 'is not', null).execute();
-const stopTasks = async () => (await scene.tasks()).filter((task) => task.startsWith('stop-worker'));
+const stopping = () =>
+  scene.db.selectFrom('workers').select('pod_name').where('stopping_at', 'is not', null).execute();
+const stopTasks = async () =>
+  (await scene.tasks()).filter((task) => task.startsWith('stop-worker'));
 const LIST = '/actions/runners$';
 
 /** An idle worker of the user's repository. */
-const putOfUser = () => scene.putRunning(11, 'registered', { entity_type: 'User', scope_repo_id: scene.world.repositories.tool });
-
-describe('check-workers does nothing (E6)', () => {
-  test.each([500, 403, 404, 429])('where the list of runners failed with %s; other scopes go on', async (status) => {
-    await scene.putRunning(11, 'registered');
-    await scene.putRunning(11, 'registered');
-    const other = await putOfUser();
-    await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status, times: 10 });
-    expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 1, unread: 1 });
-    expect(await stopping()).toEqual([{ pod_name: other }]);
+const putOfUser = () =>
+  scene.putRunning(11, 'registered', {
+    entity_type: 'User',
+    scope_repo_id: scene.world.repositories.tool,
   });
 
+describe('check-workers does nothing (E6)', () => {
+  test.each([500, 403, 404, 429])(
+    'where the list of runners failed with %s; other scopes go on',
+    async (status) => {
+      await scene.putRunning(11, 'registered');
+      await scene.putRunning(11, 'registered');
+      const other = await putOfUser();
+      await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status, times: 10 });
+      expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 1, unread: 1 });
+      expect(await stopping()).toEqual([{ pod_name: other }]);
+    },
+  );
+
   test('where the list is empty by surprise: several are registered', async () => {
-    for (let n = 0; n < 3; n += 1) await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
+    for (let n = 0; n < 3; n += 1)
+      await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
     expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 0, unread: 1 });
     expect(await stopping()).toEqual([]);
     expect(scene.told().join()).toContain('missing');
@@ -44,7 +54,9 @@ describe('check-workers does nothing (E6)', () => {
     const names: string[] = [];
     for (const minutes of [13, 12, 11]) names.push(await scene.putRunning(minutes, 'registered'));
     expect(await scene.sweep({ cap: 2 })).toMatchObject({ overdue: 3, stopping: 2 });
-    expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(names.slice(0, 2).toSorted());
+    expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(
+      names.slice(0, 2).toSorted(),
+    );
     expect(await scene.sweep({ cap: 0 })).toMatchObject({ stopping: 0 });
   });
 
@@ -58,7 +70,10 @@ describe('check-workers does nothing (E6)', () => {
   test('beyond its limit of workers: scopes take turns there too (P6)', async () => {
     for (let n = 0; n < 5; n += 1) await scene.putRunning(20, 'registered');
     const other = await putOfUser();
-    expect(await scene.sweep({ query: { ...QUERY, limit: 2 } })).toMatchObject({ overdue: 2, stopping: 2 });
+    expect(await scene.sweep({ query: { ...QUERY, limit: 2 } })).toMatchObject({
+      overdue: 2,
+      stopping: 2,
+    });
     expect((await stopping()).map((row) => row.pod_name)).toContain(other);
   });
 
@@ -68,8 +83,17 @@ describe('check-workers does nothing (E6)', () => {
     await putOfUser();
     await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 403 });
     const before = await scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
-    expect(await scene.sweep({ dryRun: true })).toEqual({ overdue: 2, stopping: 1, busy: 0, unread: 1, forgotten: 1, heldUp: 0 });
-    expect(await scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute()).toEqual(before);
+    expect(await scene.sweep({ dryRun: true })).toEqual({
+      overdue: 2,
+      stopping: 1,
+      busy: 0,
+      unread: 1,
+      forgotten: 1,
+      heldUp: 0,
+    });
+    expect(await scene.db.selectFrom('workers').selectAll().orderBy('pod_name').execute()).toEqual(
+      before,
+    );
     expect(await scene.tasks()).toEqual([]);
     expect(await scene.db.selectFrom('installation_events').selectAll().execute()).toEqual([]);
   });
@@ -80,35 +104,52 @@ describe('check-workers does nothing (E6)', () => {
  * task.
  */
 const putOthers = async () => {
-  await putWorker(scene.db, { created_at: minutesAgo(60), pod_created_at: minutesAgo(59), pod_uid: 'stuck' });
+  await putWorker(scene.db, {
+    created_at: minutesAgo(60),
+    pod_created_at: minutesAgo(59),
+    pod_uid: 'stuck',
+  });
   await scene.putRunning(60, 'none', { stopping_at: minutesAgo(30), stop_reason: 'pod_gone' });
 };
 
 describe('check-workers goes on with all else (E6)', () => {
   test('beside a worker of an App that is not configured any more', async () => {
-    await scene.putRunning(40, 'none', { app_id: 999, installation_id: 5, entity_id: 777, entity_name: 'other' });
+    await scene.putRunning(40, 'none', {
+      app_id: 999,
+      installation_id: 5,
+      entity_id: 777,
+      entity_name: 'other',
+    });
     await scene.putRunning(11, 'registered');
     await putOthers();
     expect(await scene.sweep()).toMatchObject({ overdue: 2, stopping: 2, unread: 0, forgotten: 1 });
   });
 
-  test.each([{}, [], { total_count: 2 }, { runners: null }, { runners: [null] }, { runners: [{ id: 1, name: 'x', status: 'online' }] }])(
-    'where GitHub’s answer for one entity is %j',
-    async (body) => {
-      for (let n = 0; n < 2; n += 1) await scene.putRunning(30, 'registered');
-      const other = await putOfUser();
-      await putOthers();
-      await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 200, body, times: 10 });
-      expect(await scene.sweep()).toMatchObject({ overdue: 4, stopping: 2, unread: 1, forgotten: 1 });
-      expect(await stopping()).toContainEqual({ pod_name: other });
-      expect(scene.told().join()).toContain('not read "acme"');
-    },
-  );
+  test.each([
+    {},
+    [],
+    { total_count: 2 },
+    { runners: null },
+    { runners: [null] },
+    { runners: [{ id: 1, name: 'x', status: 'online' }] },
+  ])('where GitHub’s answer for one entity is %j', async (body) => {
+    for (let n = 0; n < 2; n += 1) await scene.putRunning(30, 'registered');
+    const other = await putOfUser();
+    await putOthers();
+    await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 200, body, times: 10 });
+    expect(await scene.sweep()).toMatchObject({ overdue: 4, stopping: 2, unread: 1, forgotten: 1 });
+    expect(await stopping()).toContainEqual({ pod_name: other });
+    expect(scene.told().join()).toContain('not read "acme"');
+  });
 
   test('where a runner has no labels: they say nothing of whether it works', async () => {
     const podName = await scene.putRunning(30, 'registered');
     const runners = [{ id: 1, name: podName, status: 'offline', busy: false }];
-    await scene.world.github.failNext({ path: `/orgs/acme${LIST}`, status: 200, body: { total_count: 1, runners } });
+    await scene.world.github.failNext({
+      path: `/orgs/acme${LIST}`,
+      status: 200,
+      body: { total_count: 1, runners },
+    });
     expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1, unread: 0 });
   });
 });
@@ -123,8 +164,13 @@ test('an entity that refuses us is recorded, and left alone for an hour (C9)', a
   await scene.putRunning(11, 'registered');
   await scene.world.github.failNext({ path: LIST, status: 403 });
   await scene.sweep();
-  const events = await scene.db.selectFrom('installation_events').select(['source', 'event', 'outcome']).execute();
-  expect(events).toEqual([{ source: 'reconciler', event: 'auth_attempt.other_error', outcome: 'auth_other_error' }]);
+  const events = await scene.db
+    .selectFrom('installation_events')
+    .select(['source', 'event', 'outcome'])
+    .execute();
+  expect(events).toEqual([
+    { source: 'reconciler', event: 'auth_attempt.other_error', outcome: 'auth_other_error' },
+  ]);
   expect(await scene.sweep()).toMatchObject({ overdue: 0 });
   await scene.db
     .updateTable('breakers')
@@ -137,7 +183,11 @@ test('whichever call fails, the next pass does it all (nth call fails)', async (
   for (let nth = 0; nth < 4; nth += 1) {
     for (const fault of [{ status: 500 }, {}]) {
       await scene.reset();
-      const names = [await scene.putRunning(11, 'registered'), await scene.putRunning(11, 'registered'), await putOfUser()];
+      const names = [
+        await scene.putRunning(11, 'registered'),
+        await scene.putRunning(11, 'registered'),
+        await putOfUser(),
+      ];
       await scene.world.github.failNext({ path: '.', after: nth, ...fault });
       await scene.sweep();
       await scene.world.github.clearFaults();

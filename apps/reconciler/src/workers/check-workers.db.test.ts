@@ -28,7 +28,11 @@ describe('a pod that does not start', () => {
   });
 
   test('is none while its provisioning is unfinished (E6)', async () => {
-    await putWorker(scene.db, { created_at: minutesAgo(600), registration_started_at: minutesAgo(600), registered_at: minutesAgo(600) });
+    await putWorker(scene.db, {
+      created_at: minutesAgo(600),
+      registration_started_at: minutesAgo(600),
+      registered_at: minutesAgo(600),
+    });
     expect(await scene.sweep()).toEqual(NOTHING);
   });
 
@@ -65,18 +69,25 @@ describe('a pod that does not start', () => {
 });
 
 describe('a runner that GitHub has never called online', () => {
-  test.each(['registered', 'none'] as const)('is stopped 300 s after its start; %s at GitHub', async (runner) => {
-    const old = await scene.putRunning(6, runner);
-    const young = await scene.putRunning(4, 'registered');
-    expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
-    expect(await reason(old)).toBe('not_registered');
-    expect(await reason(young)).toBeNull();
-  });
+  test.each(['registered', 'none'] as const)(
+    'is stopped 300 s after its start; %s at GitHub',
+    async (runner) => {
+      const old = await scene.putRunning(6, runner);
+      const young = await scene.putRunning(4, 'registered');
+      expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
+      expect(await reason(old)).toBe('not_registered');
+      expect(await reason(young)).toBeNull();
+    },
+  );
 
   test('but is online by now goes on, and is not asked for again before its idle deadline', async () => {
     const podName = await scene.putRunning(6);
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1 });
-    expect(await scene.row(podName)).toMatchObject({ stop_reason: null, online_seen_at: expect.any(Date), idle_since: expect.any(Date) });
+    expect(await scene.row(podName)).toMatchObject({
+      stop_reason: null,
+      online_seen_at: expect.any(Date),
+      idle_since: expect.any(Date),
+    });
     await scene.db
       .updateTable('workers')
       .set({ runner_checked_at: minutesAgo(3) })
@@ -95,14 +106,20 @@ describe('an idle runner', () => {
 
   test('is another matter where a job of its key has waited as long: GitHub does not assign it (C11)', async () => {
     const podName = await scene.putRunning(11);
-    await putJob(scene.db, { entity_id: scene.world.organization.id, created_at: new Date(Date.now() - 11 * 60_000) });
+    await putJob(scene.db, {
+      entity_id: scene.world.organization.id,
+      created_at: new Date(Date.now() - 11 * 60_000),
+    });
     await scene.sweep();
     expect(await reason(podName)).toBe('not_assigned');
   });
 
   test('is left to a job that has just begun to wait, and asked for a minute later', async () => {
     const podName = await scene.putRunning(11);
-    await putJob(scene.db, { entity_id: scene.world.organization.id, created_at: new Date(Date.now() - 60_000) });
+    await putJob(scene.db, {
+      entity_id: scene.world.organization.id,
+      created_at: new Date(Date.now() - 60_000),
+    });
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1 });
     expect(await reason(podName)).toBeNull();
     expect(await scene.sweep()).toEqual(NOTHING);
@@ -119,10 +136,18 @@ describe('an idle runner', () => {
   });
 
   test('that GitHub calls busy becomes assigned, job unknown, and is not asked for again (C3)', async () => {
-    const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
+    const job = await scene.world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['linux'],
+      durationMs: 600_000,
+    });
     const podName = await scene.putRunning(11);
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, busy: 1 });
-    expect(await scene.row(podName)).toMatchObject({ assigned_at: expect.any(Date), assigned_job_id: null, stopping_at: null });
+    expect(await scene.row(podName)).toMatchObject({
+      assigned_at: expect.any(Date),
+      assigned_job_id: null,
+      stopping_at: null,
+    });
     await scene.db
       .updateTable('workers')
       .set({ runner_checked_at: minutesAgo(2) })
@@ -147,12 +172,28 @@ describe('an idle runner', () => {
 
 describe('a worker that has had its job and does not go (E5)', () => {
   /** It was assigned `minutes` ago. Its job, if it is known, ended `ended` minutes ago. */
-  const putAssigned = async (minutes: number, runner: 'online' | 'registered' | 'none', { status, ended = 0 }: Bound = {}) => {
-    const podName = await scene.putRunning(minutes, runner, { assigned_at: minutesAgo(minutes), online_seen_at: minutesAgo(minutes) });
+  const putAssigned = async (
+    minutes: number,
+    runner: 'online' | 'registered' | 'none',
+    { status, ended = 0 }: Bound = {},
+  ) => {
+    const podName = await scene.putRunning(minutes, runner, {
+      assigned_at: minutesAgo(minutes),
+      online_seen_at: minutesAgo(minutes),
+    });
     if (status === undefined) return podName;
     const end = status === 'running' ? {} : { completed_at: new Date(Date.now() - ended * 60_000) };
-    const { job_id } = await putJob(scene.db, { entity_id: scene.world.organization.id, status, wants_worker: false, ...end });
-    await scene.db.updateTable('workers').set({ assigned_job_id: job_id }).where('pod_name', '=', podName).execute();
+    const { job_id } = await putJob(scene.db, {
+      entity_id: scene.world.organization.id,
+      status,
+      wants_worker: false,
+      ...end,
+    });
+    await scene.db
+      .updateTable('workers')
+      .set({ assigned_job_id: job_id })
+      .where('pod_name', '=', podName)
+      .execute();
     return podName;
   };
   interface Bound {
@@ -187,7 +228,11 @@ describe('a worker that has had its job and does not go (E5)', () => {
   });
 
   test('is asked for once in an idle time while GitHub calls it busy: one job may last for days (P4)', async () => {
-    const job = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
+    const job = await scene.world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['linux'],
+      durationMs: 600_000,
+    });
     const podName = await putAssigned(11, 'online');
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, busy: 1 });
     const checked = (minutes: number) =>
@@ -208,7 +253,10 @@ describe('a worker that has had its job and does not go (E5)', () => {
 describe('what it costs (P4)', () => {
   test('one list for all due workers of a scope, none for scopes without any', async () => {
     for (let n = 0; n < 5; n += 1) await scene.putRunning(11, 'registered');
-    await scene.putRunning(1, 'registered', { entity_type: 'User', scope_repo_id: scene.world.repositories.tool });
+    await scene.putRunning(1, 'registered', {
+      entity_type: 'User',
+      scope_repo_id: scene.world.repositories.tool,
+    });
     const before = await scene.listCalls();
     expect(await scene.sweep()).toMatchObject({ overdue: 5, stopping: 5 });
     expect(await scene.listCalls()).toBe(before + 1);
@@ -225,7 +273,10 @@ describe('what it costs (P4)', () => {
 
 describe('stops that do not come about', () => {
   test('one without a task gets one', async () => {
-    const podName = await scene.putRunning(60, 'none', { stopping_at: minutesAgo(3), stop_reason: 'pod_gone' });
+    const podName = await scene.putRunning(60, 'none', {
+      stopping_at: minutesAgo(3),
+      stop_reason: 'pod_gone',
+    });
     expect(await scene.sweep()).toEqual({ ...NOTHING, forgotten: 1 });
     expect(await scene.tasks()).toEqual([`stop-worker ${podName}`]);
     expect(await scene.sweep()).toEqual(NOTHING);

@@ -1,4 +1,8 @@
-import { findOverdueWorkers, type OverdueQuery, type OverdueWorker } from '@paddock/db/workers/overdue-workers';
+import {
+  findOverdueWorkers,
+  type OverdueQuery,
+  type OverdueWorker,
+} from '@paddock/db/workers/overdue-workers';
 import { requestStops, type StopRequest } from '@paddock/db/workers/request-stops';
 import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import { findForgottenStops, findHeldStops } from '@paddock/db/workers/worker-stops';
@@ -12,7 +16,10 @@ import { createPassFailures } from '../pass-failures.ts';
 import { type ReadingRunners, readRunners } from './read-runners.ts';
 
 export interface CheckWorkersOptions extends ReadingRunners {
-  readonly events: Pick<ReconcilerEvents, 'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsForgotten' | 'stopsHeldUp'>;
+  readonly events: Pick<
+    ReconcilerEvents,
+    'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsForgotten' | 'stopsHeldUp'
+  >;
   readonly query: OverdueQuery;
   /** Most stops that one pass requests. */
   readonly cap: number;
@@ -43,14 +50,22 @@ export interface CheckedWorkersCounts {
  * never online, idle or lost ones, and those that stay after their job. Asks GitHub about all
  * overdue workers of a scope at once. Ends no worker: the stop itself collects the proofs.
  */
-export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSignal): Promise<CheckedWorkersCounts> {
+export async function checkWorkers(
+  options: CheckWorkersOptions,
+  signal: AbortSignal,
+): Promise<CheckedWorkersCounts> {
   const { db, events, query, cap, dryRun } = options;
   const overdue = await findOverdueWorkers(db, query);
-  const stops: StopRequest[] = overdue.filter(({ isPending }) => isPending).map(({ podName }) => ({ podName, reason: 'pending_timeout' }));
+  const stops: StopRequest[] = overdue
+    .filter(({ isPending }) => isPending)
+    .map(({ podName }) => ({ podName, reason: 'pending_timeout' }));
   const counts = { overdue: overdue.length, busy: 0, unread: 0 };
   const failures = createPassFailures();
   const running = overdue.filter(({ isPending }) => !isPending);
-  for (const workers of Map.groupBy(running, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`).values()) {
+  for (const workers of Map.groupBy(
+    running,
+    ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`,
+  ).values()) {
     const [first, ...others] = workers;
     if (first === undefined || signal.aborted) continue;
     const read = await readRunners(options, [first, ...others], { failures, signal });
@@ -69,7 +84,10 @@ export async function checkWorkers(options: CheckWorkersOptions, signal: AbortSi
 }
 
 /** The stops in the workers' order, in which scopes alternate: no scope may use up the cap. */
-function inOrderOf(overdue: readonly OverdueWorker[], stops: readonly StopRequest[]): StopRequest[] {
+function inOrderOf(
+  overdue: readonly OverdueWorker[],
+  stops: readonly StopRequest[],
+): StopRequest[] {
   const byName = new Map(stops.map((stop) => [stop.podName, stop]));
   return overdue.flatMap(({ podName }) => byName.get(podName) ?? []);
 }
@@ -79,7 +97,9 @@ async function judge(
   workers: readonly OverdueWorker[],
   readings: readonly RunnerReading[],
 ): Promise<StopRequest[]> {
-  const saved = new Map(dryRun ? [] : (await saveRunnerReadings(db, readings)).map((read) => [read.podName, read]));
+  const saved = new Map(
+    dryRun ? [] : (await saveRunnerReadings(db, readings)).map((read) => [read.podName, read]),
+  );
   const byName = new Map(readings.map((reading) => [reading.podName, reading]));
   return workers.flatMap((worker) => {
     const { podName } = worker;
@@ -90,7 +110,12 @@ async function judge(
       offlineForMs: reading.isKnown && !reading.isOnline ? (worker.offlineForMs ?? 0) : null,
     };
     const reason = judgeWorker(
-      { ...worker, wasOnline: known.wasOnline, offlineForMs: known.offlineForMs, runner: stateOf(reading) },
+      {
+        ...worker,
+        wasOnline: known.wasOnline,
+        offlineForMs: known.offlineForMs,
+        runner: stateOf(reading),
+      },
       { offlineMs },
     );
     return reason === undefined ? [] : [{ podName, reason }];
@@ -105,11 +130,16 @@ function stateOf({ isKnown, isOnline, isBusy }: RunnerReading) {
 
 const JOBLESS: ReadonlySet<StopReason> = new Set(JOBLESS_REASONS);
 
-async function request({ db, events }: CheckWorkersOptions, stops: readonly StopRequest[]): Promise<number> {
+async function request(
+  { db, events }: CheckWorkersOptions,
+  stops: readonly StopRequest[],
+): Promise<number> {
   if (stops.length === 0) return 0;
   const asked = await db.transaction().execute(async (trx) => {
     const names = await requestStops(trx, stops);
-    const isJobless = stops.some(({ podName, reason }) => names.includes(podName) && JOBLESS.has(reason));
+    const isJobless = stops.some(
+      ({ podName, reason }) => names.includes(podName) && JOBLESS.has(reason),
+    );
     await enqueue(trx, [...names.map(stopTask), ...(isJobless ? [lookUpJobsTask] : [])]);
     return new Set(names);
   });
@@ -119,9 +149,18 @@ async function request({ db, events }: CheckWorkersOptions, stops: readonly Stop
 
 const MOST_FORGOTTEN = 1_000;
 
-async function takeUpForgotten({ db, events, forgottenAfterMs, dryRun }: CheckWorkersOptions): Promise<number> {
+async function takeUpForgotten({
+  db,
+  events,
+  forgottenAfterMs,
+  dryRun,
+}: CheckWorkersOptions): Promise<number> {
   const kind = WORKER_TASK.stopWorker;
-  const podNames = await findForgottenStops(db, { kind, olderThanMs: forgottenAfterMs, limit: MOST_FORGOTTEN });
+  const podNames = await findForgottenStops(db, {
+    kind,
+    olderThanMs: forgottenAfterMs,
+    limit: MOST_FORGOTTEN,
+  });
   if (podNames.length === 0 || dryRun) return podNames.length;
   await enqueueAlone(db, podNames.map(stopTask));
   events.stopsForgotten(podNames);

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { findPod } from '@paddock/kube/pods';
-import { type KubeSimulator, startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
+import {
+  type KubeSimulator,
+  startKubeSimulator,
+} from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Ended, NAMESPACE, putEndedWorker } from '../scenes/ended-workers.scene.ts';
-import { type DeletedPodsCounts, deleteEndedPods, type DeleteEndedPodsOptions } from './delete-ended-pods.ts';
+import {
+  type DeletedPodsCounts,
+  deleteEndedPods,
+  type DeleteEndedPodsOptions,
+} from './delete-ended-pods.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -28,7 +35,10 @@ beforeEach(async () => {
   kube = await startKubeSimulator({ startDelayMs: [0, 1] });
   const folder = mkdtempSync(join(tmpdir(), 'paddock-pods-'));
   writeFileSync(join(folder, 'kubeconfig'), kube.kubeconfig);
-  cluster = connectCluster({ kubeconfigFile: join(folder, 'kubeconfig'), requestTimeoutMs: 60_000 });
+  cluster = connectCluster({
+    kubeconfigFile: join(folder, 'kubeconfig'),
+    requestTimeoutMs: 60_000,
+  });
   rmSync(folder, { recursive: true });
   failures = [];
   stillRunning = [];
@@ -38,7 +48,10 @@ afterEach(async () => {
   await kube.stop();
 });
 
-const sweep = (more: Partial<DeleteEndedPodsOptions> = {}, signal = new AbortController().signal): Promise<DeletedPodsCounts> =>
+const sweep = (
+  more: Partial<DeleteEndedPodsOptions> = {},
+  signal = new AbortController().signal,
+): Promise<DeletedPodsCounts> =>
   deleteEndedPods(
     {
       db: database.dbOf('reconciler'),
@@ -61,10 +74,17 @@ const sweep = (more: Partial<DeleteEndedPodsOptions> = {}, signal = new AbortCon
 
 const putEnded = (ended: Ended = {}) => putEndedWorker({ db: database.db, kube, cluster }, ended);
 
-const isThere = async (name: string) => (await findPod(cluster, { namespace: NAMESPACE, name })) !== undefined;
+const isThere = async (name: string) =>
+  (await findPod(cluster, { namespace: NAMESPACE, name })) !== undefined;
 const gone = (name: string) => waitFor(`the end of ${name}`, async () => !(await isThere(name)));
 const marked = async () =>
-  (await database.db.selectFrom('workers').select('pod_name').where('pod_deleted_at', 'is not', null).execute()).map((row) => row.pod_name);
+  (
+    await database.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('pod_deleted_at', 'is not', null)
+      .execute()
+  ).map((row) => row.pod_name);
 
 describe('pods of ended workers (E7)', () => {
   test('go after their grace, and not before', async () => {
@@ -105,7 +125,12 @@ describe('pods of ended workers (E7)', () => {
     const racing: Cluster = {
       ...cluster,
       send: async (call) => {
-        const touch = { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' } as const;
+        const touch = {
+          method: 'PATCH',
+          path,
+          body,
+          contentType: 'application/merge-patch+json',
+        } as const;
         if (call.method === 'DELETE') await callJson(cluster, touch);
         return cluster.send(call);
       },
@@ -139,7 +164,13 @@ describe('pods of ended workers (E7)', () => {
   test('are all reached although the first batch cannot be deleted', async () => {
     for (let index = 0; index < 3; index++) await putEnded({ pod: 'running', minutes: 500 });
     const name = await putEnded({ minutes: 400 });
-    expect(await sweep({ batch: 2 })).toEqual({ deleted: 1, absent: 0, left: 3, failed: 0, secrets: 0 });
+    expect(await sweep({ batch: 2 })).toEqual({
+      deleted: 1,
+      absent: 0,
+      left: 3,
+      failed: 0,
+      secrets: 0,
+    });
     await gone(name);
   });
 
@@ -174,8 +205,15 @@ describe('pods of ended workers (E7)', () => {
   });
 
   test('of which a namespace has too many go before their time: those that succeeded first, of each the longest ended', async () => {
-    const failed = [await putEnded({ status: 'failed', minutes: 50 }), await putEnded({ status: 'failed', minutes: 40 })];
-    const succeeded = [await putEnded({ minutes: 30 }), await putEnded({ minutes: 20 }), await putEnded({ minutes: 10 })];
+    const failed = [
+      await putEnded({ status: 'failed', minutes: 50 }),
+      await putEnded({ status: 'failed', minutes: 40 }),
+    ];
+    const succeeded = [
+      await putEnded({ minutes: 30 }),
+      await putEnded({ minutes: 20 }),
+      await putEnded({ minutes: 10 }),
+    ];
     expect(await sweep({ keptPerNamespace: 3, dryRun: true })).toMatchObject({ deleted: 2 });
     expect(await sweep({ keptPerNamespace: 3 })).toMatchObject({ deleted: 2 });
     expect((await marked()).toSorted()).toEqual(succeeded.slice(0, 2).toSorted());
@@ -184,7 +222,11 @@ describe('pods of ended workers (E7)', () => {
   });
 
   test('are no more in one pass than the cap, the longest ended first, and the next pass goes on', async () => {
-    const names = [await putEnded({ minutes: 500 }), await putEnded({ minutes: 450 }), await putEnded({ minutes: 20 })];
+    const names = [
+      await putEnded({ minutes: 500 }),
+      await putEnded({ minutes: 450 }),
+      await putEnded({ minutes: 20 }),
+    ];
     expect(await sweep({ cap: 1, keptPerNamespace: 0 })).toMatchObject({ deleted: 1 });
     expect(await marked()).toEqual(names.slice(0, 1));
     expect(await sweep({ cap: 0, keptPerNamespace: 0 })).toMatchObject({ deleted: 0 });
@@ -211,7 +253,13 @@ describe('pods of ended workers (E7)', () => {
 
   test('are only counted by a dry run', async () => {
     const name = await putEnded();
-    expect(await sweep({ dryRun: true })).toEqual({ deleted: 1, absent: 0, left: 0, failed: 0, secrets: 0 });
+    expect(await sweep({ dryRun: true })).toEqual({
+      deleted: 1,
+      absent: 0,
+      left: 0,
+      failed: 0,
+      secrets: 0,
+    });
     expect(await marked()).toEqual([]);
     expect(kube.report().calls['delete pods']).toBeUndefined();
     await sweep();
@@ -220,6 +268,12 @@ describe('pods of ended workers (E7)', () => {
 
   test('are left for the next pass when the process stops', async () => {
     await putEnded();
-    expect(await sweep({}, AbortSignal.abort())).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 });
+    expect(await sweep({}, AbortSignal.abort())).toEqual({
+      deleted: 0,
+      absent: 0,
+      left: 0,
+      failed: 0,
+      secrets: 0,
+    });
   });
 });

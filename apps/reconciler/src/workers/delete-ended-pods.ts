@@ -1,4 +1,9 @@
-import { type EndedPod, findEndedPods, findSurplusPods, markPodsDeleted } from '@paddock/db/workers/ended-pods';
+import {
+  type EndedPod,
+  findEndedPods,
+  findSurplusPods,
+  markPodsDeleted,
+} from '@paddock/db/workers/ended-pods';
 import type { Database } from '@paddock/db/schema/tables';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import type { Cluster } from '@paddock/kube/connect';
@@ -43,7 +48,10 @@ export interface DeletedPodsCounts {
  * those above a namespace's limit. A failure concerns one pod, but if the API server is away, the
  * pass ends: the next one finds the rest.
  */
-export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: AbortSignal): Promise<DeletedPodsCounts> {
+export async function deleteEndedPods(
+  options: DeleteEndedPodsOptions,
+  signal: AbortSignal,
+): Promise<DeletedPodsCounts> {
   const { db, succeededGraceMs, failedGraceMs, keptPerNamespace, cap, batch } = options;
   const counts: DeletedPodsCounts = { deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 };
   let after: EndedPod | undefined;
@@ -54,9 +62,15 @@ export async function deleteEndedPods(options: DeleteEndedPodsOptions, signal: A
     if (pods.length < batch) break;
   }
   const limit = Math.max(0, cap - counts.deleted);
-  const surplus = await findSurplusPods(db, { succeededGraceMs, failedGraceMs, kept: keptPerNamespace, limit });
+  const surplus = await findSurplusPods(db, {
+    succeededGraceMs,
+    failedGraceMs,
+    kept: keptPerNamespace,
+    limit,
+  });
   for (let from = 0; from < surplus.length; from += batch) {
-    if ((await deleteBatch(options, surplus.slice(from, from + batch), counts, signal)) === 'away') break;
+    if ((await deleteBatch(options, surplus.slice(from, from + batch), counts, signal)) === 'away')
+      break;
   }
   return counts;
 }
@@ -125,7 +139,8 @@ async function deleteOne(
 }
 
 /** A pod made after its worker ended has no Secret and stays Pending for ever. */
-const hasStarted = ({ phase, runningAt }: ObservedPod): boolean => phase !== 'Pending' || runningAt !== undefined;
+const hasStarted = ({ phase, runningAt }: ObservedPod): boolean =>
+  phase !== 'Pending' || runningAt !== undefined;
 
 /** The pod of a lost node has failed although its containers seem to run. */
 const hasEnded = ({ phase, containersTerminated }: ObservedPod): boolean =>

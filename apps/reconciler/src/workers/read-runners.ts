@@ -58,7 +58,10 @@ export async function readRunners(
   }
   failures.answered();
   if (answer === undefined) {
-    events.runnersNotRead(first.login, { repositoryId: first.scopeRepoId, message: 'GitHub does not show us the repository' });
+    events.runnersNotRead(first.login, {
+      repositoryId: first.scopeRepoId,
+      message: 'GitHub does not show us the repository',
+    });
     return undefined;
   }
   if (!dryRun) await endRefusals(db, call);
@@ -87,18 +90,29 @@ async function ask(
   const scope = await scopeToday(client, first);
   if (scope === undefined) return undefined;
   const listed = workers.length > 1 ? await listRunners(client, scope) : undefined;
-  const runners = listed ?? [await findRunner(client, scope, first.podName)].filter((runner) => runner !== undefined);
+  const runners =
+    listed ??
+    [await findRunner(client, scope, first.podName)].filter((runner) => runner !== undefined);
   if (runners.some(isOurs) || registered <= FEW_WORKERS) return { runners, isComplete: true };
   // The runner asked for by name may be gone: only the list shows whether GitHub's answer is
   // complete.
   return { runners, isComplete: (listed ?? (await listRunners(client, scope))).some(isOurs) };
 }
 
-function readings(workers: readonly OverdueWorker[], runners: readonly GitHubRunner[]): RunnerReading[] {
+function readings(
+  workers: readonly OverdueWorker[],
+  runners: readonly GitHubRunner[],
+): RunnerReading[] {
   const byName = new Map(runners.map((runner) => [runner.name, runner]));
   return workers.map(({ podName, runnerId }) => {
     const named = byName.get(podName);
-    const runner = named !== undefined && isRunnerOf({ podName, runnerId }, named) ? named : undefined;
-    return { podName, isKnown: runner !== undefined, isOnline: runner?.online ?? false, isBusy: runner?.busy ?? false };
+    const runner =
+      named !== undefined && isRunnerOf({ podName, runnerId }, named) ? named : undefined;
+    return {
+      podName,
+      isKnown: runner !== undefined,
+      isOnline: runner?.online ?? false,
+      isBusy: runner?.busy ?? false,
+    };
   });
 }

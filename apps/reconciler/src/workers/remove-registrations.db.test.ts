@@ -9,7 +9,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createWaits } from '@paddock/db/breakers/waits';
 import { type Failed, putFailedWorker } from '../scenes/failed-workers.scene.ts';
 import { ACME, TOOL } from '../scenes/stray-registrations.scene.ts';
-import { removeRegistrations, type RemovedRegistrationsCounts, type RemoveRegistrationsOptions } from './remove-registrations.ts';
+import {
+  removeRegistrations,
+  type RemovedRegistrationsCounts,
+  type RemoveRegistrationsOptions,
+} from './remove-registrations.ts';
 
 let database: TestDatabase;
 let world: SmallWorld;
@@ -37,7 +41,9 @@ beforeEach(async () => {
 });
 afterEach(() => world.github.stop());
 
-const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedRegistrationsCounts> =>
+const sweep = (
+  more: Partial<RemoveRegistrationsOptions> = {},
+): Promise<RemovedRegistrationsCounts> =>
   removeRegistrations(
     {
       db: database.dbOf('reconciler'),
@@ -56,7 +62,8 @@ const sweep = (more: Partial<RemoveRegistrationsOptions> = {}): Promise<RemovedR
     new AbortController().signal,
   );
 
-const putFailed = (failed: Failed = {}) => putFailedWorker({ db: database.db, world, github }, failed);
+const putFailed = (failed: Failed = {}) =>
+  putFailedWorker({ db: database.db, world, github }, failed);
 
 /** A list of runners that is empty by surprise. */
 const NO_RUNNERS = { status: 200, body: { total_count: 0, runners: [] } };
@@ -74,9 +81,13 @@ const putAlive = () =>
 
 const runners = async () => (await world.github.truth()).runners.map(({ name }) => name);
 const marked = async () =>
-  (await database.db.selectFrom('workers').select('pod_name').where('registration_gone_at', 'is not', null).execute()).map(
-    (row) => row.pod_name,
-  );
+  (
+    await database.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('registration_gone_at', 'is not', null)
+      .execute()
+  ).map((row) => row.pod_name);
 
 describe('registrations that failed workers left (E6)', () => {
   test.each([
@@ -101,16 +112,27 @@ describe('registrations that failed workers left (E6)', () => {
 
   test('are asked for by their id: no list that is empty by surprise makes them gone (E6)', async () => {
     await putFailed({ told: true });
-    await world.github.failNext({ method: 'GET', path: '/orgs/acme/actions/runners$', ...NO_RUNNERS });
+    await world.github.failNext({
+      method: 'GET',
+      path: '/orgs/acme/actions/runners$',
+      ...NO_RUNNERS,
+    });
     expect(await sweep()).toEqual({ removed: 1, absent: 0, left: 0, failed: 0 });
   });
 
   test('whose id we were never told are not gone where GitHub lists no runner although workers are registered (E6)', async () => {
     const names = [(await putFailed()).name, (await putFailed()).name];
     await putAlive();
-    await world.github.failNext({ method: 'GET', path: '/orgs/acme/actions/runners$', times: 3, ...NO_RUNNERS });
+    await world.github.failNext({
+      method: 'GET',
+      path: '/orgs/acme/actions/runners$',
+      times: 3,
+      ...NO_RUNNERS,
+    });
     expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 2, failed: 0 });
-    expect(leftBecause).toEqual(Array(2).fill('GitHub lists no runners although some are registered'));
+    expect(leftBecause).toEqual(
+      Array(2).fill('GitHub lists no runners although some are registered'),
+    );
     expect(await marked()).toEqual([]);
     expect(await sweep()).toMatchObject({ removed: 2 });
     expect((await marked()).toSorted()).toEqual(names.toSorted());
@@ -120,7 +142,8 @@ describe('registrations that failed workers left (E6)', () => {
     const { name, jitConfig } = await putFailed();
     const stop = new AbortController();
     const playing = playRunner(jitConfig, stop.signal);
-    const stateIs = (state: string) => async () => (await world.github.truth()).runners.some((runner) => runner.state === state);
+    const stateIs = (state: string) => async () =>
+      (await world.github.truth()).runners.some((runner) => runner.state === state);
     await waitFor('the runner to be online', stateIs('idle'));
     expect(await sweep()).toMatchObject({ left: 1, removed: 0 });
     await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 60_000 });
@@ -163,14 +186,19 @@ describe('registrations that failed workers left (E6)', () => {
   test('are only counted by a dry run, and a refusal leaves no row', async () => {
     const { name } = await putFailed();
     await putFailed({ registered: false });
-    const [before, operation] = [await world.github.report(), 'actions/delete-self-hosted-runner-from-org'];
+    const [before, operation] = [
+      await world.github.report(),
+      'actions/delete-self-hosted-runner-from-org',
+    ];
     expect(await sweep({ dryRun: true })).toEqual({ removed: 1, absent: 1, left: 0, failed: 0 });
     expect((await world.github.report()).calls[operation]).toBe(before.calls[operation]);
     await world.github.uninstall(world.organization.installationId);
     expect(await sweep({ dryRun: true })).toMatchObject({ failed: 2 });
     expect(await runners()).toEqual([name]);
     expect(await marked()).toEqual([]);
-    expect(await database.db.selectFrom('installation_events').select('event').execute()).toEqual([]);
+    expect(await database.db.selectFrom('installation_events').select('event').execute()).toEqual(
+      [],
+    );
   });
 
   test('are removed up to the cap of a pass', async () => {
@@ -190,19 +218,34 @@ describe('registrations that failed workers left (E6)', () => {
     expect(await marked()).toEqual([mona.name]);
     expect(failures).toHaveLength(2);
     expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 0, failed: 0 });
-    const events = await database.db.selectFrom('installation_events').select(['source', 'event', 'entity_id']).execute();
-    expect(events).toEqual([{ source: 'reconciler', event: expect.stringMatching(/^auth_attempt\./), entity_id: world.organization.id }]);
+    const events = await database.db
+      .selectFrom('installation_events')
+      .select(['source', 'event', 'entity_id'])
+      .execute();
+    expect(events).toEqual([
+      {
+        source: 'reconciler',
+        event: expect.stringMatching(/^auth_attempt\./),
+        entity_id: world.organization.id,
+      },
+    ]);
   });
 
-  test.each([0, 1, 2, 3, 4, 5, 6])('are all gone after later passes when call %d to GitHub fails', async (after) => {
-    const names = [(await putFailed({ told: true })).name, (await putFailed({ scope: TOOL })).name];
-    await world.github.failNext({ path: '/', status: 502, after });
-    await sweep();
-    await world.github.clearFaults();
-    await sweep();
-    expect((await marked()).toSorted()).toEqual(names.toSorted());
-    expect(await runners()).toEqual([]);
-  });
+  test.each([0, 1, 2, 3, 4, 5, 6])(
+    'are all gone after later passes when call %d to GitHub fails',
+    async (after) => {
+      const names = [
+        (await putFailed({ told: true })).name,
+        (await putFailed({ scope: TOOL })).name,
+      ];
+      await world.github.failNext({ path: '/', status: 502, after });
+      await sweep();
+      await world.github.clearFaults();
+      await sweep();
+      expect((await marked()).toSorted()).toEqual(names.toSorted());
+      expect(await runners()).toEqual([]);
+    },
+  );
 
   test('are noted as gone by the next pass when the answer to a removal was lost', async () => {
     const { name } = await putFailed();

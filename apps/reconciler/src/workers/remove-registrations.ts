@@ -1,6 +1,10 @@
 import { endRefusals, recordRefusal } from '@paddock/db/breakers/refusals';
 import type { Noting } from '@paddock/db/breakers/note-failure';
-import { findLeftRegistrations, type LeftRegistration, markRegistrationsGone } from '@paddock/db/workers/registrations';
+import {
+  findLeftRegistrations,
+  type LeftRegistration,
+  markRegistrationsGone,
+} from '@paddock/db/workers/registrations';
 import type { Database } from '@paddock/db/schema/tables';
 import { countListable } from '@paddock/db/workers/worker-stops';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
@@ -15,7 +19,10 @@ import { scopeToday } from '../scope-today.ts';
 
 export interface RemoveRegistrationsOptions extends Noting {
   github: GitHub;
-  events: Pick<ReconcilerEvents, 'registrationRemoved' | 'registrationLeft' | 'registrationNotChecked'>;
+  events: Pick<
+    ReconcilerEvents,
+    'registrationRemoved' | 'registrationLeft' | 'registrationNotChecked'
+  >;
   graceMs: number;
   /** Most registrations that one pass removes. */
   cap: number;
@@ -39,13 +46,21 @@ const BATCH = 100;
  * grace. Finds them by the runner's id, or by the worker's name without one. Once GitHub refuses an
  * entity, the pass skips its other registrations.
  */
-export async function removeRegistrations(options: RemoveRegistrationsOptions, signal: AbortSignal): Promise<RemovedRegistrationsCounts> {
+export async function removeRegistrations(
+  options: RemoveRegistrationsOptions,
+  signal: AbortSignal,
+): Promise<RemovedRegistrationsCounts> {
   const { db, github, graceMs, cap, dryRun } = options;
   const counts: RemovedRegistrationsCounts = { removed: 0, absent: 0, left: 0, failed: 0 };
   const seen: Seen = { failures: createPassFailures(), trusted: new Map() };
   let after: LeftRegistration | undefined;
   while (!signal.aborted && counts.removed < cap) {
-    const batch = await findLeftRegistrations(db, { graceMs, appIds: github.appIds, limit: BATCH, after });
+    const batch = await findLeftRegistrations(db, {
+      graceMs,
+      appIds: github.appIds,
+      limit: BATCH,
+      after,
+    });
     const gone: string[] = [];
     for (const registration of batch) {
       if (signal.aborted || counts.removed >= cap) break;
@@ -75,11 +90,16 @@ async function removeOne(
   signal: AbortSignal,
 ): Promise<keyof RemovedRegistrationsCounts> {
   const { podName, deliveryGuid } = registration;
-  const client = github.asInstallation(registration, { signal, ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }) });
+  const client = github.asInstallation(registration, {
+    signal,
+    ...(deliveryGuid === null ? {} : { correlationId: deliveryGuid }),
+  });
   await trustEmptyScope(db, registration, seen);
   let why: string | undefined;
   try {
-    why = await removeIfIdle(client, registration, dryRun, (scope) => isTrustedList(client, scope, registration, seen));
+    why = await removeIfIdle(client, registration, dryRun, (scope) =>
+      isTrustedList(client, scope, registration, seen),
+    );
   } catch (error) {
     const failure = classifyGitHubError(error);
     if (failure.kind === 'rate_limited') return 'failed'; // the call that GitHub asked to wait has logged it
@@ -112,8 +132,12 @@ async function removeIfIdle(
   const scope = await scopeToday(client, registration);
   if (scope === undefined) return 'GitHub does not show its repository to the App';
   const { podName, runnerId } = registration;
-  const runner = runnerId === null ? await findRunner(client, scope, podName) : await getRunner(client, scope, runnerId);
-  if (runner === undefined && runnerId === null && !(await isTrusted(scope))) return 'GitHub lists no runners although some are registered';
+  const runner =
+    runnerId === null
+      ? await findRunner(client, scope, podName)
+      : await getRunner(client, scope, runnerId);
+  if (runner === undefined && runnerId === null && !(await isTrusted(scope)))
+    return 'GitHub lists no runners although some are registered';
   if (runner === undefined) return 'absent';
   if (runner.online) return 'the runner is online';
   if (runner.busy) return 'the runner is busy';
@@ -132,7 +156,11 @@ async function removeIfIdle(
 }
 
 /** Without registered workers in a scope, an empty list may be complete. */
-async function trustEmptyScope(db: Kysely<Database>, registration: LeftRegistration, { trusted }: Seen): Promise<void> {
+async function trustEmptyScope(
+  db: Kysely<Database>,
+  registration: LeftRegistration,
+  { trusted }: Seen,
+): Promise<void> {
   const scopeKey = scopeKeyOf(registration);
   if (registration.runnerId !== null || trusted.has(scopeKey)) return;
   if ((await countListable(db, registration)) === 0) trusted.set(scopeKey, true);
@@ -154,6 +182,10 @@ async function isTrustedList(
   return isTrusted;
 }
 
-const scopeKeyOf = ({ entityId, scopeRepoId }: LeftRegistration): string => `${entityId} ${scopeRepoId}`;
+const scopeKeyOf = ({ entityId, scopeRepoId }: LeftRegistration): string =>
+  `${entityId} ${scopeRepoId}`;
 
-const dependenciesOf = (registration: LeftRegistration) => ({ ...registration, repoId: registration.scopeRepoId });
+const dependenciesOf = (registration: LeftRegistration) => ({
+  ...registration,
+  repoId: registration.scopeRepoId,
+});

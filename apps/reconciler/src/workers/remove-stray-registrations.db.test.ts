@@ -4,7 +4,13 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ACME, isKnown, startStrayScene, type StrayScene, TOOL } from '../scenes/stray-registrations.scene.ts';
+import {
+  ACME,
+  isKnown,
+  startStrayScene,
+  type StrayScene,
+  TOOL,
+} from '../scenes/stray-registrations.scene.ts';
 
 let database: TestDatabase;
 let scene: StrayScene;
@@ -24,17 +30,20 @@ describe('registrations of ours without a worker (E6)', () => {
   test.each([
     ['an organisation', ACME],
     ['a repository', TOOL],
-  ])('of %s go when they were offline in two lists and for longer than the grace', async (_name, scope) => {
-    await scene.knowScope(scope);
-    const { name } = await scene.register(scope);
-    expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1, strays: 1 });
-    expect(await scene.sweep()).toMatchObject({ strays: 1, removed: 0 });
-    await scene.passHours();
-    expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1, strays: 1, removed: 1 });
-    expect(await scene.runners()).toEqual([]);
-    expect(scene.told).toEqual([`removed ${name}`]);
-    expect(await scene.sightings()).toEqual([]);
-  });
+  ])(
+    'of %s go when they were offline in two lists and for longer than the grace',
+    async (_name, scope) => {
+      await scene.knowScope(scope);
+      const { name } = await scene.register(scope);
+      expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1, strays: 1 });
+      expect(await scene.sweep()).toMatchObject({ strays: 1, removed: 0 });
+      await scene.passHours();
+      expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1, strays: 1, removed: 1 });
+      expect(await scene.runners()).toEqual([]);
+      expect(scene.told).toEqual([`removed ${name}`]);
+      expect(await scene.sightings()).toEqual([]);
+    },
+  );
 
   test('are seen in lists one after the other: one that was away in between begins anew', async () => {
     await scene.knowScope(ACME);
@@ -43,7 +52,9 @@ describe('registrations of ours without a worker (E6)', () => {
     await scene.passHours();
     const stop = new AbortController();
     const playing = playRunner(jitConfig, stop.signal);
-    await waitFor('the runner to be online', async () => (await scene.world.github.truth()).runners.some(({ state }) => state === 'idle'));
+    await waitFor('the runner to be online', async () =>
+      (await scene.world.github.truth()).runners.some(({ state }) => state === 'idle'),
+    );
     expect(await scene.sweep()).toMatchObject({ strays: 0, online: 1 });
     expect(await scene.sightings()).toEqual([]);
     stop.abort();
@@ -58,7 +69,9 @@ describe('registrations of ours without a worker (E6)', () => {
   test('that cannot be noted are no silence of GitHub’s: the pass ends with the statement that failed', async () => {
     await scene.knowScope(ACME);
     await scene.register();
-    await sql`alter table stray_registrations add constraint full_disk check (name = '') not valid`.execute(database.db);
+    await sql`alter table stray_registrations add constraint full_disk check (name = '') not valid`.execute(
+      database.db,
+    );
     try {
       await expect(scene.sweep()).rejects.toThrow('full_disk');
       expect(scene.told).toEqual([]);
@@ -96,7 +109,9 @@ describe('registrations of ours without a worker (E6)', () => {
       ...scene.github,
       asInstallation: (...given) => {
         const client = scene.github.asInstallation(...given);
-        client.octokit.hook.before('request', ({ url }) => (url.endsWith('/actions/runners/{runner_id}') ? comeBack() : undefined));
+        client.octokit.hook.before('request', ({ url }) =>
+          url.endsWith('/actions/runners/{runner_id}') ? comeBack() : undefined,
+        );
         return client;
       },
     };
@@ -109,7 +124,11 @@ describe('registrations of ours without a worker (E6)', () => {
   test('that a worker left who ended well, or was thought to be rid of them, go as well', async () => {
     const completed = await scene.knowScope(ACME);
     const failed = await scene.knowScope(ACME);
-    await database.db.updateTable('workers').set({ status: 'failed' }).where('pod_name', '=', failed.pod_name).execute();
+    await database.db
+      .updateTable('workers')
+      .set({ status: 'failed' })
+      .where('pod_name', '=', failed.pod_name)
+      .execute();
     for (const { pod_name: name } of [completed, failed]) await scene.register(ACME, name);
     expect(await scene.sweep()).toMatchObject({ strays: 1 });
     await database.db.updateTable('workers').set({ registration_gone_at: new Date() }).execute();
@@ -118,7 +137,10 @@ describe('registrations of ours without a worker (E6)', () => {
 
   test('of another instance, and foreign runners, are not looked at (A8)', async () => {
     await scene.knowScope(ACME);
-    const names = [(await scene.register(ACME, 'pdk-zzzzzz-linux-000000000001')).name, (await scene.register(ACME, 'build-box')).name];
+    const names = [
+      (await scene.register(ACME, 'pdk-zzzzzz-linux-000000000001')).name,
+      (await scene.register(ACME, 'build-box')).name,
+    ];
     expect(await scene.sweep()).toEqual({ ...NOTHING, listed: 1 });
     expect(await scene.runners()).toEqual(names.toSorted());
   });
@@ -136,7 +158,13 @@ describe('registrations of ours without a worker (E6)', () => {
       .where('entity_id', '=', scene.world.user.id)
       .execute();
     const { id, installationId, login } = scene.world.organization;
-    const gone = { entity_id: id, app_id: scene.world.appId, installation_id: installationId, login, entity_type: 'Organization' as const };
+    const gone = {
+      entity_id: id,
+      app_id: scene.world.appId,
+      installation_id: installationId,
+      login,
+      entity_type: 'Organization' as const,
+    };
     await database.db
       .insertInto('installations')
       .values({ ...gone, stated_at: new Date(), deleted_at: new Date() })
@@ -172,15 +200,30 @@ describe('remove-stray-registrations does nothing', () => {
     expect(scene.told).toEqual(['acme: forbidden']);
     expect(await scene.sightings()).toEqual([1]);
     expect(await scene.runners()).toHaveLength(1);
-    const events = await database.db.selectFrom('installation_events').select(['event', 'entity_id']).execute();
-    expect(events).toEqual([{ event: 'auth_attempt.other_error', entity_id: scene.world.organization.id }]);
+    const events = await database.db
+      .selectFrom('installation_events')
+      .select(['event', 'entity_id'])
+      .execute();
+    expect(events).toEqual([
+      { event: 'auth_attempt.other_error', entity_id: scene.world.organization.id },
+    ]);
     expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 0, removed: 0 });
   });
 
   test('beside an App that is not configured any more, or an answer that nobody can read; other entities go on', async () => {
-    await putWorker(database.db, { entity_id: 77, app_id: 999, installation_id: 5, status: 'completed', completed_at: minutesAgo(1) });
+    await putWorker(database.db, {
+      entity_id: 77,
+      app_id: 999,
+      installation_id: 5,
+      status: 'completed',
+      completed_at: minutesAgo(1),
+    });
     for (const scope of [ACME, TOOL]) await scene.knowScope(scope);
-    await scene.world.github.failNext({ path: '/orgs/acme/actions/runners$', status: 200, body: {} });
+    await scene.world.github.failNext({
+      path: '/orgs/acme/actions/runners$',
+      status: 200,
+      body: {},
+    });
     expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 1 });
     expect(await scene.sweep()).toMatchObject({ listed: 2, failed: 0 });
   });
@@ -188,7 +231,11 @@ describe('remove-stray-registrations does nothing', () => {
   test('when the second page of a list fails', async () => {
     await oneDue();
     await Promise.all(Array.from({ length: 100 }, () => scene.register()));
-    await scene.world.github.failNext({ path: '/orgs/acme/actions/runners', status: 502, after: 1 });
+    await scene.world.github.failNext({
+      path: '/orgs/acme/actions/runners',
+      status: 502,
+      after: 1,
+    });
     expect(await scene.sweep()).toMatchObject({ listed: 0, failed: 1, removed: 0 });
     expect(await scene.sightings()).toEqual([1]);
   });
@@ -235,7 +282,11 @@ describe('remove-stray-registrations is made good by later passes', () => {
 
   test('when the answer to a removal was lost', async () => {
     await oneDue();
-    await scene.world.github.failNext({ method: 'DELETE', path: '/actions/runners/', afterCommit: true });
+    await scene.world.github.failNext({
+      method: 'DELETE',
+      path: '/actions/runners/',
+      afterCommit: true,
+    });
     expect(await scene.sweep()).toMatchObject({ removed: 0 });
     expect(await scene.sweep()).toMatchObject({ strays: 0, removed: 0 });
     expect(await scene.sightings()).toEqual([]);

@@ -29,7 +29,11 @@ export interface RemoveStrayRegistrationsOptions extends Noting {
   cluster: Cluster;
   events: Pick<
     ReconcilerEvents,
-    'strayRegistrationRemoved' | 'strayRegistrationsNotChecked' | 'runnersMissing' | 'tooManyStrays' | 'straySecretNotRemoved'
+    | 'strayRegistrationRemoved'
+    | 'strayRegistrationsNotChecked'
+    | 'runnersMissing'
+    | 'tooManyStrays'
+    | 'straySecretNotRemoved'
   >;
   /** Only scopes with a worker younger than this, in milliseconds. */
   madeWithinMs: number;
@@ -77,7 +81,16 @@ export async function removeStrayRegistrations(
   signal: AbortSignal,
 ): Promise<StrayRegistrationsCounts> {
   const { db, events, cap } = options;
-  const counts: StrayRegistrationsCounts = { listed: 0, strays: 0, online: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
+  const counts: StrayRegistrationsCounts = {
+    listed: 0,
+    strays: 0,
+    online: 0,
+    removed: 0,
+    secrets: 0,
+    left: 0,
+    failed: 0,
+    overCap: 0,
+  };
   const prefix = instancePrefix(await findInstance(db));
   const { madeWithinMs, github } = options;
   const ask = createAskGitHub({
@@ -118,10 +131,17 @@ interface Listed {
 }
 
 /** Undefined if GitHub does not show us the repository. */
-async function listOurs(client: InstallationClient, known: KnownScope, prefix: string): Promise<Listed | undefined> {
+async function listOurs(
+  client: InstallationClient,
+  known: KnownScope,
+  prefix: string,
+): Promise<Listed | undefined> {
   const scope = await scopeToday(client, known);
   if (scope === undefined) return undefined;
-  return { scope, ours: (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix)) };
+  return {
+    scope,
+    ours: (await listRunners(client, scope)).filter(({ name }) => name.startsWith(prefix)),
+  };
 }
 
 /** Stores a list's strays. Returns those that are due for removal. */
@@ -140,10 +160,14 @@ async function noteStrays(
   const names = ours.map(({ name }) => name);
   const withoutWorker = new Set(await findNamesWithoutWorker(db, names));
   const strays = ours.filter(({ name }) => withoutWorker.has(name));
-  const offline = strays.filter(({ online, busy }) => !online && !busy).map(({ id, name }) => ({ runnerId: id, name }));
+  const offline = strays
+    .filter(({ online, busy }) => !online && !busy)
+    .map(({ id, name }) => ({ runnerId: id, name }));
   counts.strays += offline.length;
   counts.online += strays.length - offline.length;
-  const due = await actOrCount(db, dryRun, (using) => noteStrayRegistrations(using, known, offline, graceMs));
+  const due = await actOrCount(db, dryRun, (using) =>
+    noteStrayRegistrations(using, known, offline, graceMs),
+  );
   return due.map((registration) => ({ registration, known, scope }));
 }
 
@@ -154,7 +178,11 @@ async function noteStrays(
 async function removeOne(
   { db, github, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,
   { registration: { runnerId, name }, known, scope }: Stray,
-  { namespaces, counts, signal }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts; signal: AbortSignal },
+  {
+    namespaces,
+    counts,
+    signal,
+  }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts; signal: AbortSignal },
 ): Promise<'removed' | 'left' | 'failed'> {
   const client = github.asInstallation(known, { signal });
   // Only for calls: a failed statement ends the pass.
@@ -162,7 +190,8 @@ async function removeOne(
     if (error instanceof KubeError) events.straySecretNotRemoved(name, error.failure);
     else {
       const failure = classifyGitHubError(error);
-      if (failure.kind !== 'rate_limited') events.strayRegistrationsNotChecked(known.login, failure); // the call that GitHub asked to wait has logged it
+      if (failure.kind !== 'rate_limited')
+        events.strayRegistrationsNotChecked(known.login, failure); // the call that GitHub asked to wait has logged it
     }
     return 'failed';
   };
@@ -171,9 +200,11 @@ async function removeOne(
   if (runner !== undefined && (runner.online || runner.busy)) return 'left';
   if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
   const remove = async () => {
-    for (const namespace of namespaces) if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';
+    for (const namespace of namespaces)
+      if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';
     if (dryRun) return 'removed';
-    for (const namespace of namespaces) if ((await deleteSecret(cluster, { namespace, name })) === 'deleted') counts.secrets++;
+    for (const namespace of namespaces)
+      if ((await deleteSecret(cluster, { namespace, name })) === 'deleted') counts.secrets++;
     return runner === undefined ? 'absent' : deleteRunner(client, scope, runnerId);
   };
   const result = await remove().catch(report);

@@ -64,12 +64,15 @@ describe('a Secret with neither row nor pod (E6)', () => {
     expect(await secretExists(scene.cluster, secret)).toBe(true);
   });
 
-  test.each([0, 1])('is removed by the next pass when call %d to the cluster fails', async (after) => {
-    const secret = await secretDue();
-    scene.kube.failNext({ status: 503, after });
-    expect(await scene.sweep()).toMatchObject({ removed: 0, failed: 1 });
-    expect(scene.told).toEqual([`Secret ${secret.name}: unavailable`]);
-    expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
-    expect(await secretExists(scene.cluster, secret)).toBe(false);
-  });
+  test.each([0, 1])(
+    'is removed by the next pass when call %d to the cluster fails',
+    async (after) => {
+      const secret = await secretDue();
+      scene.kube.failNext({ status: 503, after });
+      expect(await scene.sweep()).toMatchObject({ removed: 0, failed: 1 });
+      expect(scene.told).toEqual([`Secret ${secret.name}: unavailable`]);
+      expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+      expect(await secretExists(scene.cluster, secret)).toBe(false);
+    },
+  );
 });

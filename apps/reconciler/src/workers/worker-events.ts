@@ -12,10 +12,16 @@ import type { SharedCounters } from '../shared-counters.ts';
 const MOST_NAMES = 10;
 
 /** Events of checking workers and of cleaning up after them. */
-export function workerEvents(log: Logger, metrics: Metrics, { recovered, objectFailed }: SharedCounters) {
-  const requested = metrics.counter('paddock_worker_stops_requested_total', 'Workers past a deadline whose stop was requested, by reason', [
-    'reason',
-  ]);
+export function workerEvents(
+  log: Logger,
+  metrics: Metrics,
+  { recovered, objectFailed }: SharedCounters,
+) {
+  const requested = metrics.counter(
+    'paddock_worker_stops_requested_total',
+    'Workers past a deadline whose stop was requested, by reason',
+    ['reason'],
+  );
 
   const refusedPasses = metrics.counter(
     'paddock_sweep_over_cap_total',
@@ -33,33 +39,56 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, objectF
     },
     versionNotRead(pool: string, podName: string, failure: KubeFailure) {
       objectFailed('check-runner-versions');
-      log[levelOf(failure)]('could not read a runner’s version from its log', { pool, podName, failure });
+      log[levelOf(failure)]('could not read a runner’s version from its log', {
+        pool,
+        podName,
+        failure,
+      });
     },
     /** Undefined failure: GitHub does not show us the repository. */
     versionEndUnknown(pool: string, version: string, failure: GitHubFailure | undefined) {
       objectFailed('check-runner-versions');
-      log.warn('GitHub did not answer when a pool’s runner version ends', { pool, version, failure });
+      log.warn('GitHub did not answer when a pool’s runner version ends', {
+        pool,
+        version,
+        failure,
+      });
     },
     stopsRequested(stops: readonly StopRequest[]) {
       for (const { reason } of stops) requested.inc({ reason });
       if (stops.length > 0)
-        log.warn('requested the stop of workers past a deadline', { count: stops.length, some: stops.slice(0, MOST_NAMES) });
+        log.warn('requested the stop of workers past a deadline', {
+          count: stops.length,
+          some: stops.slice(0, MOST_NAMES),
+        });
     },
     stopsForgotten(podNames: readonly string[]) {
       recovered('worker_stop', podNames.length);
-      log.warn('enqueued stops of workers again that had no task', { count: podNames.length, some: podNames.slice(0, MOST_NAMES) });
+      log.warn('enqueued stops of workers again that had no task', {
+        count: podNames.length,
+        some: podNames.slice(0, MOST_NAMES),
+      });
     },
     stopsHeldUp(stops: readonly HeldStop[]) {
       if (stops.length > 0)
-        log.error('workers cannot be stopped: see what holds each stop up', { count: stops.length, some: stops.slice(0, MOST_NAMES) });
+        log.error('workers cannot be stopped: see what holds each stop up', {
+          count: stops.length,
+          some: stops.slice(0, MOST_NAMES),
+        });
     },
-    runnersNotRead(entity: string, failure: GitHubFailure | { repositoryId: number; message: string }) {
+    runnersNotRead(
+      entity: string,
+      failure: GitHubFailure | { repositoryId: number; message: string },
+    ) {
       objectFailed('check-workers');
       log.warn('could not read the runners of an entity from GitHub', { entity, failure });
     },
     runnersMissing(entity: string, workers: number) {
       objectFailed('check-workers');
-      log.warn('ignored GitHub’s list without runners of ours, although several are registered', { entity, workers });
+      log.warn('ignored GitHub’s list without runners of ours, although several are registered', {
+        entity,
+        workers,
+      });
     },
     podNotDeleted(podName: string, failure: KubeFailure) {
       objectFailed('delete-ended-pods');
@@ -84,7 +113,10 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, objectF
     },
     registrationNotChecked(podName: string, failure: GitHubFailure) {
       objectFailed('remove-registrations');
-      log.warn('could not look up or remove the registration of a failed worker', { podName, failure });
+      log.warn('could not look up or remove the registration of a failed worker', {
+        podName,
+        failure,
+      });
     },
     strayRegistrationRemoved(podName: string) {
       recovered('stray_registration_removed', 1);
@@ -93,16 +125,25 @@ export function workerEvents(log: Logger, metrics: Metrics, { recovered, objectF
     /** Undefined failure: GitHub does not show us the repository. */
     strayRegistrationsNotChecked(entity: string, failure: GitHubFailure | undefined) {
       objectFailed('remove-stray-registrations');
-      log.warn('could not compare the registrations of an entity with its workers', { entity, failure });
+      log.warn('could not compare the registrations of an entity with its workers', {
+        entity,
+        failure,
+      });
     },
     straySecretNotRemoved(podName: string, failure: KubeFailure) {
       objectFailed('remove-stray-registrations');
-      log.warn('could not remove the Secret of a registration without a worker; trying both again', { podName, failure });
+      log.warn(
+        'could not remove the Secret of a registration without a worker; trying both again',
+        { podName, failure },
+      );
     },
     /** For example after a restore: an operator must check them. */
     tooManyStrays(count: number, cap: number) {
       refusedPasses.inc({ sweep: 'remove-stray-registrations' });
-      log.error('removed no registration without a worker, since there are more than the cap: check our rows', { count, cap });
+      log.error(
+        'removed no registration without a worker, since there are more than the cap: check our rows',
+        { count, cap },
+      );
     },
   };
 }

@@ -3,9 +3,21 @@ import { cadence } from '../schedules/cadence.ts';
 
 /** How often to check workers and to clean up after them. */
 export const workerCadences = tuning({
-  checkWorkersEverySeconds: cadence('PADDOCK_CHECK_WORKERS_EVERY_SECONDS', 60, 'How often to look for workers past a deadline'),
-  endedPodsEverySeconds: cadence('PADDOCK_ENDED_PODS_EVERY_SECONDS', 300, 'How often to delete the pods of ended workers'),
-  registrationsEverySeconds: cadence('PADDOCK_REGISTRATIONS_EVERY_SECONDS', 300, 'How often to remove the registrations of failed workers'),
+  checkWorkersEverySeconds: cadence(
+    'PADDOCK_CHECK_WORKERS_EVERY_SECONDS',
+    60,
+    'How often to look for workers past a deadline',
+  ),
+  endedPodsEverySeconds: cadence(
+    'PADDOCK_ENDED_PODS_EVERY_SECONDS',
+    300,
+    'How often to delete the pods of ended workers',
+  ),
+  registrationsEverySeconds: cadence(
+    'PADDOCK_REGISTRATIONS_EVERY_SECONDS',
+    300,
+    'How often to remove the registrations of failed workers',
+  ),
   strayRegistrationsEverySeconds: cadence(
     'PADDOCK_STRAY_REGISTRATIONS_EVERY_SECONDS',
     3_600,

@@ -48,7 +48,9 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
         signal,
       ),
     ),
-    'check-runner-versions': counting(1, ({ signal, dryRun }) => checkRunnerVersions({ db, github, cluster, events, dryRun }, signal)),
+    'check-runner-versions': counting(1, ({ signal, dryRun }) =>
+      checkRunnerVersions({ db, github, cluster, events, dryRun }, signal),
+    ),
     'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
       deleteEndedPods(
         {

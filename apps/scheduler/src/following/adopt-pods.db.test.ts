@@ -6,7 +6,8 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { lasting } from '../scenes/adopted-rows.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { APP_ID, FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID, FOLLOWING } from '../scenes/settings.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;
@@ -19,11 +20,17 @@ beforeEach(() => world.reset());
 
 const parts = () => ({ ...world.parts, ...FOLLOWING });
 const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
-const relist = async (pods?: readonly ObservedPod[]) => takeList(parts(), 'runners', pods ?? (await list()), []);
+const relist = async (pods?: readonly ObservedPod[]) =>
+  takeList(parts(), 'runners', pods ?? (await list()), []);
 const kinds = async () =>
-  (await world.db.selectFrom('tasks').select('kind').where('subject_type', '=', 'worker').orderBy('kind').execute()).map(
-    ({ kind }) => kind,
-  );
+  (
+    await world.db
+      .selectFrom('tasks')
+      .select('kind')
+      .where('subject_type', '=', 'worker')
+      .orderBy('kind')
+      .execute()
+  ).map(({ kind }) => kind);
 const podOf = async (name: string) => {
   const pod = (await list()).find((each) => each.name === name);
   if (pod === undefined) throw new Error(`the pod ${name} is gone`);
@@ -36,7 +43,10 @@ type End = 'succeeded' | 'failed';
 async function makeWorkers(count: number): Promise<string[]> {
   await world.match();
   await world.runTasks();
-  await waitFor('the pods to run', async () => (await list()).filter(({ phase }) => phase === 'Running').length === count);
+  await waitFor(
+    'the pods to run',
+    async () => (await list()).filter(({ phase }) => phase === 'Running').length === count,
+  );
   return (await world.workers()).map(({ pod_name }) => pod_name);
 }
 
@@ -48,10 +58,18 @@ async function startWorkers(...ends: (End | undefined)[]) {
   const names = await makeWorkers(ends.length);
   for (const [index, end] of ends.entries()) {
     if (end === undefined) continue;
-    world.kube.endPod({ namespace: 'runners', name: names[index] ?? '', end, exitCode: end === 'failed' ? 1 : undefined });
+    world.kube.endPod({
+      namespace: 'runners',
+      name: names[index] ?? '',
+      end,
+      exitCode: end === 'failed' ? 1 : undefined,
+    });
   }
   const ended = ends.filter((end) => end !== undefined).length;
-  await waitFor('the pods to end', async () => (await list()).filter((pod) => pod.containersTerminated).length === ended);
+  await waitFor(
+    'the pods to end',
+    async () => (await list()).filter((pod) => pod.containersTerminated).length === ended,
+  );
   await relist();
   return world.workers();
 }
@@ -68,9 +86,14 @@ async function row(name: string) {
   return found;
 }
 
-const statuses = async () => new Map((await world.workers()).map(({ pod_name, status }) => [pod_name, status]));
+const statuses = async () =>
+  new Map((await world.workers()).map(({ pod_name, status }) => [pod_name, status]));
 
-const change = async (type: 'modified' | 'deleted', name: string) => ({ type, pod: await podOf(name), resourceVersion: '1' });
+const change = async (type: 'modified' | 'deleted', name: string) => ({
+  type,
+  pod: await podOf(name),
+  resourceVersion: '1',
+});
 
 function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): Omit<T, K> {
   const copy = { ...value };
@@ -80,7 +103,8 @@ function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): O
 
 /** As a restore of an older state leaves it: nobody remembers worker nor task. */
 async function forget(...more: ('jobs' | 'installations')[]): Promise<void> {
-  for (const table of ['tasks', 'workers', ...more] as const) await world.db.deleteFrom(table).execute();
+  for (const table of ['tasks', 'workers', ...more] as const)
+    await world.db.deleteFrom(table).execute();
 }
 
 describe('a pod of ours without a row is adopted (E6)', () => {
@@ -105,7 +129,9 @@ describe('a pod of ours without a row is adopted (E6)', () => {
     await forget();
     await relist();
     expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
-    const unexplained = (await world.workers()).filter((worker) => worker.unexplained_until !== null);
+    const unexplained = (await world.workers()).filter(
+      (worker) => worker.unexplained_until !== null,
+    );
     expect(unexplained.map(({ status }) => status)).toEqual(['completed']);
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
@@ -118,7 +144,12 @@ describe('a pod of ours without a row is adopted (E6)', () => {
   });
 
   test('a warm one is warm again: the matcher neither retires it nor makes another (C10)', async () => {
-    const entity = { entity_id: world.entityId, app_id: APP_ID, installation_id: world.installationId, login: 'acme' } as const;
+    const entity = {
+      entity_id: world.entityId,
+      app_id: APP_ID,
+      installation_id: world.installationId,
+      login: 'acme',
+    } as const;
     await world.db
       .insertInto('installations')
       .values({ ...entity, entity_type: 'Organization', stated_at: new Date() })
@@ -140,13 +171,23 @@ describe('a pod of ours without a row is adopted (E6)', () => {
     await relist();
     const after = await row(before.pod_name);
     const { entity_name, entity_type, app_id, installation_id, demand_key } = before;
-    expect(after).toMatchObject({ entity_name, entity_type, app_id, installation_id, demand_key, status: 'running' });
+    expect(after).toMatchObject({
+      entity_name,
+      entity_type,
+      app_id,
+      installation_id,
+      demand_key,
+      status: 'running',
+    });
   });
 
   test('a job that is known to run on it is bound to it (B7, P2)', async () => {
     const before = await startWorker();
     await forget();
-    await world.db.updateTable('jobs').set({ status: 'running', wants_worker: false, runner_name: before.pod_name }).execute();
+    await world.db
+      .updateTable('jobs')
+      .set({ status: 'running', wants_worker: false, runner_name: before.pod_name })
+      .execute();
     await relist();
     const after = await row(before.pod_name);
     expect(after.assigned_job_id).toBe(before.made_for_job_id);
@@ -154,11 +195,20 @@ describe('a pod of ours without a row is adopted (E6)', () => {
   });
 
   test('seen by a change of the watch, too, and by a deletion that shows it as it was', async () => {
-    const [changed = '', deleted = ''] = (await startWorkers(undefined, undefined)).map(({ pod_name }) => pod_name);
+    const [changed = '', deleted = ''] = (await startWorkers(undefined, undefined)).map(
+      ({ pod_name }) => pod_name,
+    );
     await forget();
-    await takeChanges(parts(), [await change('modified', changed), await change('deleted', deleted)]);
+    await takeChanges(parts(), [
+      await change('modified', changed),
+      await change('deleted', deleted),
+    ]);
     expect(await row(changed)).toMatchObject({ status: 'running', stopping_at: null });
-    expect(await row(deleted)).toMatchObject({ status: 'running', stop_reason: 'pod_gone', completed_at: null });
+    expect(await row(deleted)).toMatchObject({
+      status: 'running',
+      stop_reason: 'pod_gone',
+      completed_at: null,
+    });
   });
 
   test('two followers at once make one row, and each goes on', async () => {
@@ -190,11 +240,16 @@ describe('a pod is left alone, with its neighbours adopted all the same (E6)', (
       'of an entity that nobody knows',
       (pod) => {
         if (pod.worker === undefined) throw new Error('the pod is not ours');
-        return { ...pod, worker: { ...without(pod.worker, 'entity', 'madeForJobId'), entityId: 4_711 } };
+        return {
+          ...pod,
+          worker: { ...without(pod.worker, 'entity', 'madeForJobId'), entityId: 4_711 },
+        };
       },
     ],
   ])('%s', async (_which, disguise) => {
-    const [strange = '', plain = ''] = (await startWorkers('succeeded', undefined)).map(({ pod_name }) => pod_name);
+    const [strange = '', plain = ''] = (await startWorkers('succeeded', undefined)).map(
+      ({ pod_name }) => pod_name,
+    );
     await forget();
     const reported: (readonly string[])[] = [];
     const told = (namespace: string, names: readonly string[]) => {
@@ -210,7 +265,10 @@ describe('a pod is left alone, with its neighbours adopted all the same (E6)', (
     // Another replica may follow from now on: what this one knew does not stay in its metrics.
     const follow = async () => {
       const stop = world.follow();
-      await waitFor('the lease', async () => (await world.db.selectFrom('leases').select('name').execute()).length > 0);
+      await waitFor(
+        'the lease',
+        async () => (await world.db.selectFrom('leases').select('name').execute()).length > 0,
+      );
       await stop();
     };
     expect(await world.growth('paddock_pods_without_row', follow)).toBe(-1);

@@ -9,7 +9,13 @@ import { HASTY_MS, type RealWorld, startRealWorld } from '../scenes/real-cluster
 const assets = findAssets();
 const described = assets === undefined ? describe.skip : describe;
 
-const STATUS = { Pending: 'pending', Running: 'running', Succeeded: 'completed', Failed: 'failed', Unknown: 'running' } as const;
+const STATUS = {
+  Pending: 'pending',
+  Running: 'running',
+  Succeeded: 'completed',
+  Failed: 'failed',
+  Unknown: 'running',
+} as const;
 
 interface V1Pod {
   readonly metadata: { readonly name: string; readonly uid: string };
@@ -52,9 +58,14 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
   const queueJobs = async (count: number): Promise<void> => {
     for (let job = 0; job < count; job += 1) await world.queueJob();
   };
-  const running = async () => (await world.workers()).filter(({ status }) => status === 'running').map(({ pod_name: name }) => name);
+  const running = async () =>
+    (await world.workers())
+      .filter(({ status }) => status === 'running')
+      .map(({ pod_name: name }) => name);
   const podsAsTheyAre = async () => {
-    const { items } = (await world.admin('GET', '/api/v1/namespaces/runners/pods')) as { items: V1Pod[] };
+    const { items } = (await world.admin('GET', '/api/v1/namespaces/runners/pods')) as {
+      items: V1Pod[];
+    };
     return items;
   };
 
@@ -62,7 +73,10 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
   async function shake(names: readonly string[]): Promise<void> {
     for (const [index, name] of names.entries()) {
       if (index % 7 === 6) await world.admin('DELETE', `/api/v1/namespaces/runners/pods/${name}`);
-      else if (index % 3 < 2) await world.annotate(name, { 'test.paddock/end': index % 3 === 0 ? 'succeeded' : 'failed' });
+      else if (index % 3 < 2)
+        await world.annotate(name, {
+          'test.paddock/end': index % 3 === 0 ? 'succeeded' : 'failed',
+        });
     }
   }
 
@@ -73,7 +87,8 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
       const rows = (await world.workers()).filter(({ pod_uid: uid }) => uid !== null);
       return rows.every((row) => {
         const pod = pods.get(row.pod_name);
-        if (pod === undefined) return row.stopping_at !== null || row.status === 'completed' || row.status === 'failed';
+        if (pod === undefined)
+          return row.stopping_at !== null || row.status === 'completed' || row.status === 'failed';
         const { phase } = pod.status;
         const isEnded = phase === 'Succeeded' || phase === 'Failed';
         return (
@@ -93,7 +108,15 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     await waitFor('all that makes workers to end', async () => {
       await world.makeDue();
       await world.runTasks();
-      return (await world.db.selectFrom('tasks').select('kind').where('kind', '=', 'provision-worker').execute()).length === 0;
+      return (
+        (
+          await world.db
+            .selectFrom('tasks')
+            .select('kind')
+            .where('kind', '=', 'provision-worker')
+            .execute()
+        ).length === 0
+      );
     });
     const rows = await world.workers();
     expect(rows.filter(({ pod_uid: uid }) => uid !== null)).toHaveLength(jobs);
@@ -112,7 +135,11 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
         proxy.breakWatchesAfter(sizes[broken % sizes.length] ?? 0, 300);
         const alive = (await podsAsTheyAre()).filter(({ status }) => status.phase === 'Running');
         // One that was deleted may just have gone.
-        await Promise.allSettled(alive.map(({ metadata }) => world.annotate(metadata.name, { 'test.paddock/seen': randomUUID() })));
+        await Promise.allSettled(
+          alive.map(({ metadata }) =>
+            world.annotate(metadata.name, { 'test.paddock/seen': randomUUID() }),
+          ),
+        );
         return broken >= times;
       });
     proxy.breakWatchesAfter(...sizes);
@@ -133,7 +160,9 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     let changes = '';
     let rounds = 0;
     const breakAtEachChange = async (): Promise<void> => {
-      const now = JSON.stringify((await podsAsTheyAre()).map(({ metadata, status }) => [metadata.name, status.phase]));
+      const now = JSON.stringify(
+        (await podsAsTheyAre()).map(({ metadata, status }) => [metadata.name, status.phase]),
+      );
       if (now !== changes) {
         proxy.closeAll();
         rounds += 1;
@@ -144,7 +173,10 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
       await queueJobs(4);
       const allRun = async () => (await running()).length === count;
       const allRunThroughBreaks = () => breakAtEachChange().then(allRun);
-      await Promise.all([world.drive('all to run', allRun), waitFor('all to run through breaks', allRunThroughBreaks)]);
+      await Promise.all([
+        world.drive('all to run', allRun),
+        waitFor('all to run through breaks', allRunThroughBreaks),
+      ]);
     }
     expect(rounds).toBeGreaterThan(2);
     await shake(await running());
@@ -170,7 +202,10 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
       for (const path of [/\/pods$/, /\/secrets$/]) {
         proxy.fail({ method: 'POST', path, times: 2, isDone });
         await queueJobs(2);
-        await world.drive('the workers to run', async () => (await world.db.selectFrom('tasks').select('kind').execute()).length === 0);
+        await world.drive(
+          'the workers to run',
+          async () => (await world.db.selectFrom('tasks').select('kind').execute()).length === 0,
+        );
       }
     }
     await expectRowsAsPods();

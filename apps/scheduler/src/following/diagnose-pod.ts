@@ -19,10 +19,16 @@ export function createDiagnosePod(parts: NotingVersions): Handler {
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
     const refused = await noteRefusedVersion(parts, worker.podName, signal);
     if (worker.status === 'completed') {
-      const unreached = refused === undefined ? await noteUnreached(parts, worker, signal) : undefined;
-      return done({ diagnosed: refused !== undefined || unreached !== undefined, refused, unreached });
+      const unreached =
+        refused === undefined ? await noteUnreached(parts, worker, signal) : undefined;
+      return done({
+        diagnosed: refused !== undefined || unreached !== undefined,
+        refused,
+        unreached,
+      });
     }
-    if (worker.status !== 'failed' && worker.stuckReason === null) return done({ diagnosed: false, status: worker.status });
+    if (worker.status !== 'failed' && worker.stuckReason === null)
+      return done({ diagnosed: false, status: worker.status });
     if (worker.isExamined) return done({ diagnosed: false, before: 'it was stopped' });
     const pod = await findPod(cluster, { namespace: worker.namespace, name: worker.podName });
     if (pod === undefined) return done({ diagnosed: false, pod: 'absent' });

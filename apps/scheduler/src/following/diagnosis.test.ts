@@ -17,7 +17,13 @@ const pod: ObservedPod = {
   containersTerminated: true,
 };
 
-const event = (message: string) => ({ type: 'Warning', reason: 'Failed', message, count: 1, source: 'kubelet' });
+const event = (message: string) => ({
+  type: 'Warning',
+  reason: 'Failed',
+  message,
+  count: 1,
+  source: 'kubelet',
+});
 
 describe('diagnose', () => {
   test('keeps per container the exit code, reason, message and log, and the pod’s and the cluster’s words (C8)', () => {
@@ -31,7 +37,14 @@ describe('diagnose', () => {
       message: 'container runner ended with exit code 1 (Error)',
       pod: { phase: 'Failed', reason: null, message: null, node: 'n1', conditions: [] },
       containers: [
-        { name: 'dind', exitCode: 0, reason: null, message: null, log: null, logMissing: 'the node is away' },
+        {
+          name: 'dind',
+          exitCode: 0,
+          reason: null,
+          message: null,
+          log: null,
+          logMissing: 'the node is away',
+        },
         { name: 'runner', exitCode: 1, reason: 'Error', message: null, log: 'last words' },
       ],
       events: [event('Back-off')],
@@ -39,26 +52,43 @@ describe('diagnose', () => {
   });
 
   test('where the runner failed before GitHub saw it, its own log says why (P5)', () => {
-    const logs = new Map<string, ContainerLog>([['runner', { text: 'exec /home/runner/run.sh: exec format error' }]]);
-    expect(diagnose(pod, logs, []).message).toMatch(/^container runner ended with exit code 1 \(Error\)\. Its log shows a program for/);
+    const logs = new Map<string, ContainerLog>([
+      ['runner', { text: 'exec /home/runner/run.sh: exec format error' }],
+    ]);
+    expect(diagnose(pod, logs, []).message).toMatch(
+      /^container runner ended with exit code 1 \(Error\)\. Its log shows a program for/,
+    );
   });
 
   test.each([
     [{ text: 'nothing known' }, 'The pod ran, but GitHub never called its runner online.'],
-    [{ text: ' ' }, 'The pod ran, but GitHub never called its runner online. Its log is empty: does the image start the runner?'],
-    [{ text: null }, 'The pod ran, but GitHub never called its runner online. Its log could not be read.'],
-  ])('of one that GitHub does not see, with the log %j, it says so (P5)', (log: ContainerLog, message) => {
-    const running = { ...pod, phase: 'Running' as const };
-    expect(diagnose(running, new Map([['runner', log]]), { missing: 'no rights' }, 'not_registered')).toMatchObject({
-      reason: 'not_registered',
-      message,
-      events: [],
-      eventsMissing: 'no rights',
-    });
-  });
+    [
+      { text: ' ' },
+      'The pod ran, but GitHub never called its runner online. Its log is empty: does the image start the runner?',
+    ],
+    [
+      { text: null },
+      'The pod ran, but GitHub never called its runner online. Its log could not be read.',
+    ],
+  ])(
+    'of one that GitHub does not see, with the log %j, it says so (P5)',
+    (log: ContainerLog, message) => {
+      const running = { ...pod, phase: 'Running' as const };
+      expect(
+        diagnose(running, new Map([['runner', log]]), { missing: 'no rights' }, 'not_registered'),
+      ).toMatchObject({
+        reason: 'not_registered',
+        message,
+        events: [],
+        eventsMissing: 'no rights',
+      });
+    },
+  );
 
   test('the pod’s own reason stands before a container’s', () => {
-    expect(diagnose({ ...pod, podReason: 'Evicted', podMessage: 'low on memory' }, new Map(), [])).toMatchObject({
+    expect(
+      diagnose({ ...pod, podReason: 'Evicted', podMessage: 'low on memory' }, new Map(), []),
+    ).toMatchObject({
       reason: 'evicted',
       message: 'Evicted: low on memory',
     });
@@ -67,15 +97,29 @@ describe('diagnose', () => {
   test('fits into 64 KB whatever it is given, and holds only what JSONB takes (C8)', () => {
     const anyText = fc.oneof(
       fc.string({ unit: anyCharacter, maxLength: 200 }),
-      fc.constantFrom('\0'.repeat(50_000), '\uD800'.repeat(30_000), 'ä€😀'.repeat(20_000), '"\\\n'.repeat(30_000)),
+      fc.constantFrom(
+        '\0'.repeat(50_000),
+        '\uD800'.repeat(30_000),
+        'ä€😀'.repeat(20_000),
+        '"\\\n'.repeat(30_000),
+      ),
     );
     fc.assert(
-      fc.property(anyText, anyText, fc.array(anyText, { maxLength: 40 }), (log, message, events) => {
-        const diagnosis = diagnose({ ...pod, podMessage: message }, new Map([['runner', { text: log }]]), events.map(event));
-        const json = JSON.stringify(diagnosis);
-        expect(Buffer.byteLength(json)).toBeLessThanOrEqual(LARGEST_DIAGNOSIS_BYTES);
-        expect(json).not.toMatch(/\\u0000|\\ud[89ab]/i);
-      }),
+      fc.property(
+        anyText,
+        anyText,
+        fc.array(anyText, { maxLength: 40 }),
+        (log, message, events) => {
+          const diagnosis = diagnose(
+            { ...pod, podMessage: message },
+            new Map([['runner', { text: log }]]),
+            events.map(event),
+          );
+          const json = JSON.stringify(diagnosis);
+          expect(Buffer.byteLength(json)).toBeLessThanOrEqual(LARGEST_DIAGNOSIS_BYTES);
+          expect(json).not.toMatch(/\\u0000|\\ud[89ab]/i);
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -85,24 +129,49 @@ describe('diagnose', () => {
     const containers = Array.from({ length: 60 }, (_, index) =>
       Object.assign({}, pod.runner, { name: `c${index}`, reason: long, message: long }),
     );
-    const conditions = containers.map(() => ({ type: 'Ready', status: 'False', reason: long, message: long }));
+    const conditions = containers.map(() => ({
+      type: 'Ready',
+      status: 'False',
+      reason: long,
+      message: long,
+    }));
     const logs = new Map(containers.map(({ name }) => [name, { text: long }]));
     const events = Array.from({ length: 200 }, () => ({ ...event(long), reason: long }));
-    const diagnosis = diagnose({ ...pod, podReason: long, podMessage: long, containers, conditions }, logs, events);
-    expect(Buffer.byteLength(JSON.stringify(diagnosis))).toBeLessThanOrEqual(LARGEST_DIAGNOSIS_BYTES);
+    const diagnosis = diagnose(
+      { ...pod, podReason: long, podMessage: long, containers, conditions },
+      logs,
+      events,
+    );
+    expect(Buffer.byteLength(JSON.stringify(diagnosis))).toBeLessThanOrEqual(
+      LARGEST_DIAGNOSIS_BYTES,
+    );
     expect(diagnosis.events.length).toBeGreaterThan(0);
   });
 
   test('says of a pod that lives what holds it, and which of its conditions are bad', () => {
-    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no node fits' }];
-    const pending = { ...pod, phase: 'Pending', conditions, runner: { name: 'runner', state: 'unknown' }, containers: [] } as const;
-    expect(diagnose({ ...pending, unschedulable: 'no node fits' }, new Map(), [], 'unschedulable')).toMatchObject({
+    const conditions = [
+      { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no node fits' },
+    ];
+    const pending = {
+      ...pod,
+      phase: 'Pending',
+      conditions,
+      runner: { name: 'runner', state: 'unknown' },
+      containers: [],
+    } as const;
+    expect(
+      diagnose({ ...pending, unschedulable: 'no node fits' }, new Map(), [], 'unschedulable'),
+    ).toMatchObject({
       reason: 'unschedulable',
       message: 'no node fits',
       pod: { conditions },
     });
     expect(diagnose(pending, new Map(), [], 'slow_start').reason).toBe('slow_start');
-    const deleted = { ...pod, phase: 'Running', deletionTimestamp: new Date('2026-01-01T00:00:00Z') } as const;
+    const deleted = {
+      ...pod,
+      phase: 'Running',
+      deletionTimestamp: new Date('2026-01-01T00:00:00Z'),
+    } as const;
     expect(diagnose(deleted, new Map(), [], 'terminating')).toMatchObject({
       reason: 'terminating',
       message: expect.stringContaining('2026-01-01T00:00:00.000Z'),
@@ -111,7 +180,10 @@ describe('diagnose', () => {
 
   test.each([
     ['a GitHub token', `ghs_${'a1B2'.repeat(9)}`],
-    ['a GitHub token of the newer form', `ghs_4711_eyJhbGci.${'a1B2-'.repeat(9)}.${'c3D4_'.repeat(9)}`],
+    [
+      'a GitHub token of the newer form',
+      `ghs_4711_eyJhbGci.${'a1B2-'.repeat(9)}.${'c3D4_'.repeat(9)}`,
+    ],
     ['a fine-grained token', `github_pat_${'a1B2'.repeat(12)}`],
     ['a JIT config', Buffer.from('{"runner":"secret"}').toString('base64')],
     ['a JSON Web Token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.c2lnbmF0dXJl'],
@@ -119,8 +191,11 @@ describe('diagnose', () => {
     ['a private key', 'MIIEowIBAAKCAQEAsecret'],
   ])('%s is kept nowhere in it (D1)', (_what, secret) => {
     const said = `before -----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY----- Authorization: Bearer ${secret} after`;
-    const bare = secret.startsWith('MII') || secret.startsWith('hunter') ? said : `${said} ${secret}`;
-    const text = JSON.stringify(diagnose({ ...pod, podMessage: bare }, new Map([['runner', { text: bare }]]), [event(bare)]));
+    const bare =
+      secret.startsWith('MII') || secret.startsWith('hunter') ? said : `${said} ${secret}`;
+    const text = JSON.stringify(
+      diagnose({ ...pod, podMessage: bare }, new Map([['runner', { text: bare }]]), [event(bare)]),
+    );
     expect(text).not.toContain(secret);
     expect(text).toContain('after');
   });

@@ -9,7 +9,11 @@ import { describeStop, type StopReason } from '@paddock/domain/workers/stop-reas
 import { hideSecrets } from './hide-secrets.ts';
 
 /** Stop reasons that only the pod can explain. The pod goes with the worker. */
-const EXPLAINED_BY_POD = ['not_registered', 'offline', 'registration_gone'] as const satisfies readonly StopReason[];
+const EXPLAINED_BY_POD = [
+  'not_registered',
+  'offline',
+  'registration_gone',
+] as const satisfies readonly StopReason[];
 type ExplainedByPod = (typeof EXPLAINED_BY_POD)[number];
 
 /**
@@ -79,10 +83,17 @@ export function diagnose(
   events: EventRead,
   rowReason: string | null = null,
 ): Diagnosis {
-  const kept = new Map([...logs].map(([name, { text, missing }]) => [name, { text: text === null ? null : fit(text), missing }]));
+  const kept = new Map(
+    [...logs].map(([name, { text, missing }]) => [
+      name,
+      { text: text === null ? null : fit(text), missing },
+    ]),
+  );
   const cause = causeOf(pod, rowReason, kept.get(RUNNER_CONTAINER)?.text ?? null);
   const cut = (limit: (typeof LIMITS)[number]) => diagnoseWithin(limit, pod, kept, events, cause);
-  const limit = LIMITS.find((each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES);
+  const limit = LIMITS.find(
+    (each) => Buffer.byteLength(JSON.stringify(cut(each))) <= LARGEST_DIAGNOSIS_BYTES,
+  );
   return cut(limit ?? { log: 0, text: 0 });
 }
 
@@ -97,7 +108,8 @@ function diagnoseWithin(
     const kept = fit(text.slice(0, LONGEST_READ));
     return kept.length > limit.text ? `${storable(kept.slice(0, limit.text))}…` : kept;
   };
-  const cleanOrNull = (text: string | undefined): string | null => (text === undefined ? null : clean(text));
+  const cleanOrNull = (text: string | undefined): string | null =>
+    text === undefined ? null : clean(text);
   return {
     version: 2,
     reason,
@@ -107,14 +119,26 @@ function diagnoseWithin(
       reason: cleanOrNull(pod.podReason),
       message: cleanOrNull(pod.podMessage),
       node: pod.nodeName ?? null,
-      conditions: (pod.conditions ?? []).slice(0, MOST_CONDITIONS).map((condition) => withClean(condition, clean)),
+      conditions: (pod.conditions ?? [])
+        .slice(0, MOST_CONDITIONS)
+        .map((condition) => withClean(condition, clean)),
     },
-    containers: pod.containers.slice(0, MOST_CONTAINERS).map(({ name, exitCode, reason: why, message: words }) => {
-      const { text, missing } = logs.get(name) ?? { text: null, missing: undefined };
-      const log = text === null ? null : endOf(text, limit.log);
-      const container = { name, exitCode: exitCode ?? null, reason: cleanOrNull(why), message: cleanOrNull(words), log };
-      return missing === undefined ? container : Object.assign(container, { logMissing: clean(missing) });
-    }),
+    containers: pod.containers
+      .slice(0, MOST_CONTAINERS)
+      .map(({ name, exitCode, reason: why, message: words }) => {
+        const { text, missing } = logs.get(name) ?? { text: null, missing: undefined };
+        const log = text === null ? null : endOf(text, limit.log);
+        const container = {
+          name,
+          exitCode: exitCode ?? null,
+          reason: cleanOrNull(why),
+          message: cleanOrNull(words),
+          log,
+        };
+        return missing === undefined
+          ? container
+          : Object.assign(container, { logMissing: clean(missing) });
+      }),
     ...('missing' in events
       ? { events: [], eventsMissing: clean(events.missing) }
       : { events: events.slice(-MOST_EVENTS).map((event) => withClean(event, clean)) }),
@@ -125,31 +149,57 @@ function diagnoseWithin(
  * If GitHub never saw the runner, or it failed before Kubernetes knew why, its own log explains
  * most.
  */
-function causeOf(pod: ObservedPod, rowReason: string | null, log: string | null): Pick<Diagnosis, 'reason' | 'message'> {
+function causeOf(
+  pod: ObservedPod,
+  rowReason: string | null,
+  log: string | null,
+): Pick<Diagnosis, 'reason' | 'message'> {
   const problem = log === null ? undefined : connectionProblem(log);
   const explained = EXPLAINED_BY_POD.find((reason) => reason === rowReason);
   if (explained !== undefined) {
     const silence =
-      log === null ? 'Its log could not be read.' : log.trim() === '' ? 'Its log is empty: does the image start the runner?' : '';
-    return { reason: explained, message: `${describeStop(explained)} ${problem ?? silence}`.trim() };
+      log === null
+        ? 'Its log could not be read.'
+        : log.trim() === ''
+          ? 'Its log is empty: does the image start the runner?'
+          : '';
+    return {
+      reason: explained,
+      message: `${describeStop(explained)} ${problem ?? silence}`.trim(),
+    };
   }
   const { reason, message } = causeInStatus(pod, rowReason);
-  return { reason, message: reason === 'exit_code' && problem !== undefined ? `${message}. ${problem}` : message };
+  return {
+    reason,
+    message: reason === 'exit_code' && problem !== undefined ? `${message}. ${problem}` : message,
+  };
 }
 
-function causeInStatus(pod: ObservedPod, rowReason: string | null): Pick<Diagnosis, 'reason' | 'message'> {
+function causeInStatus(
+  pod: ObservedPod,
+  rowReason: string | null,
+): Pick<Diagnosis, 'reason' | 'message'> {
   if (rowReason === TERMINATING && pod.phase !== 'Failed') {
     const since = pod.deletionTimestamp?.toISOString() ?? 'now';
-    return { reason: TERMINATING, message: `the pod was to be gone by ${since}: its node does not answer, or a finalizer holds it` };
+    return {
+      reason: TERMINATING,
+      message: `the pod was to be gone by ${since}: its node does not answer, or a finalizer holds it`,
+    };
   }
   const failure = podFailure(pod);
   if (failure !== undefined) return failure;
   return rowReason === SLOW_START
-    ? { reason: SLOW_START, message: `the pod is ${pod.phase}, and its status does not say what it waits for` }
+    ? {
+        reason: SLOW_START,
+        message: `the pod is ${pod.phase}, and its status does not say what it waits for`,
+      }
     : { reason: 'unknown', message: `the pod is ${pod.phase}` };
 }
 
-function withClean<T extends { readonly reason?: string; readonly message?: string }>(value: T, clean: (text: string) => string): T {
+function withClean<T extends { readonly reason?: string; readonly message?: string }>(
+  value: T,
+  clean: (text: string) => string,
+): T {
   const { reason, message } = value;
   return {
     ...value,
@@ -158,7 +208,8 @@ function withClean<T extends { readonly reason?: string; readonly message?: stri
   };
 }
 
-const endOf = (text: string, length: number): string => (length === 0 ? '' : storable(text.slice(-length)));
+const endOf = (text: string, length: number): string =>
+  length === 0 ? '' : storable(text.slice(-length));
 
 const fit = (text: string): string => hideSecrets(storable(text));
 
@@ -166,11 +217,14 @@ const fit = (text: string): string => hideSecrets(storable(text));
 export const withoutLogs = (diagnosis: Diagnosis): Diagnosis => ({
   ...diagnosis,
   containers: diagnosis.containers.map((container) =>
-    container.log === null ? container : { ...container, log: null, logMissing: 'the pool keeps no logs' },
+    container.log === null
+      ? container
+      : { ...container, log: null, logMissing: 'the pool keeps no logs' },
   ),
 });
 
 /**
  * Whether only the pod can explain a stop for this reason, so that it is examined before it goes.
  */
-export const isExplainedByPod = (reason: string | null): boolean => EXPLAINED_BY_POD.some((explained) => explained === reason);
+export const isExplainedByPod = (reason: string | null): boolean =>
+  EXPLAINED_BY_POD.some((explained) => explained === reason);

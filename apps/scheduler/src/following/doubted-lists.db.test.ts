@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeList } from './follow-pods.ts';
 
 let world: SchedulerWorld;
@@ -11,16 +12,22 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance: await findInstance(world.db) })).pods;
+const list = async () =>
+  (await listPods(world.cluster, { namespace: 'runners', instance: await findInstance(world.db) }))
+    .pods;
 
 test('one empty list takes no worker for lost, two take all (C8, P1, P6)', async () => {
   for (let made = 0; made < 10; made += 1) await world.queueJob();
   await world.match();
   await world.runTasks();
-  await waitFor('the pods to run', async () => (await list()).filter(({ phase }) => phase === 'Running').length === 10);
+  await waitFor(
+    'the pods to run',
+    async () => (await list()).filter(({ phase }) => phase === 'Running').length === 10,
+  );
   await takeList({ ...world.parts, ...FOLLOWING }, 'runners', await list(), []);
   const lists = () => world.kube.report().calls['list pods'] ?? 0;
-  const stopReasons = async () => new Set((await world.workers()).map(({ stop_reason }) => stop_reason));
+  const stopReasons = async () =>
+    new Set((await world.workers()).map(({ stop_reason }) => stop_reason));
 
   world.kube.failNext({ verb: 'list', path: '/pods$', empty: true });
   const before = lists();
@@ -31,7 +38,9 @@ test('one empty list takes no worker for lost, two take all (C8, P1, P6)', async
 
   world.kube.failNext({ verb: 'list', path: '/pods$', empty: true, times: 2 });
   const stopAgain = world.follow({ doubtMs: 1 });
-  await waitFor('the workers to be taken for lost', async () => (await stopReasons()).has('pod_gone'));
+  await waitFor('the workers to be taken for lost', async () =>
+    (await stopReasons()).has('pod_gone'),
+  );
   await stopAgain();
   expect(await stopReasons()).toEqual(new Set(['pod_gone']));
 });

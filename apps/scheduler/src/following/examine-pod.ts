@@ -13,12 +13,24 @@ const TAIL_BYTES = 32 * 1024;
  * GitHub does not see. `rowReason` is the reason in the worker's row. Names logs and events that
  * cannot be read as missing, so that a worker's end never waits for them.
  */
-export async function examinePod(cluster: Cluster, pod: ObservedPod, rowReason: string | null, signal: AbortSignal): Promise<Diagnosis> {
+export async function examinePod(
+  cluster: Cluster,
+  pod: ObservedPod,
+  rowReason: string | null,
+  signal: AbortSignal,
+): Promise<Diagnosis> {
   const logs = new Map<string, ContainerLog>();
   for (const { name, state } of pod.containers) {
     if (state !== 'running' && state !== 'terminated') continue;
     const { namespace, name: podName } = pod;
-    const tail = { namespace, name: podName, container: name, tailLines: TAIL_LINES, maxBytes: TAIL_BYTES, signal };
+    const tail = {
+      namespace,
+      name: podName,
+      container: name,
+      tailLines: TAIL_LINES,
+      maxBytes: TAIL_BYTES,
+      signal,
+    };
     const read = await readLogTail(cluster, tail);
     logs.set(name, read.text === null ? { text: null, missing: read.failure.message } : read);
   }

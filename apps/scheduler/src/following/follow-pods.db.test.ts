@@ -15,12 +15,16 @@ afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
 const tasks = async () =>
-  (await world.db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('kind').execute()).map((task) => task.kind);
+  (await world.db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('kind').execute()).map(
+    (task) => task.kind,
+  );
 
 describe('a pod’s state goes into its worker’s row', () => {
   test('Running: node, uid and the pod’s own instant (C8)', async () => {
     const name = await pods.startWorker();
-    expect(await world.growth('paddock_worker_to_running_seconds_count{pool="linux"}', pods.relist)).toBe(1);
+    expect(
+      await world.growth('paddock_worker_to_running_seconds_count{pool="linux"}', pods.relist),
+    ).toBe(1);
     expect(await pods.row(name)).toMatchObject({
       status: 'running',
       k8s_node: 'sim-node',
@@ -33,15 +37,24 @@ describe('a pod’s state goes into its worker’s row', () => {
 
   test('first seen Succeeded: both instants, the exit code, its Secret goes, and the job it may have run is looked up (A3, E7, C3)', async () => {
     const name = await pods.startWorker('succeeded');
-    expect(await world.growth('paddock_workers_unexplained_total{pool="linux"}', pods.relist)).toBe(1);
+    expect(await world.growth('paddock_workers_unexplained_total{pool="linux"}', pods.relist)).toBe(
+      1,
+    );
     const instants = { running_at: expect.any(Date), completed_at: expect.any(Date) };
-    expect(await pods.row(name)).toMatchObject({ status: 'completed', exit_code: 0, failure_info: null, ...instants });
+    expect(await pods.row(name)).toMatchObject({
+      status: 'completed',
+      exit_code: 0,
+      failure_info: null,
+      ...instants,
+    });
     expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
   });
 
   test('Failed: the reason at once, the diagnosis by a task (C8, P5)', async () => {
     const name = await pods.startWorker('oom');
-    expect(await world.growth('paddock_workers_ended_total{pool="linux",status="failed"', pods.relist)).toBe(1);
+    expect(
+      await world.growth('paddock_workers_ended_total{pool="linux",status="failed"', pods.relist),
+    ).toBe(1);
     expect(await pods.row(name)).toMatchObject({ status: 'failed', failure_info: { version: 1 } });
     expect(await tasks()).toEqual(['diagnose-pod', 'remove-secret']);
     await world.runTasks();
@@ -70,7 +83,9 @@ describe('a pod’s state goes into its worker’s row', () => {
     await pods.endPod(name, 'succeeded');
     await pods.relist();
     if (running !== undefined)
-      await takeChanges(pods.parts, [{ type: 'modified', pod: running, resourceVersion: running.resourceVersion }]);
+      await takeChanges(pods.parts, [
+        { type: 'modified', pod: running, resourceVersion: running.resourceVersion },
+      ]);
     expect((await pods.row(name))?.status).toBe('completed');
   });
 
@@ -85,7 +100,11 @@ describe('a pod’s state goes into its worker’s row', () => {
       await pods.endPod(name, 'succeeded');
       const ended = await pods.podOf(name);
       if (running === undefined || ended === undefined) throw new Error('the pod is gone');
-      await takeChanges(pods.parts, [change('modified', running), change('modified', ended), change('deleted', shown(running, ended))]);
+      await takeChanges(pods.parts, [
+        change('modified', running),
+        change('modified', ended),
+        change('deleted', shown(running, ended)),
+      ]);
       expect(await pods.row(name)).toMatchObject({ status: 'completed', exit_code: 0 });
       expect((await pods.row(name))?.pod_deleted_at).not.toBeNull();
       expect(await tasks()).toEqual(['diagnose-pod', 'look-up-jobs', 'remove-secret']);
@@ -94,14 +113,20 @@ describe('a pod’s state goes into its worker’s row', () => {
 
   test('a pod of the same name with another uid says nothing', async () => {
     const name = await pods.startWorker('succeeded');
-    await world.db.updateTable('workers').set({ pod_uid: 'another' }).where('pod_name', '=', name).execute();
+    await world.db
+      .updateTable('workers')
+      .set({ pod_uid: 'another' })
+      .where('pod_name', '=', name)
+      .execute();
     await pods.relist();
     expect((await pods.row(name))?.status).toBe('pending');
   });
 
   test('a phase that says Failed while a container still runs ends nothing (A3, P2)', async () => {
     const name = await pods.startWorker();
-    const seen = (await pods.list()).map((pod) => Object.assign({}, pod, { phase: 'Failed' as const, podReason: 'NodeLost' }));
+    const seen = (await pods.list()).map((pod) =>
+      Object.assign({}, pod, { phase: 'Failed' as const, podReason: 'NodeLost' }),
+    );
     await takeList(pods.parts, 'runners', seen, []);
     expect((await pods.row(name))?.status).toBe('running');
   });
@@ -145,10 +170,19 @@ async function endOf(set: object) {
 }
 
 describe('a runner that ends well after we have deregistered it', () => {
-  const stopped = { stopping_at: new Date(), stop_reason: 'idle', deregistration_started_at: new Date() };
+  const stopped = {
+    stopping_at: new Date(),
+    stop_reason: 'idle',
+    deregistration_started_at: new Date(),
+  };
   test('has ended by us: failed, with what the stop was for, not diagnosed, and its pool is not to blame (E5, C11)', async () => {
     const worker = await endOf(stopped);
-    expect(worker).toMatchObject({ status: 'failed', stop_reason: 'idle', exit_code: 0, unexplained_until: null });
+    expect(worker).toMatchObject({
+      status: 'failed',
+      stop_reason: 'idle',
+      exit_code: 0,
+      unexplained_until: null,
+    });
     expect(worker?.failure_info).toEqual({ version: 1, message: describeStop('idle') });
     expect(await tasks()).toEqual(['remove-secret']);
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);

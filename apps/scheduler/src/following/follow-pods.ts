@@ -4,7 +4,11 @@ import { ownCluster } from '@paddock/db/breakers/breaker-subjects';
 import { noteAnswer } from '@paddock/db/breakers/probes';
 import { findInstance } from '@paddock/db/instance';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
-import { findKnownPods, findNamespaces, stopVanishedWorkers } from '@paddock/db/workers/worker-pods';
+import {
+  findKnownPods,
+  findNamespaces,
+  stopVanishedWorkers,
+} from '@paddock/db/workers/worker-pods';
 import { diagnoseTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { type DoubtedPods, judgeAbsence, NO_DOUBT } from '@paddock/domain/workers/judge-absence';
 import type { Cluster } from '@paddock/kube/connect';
@@ -72,7 +76,9 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
     while (!stop.aborted) {
       for (const namespace of await findNamespaces(parts.db)) {
         if (watches.has(namespace)) continue;
-        const watch = followNamespace(parts, { namespace, instance }, stop).catch((error: unknown) => failure.abort(error));
+        const watch = followNamespace(parts, { namespace, instance }, stop).catch(
+          (error: unknown) => failure.abort(error),
+        );
         watches.set(namespace, watch);
       }
       await noteStuckPods(parts);
@@ -101,7 +107,11 @@ export async function noteStuckPods({ db, events, stuckAfterMs }: Following): Pr
   return stuck.length;
 }
 
-async function followNamespace(parts: Following, where: { namespace: string; instance: string }, signal: AbortSignal): Promise<void> {
+async function followNamespace(
+  parts: Following,
+  where: { namespace: string; instance: string },
+  signal: AbortSignal,
+): Promise<void> {
   const { db, cluster, events, watchSeconds } = parts;
   let known: readonly string[] = [];
   let doubted = NO_DOUBT;
@@ -147,7 +157,10 @@ export async function takeList(
   const { withoutRow } = await recordPods(parts, pods);
   parts.events.podsWithoutRow(namespace, withoutRow);
   const present = new Set(pods.map(({ name }) => name));
-  const judged = judgeAbsence({ known, present, doubted, nowMs: performance.now() }, parts.doubtMs ?? DOUBT_MS);
+  const judged = judgeAbsence(
+    { known, present, doubted, nowMs: performance.now() },
+    parts.doubtMs ?? DOUBT_MS,
+  );
   parts.events.absenceJudged(namespace, {
     known: known.length,
     before: doubted.size,
@@ -165,7 +178,11 @@ export async function takeList(
 export async function takeChanges(parts: Following, changes: readonly PodEvent[]): Promise<void> {
   const newest = new Map<string, ObservedPod>();
   for (const { type, pod } of changes) {
-    const isOld = type === 'deleted' && pod.phase !== 'Succeeded' && pod.phase !== 'Failed' && newest.has(pod.uid);
+    const isOld =
+      type === 'deleted' &&
+      pod.phase !== 'Succeeded' &&
+      pod.phase !== 'Failed' &&
+      newest.has(pod.uid);
     if (!isOld) newest.set(pod.uid, pod);
   }
   await recordPods(parts, [...newest.values()]);

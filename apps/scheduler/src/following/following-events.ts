@@ -9,26 +9,41 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import { LATENCY_BUCKETS, MOST_NAMES, type SharedCounters } from '../shared-counters.ts';
 
 /** The events of pods, as the cluster reports them. */
-export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterFailed }: SharedCounters) {
+export function followingEvents(
+  log: Logger,
+  metrics: Metrics,
+  { ended, clusterFailed }: SharedCounters,
+) {
   const unexplained = metrics.counter(
     'paddock_workers_unexplained_total',
     'Workers that may have run a job that no delivery reported, by pool',
     ['pool'],
   );
-  const stuck = metrics.counter('paddock_pods_stuck_total', 'Pods that did not start or did not go, by pool and reason', [
-    'pool',
-    'reason',
-  ]);
-  const vanished = metrics.counter('paddock_pods_vanished_total', 'Pods that vanished while their workers lived, by pool', ['pool']);
-  const listsDoubted = metrics.counter('paddock_pod_lists_doubted_total', 'Lists that lacked most of the known pods, by namespace', [
-    'namespace',
-  ]);
-  const adopted = metrics.counter('paddock_pods_adopted_total', 'Pods with Paddock’s labels and no row that were adopted, by pool', [
-    'pool',
-  ]);
-  const notRecorded = metrics.counter('paddock_pods_not_recorded_total', 'States of pods that PostgreSQL could not store, by namespace', [
-    'namespace',
-  ]);
+  const stuck = metrics.counter(
+    'paddock_pods_stuck_total',
+    'Pods that did not start or did not go, by pool and reason',
+    ['pool', 'reason'],
+  );
+  const vanished = metrics.counter(
+    'paddock_pods_vanished_total',
+    'Pods that vanished while their workers lived, by pool',
+    ['pool'],
+  );
+  const listsDoubted = metrics.counter(
+    'paddock_pod_lists_doubted_total',
+    'Lists that lacked most of the known pods, by namespace',
+    ['namespace'],
+  );
+  const adopted = metrics.counter(
+    'paddock_pods_adopted_total',
+    'Pods with Paddock’s labels and no row that were adopted, by pool',
+    ['pool'],
+  );
+  const notRecorded = metrics.counter(
+    'paddock_pods_not_recorded_total',
+    'States of pods that PostgreSQL could not store, by namespace',
+    ['namespace'],
+  );
   const withoutRow = metrics.gauge(
     'paddock_pods_without_row',
     'Pods with Paddock’s labels and no row that cannot be adopted, by namespace',
@@ -44,16 +59,30 @@ export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterF
   return {
     podChanged(transition: PodTransition) {
       const { podName, pool, was, status, startSeconds } = transition;
-      if (transition.newlyStuck !== null) this.podStuck({ podName, pool, reason: transition.newlyStuck });
+      if (transition.newlyStuck !== null)
+        this.podStuck({ podName, pool, reason: transition.newlyStuck });
       if (was === status) return;
-      if (was === 'pending' && startSeconds !== null) toRunning.observe({ pool }, Math.max(0, startSeconds));
-      if (status === 'completed' || status === 'failed') ended({ pool, status, reason: transition.failureReason ?? '' });
+      if (was === 'pending' && startSeconds !== null)
+        toRunning.observe({ pool }, Math.max(0, startSeconds));
+      if (status === 'completed' || status === 'failed')
+        ended({ pool, status, reason: transition.failureReason ?? '' });
       if (transition.unexplained) unexplained.inc({ pool });
-      log.info('worker changed', { podName, pool, was, status, reason: transition.failureReason, unexplained: transition.unexplained });
+      log.info('worker changed', {
+        podName,
+        pool,
+        was,
+        status,
+        reason: transition.failureReason,
+        unexplained: transition.unexplained,
+      });
     },
     podStuck({ podName, pool, reason }: { podName: string; pool: string; reason: string }) {
       stuck.inc({ pool, reason });
-      log.warn('a pod does not start or does not go: see failure_info in the row of its worker', { podName, pool, reason });
+      log.warn('a pod does not start or does not go: see failure_info in the row of its worker', {
+        podName,
+        pool,
+        reason,
+      });
     },
     unstartableStopped(workers: readonly UnstartableWorker[]) {
       for (const [pool, ofPool] of Map.groupBy(workers, (worker) => worker.pool)) {
@@ -74,21 +103,41 @@ export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterF
       if (workers.length === 0) return;
       for (const { pool } of workers) vanished.inc({ pool });
       const podNames = workers.slice(0, MOST_NAMES).map(({ podName }) => podName);
-      log.warn('pods vanished from the cluster: their workers are being stopped', { count: workers.length, podNames });
+      log.warn('pods vanished from the cluster: their workers are being stopped', {
+        count: workers.length,
+        podNames,
+      });
     },
     /**
      * For each complete list: how many pods are known, and how many missing ones are doubted or
      * gone.
      */
-    absenceJudged(namespace: string, { known, before, doubted, gone }: { known: number; before: number; doubted: number; gone: number }) {
+    absenceJudged(
+      namespace: string,
+      {
+        known,
+        before,
+        doubted,
+        gone,
+      }: { known: number; before: number; doubted: number; gone: number },
+    ) {
       if (doubted > 0) {
         listsDoubted.inc({ namespace });
-        log.warn('a list lacks most known pods: none counts as gone until a second list confirms it', {
+        log.warn(
+          'a list lacks most known pods: none counts as gone until a second list confirms it',
+          {
+            namespace,
+            known,
+            doubted,
+          },
+        );
+      } else if (before > gone)
+        log.info('pods missing from the last list are there again', {
           namespace,
           known,
-          doubted,
+          before,
+          gone,
         });
-      } else if (before > gone) log.info('pods missing from the last list are there again', { namespace, known, before, gone });
     },
     podAdopted({ podName, pool, namespace }: PodToAdopt) {
       adopted.inc({ pool });
@@ -124,7 +173,11 @@ export function followingEvents(log: Logger, metrics: Metrics, { ended, clusterF
     },
     watchInterrupted(namespace: string, failure: KubeFailure, retryInMs: number) {
       clusterFailed(failure.kind);
-      log[levelOf(failure)]('the watch of pods was interrupted and is retried', { namespace, failure, retryInMs });
+      log[levelOf(failure)]('the watch of pods was interrupted and is retried', {
+        namespace,
+        failure,
+        retryInMs,
+      });
     },
     followFailed(error: unknown) {
       log.error('following pods failed and starts again', { error });

@@ -27,8 +27,15 @@ describe('a pod that is gone', () => {
       await deletePod(world.cluster, { namespace: 'runners', name });
       await waitFor('the pod to be gone', async () => (await pods.podOf(name)) === undefined);
       if (how === 'missing from a list') await pods.relist();
-      else if (pod !== undefined) await takeChanges(pods.parts, [{ type: 'deleted', pod, resourceVersion: pod.resourceVersion }]);
-      expect(await pods.row(name)).toMatchObject({ status: 'running', stop_reason: 'pod_gone', completed_at: null });
+      else if (pod !== undefined)
+        await takeChanges(pods.parts, [
+          { type: 'deleted', pod, resourceVersion: pod.resourceVersion },
+        ]);
+      expect(await pods.row(name)).toMatchObject({
+        status: 'running',
+        stop_reason: 'pod_gone',
+        completed_at: null,
+      });
       expect((await pods.row(name))?.stopping_at).not.toBeNull();
       expect((await world.match()).reserved).toBe(1);
       await world.queueJob();
@@ -46,14 +53,19 @@ describe('a pod that is gone', () => {
       .set({ created_at: new Date(Date.now() - 3_600_000) })
       .execute();
     await takeList(pods.parts, 'runners', shown, known);
-    expect(await world.workers()).toMatchObject([{ pod_uid: expect.any(String), stopping_at: null }]);
+    expect(await world.workers()).toMatchObject([
+      { pod_uid: expect.any(String), stopping_at: null },
+    ]);
   });
 
   test('is written down for a worker that has ended (E7)', async () => {
     const name = await pods.startWorker('succeeded');
     await pods.relist();
     const pod = await pods.podOf(name);
-    if (pod !== undefined) await takeChanges(pods.parts, [{ type: 'deleted', pod, resourceVersion: pod.resourceVersion }]);
+    if (pod !== undefined)
+      await takeChanges(pods.parts, [
+        { type: 'deleted', pod, resourceVersion: pod.resourceVersion },
+      ]);
     expect((await pods.row(name))?.pod_deleted_at).not.toBeNull();
   });
 
@@ -69,7 +81,10 @@ describe('a pod that is gone', () => {
   test('deleted with its end unseen: the end in its last state counts (C8)', async () => {
     const name = await pods.startWorker('succeeded');
     const pod = await pods.podOf(name);
-    if (pod !== undefined) await takeChanges(pods.parts, [{ type: 'deleted', pod, resourceVersion: pod.resourceVersion }]);
+    if (pod !== undefined)
+      await takeChanges(pods.parts, [
+        { type: 'deleted', pod, resourceVersion: pod.resourceVersion },
+      ]);
     const worker = await pods.row(name);
     expect(worker).toMatchObject({ status: 'completed', exit_code: 0 });
     expect(worker?.pod_deleted_at).not.toBeNull();
@@ -83,7 +98,10 @@ describe('followPods', () => {
     await waitFor('the pod to be gone', async () => (await pods.podOf(name)) === undefined);
     const follow = async () => {
       const stop = world.follow();
-      await waitFor('the absence to be noted', async () => (await pods.row(name))?.stop_reason === 'pod_gone');
+      await waitFor(
+        'the absence to be noted',
+        async () => (await pods.row(name))?.stop_reason === 'pod_gone',
+      );
       await stop();
     };
     expect(await world.growth('paddock_pods_vanished_total{pool="linux"}', follow)).toBe(1);
@@ -93,13 +111,22 @@ describe('followPods', () => {
   test('goes on through cut watches and forgotten versions, with two followers beside each other (C8)', async () => {
     const stops = [world.follow(), world.follow()];
     const first = await pods.startWorker();
-    await waitFor('the first worker to run', async () => (await pods.row(first))?.status === 'running');
+    await waitFor(
+      'the first worker to run',
+      async () => (await pods.row(first))?.status === 'running',
+    );
     world.kube.cutWatches();
     world.kube.compact();
     const second = await pods.startWorker();
-    await waitFor('the second worker to run', async () => (await pods.row(second))?.status === 'running');
+    await waitFor(
+      'the second worker to run',
+      async () => (await pods.row(second))?.status === 'running',
+    );
     world.kube.endPod({ namespace: 'runners', name: first, end: 'succeeded' });
-    await waitFor('the first worker to end', async () => (await pods.row(first))?.status === 'completed');
+    await waitFor(
+      'the first worker to end',
+      async () => (await pods.row(first))?.status === 'completed',
+    );
     expect((await pods.row(second))?.status).toBe('running');
     await Promise.all(stops.map((stop) => stop()));
   });
@@ -110,7 +137,9 @@ describe('followPods', () => {
     const document = structuredClone(world.pools);
     document.pools.push({ ...pool(), name: 'other', labels: ['other'], namespace: 'others' });
     await world.putPools(document);
-    expect(await waitFor('the second watch', () => world.kube.report().openWatches === 2)).toBe(true);
+    expect(await waitFor('the second watch', () => world.kube.report().openWatches === 2)).toBe(
+      true,
+    );
     await stop();
   });
 });

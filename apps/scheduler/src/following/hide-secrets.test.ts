@@ -65,17 +65,20 @@ describe('what has the form of a credential is hidden (D1)', () => {
     expect(kept).toMatch(/^before\n.*\[hidden\][^]*\nafter$/);
   });
 
-  test.each(['RSA PRIVATE KEY', 'PRIVATE KEY', 'OPENSSH PRIVATE KEY', 'ENCRYPTED PRIVATE KEY', 'PGP PRIVATE KEY BLOCK'])(
-    'a key in PEM (%s): whole, cut at its end, and cut at its beginning',
-    (kind) => {
-      const body = `${'c2VjcmV0'.repeat(8)}\n`.repeat(5);
-      const [begin, end] = [`-----BEGIN ${kind}-----\n`, `-----END ${kind}-----`];
-      for (const cut of [`${begin}${body}${end}`, `${begin}${body}`, `${body}${end}`]) {
-        expect(hideSecrets(cut)).not.toContain('c2VjcmV0');
-      }
-      expect(hideSecrets(`before. ${begin}${body}${end} after`)).toMatch(/^before\. .* after$/);
-    },
-  );
+  test.each([
+    'RSA PRIVATE KEY',
+    'PRIVATE KEY',
+    'OPENSSH PRIVATE KEY',
+    'ENCRYPTED PRIVATE KEY',
+    'PGP PRIVATE KEY BLOCK',
+  ])('a key in PEM (%s): whole, cut at its end, and cut at its beginning', (kind) => {
+    const body = `${'c2VjcmV0'.repeat(8)}\n`.repeat(5);
+    const [begin, end] = [`-----BEGIN ${kind}-----\n`, `-----END ${kind}-----`];
+    for (const cut of [`${begin}${body}${end}`, `${begin}${body}`, `${body}${end}`]) {
+      expect(hideSecrets(cut)).not.toContain('c2VjcmV0');
+    }
+    expect(hideSecrets(`before. ${begin}${body}${end} after`)).toMatch(/^before\. .* after$/);
+  });
 });
 
 test('what tells why a worker failed stays', () => {
@@ -97,11 +100,51 @@ describe('a text made to take long takes no longer than others', () => {
   const LENGTH = 300_000;
   const parts = [
     ['a', ' ', '=', '-', '\n', '"', "'", '\\', '/', '@', ':'],
-    ['eyJ', '/eyJ', 'eyJ ', 'ghp_', '.ghp_a', 'AKIA', 'xoxb-', 'npm_', '8Q~', 'a8Q~', 'ya29.', 'hooks.slack.com/a'],
-    ['-----BEGIN ', '-----BEGIN A PRIVATE KEY-----', '-----END ', 'A\n', '-----END PRIVATE KEY', 'A '],
+    [
+      'eyJ',
+      '/eyJ',
+      'eyJ ',
+      'ghp_',
+      '.ghp_a',
+      'AKIA',
+      'xoxb-',
+      'npm_',
+      '8Q~',
+      'a8Q~',
+      'ya29.',
+      'hooks.slack.com/a',
+    ],
+    [
+      '-----BEGIN ',
+      '-----BEGIN A PRIVATE KEY-----',
+      '-----END ',
+      'A\n',
+      '-----END PRIVATE KEY',
+      'A ',
+    ],
     ['://', '://a:', '://a:b', '://:', '://a@', 'a:b@', '?sig=', '&'],
-    ['authorization', 'authorization:', 'authorization: a ', 'token ', 'token=', 'token= ', 'bearer  ', 'cookie:', 'cookie: '],
-    ['password', 'password=', 'password="', `password='"`, String.raw`password\"=`, 'pwd_', 'secret-secret', 'secret \t', '_pass=>'],
+    [
+      'authorization',
+      'authorization:',
+      'authorization: a ',
+      'token ',
+      'token=',
+      'token= ',
+      'bearer  ',
+      'cookie:',
+      'cookie: ',
+    ],
+    [
+      'password',
+      'password=',
+      'password="',
+      `password='"`,
+      String.raw`password\"=`,
+      'pwd_',
+      'secret-secret',
+      'secret \t',
+      '_pass=>',
+    ],
     ['--', '--a-', '--a-a-a-token', '--token ', '--a-token "'],
   ].flat();
 

@@ -42,4 +42,5 @@ const SECRETS: readonly RegExp[] = [
 ];
 
 /** Replaces credentials in a text. A log is a job's output, and jobs print secrets. Pure. */
-export const hideSecrets = (text: string): string => SECRETS.reduce((left, pattern) => left.replace(pattern, '$1[hidden]'), text);
+export const hideSecrets = (text: string): string =>
+  SECRETS.reduce((left, pattern) => left.replace(pattern, '$1[hidden]'), text);

@@ -4,7 +4,8 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeList } from './follow-pods.ts';
 
 let world: SchedulerWorld;
@@ -32,13 +33,19 @@ async function startPod(): Promise<ObservedPod> {
 const seen = (pod: ObservedPod, changes: Partial<ObservedPod>) =>
   takeList({ ...world.parts, ...FOLLOWING }, 'runners', [{ ...pod, ...changes }], []);
 
-const ENDED = { phase: 'Succeeded', containersTerminated: true, runner: { name: 'runner', state: 'terminated', exitCode: 0 } } as const;
+const ENDED = {
+  phase: 'Succeeded',
+  containersTerminated: true,
+  runner: { name: 'runner', state: 'terminated', exitCode: 0 },
+} as const;
 
 /** Whether these instants of the row lie between its making, to the second, and now. */
 async function areTrue(...columns: readonly ('running_at' | 'completed_at' | 'pod_created_at')[]) {
   const { rows } = await sql<{ isTrue: boolean }>`
     select ${sql.join(
-      columns.map((column) => sql`${sql.ref(column)} between date_trunc('second', created_at) and now()`),
+      columns.map(
+        (column) => sql`${sql.ref(column)} between date_trunc('second', created_at) and now()`,
+      ),
       sql` and `,
     )} as "isTrue" from workers`.execute(world.db);
   return rows.every(({ isTrue }) => isTrue);
@@ -65,7 +72,11 @@ describe('a clock of the cluster that is days off moves no deadline: the databas
   test('the API server’s, ahead, in the age of a pod and the term of its deletion', async () => {
     const pod = await startPod();
     await world.db.updateTable('workers').set({ pod_created_at: null }).execute();
-    await seen(pod, { createdAt: fromNow(2 * DAYS), deletionTimestamp: fromNow(2 * DAYS), deletionGraceSeconds: 30 });
+    await seen(pod, {
+      createdAt: fromNow(2 * DAYS),
+      deletionTimestamp: fromNow(2 * DAYS),
+      deletionGraceSeconds: 30,
+    });
     expect(await areTrue('pod_created_at')).toBe(true);
     const [worker] = await world.workers();
     expect(worker?.terminating_at?.getTime()).toBeLessThanOrEqual(Date.now() + 30_000);

@@ -27,7 +27,13 @@ const LONGEST_START_PAUSE_MS = 60_000;
 
 function rulesFor({ db, breakerRules }: Noting, failureClass: string): Noting {
   if (!FAST_TO_TRY.includes(failureClass)) return { db, breakerRules };
-  return { db, breakerRules: { ...breakerRules, longestPauseMs: Math.min(LONGEST_START_PAUSE_MS, breakerRules.longestPauseMs) } };
+  return {
+    db,
+    breakerRules: {
+      ...breakerRules,
+      longestPauseMs: Math.min(LONGEST_START_PAUSE_MS, breakerRules.longestPauseMs),
+    },
+  };
 }
 
 /**
@@ -41,23 +47,40 @@ function rulesFor({ db, breakerRules }: Noting, failureClass: string): Noting {
  */
 export async function noteHealth(
   parts: Noting,
-  { podName, pool, entityId, was, status, failedIdle, hadJob, failureReason, newlyStuck, wasStuck, isWatched }: PodTransition,
+  {
+    podName,
+    pool,
+    entityId,
+    was,
+    status,
+    failedIdle,
+    hadJob,
+    failureReason,
+    newlyStuck,
+    wasStuck,
+    isWatched,
+  }: PodTransition,
 ): Promise<void> {
   const subject = poolBreaker(pool);
   const note = async (failureClass: string, message: string): Promise<void> => {
     const noting = rulesFor(parts, failureClass);
-    if (FAST_TO_TRY.includes(failureClass)) await noteFailure(noting, { subject, failureClass, message });
+    if (FAST_TO_TRY.includes(failureClass))
+      await noteFailure(noting, { subject, failureClass, message });
     else await noteWorkerFailure(noting, { podName, failureClass, message });
   };
   const reason = failureReason ?? 'unknown';
-  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck)) await note(newlyStuck, `the pod ${podName} does not start: ${newlyStuck}`);
+  if (newlyStuck !== null && POOLS_FAULT.has(newlyStuck))
+    await note(newlyStuck, `the pod ${podName} does not start: ${newlyStuck}`);
   if (failedIdle && reason === OUTDATED_RUNNER) {
     await noteOutdatedRunner(parts, { podName, message: outdatedMessage(podName) });
   } else if (failedIdle && !NOT_THE_POOLS_FAULT.has(reason)) {
     await note(reason, `the runner ${podName} failed before it had a job: ${reason}`);
   }
-  if (isWatched && was === 'pending' && status === 'running') await closeStartedPool(parts.db, { podName, wasStuck }, FAST_TO_TRY);
+  if (isWatched && was === 'pending' && status === 'running')
+    await closeStartedPool(parts.db, { podName, wasStuck }, FAST_TO_TRY);
   if (isWatched && status === 'completed' && hadJob) {
-    await noteSuccess(parts.db, [subject, entityInPoolBreaker({ pool, entityId })], { except: POD_REFUSED });
+    await noteSuccess(parts.db, [subject, entityInPoolBreaker({ pool, entityId })], {
+      except: POD_REFUSED,
+    });
   }
 }

@@ -18,20 +18,31 @@ export const outdatedMessage = (podName: string, version?: string): string =>
  * against the pool. Returns the refused version, if there is one. Throws while the log of a runner
  * that ended well cannot be read, since nothing else shows the refusal.
  */
-export async function noteRefusedVersion(parts: NotingVersions, podName: string, signal: AbortSignal): Promise<string | undefined> {
+export async function noteRefusedVersion(
+  parts: NotingVersions,
+  podName: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { db, cluster, breakerRules } = parts;
   const end = await findEndWithoutJob(db, podName);
   if (end === undefined) return undefined;
-  const version = await readRefusedVersion(cluster, { namespace: end.namespace, name: podName }, signal);
+  const version = await readRefusedVersion(
+    cluster,
+    { namespace: end.namespace, name: podName },
+    signal,
+  );
   // The diagnosis keeps the log of a runner that ended badly, and does not wait for it.
-  if (typeof version === 'object' && end.hasEndedWell && isTransient(version.unreadable)) throw unreadable(version.unreadable);
+  if (typeof version === 'object' && end.hasEndedWell && isTransient(version.unreadable))
+    throw unreadable(version.unreadable);
   if (typeof version !== 'string') return undefined;
   const message = outdatedMessage(podName, version);
   await db.transaction().execute(async (trx) => {
-    if (await markOutdatedRunner(trx, podName, message)) await noteOutdatedRunner({ db: trx, breakerRules }, { podName, message });
+    if (await markOutdatedRunner(trx, podName, message))
+      await noteOutdatedRunner({ db: trx, breakerRules }, { podName, message });
   });
   return version;
 }
 
 /** A silent node costs an attempt; otherwise the diagnoses of its pods would take all slots. */
-const unreadable = (failure: KubeFailure): Error => (failure.kind === 'timeout' ? new Error(failure.message) : new KubeError(failure));
+const unreadable = (failure: KubeFailure): Error =>
+  failure.kind === 'timeout' ? new Error(failure.message) : new KubeError(failure);

@@ -18,8 +18,12 @@ beforeEach(async () => {
 afterEach(() => stopFollowing());
 
 const usePools = async (image: string) => world.putPools(examplePools({ pools: [{ image }] }));
-const reasons = async () => (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map((key) => key.wait_reason);
-const ended = async () => (await world.workers()).filter(({ status }) => status === 'completed' || status === 'failed');
+const reasons = async () =>
+  (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map(
+    (key) => key.wait_reason,
+  );
+const ended = async () =>
+  (await world.workers()).filter(({ status }) => status === 'completed' || status === 'failed');
 
 /** The scheduler's work until `count` workers have ended and all that follows is done. */
 async function workUntilEnded(count: number): Promise<void> {
@@ -36,46 +40,55 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
   test.each([
     ['ends with 0', 'runner:2.329.0', { status: 'completed', exit_code: 0 }],
     ['ends with 7', 'runner:2.335.1', { status: 'failed', exit_code: 7 }],
-  ])('that %s is known within two pods for what it is, and no third is made', async (_how, image, how) => {
-    await usePools(image);
-    await world.queueJob();
-    await workUntilEnded(1);
-    expect(await reasons()).not.toEqual(['runner_outdated']);
-    await workUntilEnded(2);
-    await waitFor('the reason', async () => {
-      await world.match();
-      await world.runTasks();
-      return (await reasons()).includes('runner_outdated');
-    });
-    const workers = await ended();
-    expect(workers).toMatchObject([how, how]);
-    for (const worker of workers) {
-      expect(worker).toMatchObject({ stop_reason: 'outdated_runner', unexplained_until: null });
-    }
-    expect((await world.workers()).filter(({ registered_at: registeredAt }) => registeredAt !== null)).toHaveLength(2);
-    const breakers = await world.db
-      .selectFrom('breakers')
-      .select(['subject_id', 'failure_class', 'pauses'])
-      .orderBy('subject_id')
-      .execute();
-    expect(breakers).toEqual([
-      { subject_id: 'linux', failure_class: 'outdated_runner', pauses: 0 },
-      { subject_id: `linux@${world.entityId}`, failure_class: 'outdated_runner', pauses: 1 },
-    ]);
-  });
+  ])(
+    'that %s is known within two pods for what it is, and no third is made',
+    async (_how, image, how) => {
+      await usePools(image);
+      await world.queueJob();
+      await workUntilEnded(1);
+      expect(await reasons()).not.toEqual(['runner_outdated']);
+      await workUntilEnded(2);
+      await waitFor('the reason', async () => {
+        await world.match();
+        await world.runTasks();
+        return (await reasons()).includes('runner_outdated');
+      });
+      const workers = await ended();
+      expect(workers).toMatchObject([how, how]);
+      for (const worker of workers) {
+        expect(worker).toMatchObject({ stop_reason: 'outdated_runner', unexplained_until: null });
+      }
+      expect(
+        (await world.workers()).filter(({ registered_at: registeredAt }) => registeredAt !== null),
+      ).toHaveLength(2);
+      const breakers = await world.db
+        .selectFrom('breakers')
+        .select(['subject_id', 'failure_class', 'pauses'])
+        .orderBy('subject_id')
+        .execute();
+      expect(breakers).toEqual([
+        { subject_id: 'linux', failure_class: 'outdated_runner', pauses: 0 },
+        { subject_id: `linux@${world.entityId}`, failure_class: 'outdated_runner', pauses: 1 },
+      ]);
+    },
+  );
 
   test('that ends with 0 says with its version what is wrong', async () => {
     await usePools('runner:2.329.0');
     await world.queueJob();
     await workUntilEnded(1);
     const [worker] = await ended();
-    expect(worker?.failure_info).toMatchObject({ message: expect.stringContaining('(2.329.0): the pool needs a newer image') });
+    expect(worker?.failure_info).toMatchObject({
+      message: expect.stringContaining('(2.329.0): the pool needs a newer image'),
+    });
   });
 
   test('differs from one that ran a job without a delivery: that still stands against its job (C3)', async () => {
     await world.queueJob();
     await workUntilEnded(1);
-    expect(await ended()).toMatchObject([{ status: 'completed', stop_reason: null, unexplained_until: expect.any(Date) }]);
+    expect(await ended()).toMatchObject([
+      { status: 'completed', stop_reason: null, unexplained_until: expect.any(Date) },
+    ]);
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
@@ -84,7 +97,10 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     await world.queueJob();
     world.kube.failNext({ path: '/log$', status: 503 });
     await workUntilEnded(1);
-    const ofPools = world.db.selectFrom('breakers').select('failures').where('subject_id', '=', 'linux');
+    const ofPools = world.db
+      .selectFrom('breakers')
+      .select('failures')
+      .where('subject_id', '=', 'linux');
     const failures = async () => (await ofPools.execute()).map((row) => row.failures);
     expect(await failures()).toEqual([]);
     await world.makeDue();
@@ -101,7 +117,15 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     await world.queueJob();
     world.kube.failNext({ path: '/log$', status: 404, reason: 'NotFound' });
     await workUntilEnded(1);
-    expect(await ended()).toMatchObject([{ stop_reason: null, unexplained_until: expect.any(Date) }]);
-    expect(await world.db.selectFrom('tasks').select('kind').where('kind', '=', 'diagnose-pod').execute()).toEqual([]);
+    expect(await ended()).toMatchObject([
+      { stop_reason: null, unexplained_until: expect.any(Date) },
+    ]);
+    expect(
+      await world.db
+        .selectFrom('tasks')
+        .select('kind')
+        .where('kind', '=', 'diagnose-pod')
+        .execute(),
+    ).toEqual([]);
   });
 });

@@ -29,15 +29,26 @@ describe('podState', () => {
     ['Failed', { containersTerminated: true }, 'failed'],
     ['Failed', ran, 'running'],
     ['Failed', {}, 'pending'],
-  ] as const)('%s with %j is %s: only an end with all containers terminated ends a worker (A3)', (phase, given, expected) => {
-    expect(podState(pod({ phase, ...given })).phase).toBe(expected);
-  });
+  ] as const)(
+    '%s with %j is %s: only an end with all containers terminated ends a worker (A3)',
+    (phase, given, expected) => {
+      expect(podState(pod({ phase, ...given })).phase).toBe(expected);
+    },
+  );
 
   test('takes node, uid, instants and the runner’s exit code from the pod (C8)', () => {
     const endedAt = new Date('2026-01-01T00:02:00Z');
     const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
     const state = podState(
-      pod({ phase: 'Succeeded', containersTerminated: true, ...ran, endedAt, nodeName: 'n1', runner, containers: [runner] }),
+      pod({
+        phase: 'Succeeded',
+        containersTerminated: true,
+        ...ran,
+        endedAt,
+        nodeName: 'n1',
+        runner,
+        containers: [runner],
+      }),
     );
     expect(state).toEqual({
       isUnschedulable: false,
@@ -61,16 +72,25 @@ describe('podState', () => {
 
   test('tells a runner that has ended beside a container that has not (E5)', () => {
     const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
-    expect(podState(pod({ phase: 'Running', ...ran, runner }))).toMatchObject({ phase: 'running', isRunnerOver: true });
+    expect(podState(pod({ phase: 'Running', ...ran, runner }))).toMatchObject({
+      phase: 'running',
+      isRunnerOver: true,
+    });
   });
 
   test('says why a failed pod failed, and what keeps one from starting (P5)', () => {
     const evicted = { podReason: 'Evicted', podMessage: 'low on memory' };
     const told = { failureReason: 'evicted', message: 'Evicted: low on memory' };
-    expect(podState(pod({ phase: 'Failed', containersTerminated: true, ...evicted }))).toMatchObject(told);
+    expect(
+      podState(pod({ phase: 'Failed', containersTerminated: true, ...evicted })),
+    ).toMatchObject(told);
     const stuck = { failureReason: null, stuckReason: 'image_pull', message: 'ImagePullBackOff' };
-    expect(podState(pod({ phase: 'Pending', waitingReason: 'ImagePullBackOff' }))).toMatchObject(stuck);
-    expect(podState(pod({ phase: 'Running', ...ran, waitingReason: 'CrashLoopBackOff' }))).toMatchObject({
+    expect(podState(pod({ phase: 'Pending', waitingReason: 'ImagePullBackOff' }))).toMatchObject(
+      stuck,
+    );
+    expect(
+      podState(pod({ phase: 'Running', ...ran, waitingReason: 'CrashLoopBackOff' })),
+    ).toMatchObject({
       stuckReason: null,
       message: null,
     });

@@ -5,7 +5,8 @@ import { listPods } from '@paddock/kube/pods';
 import { findInstance } from '@paddock/db/instance';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './follow-pods.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { FOLLOWING } from '../scenes/settings.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {
@@ -24,12 +25,17 @@ test.each([
   const jobId = await world.queueJob();
   await world.match();
   await world.runTasks();
-  const name = (await world.workers()).find((worker) => worker.made_for_job_id === jobId)?.pod_name ?? '';
-  await waitFor('the pod to run', async () => (await list()).some((pod) => pod.name === name && pod.phase === 'Running'));
+  const name =
+    (await world.workers()).find((worker) => worker.made_for_job_id === jobId)?.pod_name ?? '';
+  await waitFor('the pod to run', async () =>
+    (await list()).some((pod) => pod.name === name && pod.phase === 'Running'),
+  );
   await world.db.updateTable('workers').set({ assigned_at: assignedAt }).execute();
   await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass, message: 'none' });
   world.kube.endPod({ namespace: 'runners', name, end: 'succeeded' });
-  const pod = await waitFor('the pod to end', async () => (await list()).find((one) => one.name === name && one.phase === 'Succeeded'));
+  const pod = await waitFor('the pod to end', async () =>
+    (await list()).find((one) => one.name === name && one.phase === 'Succeeded'),
+  );
   await takeList({ ...world.parts, ...FOLLOWING }, 'runners', [pod], []);
   expect((await world.workers()).map(({ status }) => status)).toEqual(['completed']);
   expect(await world.db.selectFrom('breakers').selectAll().execute()).toHaveLength(left);

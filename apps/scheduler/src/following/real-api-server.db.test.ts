@@ -25,7 +25,8 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     await Promise.all(followers.splice(0).map((stop) => stop()));
   });
 
-  const workers = async (status: string) => (await world.workers()).filter((worker) => worker.status === status);
+  const workers = async (status: string) =>
+    (await world.workers()).filter((worker) => worker.status === status);
   const areAll = async (status: string, count: number) => (await workers(status)).length === count;
   const row = async (podName: string) => {
     const found = (await world.workers()).find((worker) => worker.pod_name === podName);
@@ -51,7 +52,9 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     expect(ended.map(({ pod_uid }) => pod_uid)).toEqual(ended.map(() => null));
     expect((await world.pods()).map(({ name }) => name).toSorted()).toEqual(running);
     const { registrations } = await world.gitHub.truth();
-    const registered = registrations.map(({ name }) => name).filter((name) => running.includes(name));
+    const registered = registrations
+      .map(({ name }) => name)
+      .filter((name) => running.includes(name));
     expect(registered.toSorted()).toEqual(running);
   }
 
@@ -61,9 +64,15 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     await world.match();
     const [, running] = await Promise.all([world.real.apiServer.kill(), world.runTasks()]);
     expect(running).toBeGreaterThan(0);
-    await world.drive('every attempt to have failed', async () => (await workers('running')).length === 2);
+    await world.drive(
+      'every attempt to have failed',
+      async () => (await workers('running')).length === 2,
+    );
     await world.real.apiServer.start();
-    await world.drive('all to run', async () => (await areAll('running', 6)) && areAll('pending', 0));
+    await world.drive(
+      'all to run',
+      async () => (await areAll('running', 6)) && areAll('pending', 0),
+    );
     await expectOneEach(6);
   });
 
@@ -90,7 +99,10 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     } finally {
       await world.real.apiServer.thaw();
     }
-    await world.drive('all to run', async () => (await areAll('running', jobs)) && areAll('pending', 0));
+    await world.drive(
+      'all to run',
+      async () => (await areAll('running', jobs)) && areAll('pending', 0),
+    );
     expect(await world.pods()).toHaveLength(jobs);
     await expectOneEach(jobs);
   });
@@ -107,7 +119,11 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     const [name = ''] = await runWorkers(1);
     await deletePod(world.cluster, { namespace: 'runners', name });
     await waitFor('the pod to be missed', async () => (await row(name)).stopping_at !== null);
-    expect(await row(name)).toMatchObject({ status: 'running', stop_reason: 'pod_gone', completed_at: null });
+    expect(await row(name)).toMatchObject({
+      status: 'running',
+      stop_reason: 'pod_gone',
+      completed_at: null,
+    });
   });
 
   test.each([
@@ -123,7 +139,13 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
       failure_info: {
         version: 2,
         reason,
-        containers: [expect.objectContaining({ name: 'runner', exitCode: 137, log: expect.stringContaining('Listening for Jobs') })],
+        containers: [
+          expect.objectContaining({
+            name: 'runner',
+            exitCode: 137,
+            log: expect.stringContaining('Listening for Jobs'),
+          }),
+        ],
         events: expect.arrayContaining([expect.objectContaining({ reason: 'Scheduled' })]),
       },
     });
@@ -133,7 +155,9 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     const annotations = { 'test.paddock/start': 'image-pull-error' };
     await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
     await world.queueJob();
-    await world.drive('the pod to be stuck', async () => (await workers('pending')).some((worker) => worker.stuck_reason !== null));
+    await world.drive('the pod to be stuck', async () =>
+      (await workers('pending')).some((worker) => worker.stuck_reason !== null),
+    );
     await world.runTasks();
     const [stuck] = await workers('pending');
     expect(stuck).toMatchObject({
@@ -142,7 +166,9 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
         version: 2,
         reason: 'image_pull',
         message: 'ImagePullBackOff: Back-off pulling image',
-        events: expect.arrayContaining([expect.objectContaining({ type: 'Warning', message: 'Failed to pull image: not found' })]),
+        events: expect.arrayContaining([
+          expect.objectContaining({ type: 'Warning', message: 'Failed to pull image: not found' }),
+        ]),
       },
     });
     const name = stuck?.pod_name ?? '';
@@ -157,20 +183,34 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
   test('a pod whose node was removed is failed by the cluster with its containers still running: its row waits for proof (A3, P2)', async () => {
     const [name = ''] = await runWorkers(1);
     await world.annotate(name, { 'test.paddock/end': 'node-lost' });
-    await waitFor('the cluster to call it failed', async () => (await world.pods()).some(({ phase }) => phase === 'Failed'));
-    await world.admin('DELETE', `/api/v1/namespaces/runners/pods/${name}`, { gracePeriodSeconds: 0 });
+    await waitFor('the cluster to call it failed', async () =>
+      (await world.pods()).some(({ phase }) => phase === 'Failed'),
+    );
+    await world.admin('DELETE', `/api/v1/namespaces/runners/pods/${name}`, {
+      gracePeriodSeconds: 0,
+    });
     await waitFor('the pod to be missed', async () => (await row(name)).stopping_at !== null);
-    expect(await row(name)).toMatchObject({ status: 'running', completed_at: null, stop_reason: 'pod_gone' });
+    expect(await row(name)).toMatchObject({
+      status: 'running',
+      completed_at: null,
+      stop_reason: 'pod_gone',
+    });
   });
 
   test('a pod cut off from the cluster while its runner works on: not ready, deleted, and there for ever; its row lives (A3, P2)', async () => {
     const [name = ''] = await runWorkers(1);
     await world.annotate(name, { 'test.paddock/delete': 'never' });
     const conditions = [{ type: 'Ready', status: 'False', reason: 'NodeNotReady' }];
-    await world.admin('PATCH', `/api/v1/namespaces/runners/pods/${name}/status`, { status: { conditions } });
+    await world.admin('PATCH', `/api/v1/namespaces/runners/pods/${name}/status`, {
+      status: { conditions },
+    });
     await world.admin('DELETE', `/api/v1/namespaces/runners/pods/${name}`);
     await waitFor('the deletion to be seen', async () => (await row(name)).terminating_at !== null);
-    expect(await row(name)).toMatchObject({ status: 'running', completed_at: null, stopping_at: null });
+    expect(await row(name)).toMatchObject({
+      status: 'running',
+      completed_at: null,
+      stopping_at: null,
+    });
     // Lets the pod go at last.
     await world.annotate(name, { 'test.paddock/delete': null as unknown as string });
     await waitFor('the pod to be missed', async () => (await row(name)).stopping_at !== null);

@@ -2,7 +2,11 @@ import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
 import { isBadData } from '@paddock/db/connection/errors';
 import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { Database } from '@paddock/db/schema/tables';
-import { type PodTransition, type RecordedPods, recordPodStates } from '@paddock/db/workers/worker-pods';
+import {
+  type PodTransition,
+  type RecordedPods,
+  recordPodStates,
+} from '@paddock/db/workers/worker-pods';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
@@ -25,7 +29,10 @@ export interface Recording extends Noting {
  * follows, because it locks rows that provisioning writes. Adopts pods without a row; `withoutRow`
  * names those that it could not adopt. Skips only the pod whose state PostgreSQL cannot store.
  */
-export async function recordPods(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
+export async function recordPods(
+  parts: Recording,
+  pods: readonly ObservedPod[],
+): Promise<{ withoutRow: readonly string[] }> {
   if (pods.length === 0) return { withoutRow: [] };
   try {
     return await recordTogether(parts, pods);
@@ -37,15 +44,23 @@ export async function recordPods(parts: Recording, pods: readonly ObservedPod[])
       return { withoutRow: [] };
     }
     const middle = Math.ceil(pods.length / 2);
-    const halves = [await recordPods(parts, pods.slice(0, middle)), await recordPods(parts, pods.slice(middle))];
+    const halves = [
+      await recordPods(parts, pods.slice(0, middle)),
+      await recordPods(parts, pods.slice(middle)),
+    ];
     return { withoutRow: halves.flatMap(({ withoutRow }) => withoutRow) };
   }
 }
 
-async function recordTogether(parts: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: readonly string[] }> {
+async function recordTogether(
+  parts: Recording,
+  pods: readonly ObservedPod[],
+): Promise<{ withoutRow: readonly string[] }> {
   const { db, unexplainedGraceMs, events } = parts;
   const states = pods.map(podState);
-  const { changed, unknown } = states.some(({ phase, stuckReason }) => phase === 'succeeded' || phase === 'failed' || stuckReason !== null)
+  const { changed, unknown } = states.some(
+    ({ phase, stuckReason }) => phase === 'succeeded' || phase === 'failed' || stuckReason !== null,
+  )
     ? await db.transaction().execute((trx) => recordWithFollowUps(trx, states, unexplainedGraceMs))
     : await recordPodStates(db, states, unexplainedGraceMs);
   for (const transition of changed) {
@@ -65,20 +80,37 @@ async function recordTogether(parts: Recording, pods: readonly ObservedPod[]): P
  * against the pool. It is unexplained like any other: after a restore, such a pod may have run a
  * job that seems to wait.
  */
-async function adoptPods({ db, events, unexplainedGraceMs }: Recording, pods: readonly ObservedPod[]): Promise<{ withoutRow: string[] }> {
-  const read = pods.map((pod) => ({ name: pod.name, worker: podToAdopt(pod), state: podState(pod) }));
-  const readable = read.flatMap(({ worker, state }) => (worker === undefined ? [] : [{ worker, state }]));
+async function adoptPods(
+  { db, events, unexplainedGraceMs }: Recording,
+  pods: readonly ObservedPod[],
+): Promise<{ withoutRow: string[] }> {
+  const read = pods.map((pod) => ({
+    name: pod.name,
+    worker: podToAdopt(pod),
+    state: podState(pod),
+  }));
+  const readable = read.flatMap(({ worker, state }) =>
+    worker === undefined ? [] : [{ worker, state }],
+  );
   const { adopted, changed, unknown } = await db.transaction().execute(async (trx) => {
     const names = await adoptWorkers(
       trx,
       readable.map(({ worker }) => worker),
     );
     const states = readable.map(({ state }) => state);
-    return { adopted: new Set(names), ...(await recordWithFollowUps(trx, states, unexplainedGraceMs, followUps)) };
+    return {
+      adopted: new Set(names),
+      ...(await recordWithFollowUps(trx, states, unexplainedGraceMs, followUps)),
+    };
   });
   for (const { worker } of readable) if (adopted.has(worker.podName)) events.podAdopted(worker);
   for (const transition of changed) events.podChanged(transition);
-  return { withoutRow: [...unknown, ...read.filter(({ worker }) => worker === undefined).map(({ name }) => name)] };
+  return {
+    withoutRow: [
+      ...unknown,
+      ...read.filter(({ worker }) => worker === undefined).map(({ name }) => name),
+    ],
+  };
 }
 
 async function recordWithFollowUps(
@@ -98,7 +130,9 @@ async function recordWithFollowUps(
  */
 const followUpsOfSeen = (transition: PodTransition) => [
   ...followUps(transition),
-  ...(transition.status === 'completed' && transition.unexplained ? [diagnoseTask(transition.podName)] : []),
+  ...(transition.status === 'completed' && transition.unexplained
+    ? [diagnoseTask(transition.podName)]
+    : []),
 ];
 
 /**

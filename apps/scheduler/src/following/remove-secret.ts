@@ -10,12 +10,22 @@ import type { Kysely } from 'kysely';
  * Deletes an ended worker's Secret; its pod stays readable for hours. A Secret that is already gone
  * counts as deleted.
  */
-export function createRemoveSecret({ db, cluster }: { db: Kysely<Database>; cluster: Cluster }): Handler {
+export function createRemoveSecret({
+  db,
+  cluster,
+}: {
+  db: Kysely<Database>;
+  cluster: Cluster;
+}): Handler {
   return async (task) => {
     const worker = await findWorkerPlace(db, task.subject.id);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
-    if (worker.status === 'pending' || worker.status === 'running') return done({ kept: worker.status });
-    const secret = await deleteSecret(cluster, { namespace: worker.namespace, name: worker.podName });
+    if (worker.status === 'pending' || worker.status === 'running')
+      return done({ kept: worker.status });
+    const secret = await deleteSecret(cluster, {
+      namespace: worker.namespace,
+      name: worker.podName,
+    });
     await markSecretDeleted(db, worker.podName);
     return done({ secret });
   };

@@ -28,11 +28,23 @@ const MOST_AT_ONCE = 20;
  * being pulled. Returns how many stops it requested.
  */
 export async function stopUnstartable(
-  { db, cluster, events }: { db: Kysely<Database>; cluster: Cluster; events: Pick<SchedulerEvents, 'unstartableStopped'> },
+  {
+    db,
+    cluster,
+    events,
+  }: {
+    db: Kysely<Database>;
+    cluster: Cluster;
+    events: Pick<SchedulerEvents, 'unstartableStopped'>;
+  },
   signal: AbortSignal,
 ): Promise<number> {
   const unstartable: UnstartableWorker[] = [];
-  for (const worker of await findUnstartableWorkers(db, { afterMs: FAILING_MS, ...BOUND, mostAtOnce: MOST_AT_ONCE })) {
+  for (const worker of await findUnstartableWorkers(db, {
+    afterMs: FAILING_MS,
+    ...BOUND,
+    mostAtOnce: MOST_AT_ONCE,
+  })) {
     const progress = await readPullProgress(cluster, worker, signal);
     if (progress === 'unknown' || signal.aborted) break;
     if (progress === 'none') unstartable.push(worker);
@@ -58,7 +70,9 @@ async function readPullProgress(
 ): Promise<'pulling' | 'none' | 'unknown'> {
   if (reason !== 'image_pull') return 'none';
   try {
-    return isPulling(await podEvents(cluster, { namespace, name, uid }, signal)) ? 'pulling' : 'none';
+    return isPulling(await podEvents(cluster, { namespace, name, uid }, signal))
+      ? 'pulling'
+      : 'none';
   } catch (error) {
     if (signal.aborted) return 'unknown';
     if (!(error instanceof KubeError)) throw error;

@@ -7,7 +7,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { noteStuckPods, takeChanges, takeList } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { FOLLOWING } from '../scenes/settings.scene.ts';
 
 let world: SchedulerWorld;
 let instance: string;
@@ -22,8 +23,15 @@ const parts = () => ({ ...world.parts, ...FOLLOWING });
 const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
 const relist = async () => takeList(parts(), 'runners', await list(), []);
 const diagnoses = async () =>
-  (await world.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'diagnose-pod').execute()).map((task) => task.subject_id);
-const breakers = () => world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'failures']).execute();
+  (
+    await world.db
+      .selectFrom('tasks')
+      .select('subject_id')
+      .where('kind', '=', 'diagnose-pod')
+      .execute()
+  ).map((task) => task.subject_id);
+const breakers = () =>
+  world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'failures']).execute();
 
 /** A worker of a pool whose pods start as the annotation says, seen once that is what they do. */
 async function startWorker(start: string | undefined, isSo: (pod: ObservedPod) => boolean) {
@@ -38,7 +46,11 @@ async function startWorker(start: string | undefined, isSo: (pod: ObservedPod) =
 }
 
 async function row(podName: string) {
-  return world.db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
+  return world.db
+    .selectFrom('workers')
+    .selectAll()
+    .where('pod_name', '=', podName)
+    .executeTakeFirstOrThrow();
 }
 
 const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
@@ -52,13 +64,25 @@ const age = (podName: string, column: 'pod_created_at' | 'terminating_at') =>
 
 describe('a pod that does not start (C8, P5)', () => {
   test.each([
-    ['image-pull-error', 'image_pull', 'Back-off pulling image', [{ subject_type: 'pool', failure_class: 'image_pull', failures: 1 }]],
+    [
+      'image-pull-error',
+      'image_pull',
+      'Back-off pulling image',
+      [{ subject_type: 'pool', failure_class: 'image_pull', failures: 1 }],
+    ],
     ['unschedulable', 'unschedulable', '0/1 nodes are available: 1 Insufficient cpu.', []],
   ])(
     'for %s says so in its row at once, is diagnosed once, and counts against its pool if that is at fault',
     async (start, reason, why, counted) => {
-      const pod = await startWorker(start, ({ waitingReason, unschedulable }) => (waitingReason ?? unschedulable) !== undefined);
-      expect(await row(pod.name)).toMatchObject({ status: 'pending', stuck_reason: reason, failure_info: { version: 1 } });
+      const pod = await startWorker(
+        start,
+        ({ waitingReason, unschedulable }) => (waitingReason ?? unschedulable) !== undefined,
+      );
+      expect(await row(pod.name)).toMatchObject({
+        status: 'pending',
+        stuck_reason: reason,
+        failure_info: { version: 1 },
+      });
       expect((await row(pod.name)).stuck_at).not.toBeNull();
       expect(await diagnoses()).toEqual([pod.name]);
       await world.runTasks();
@@ -78,7 +102,10 @@ describe('a pod that does not start (C8, P5)', () => {
   );
 
   test('for another reason than before is diagnosed anew', async () => {
-    const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+    const pod = await startWorker(
+      'image-pull-error',
+      ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
+    );
     await world.runTasks();
     await seen(pod, { waitingReason: 'CreateContainerConfigError' });
     expect((await row(pod.name)).stuck_reason).toBe('container_config');
@@ -86,9 +113,16 @@ describe('a pod that does not start (C8, P5)', () => {
   });
 
   test('for a sidecar’s image, and whose runner runs nevertheless, is not stopped (C8)', async () => {
-    const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+    const pod = await startWorker(
+      'image-pull-error',
+      ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
+    );
     await seen(pod, { runningAt: new Date() });
-    expect(await row(pod.name)).toMatchObject({ status: 'pending', stuck_reason: 'image_pull', running_at: expect.any(Date) });
+    expect(await row(pod.name)).toMatchObject({
+      status: 'pending',
+      stuck_reason: 'image_pull',
+      running_at: expect.any(Date),
+    });
     await world.db
       .updateTable('workers')
       .set({ stuck_at: minutesAgo(1) })
@@ -97,12 +131,20 @@ describe('a pod that does not start (C8, P5)', () => {
   });
 
   test('and then does is as if nothing had been', async () => {
-    const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+    const pod = await startWorker(
+      'image-pull-error',
+      ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
+    );
     await world.runTasks();
     const { waitingReason, ...rest } = pod;
     await seen({ ...rest, phase: 'Running', runningAt: new Date() });
     expect(waitingReason).toBeDefined();
-    expect(await row(pod.name)).toMatchObject({ status: 'running', stuck_reason: null, stuck_at: null, failure_info: null });
+    expect(await row(pod.name)).toMatchObject({
+      status: 'running',
+      stuck_reason: null,
+      stuck_at: null,
+      failure_info: null,
+    });
   });
 
   test('and says nothing of why is found by its age, once, and shows its events (C8)', async () => {
@@ -110,8 +152,12 @@ describe('a pod that does not start (C8, P5)', () => {
     expect(await noteStuckPods(parts())).toBe(0);
     await age(pod.name, 'pod_created_at');
     const noteTwice = async () =>
-      expect(await Promise.all([noteStuckPods(parts()), noteStuckPods(parts())])).toEqual(expect.arrayContaining([0, 1]));
-    expect(await world.growth('paddock_pods_stuck_total{pool="linux",reason="slow_start"}', noteTwice)).toBe(1);
+      expect(await Promise.all([noteStuckPods(parts()), noteStuckPods(parts())])).toEqual(
+        expect.arrayContaining([0, 1]),
+      );
+    expect(
+      await world.growth('paddock_pods_stuck_total{pool="linux",reason="slow_start"}', noteTwice),
+    ).toBe(1);
     expect(await diagnoses()).toEqual([pod.name]);
     await world.runTasks();
     await relist();
@@ -119,10 +165,18 @@ describe('a pod that does not start (C8, P5)', () => {
     expect(await row(pod.name)).toMatchObject({
       status: 'pending',
       stuck_reason: 'slow_start',
-      failure_info: { version: 2, reason: 'slow_start', events: [expect.objectContaining({ reason: 'Scheduled' })] },
+      failure_info: {
+        version: 2,
+        reason: 'slow_start',
+        events: [expect.objectContaining({ reason: 'Scheduled' })],
+      },
     });
     await seen(pod, { phase: 'Running', runningAt: new Date() });
-    expect(await row(pod.name)).toMatchObject({ status: 'running', stuck_reason: null, failure_info: null });
+    expect(await row(pod.name)).toMatchObject({
+      status: 'running',
+      stuck_reason: null,
+      failure_info: null,
+    });
   });
 });
 
@@ -151,13 +205,24 @@ describe('a pod that is deleted and does not go (A3, P2)', () => {
     await seen(pod, { deletionTimestamp: new Date() });
     await age(pod.name, 'terminating_at');
     await noteStuckPods(parts());
-    await seen(pod, { phase: 'Failed', containersTerminated: true, disruption: 'DeletionByTaintManager' });
-    expect(await row(pod.name)).toMatchObject({ status: 'failed', stop_reason: 'node_lost', stuck_reason: null });
+    await seen(pod, {
+      phase: 'Failed',
+      containersTerminated: true,
+      disruption: 'DeletionByTaintManager',
+    });
+    expect(await row(pod.name)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'node_lost',
+      stuck_reason: null,
+    });
   });
 });
 
 test('what is diagnosed while it recovers is not written over a worker that does well (D6)', async () => {
-  const pod = await startWorker('image-pull-error', ({ waitingReason }) => waitingReason === 'ImagePullBackOff');
+  const pod = await startWorker(
+    'image-pull-error',
+    ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
+  );
   await world.db.updateTable('workers').set({ stuck_reason: null, failure_info: null }).execute();
   await world.runTasks();
   expect((await row(pod.name)).failure_info).toBeNull();

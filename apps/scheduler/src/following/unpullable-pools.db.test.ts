@@ -9,7 +9,8 @@ import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
 
@@ -27,7 +28,9 @@ const list = async () => (await listPods(world.cluster, { namespace: 'runners', 
 const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
   takeChanges(parts(), [{ type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' }]);
 
-const BROKEN = { template: { metadata: { annotations: { 'test.paddock/start': 'image-pull-error' } } } };
+const BROKEN = {
+  template: { metadata: { annotations: { 'test.paddock/start': 'image-pull-error' } } },
+};
 const OTHER = { name: 'other', labels: ['self-hosted', 'other'] };
 const breakImage = () => world.putPools(examplePools({ pools: [BROKEN, OTHER] }));
 const mendImage = () => world.putPools(examplePools({ pools: [{}, OTHER] }));
@@ -41,7 +44,11 @@ async function makeWorkers(): Promise<readonly ObservedPod[]> {
   await world.runTasks();
   const pods = await waitFor('the pods to start or fail', async () => {
     const now = await list();
-    return now.every(({ phase, waitingReason }) => phase === 'Running' || waitingReason !== undefined) ? now : undefined;
+    return now.every(
+      ({ phase, waitingReason }) => phase === 'Running' || waitingReason !== undefined,
+    )
+      ? now
+      : undefined;
   });
   await takeList(parts(), 'runners', pods, []);
   return pods;
@@ -57,8 +64,10 @@ async function makeFailing(): Promise<ObservedPod> {
   return pod;
 }
 
-const workersOf = async (pool: string) => (await world.workers()).filter((worker) => worker.k8s_pool === pool);
-const runningOf = async (pool: string) => (await workersOf(pool)).filter(({ status }) => status === 'running').length;
+const workersOf = async (pool: string) =>
+  (await world.workers()).filter((worker) => worker.k8s_pool === pool);
+const runningOf = async (pool: string) =>
+  (await workersOf(pool)).filter(({ status }) => status === 'running').length;
 
 const stopHopeless = () => stopUnstartable(parts(), new AbortController().signal);
 
@@ -91,7 +100,9 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
       await pausesOver();
       await world.makeDue();
       await makeWorkers();
-      expect((await workersOf('linux')).filter((worker) => worker.registered_at !== null)).toHaveLength(4 + round);
+      expect(
+        (await workersOf('linux')).filter((worker) => worker.registered_at !== null),
+      ).toHaveLength(4 + round);
       expect(await runningOf('other')).toBe(round);
     }
     await mendImage();
@@ -111,16 +122,23 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
     ['that was registered since the last failure, closes it', null, 'image_pull', '-1 minute', 0],
     ['that was registered before the last failure, does not', null, 'image_pull', '1 minute', 1],
     ['says nothing of runners that fail later', null, 'exit_code', '-1 minute', 1],
-  ])('is tried again by its breaker: a start of a worker %s', async (_what, stuckReason, failureClass, since, left) => {
-    const pod = await makeFailing();
-    await world.db.deleteFrom('breakers').execute();
-    await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass, message: 'before' });
-    await sql`update breakers set failed_at = now() + ${since}::interval`.execute(world.db);
-    await world.db.updateTable('workers').set({ stuck_reason: stuckReason }).execute();
-    const { waitingReason: _waits, ...rest } = pod;
-    await seen({ ...rest, phase: 'Running', runningAt: new Date() });
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toHaveLength(left);
-  });
+  ])(
+    'is tried again by its breaker: a start of a worker %s',
+    async (_what, stuckReason, failureClass, since, left) => {
+      const pod = await makeFailing();
+      await world.db.deleteFrom('breakers').execute();
+      await noteFailure(world.parts, {
+        subject: poolBreaker('linux'),
+        failureClass,
+        message: 'before',
+      });
+      await sql`update breakers set failed_at = now() + ${since}::interval`.execute(world.db);
+      await world.db.updateTable('workers').set({ stuck_reason: stuckReason }).execute();
+      const { waitingReason: _waits, ...rest } = pod;
+      await seen({ ...rest, phase: 'Running', runningAt: new Date() });
+      expect(await world.db.selectFrom('breakers').selectAll().execute()).toHaveLength(left);
+    },
+  );
 
   test.each(['image_pull', 'container_config', 'node_refused'])(
     'after many failed trials is tried again within a minute: %s',
@@ -128,20 +146,39 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
       const pod = await makeFailing();
       await world.db.deleteFrom('breakers').execute();
       for (let count = 0; count < BREAKER_RULES.failures; count += 1)
-        await noteFailure(world.parts, { subject: poolBreaker('linux'), failureClass, message: 'before' });
+        await noteFailure(world.parts, {
+          subject: poolBreaker('linux'),
+          failureClass,
+          message: 'before',
+        });
       await world.db
         .updateTable('breakers')
         .set({ pauses: 9, paused_until: new Date(0) })
         .execute();
-      await world.db.updateTable('workers').set({ stuck_reason: null, stuck_at: null, failure_info: null }).execute();
-      const reasons = { image_pull: 'ErrImagePull', container_config: 'CreateContainerConfigError' } as const;
+      await world.db
+        .updateTable('workers')
+        .set({ stuck_reason: null, stuck_at: null, failure_info: null })
+        .execute();
+      const reasons = {
+        image_pull: 'ErrImagePull',
+        container_config: 'CreateContainerConfigError',
+      } as const;
       const { waitingReason: _waits, ...rest } = pod;
       await (failureClass === 'node_refused'
         ? seen({ ...rest, phase: 'Failed', podReason: 'OutOfcpu', containersTerminated: true })
-        : seen({ ...rest, waitingReason: failureClass === 'image_pull' ? reasons.image_pull : reasons.container_config }));
-      const [breaker] = await world.db.selectFrom('breakers').select(['failure_class', 'pauses', 'paused_until']).execute();
+        : seen({
+            ...rest,
+            waitingReason:
+              failureClass === 'image_pull' ? reasons.image_pull : reasons.container_config,
+          }));
+      const [breaker] = await world.db
+        .selectFrom('breakers')
+        .select(['failure_class', 'pauses', 'paused_until'])
+        .execute();
       expect(breaker).toMatchObject({ failure_class: failureClass, pauses: 10 });
-      expect((breaker?.paused_until?.getTime() ?? Infinity) - Date.now()).toBeLessThanOrEqual(60_000);
+      expect((breaker?.paused_until?.getTime() ?? Infinity) - Date.now()).toBeLessThanOrEqual(
+        60_000,
+      );
     },
   );
 });

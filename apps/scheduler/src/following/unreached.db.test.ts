@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findInstance } from '@paddock/db/instance';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { FOLLOWING, NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeList } from './follow-pods.ts';
 
 let world: SchedulerWorld;
@@ -21,9 +22,19 @@ async function endedSilently(...silentLog: string[]) {
   await world.queueJob();
   await world.match();
   await world.runTasks();
-  const list = async () => (await listPods(world.cluster, { namespace: NAMESPACE, instance: await findInstance(world.db) })).pods;
-  const pod = await waitFor('the pod to run', async () => (await list()).find(({ phase }) => phase === 'Running'));
-  await waitFor('its log', () => Promise.resolve(world.kube.runnerLog(NAMESPACE, pod.name).length >= silentLog.length));
+  const list = async () =>
+    (
+      await listPods(world.cluster, {
+        namespace: NAMESPACE,
+        instance: await findInstance(world.db),
+      })
+    ).pods;
+  const pod = await waitFor('the pod to run', async () =>
+    (await list()).find(({ phase }) => phase === 'Running'),
+  );
+  await waitFor('its log', () =>
+    Promise.resolve(world.kube.runnerLog(NAMESPACE, pod.name).length >= silentLog.length),
+  );
   world.kube.setRunnerFaults({});
   world.kube.endPod({ namespace: NAMESPACE, name: pod.name, end: 'succeeded' });
   await waitFor('the pod to end', async () => (await list())[0]?.phase === 'Succeeded');
@@ -38,7 +49,10 @@ const NOT_KNOWN =
 
 describe('a runner that ends well (C3, P5)', () => {
   test('and never reached GitHub leaves its trace: why, its log, its events; its end stays unexplained', async () => {
-    const row = await endedSilently(NOT_KNOWN, 'Runner listener exit with terminated error, stop the service, no retry needed.');
+    const row = await endedSilently(
+      NOT_KNOWN,
+      'Runner listener exit with terminated error, stop the service, no retry needed.',
+    );
     expect(row).toMatchObject({
       status: 'completed',
       unexplained_until: expect.any(Date),
@@ -52,12 +66,17 @@ describe('a runner that ends well (C3, P5)', () => {
   });
 
   test('leaves its trace without its log where the pool keeps none', async () => {
-    await world.putPools({ ...world.pools, pools: world.pools.pools.map((pool) => Object.assign({}, pool, { keepLogs: false })) });
+    await world.putPools({
+      ...world.pools,
+      pools: world.pools.pools.map((pool) => Object.assign({}, pool, { keepLogs: false })),
+    });
     const row = await endedSilently('the secret of the job', NOT_KNOWN);
     expect(row).toMatchObject({
       failure_info: {
         message: expect.stringContaining('a registration that GitHub does not know'),
-        containers: [{ name: 'runner', exitCode: 0, log: null, logMissing: 'the pool keeps no logs' }],
+        containers: [
+          { name: 'runner', exitCode: 0, log: null, logMissing: 'the pool keeps no logs' },
+        ],
       },
     });
     expect(JSON.stringify(row)).not.toContain('the secret of the job');
@@ -67,6 +86,10 @@ describe('a runner that ends well (C3, P5)', () => {
     ['after it had listened', ['2026-08-17 14:15:44Z: Listening for Jobs', NOT_KNOWN]],
     ['with nothing in its log that tells why', ['hello']],
   ])('%s is said nothing of', async (_when, log) => {
-    expect(await endedSilently(...log)).toMatchObject({ status: 'completed', unexplained_until: expect.any(Date), failure_info: null });
+    expect(await endedSilently(...log)).toMatchObject({
+      status: 'completed',
+      unexplained_until: expect.any(Date),
+      failure_info: null,
+    });
   });
 });

@@ -7,7 +7,8 @@ import { listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { FOLLOWING, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
 
@@ -25,7 +26,9 @@ const list = async () => (await listPods(world.cluster, { namespace: 'runners', 
 const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
   takeChanges(parts(), [{ type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' }]);
 
-const BROKEN = { template: { metadata: { annotations: { 'test.paddock/start': 'image-pull-error' } } } };
+const BROKEN = {
+  template: { metadata: { annotations: { 'test.paddock/start': 'image-pull-error' } } },
+};
 const OTHER = { name: 'other', labels: ['self-hosted', 'other'] };
 const breakImage = () => world.putPools(examplePools({ pools: [BROKEN, OTHER] }));
 const mendImage = () => world.putPools(examplePools({ pools: [{}, OTHER] }));
@@ -39,7 +42,11 @@ async function makeWorkers(): Promise<readonly ObservedPod[]> {
   await world.runTasks();
   const pods = await waitFor('the pods to start or fail', async () => {
     const now = await list();
-    return now.every(({ phase, waitingReason }) => phase === 'Running' || waitingReason !== undefined) ? now : undefined;
+    return now.every(
+      ({ phase, waitingReason }) => phase === 'Running' || waitingReason !== undefined,
+    )
+      ? now
+      : undefined;
   });
   await takeList(parts(), 'runners', pods, []);
   return pods;
@@ -65,17 +72,34 @@ const passMinute = () =>
     .where('stuck_at', 'is not', null)
     .execute();
 const stops = async () =>
-  (await world.db.selectFrom('tasks').select('subject_id').where('kind', '=', 'stop-worker').execute()).map((task) => task.subject_id);
+  (
+    await world.db
+      .selectFrom('tasks')
+      .select('subject_id')
+      .where('kind', '=', 'stop-worker')
+      .execute()
+  ).map((task) => task.subject_id);
 
 /** What a kubelet says of a pod, as a kubelet says it. */
-async function say(pod: ObservedPod, reason: string, at: Date, container = 'runner'): Promise<void> {
+async function say(
+  pod: ObservedPod,
+  reason: string,
+  at: Date,
+  container = 'runner',
+): Promise<void> {
   const { namespace, name, uid } = pod;
   const instant = at.toISOString().replace(/\.\d+/, '');
   const body = {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `${name}.${container}.${reason.toLowerCase()}`, namespace },
-    involvedObject: { kind: 'Pod', name, namespace, uid, fieldPath: `spec.containers{${container}}` },
+    involvedObject: {
+      kind: 'Pod',
+      name,
+      namespace,
+      uid,
+      fieldPath: `spec.containers{${container}}`,
+    },
     reason,
     message: `${reason} image`,
     type: 'Normal',
@@ -104,9 +128,12 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     const pod = await makeFailing();
     await passMinute();
     const [before] = await world.workers();
-    for (const waitingReason of ['ErrImagePull', 'ImagePullBackOff', 'ErrImagePull']) await seen(pod, { waitingReason });
+    for (const waitingReason of ['ErrImagePull', 'ImagePullBackOff', 'ErrImagePull'])
+      await seen(pod, { waitingReason });
     expect(await world.workers()).toEqual([before]);
-    expect(await world.db.selectFrom('breakers').select('failures').execute()).toEqual([{ failures: 1 }]);
+    expect(await world.db.selectFrom('breakers').select('failures').execute()).toEqual([
+      { failures: 1 },
+    ]);
   });
 
   test('is replaced at once, and its end says why', async () => {
@@ -117,9 +144,15 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     await makeWorkers();
     const [first, second] = await world.workers();
     expect(second).toMatchObject({ status: 'running' });
-    for (let step = 0; step < 6 && (await list()).some(({ name }) => name === pod.name); step += 1) {
+    for (
+      let step = 0;
+      step < 6 && (await list()).some(({ name }) => name === pod.name);
+      step += 1
+    ) {
       const past = { idle_since: minutesAgo(2), registration_gone_at: minutesAgo(2) };
-      const { registration_gone_at: gone } = (await world.workers())[0] ?? { registration_gone_at: null };
+      const { registration_gone_at: gone } = (await world.workers())[0] ?? {
+        registration_gone_at: null,
+      };
       await world.db
         .updateTable('workers')
         .set(gone === null ? { idle_since: past.idle_since } : past)
@@ -128,11 +161,16 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
       await world.makeDue();
       await world.runTasks();
     }
-    await waitFor('the pod to go', async () => !(await list()).some(({ name }) => name === pod.name));
+    await waitFor(
+      'the pod to go',
+      async () => !(await list()).some(({ name }) => name === pod.name),
+    );
     await takeChanges(parts(), [{ type: 'deleted', pod, resourceVersion: '9' }]);
     await world.makeDue();
     await world.runTasks();
-    expect((await world.workers()).find(({ pod_name }) => pod_name === first?.pod_name)).toMatchObject({
+    expect(
+      (await world.workers()).find(({ pod_name }) => pod_name === first?.pod_name),
+    ).toMatchObject({
       status: 'failed',
       stop_reason: 'image_pull',
       failure_info: { version: 2, reason: 'image_pull' },
@@ -164,28 +202,45 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
   });
 
   test('for a Secret that is missing says which, counts at once, and is stopped likewise', async () => {
-    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }] }));
+    await world.putPools(
+      examplePools({
+        pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }],
+      }),
+    );
     await world.queueJob();
     await world.match();
     await world.runTasks();
-    const pod = await waitFor('the pod to have a node', async () => (await list()).find(({ nodeName }) => nodeName !== undefined));
-    await seen(pod, { waitingReason: 'CreateContainerConfigError', waitingMessage: 'secret "build-token" not found' });
+    const pod = await waitFor('the pod to have a node', async () =>
+      (await list()).find(({ nodeName }) => nodeName !== undefined),
+    );
+    await seen(pod, {
+      waitingReason: 'CreateContainerConfigError',
+      waitingMessage: 'secret "build-token" not found',
+    });
     const [worker] = await world.workers();
-    expect(worker?.failure_info).toMatchObject({ message: 'CreateContainerConfigError: secret "build-token" not found' });
-    expect(await world.db.selectFrom('breakers').select(['failure_class', 'failures']).execute()).toEqual([
-      { failure_class: 'container_config', failures: 1 },
-    ]);
+    expect(worker?.failure_info).toMatchObject({
+      message: 'CreateContainerConfigError: secret "build-token" not found',
+    });
+    expect(
+      await world.db.selectFrom('breakers').select(['failure_class', 'failures']).execute(),
+    ).toEqual([{ failure_class: 'container_config', failures: 1 }]);
     await passMinute();
     expect(await stopHopeless()).toBe(1);
     expect(await world.workers()).toMatchObject([{ stop_reason: 'container_config' }]);
   });
 
   test('and that only takes its time is none', async () => {
-    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }] }));
+    await world.putPools(
+      examplePools({
+        pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }],
+      }),
+    );
     await world.queueJob();
     await world.match();
     await world.runTasks();
-    const pod = await waitFor('the pod to have a node', async () => (await list()).find(({ nodeName }) => nodeName !== undefined));
+    const pod = await waitFor('the pod to have a node', async () =>
+      (await list()).find(({ nodeName }) => nodeName !== undefined),
+    );
     await seen(pod);
     await world.db
       .updateTable('workers')
@@ -206,7 +261,8 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     await makeWorkers();
     await passMinute();
     const bound = { afterMs: 30_000, windowMs: 60_000, mostOfPool: 2 };
-    const found = async (mostAtOnce = 10) => (await findUnstartableWorkers(world.db, { ...bound, mostAtOnce })).length;
+    const found = async (mostAtOnce = 10) =>
+      (await findUnstartableWorkers(world.db, { ...bound, mostAtOnce })).length;
     expect([await found(1), await found()]).toEqual([1, 2]);
     const [first] = await world.workers();
     await world.db

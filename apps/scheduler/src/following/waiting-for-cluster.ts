@@ -18,7 +18,10 @@ const RETRY_ONE_MS = 15_000;
  * attempt. If the API server is away, the cluster's breaker counts it and holds the task. If only a
  * node or a webhook is away, the task waits alone.
  */
-export function waitingForCluster(parts: Noting & { readonly cluster: Cluster }, handler: Handler): Handler {
+export function waitingForCluster(
+  parts: Noting & { readonly cluster: Cluster },
+  handler: Handler,
+): Handler {
   // Saves a statement: each pod that is created closes the breaker as well.
   let hasFailed = false;
   return async (task, signal) => {
@@ -30,7 +33,8 @@ export function waitingForCluster(parts: Noting & { readonly cluster: Cluster },
     } catch (error) {
       if (!(error instanceof KubeError) || !isAway(error.failure)) throw error;
       const { message, retryAfterMs = 0 } = error.failure;
-      if (!(await isClusterAway(parts.cluster, error.failure, signal))) return snooze(Math.max(retryAfterMs, RETRY_ONE_MS), message);
+      if (!(await isClusterAway(parts.cluster, error.failure, signal)))
+        return snooze(Math.max(retryAfterMs, RETRY_ONE_MS), message);
       hasFailed = true;
       const hold = await noteFailure(parts, { subject: ownCluster, failureClass: AWAY, message });
       if (hold === undefined) return snooze(Math.max(retryAfterMs, RETRY_MS), message);

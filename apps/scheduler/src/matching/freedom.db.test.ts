@@ -2,113 +2,38 @@ import { describe, expect, test } from '@jest/globals';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type RawBuilder, sql } from 'kysely';
-import { ACCOUNTS, type AccountKey, CAPS, ENDLESS_MS, type Freedom, LABELS, startFreedom } from '../scenes/freedom.scene.ts';
+import { ACCOUNTS, CAPS } from '../scenes/freedom-configuration.scene.ts';
+import { jobs, steps } from '../scenes/freedom-steps.scene.ts';
+import { type Freedom, startFreedom } from '../scenes/freedom.scene.ts';
 
 const RUNS = 8;
 /** A net for a history that hangs: a busy machine takes minutes for all of them. */
 const NET_MS = 900_000;
 
-type Step = { readonly name: string; readonly take: (world: Freedom) => Promise<unknown>; toString(): string };
+const live = ({ world }: Freedom) =>
+  world.db
+    .selectFrom('workers')
+    .selectAll()
+    .where('status', 'in', ['pending', 'running'])
+    .execute();
 
-const step = <T>(name: string, values: fc.Arbitrary<T>, take: (world: Freedom, value: T) => Promise<unknown>): fc.Arbitrary<Step> =>
-  values.map((value) => ({ name, take: (world) => take(world, value), toString: () => `${name} ${JSON.stringify(value)}` }));
-
-const account = fc.constantFrom<AccountKey>(...ACCOUNTS);
-const jobs = async ({ world }: Freedom) => (await world.gitHub.truth()).jobs;
-const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.max(of.length, 1)];
-
-const queued = step(
-  'queue',
-  fc.tuple(account, fc.nat(1), fc.constantFrom(...LABELS), fc.constantFrom(1, 50, 300, ENDLESS_MS), fc.integer({ min: 1, max: 3 })),
-  async (world, [owner, nth, labels, durationMs, count]) => {
-    for (let n = 0; n < count; n += 1) await world.queue(owner, nth, labels, durationMs);
-  },
-);
-
-const steps = fc.oneof(
-  { arbitrary: queued, weight: 10 },
-  {
-    arbitrary: step('cancel', fc.nat(100), async (world, nth) => {
-      const job = pick(
-        (await jobs(world)).filter(({ status }) => status !== 'completed'),
-        nth,
-      );
-      if (job !== undefined) await world.cancel(job.id);
-    }),
-    weight: 3,
-  },
-  {
-    arbitrary: step('rerun', fc.nat(100), async (world, nth) => {
-      const job = pick(
-        (await jobs(world)).filter(({ status }) => status === 'completed'),
-        nth,
-      );
-      if (job !== undefined) await world.rerun(job.id);
-    }),
-    weight: 2,
-  },
-  {
-    arbitrary: step(
-      'deliveries',
-      fc.constantFrom(
-        {},
-        { dropActions: ['in_progress'] },
-        { dropActions: ['completed'] },
-        { dropActions: ['in_progress', 'completed'] },
-        { dropActions: ['queued'] },
-        { lossRate: 0.5 },
-        { delayMs: [0, 60] as const, duplicateRate: 0.5 },
-      ),
-      (world, faults) => world.world.gitHub.setDeliveryFaults(faults),
-    ),
-    weight: 4,
-  },
-  {
-    arbitrary: step('busy runners look idle, and nobody says that they work', fc.boolean(), async ({ world: { gitHub } }, busyLies) => {
-      await gitHub.setRunnerFaults({ busyLies });
-      await gitHub.setDeliveryFaults(busyLies ? { dropActions: ['in_progress'] } : {});
-    }),
-    weight: 3,
-  },
-  {
-    arbitrary: step('stop a worker', fc.nat(100), async (world, nth) => {
-      await world.askToStop(nth);
-      await world.world.runTasks();
-      await world.letTimePass();
-      await world.endPauses();
-    }),
-    weight: 5,
-  },
-  {
-    arbitrary: step('see repositories', fc.tuple(account, fc.constantFrom<0 | 1 | 'all'>(0, 1, 'all')), (world, [owner, which]) =>
-      world.select(owner, which),
-    ),
-    weight: 2,
-  },
-  { arbitrary: step('end the grace of unexplained ends', fc.constant(0), (world) => world.endGrace()), weight: 1 },
-  { arbitrary: step('uninstall', account, (world, owner) => world.uninstall(owner)), weight: 1 },
-  { arbitrary: step('install', account, (world, owner) => world.install(owner)), weight: 2 },
-  { arbitrary: step('rename', account, (world, owner) => world.rename(owner)), weight: 1 },
-  {
-    arbitrary: step('configure', fc.constantFrom('all' as const, 'some' as const), (world, document) => world.configure(document)),
-    weight: 2,
-  },
-);
-
-const live = ({ world }: Freedom) => world.db.selectFrom('workers').selectAll().where('status', 'in', ['pending', 'running']).execute();
-
-const largest = (counts: Iterable<readonly unknown[]>): number => Math.max(0, ...Array.from(counts, (rows) => rows.length));
+const largest = (counts: Iterable<readonly unknown[]>): number =>
+  Math.max(0, ...Array.from(counts, (rows) => rows.length));
 
 /** At any moment. */
 async function expectWithinBounds(world: Freedom): Promise<void> {
   const pods = await world.activePods();
   const workers = await live(world);
-  expect(largest(Map.groupBy(workers, (worker) => worker.entity_id).values())).toBeLessThanOrEqual(CAPS.entity);
+  expect(largest(Map.groupBy(workers, (worker) => worker.entity_id).values())).toBeLessThanOrEqual(
+    CAPS.entity,
+  );
   const byPool = Map.groupBy(workers, (worker) => worker.k8s_pool);
-  for (const pool of ['linux', 'large', 'gpu'] as const) expect(byPool.get(pool)?.length ?? 0).toBeLessThanOrEqual(CAPS[pool]);
+  for (const pool of ['linux', 'large', 'gpu'] as const)
+    expect(byPool.get(pool)?.length ?? 0).toBeLessThanOrEqual(CAPS[pool]);
   const gpuRepositories = Map.groupBy(byPool.get('gpu') ?? [], (worker) => worker.scope_repo_id);
   expect(largest(gpuRepositories.values())).toBeLessThanOrEqual(CAPS.gpuRepository);
-  // What runs counts in the caps: no pod is alive whose row has ended, and no two rows have one pod.
+  // What runs counts in the caps: no pod is alive whose row has ended, and no two rows have one
+  // pod.
   const names = new Set(workers.map((worker) => worker.pod_name));
   expect(pods.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
   const uids = workers.flatMap((worker) => worker.pod_uid ?? []);
@@ -125,7 +50,9 @@ const unexplained = ({ world }: Freedom) =>
     group by j.demand_key, d.wait_reason
     having d.wait_reason is null and count(*) > (
       select count(*) from workers w where w.demand_key = j.demand_key and w.assigned_at is null
-        and ((w.status in ('pending', 'running') and w.stopping_at is null) or w.unexplained_until > now()))`.execute(world.db);
+        and ((w.status in ('pending', 'running') and w.stopping_at is null) or w.unexplained_until > now()))`.execute(
+    world.db,
+  );
 
 /** Keys that wait for a cap which is not reached. */
 async function unfounded(world: Freedom): Promise<unknown[]> {
@@ -142,9 +69,13 @@ async function unfounded(world: Freedom): Promise<unknown[]> {
   return held.filter((key) => {
     const ofPool = workers.filter((worker) => worker.k8s_pool === key.k8s_pool);
     const isReached = {
-      at_entity_cap: () => workers.filter((worker) => worker.entity_id === key.entity_id).length >= CAPS.entity,
-      at_pool_cap: () => ofPool.length >= (new Map<string, number>(Object.entries(CAPS)).get(key.k8s_pool) ?? 0),
-      at_repository_cap: () => ofPool.filter((worker) => worker.scope_repo_id === key.scope_repo_id).length >= CAPS.gpuRepository,
+      at_entity_cap: () =>
+        workers.filter((worker) => worker.entity_id === key.entity_id).length >= CAPS.entity,
+      at_pool_cap: () =>
+        ofPool.length >= (new Map<string, number>(Object.entries(CAPS)).get(key.k8s_pool) ?? 0),
+      at_repository_cap: () =>
+        ofPool.filter((worker) => worker.scope_repo_id === key.scope_repo_id).length >=
+        CAPS.gpuRepository,
     }[key.wait_reason ?? ''];
     return isReached?.() !== true;
   });
@@ -179,13 +110,21 @@ async function heal(world: Freedom): Promise<void> {
   await world.redeliver();
   const rows = await db.selectFrom('jobs').select(['job_id', 'status']).execute();
   const known = new Map(rows.map((row) => [row.job_id, row.status]));
-  const ours = { waiting: 'pending', queued: 'pending', in_progress: 'running', completed: 'completed' };
-  for (const job of await jobs(world)) if (known.get(job.id) !== ours[job.status]) await world.lookUp(job);
+  const ours = {
+    waiting: 'pending',
+    queued: 'pending',
+    in_progress: 'running',
+    completed: 'completed',
+  };
+  for (const job of await jobs(world))
+    if (known.get(job.id) !== ours[job.status]) await world.lookUp(job);
 }
 
 /** Workers whose runner waits although GitHub has no job for it. */
 const idle = async ({ world }: Freedom) =>
-  (await world.gitHub.truth()).runners.filter(({ state }) => state === 'idle').map(({ name }) => name);
+  (await world.gitHub.truth()).runners
+    .filter(({ state }) => state === 'idle')
+    .map(({ name }) => name);
 
 async function letEverythingEnd(world: Freedom): Promise<void> {
   await waitFor('every job to end', async () => {
@@ -197,7 +136,11 @@ async function letEverythingEnd(world: Freedom): Promise<void> {
     await expectWithinBounds(world);
     if ((await jobs(world)).every(({ status }) => status === 'completed')) return true;
     // An idle runner may keep another from being made.
-    const held = await world.world.db.selectFrom('demand_keys').select('demand_key').where('wait_reason', 'like', 'at_%').execute();
+    const held = await world.world.db
+      .selectFrom('demand_keys')
+      .select('demand_key')
+      .where('wait_reason', 'like', 'at_%')
+      .execute();
     if (held.length > 0) {
       await world.retireIdle(await idle(world));
       await world.letTimePass();
@@ -207,7 +150,11 @@ async function letEverythingEnd(world: Freedom): Promise<void> {
   await waitFor('what is known to be up to date', async () => {
     await heal(world);
     await world.followPods();
-    const open = await world.world.db.selectFrom('jobs').select('job_id').where('status', 'in', ['pending', 'running']).execute();
+    const open = await world.world.db
+      .selectFrom('jobs')
+      .select('job_id')
+      .where('status', 'in', ['pending', 'running'])
+      .execute();
     return open.length === 0;
   });
 }
@@ -220,8 +167,12 @@ async function letSurplusLeave(world: Freedom): Promise<void> {
     await work(world);
     await expectWithinBounds(world);
     const left = await live(world);
-    const isAtRest = left.every((worker) => worker.is_warm && worker.stopping_at === null && worker.assigned_at === null);
-    const places = left.map((worker) => `${worker.k8s_pool} ${worker.entity_id} ${worker.scope_repo_id}`).toSorted();
+    const isAtRest = left.every(
+      (worker) => worker.is_warm && worker.stopping_at === null && worker.assigned_at === null,
+    );
+    const places = left
+      .map((worker) => `${worker.k8s_pool} ${worker.entity_id} ${worker.scope_repo_id}`)
+      .toSorted();
     const names = left.map((worker) => worker.pod_name).toSorted();
     const expected = [await world.warmPlaces(), (await idle(world)).toSorted()];
     return isAtRest && JSON.stringify([places, names]) === JSON.stringify(expected);
@@ -233,16 +184,24 @@ async function findExcess({ world: { db, gitHub }, excuses }: Freedom) {
   const { registrations } = await gitHub.truth();
   const inVain = registrations.filter(({ jobIds }) => jobIds.length === 0).map(({ name }) => name);
   const count = (condition: RawBuilder<unknown>) =>
-    sql<{ count: number }>`select count(*) ${condition}`.execute(db).then(({ rows }) => rows[0]?.count ?? 0);
+    sql<{ count: number }>`select count(*) ${condition}`
+      .execute(db)
+      .then(({ rows }) => rows[0]?.count ?? 0);
   return {
     inVain,
     reasons: {
       ...excuses,
-      ranElsewhere: await count(sql`from jobs j join workers w on w.assigned_job_id = j.job_id where w.demand_key <> j.demand_key`),
+      ranElsewhere: await count(
+        sql`from jobs j join workers w on w.assigned_job_id = j.job_id where w.demand_key <> j.demand_key`,
+      ),
       keptWarm: await count(sql`from workers where is_warm and assigned_job_id is null`),
-      stoppedIdle: await count(sql`from workers where stop_reason = 'idle' and assigned_at is null`),
+      stoppedIdle: await count(
+        sql`from workers where stop_reason = 'idle' and assigned_at is null`,
+      ),
       // Nobody knew that it worked when another was made in its place.
-      workedWhileRetired: await count(sql`from operations where kind = 'stop-worker' and output ? 'kept'`),
+      workedWhileRetired: await count(
+        sql`from operations where kind = 'stop-worker' and output ? 'kept'`,
+      ),
     },
   };
 }
@@ -252,27 +211,39 @@ describe('GitHub does as it likes', () => {
     'with seed %i: every job ends; no cap is exceeded; none waits without a reason; workers in vain are those that jobs left, and in the end only the warm are there (P1, P2, P3, P5, C3, C5, C10, B7)',
     async (seed) => {
       await fc.assert(
-        fc.asyncProperty(fc.nat(), fc.array(steps, { minLength: 6, maxLength: 24 }), async (githubSeed, history) => {
-          const world = await startFreedom(githubSeed);
-          try {
-            for (const { take } of history) {
-              await take(world);
-              await work(world);
-              await expectWithinBounds(world);
+        fc.asyncProperty(
+          fc.nat(),
+          fc.array(steps, { minLength: 6, maxLength: 24 }),
+          async (githubSeed, history) => {
+            const world = await startFreedom(githubSeed);
+            try {
+              for (const { take } of history) {
+                await take(world);
+                await work(world);
+                await expectWithinBounds(world);
+              }
+              await letEverythingEnd(world);
+              await letSurplusLeave(world);
+              const ended = await jobs(world);
+              expect(
+                ended.filter(({ status, killed }) => status !== 'completed' || killed),
+              ).toEqual([]);
+              const wanting = await world.world.db
+                .selectFrom('jobs')
+                .select('job_id')
+                .where('wants_worker', '=', true)
+                .execute();
+              expect(wanting).toEqual([]);
+              const { inVain, reasons } = await findExcess(world);
+              const excused = Object.values(reasons).reduce((sum, count) => sum + count, 0);
+              expect({ inVain, reasons, tooMany: inVain.length > excused }).toMatchObject({
+                tooMany: false,
+              });
+            } finally {
+              await world.stop();
             }
-            await letEverythingEnd(world);
-            await letSurplusLeave(world);
-            const ended = await jobs(world);
-            expect(ended.filter(({ status, killed }) => status !== 'completed' || killed)).toEqual([]);
-            const wanting = await world.world.db.selectFrom('jobs').select('job_id').where('wants_worker', '=', true).execute();
-            expect(wanting).toEqual([]);
-            const { inVain, reasons } = await findExcess(world);
-            const excused = Object.values(reasons).reduce((sum, count) => sum + count, 0);
-            expect({ inVain, reasons, tooMany: inVain.length > excused }).toMatchObject({ tooMany: false });
-          } finally {
-            await world.stop();
-          }
-        }),
+          },
+        ),
         { seed, numRuns: RUNS, endOnFailure: true },
       );
     },

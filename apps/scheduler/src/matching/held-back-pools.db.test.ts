@@ -17,19 +17,37 @@ const linux = poolBreaker('linux');
 const breakersOf = (entityId: number) => [linux, entityInPoolBreaker({ pool: 'linux', entityId })];
 
 const putJobs = async (count: number, entityId: number) => {
-  for (let n = 0; n < count; n += 1) await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}` });
+  for (let n = 0; n < count; n += 1)
+    await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}` });
 };
 const end = async (podName: string) => {
-  await testDb.db.updateTable('workers').set({ status: 'failed', completed_at: new Date() }).where('pod_name', '=', podName).execute();
-  await noteWorkerFailure({ db: testDb.db, breakerRules: BREAKER_RULES }, { podName, failureClass: 'exit_code', message: 'ended' });
+  await testDb.db
+    .updateTable('workers')
+    .set({ status: 'failed', completed_at: new Date() })
+    .where('pod_name', '=', podName)
+    .execute();
+  await noteWorkerFailure(
+    { db: testDb.db, breakerRules: BREAKER_RULES },
+    { podName, failureClass: 'exit_code', message: 'ended' },
+  );
 };
 const fail = async (...accounts: number[]) => {
-  for (const entityId of accounts) await end((await putWorker(testDb.db, { entity_id: entityId })).pod_name);
+  for (const entityId of accounts)
+    await end((await putWorker(testDb.db, { entity_id: entityId })).pod_name);
 };
-/** Workers of the honest account that have run for a while: by its share it comes after everybody else. */
+/**
+ * Workers of the honest account that have run for a while: by its share it comes after everybody
+ * else.
+ */
 const putRunning = async (count: number) => {
-  const since = { pod_created_at: minutesAgo(5), registered_at: minutesAgo(5), running_at: minutesAgo(5), assigned_at: minutesAgo(5) };
-  for (let n = 0; n < count; n += 1) await putWorker(testDb.db, { entity_id: HONEST, status: 'running', ...since });
+  const since = {
+    pod_created_at: minutesAgo(5),
+    registered_at: minutesAgo(5),
+    running_at: minutesAgo(5),
+    assigned_at: minutesAgo(5),
+  };
+  for (let n = 0; n < count; n += 1)
+    await putWorker(testDb.db, { entity_id: HONEST, status: 'running', ...since });
 };
 /** Lets time pass for all breakers. */
 const pass = (seconds: number) =>
@@ -38,7 +56,9 @@ const pass = (seconds: number) =>
     failed_at = failed_at - ${seconds}::float8 * interval '1 second'`.execute(testDb.db);
 const secondsToNextEnd = async () => {
   const { rows } = await sql<{ seconds: number | null }>`
-    select extract(epoch from min(paused_until) - now())::float8 as seconds from breakers where paused_until > now()`.execute(testDb.db);
+    select extract(epoch from min(paused_until) - now())::float8 as seconds from breakers where paused_until > now()`.execute(
+    testDb.db,
+  );
   return rows[0]?.seconds ?? 0;
 };
 /** The accounts that matcher and breakers let try now; their workers begin. */
@@ -54,12 +74,19 @@ async function begin(): Promise<{ podName: string; entityId: number }[]> {
   const begun = [];
   for (const worker of reserved) {
     if ((await passBreakers(testDb.db, breakersOf(worker.entityId))).waitMs > 0) continue;
-    await testDb.db.updateTable('workers').set({ registration_started_at: new Date() }).where('pod_name', '=', worker.podName).execute();
+    await testDb.db
+      .updateTable('workers')
+      .set({ registration_started_at: new Date() })
+      .where('pod_name', '=', worker.podName)
+      .execute();
     begun.push(worker);
   }
   return begun;
 }
-/** Plays pauses for so long: each worker of these accounts that tries fails at once. Returns who tried at each instant when somebody could. */
+/**
+ * Plays pauses for so long: each worker of these accounts that tries fails at once. Returns who
+ * tried at each instant when somebody could.
+ */
 async function play(seconds: number, failing: readonly number[]): Promise<number[][]> {
   const instants: number[][] = [];
   for (let left = seconds; left > 0;) {
@@ -79,7 +106,12 @@ async function play(seconds: number, failing: readonly number[]): Promise<number
   }
   return instants;
 }
-const poolRow = () => testDb.db.selectFrom('breakers').select(['failures', 'pauses']).where('subject_id', '=', 'linux').executeTakeFirst();
+const poolRow = () =>
+  testDb.db
+    .selectFrom('breakers')
+    .select(['failures', 'pauses'])
+    .where('subject_id', '=', 'linux')
+    .executeTakeFirst();
 
 describe('a pool that failures of several accounts hold back (C11)', () => {
   test('leaves its trial to the account that has failed least, though others have fewer workers and older jobs', async () => {
@@ -95,7 +127,11 @@ describe('a pool that failures of several accounts hold back (C11)', () => {
     await matchAll(testDb.db);
     await fail(FAILING, FAILING, ACCOMPLICE);
     expect((await matchOnce(testDb.db)).ended).toHaveLength(2);
-    const left = await testDb.db.selectFrom('workers').select('entity_id').where('status', '=', 'pending').execute();
+    const left = await testDb.db
+      .selectFrom('workers')
+      .select('entity_id')
+      .where('status', '=', 'pending')
+      .execute();
     expect(left).toEqual([{ entity_id: HONEST }]);
   });
 
@@ -118,10 +154,14 @@ describe('a pool that failures of several accounts hold back (C11)', () => {
     const instants = await play(7_200, [FAILING, ACCOMPLICE]);
     for (const tried of instants) expect(new Set(tried).size).toBe(tried.length);
     // 30 s, doubled up to 15 minutes: no more than a dozen in two hours, for each.
-    for (const account of [FAILING, ACCOMPLICE]) expect(instants.flat().filter((one) => one === account).length).toBeLessThanOrEqual(13);
+    for (const account of [FAILING, ACCOMPLICE])
+      expect(instants.flat().filter((one) => one === account).length).toBeLessThanOrEqual(13);
     await putJobs(3, HONEST);
     const [now = []] = await play(1, [FAILING, ACCOMPLICE]);
-    expect([now[0], now.filter((one) => one === HONEST)]).toEqual([HONEST, [HONEST, HONEST, HONEST]]);
+    expect([now[0], now.filter((one) => one === HONEST)]).toEqual([
+      HONEST,
+      [HONEST, HONEST, HONEST],
+    ]);
     expect(await poolRow()).toBeUndefined();
   });
 });

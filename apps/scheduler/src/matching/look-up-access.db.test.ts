@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { examplePools } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { describeAccess } from './look-up-access.ts';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 
 const LIST = 'actions/list-self-hosted-runner-groups-for-org';
 
@@ -52,12 +53,20 @@ async function goUnserved(): Promise<void> {
   }
 }
 
-const accesses = async () => (await world.db.selectFrom('unserved_keys').select('access').execute()).map(({ access }) => access);
-const tasks = () => world.db.selectFrom('tasks').select('id').where('kind', '=', 'look-up-access').execute();
+const accesses = async () =>
+  (await world.db.selectFrom('unserved_keys').select('access').execute()).map(
+    ({ access }) => access,
+  );
+const tasks = () =>
+  world.db.selectFrom('tasks').select('id').where('kind', '=', 'look-up-access').execute();
 const makeGroup = (visibility: 'selected') =>
   world.github
     .asInstallation({ appId: APP_ID, installationId: world.installationId, entityId: 0 })
-    .octokit.request('POST /orgs/{org}/actions/runner-groups', { org: 'acme', name: 'ours', visibility });
+    .octokit.request('POST /orgs/{org}/actions/runner-groups', {
+      org: 'acme',
+      name: 'ours',
+      visibility,
+    });
 
 describe('the access of an unserved key’s runner group (C11)', () => {
   test('is asked for once, and kept for whoever has to correct it (P4, P5)', async () => {
@@ -67,7 +76,9 @@ describe('the access of an unserved key’s runner group (C11)', () => {
     const before = (await world.gitHub.report()).calls[LIST] ?? 0;
     await world.runTasks();
     expect(await accesses()).toEqual([
-      expect.stringMatching(/^The runner group ours takes jobs only of repositories that were selected for it/),
+      expect.stringMatching(
+        /^The runner group ours takes jobs only of repositories that were selected for it/,
+      ),
     ]);
     expect((await world.gitHub.report()).calls[LIST]).toBe(before + 1);
     await world.match();
@@ -76,7 +87,11 @@ describe('the access of an unserved key’s runner group (C11)', () => {
 
   test('waits while GitHub limits us, and is asked for again (D4)', async () => {
     await goUnserved();
-    await world.gitHub.failNext({ path: 'runner-groups$', status: 429, headers: { 'retry-after': '600' } });
+    await world.gitHub.failNext({
+      path: 'runner-groups$',
+      status: 429,
+      headers: { 'retry-after': '600' },
+    });
     await world.runTasks();
     expect([await accesses(), (await tasks()).length]).toEqual([[null], 1]);
     await world.endWaits();
@@ -96,7 +111,13 @@ describe('the access of an unserved key’s runner group (C11)', () => {
 
   test('ends a refusal when GitHub tells (C9)', async () => {
     await goUnserved();
-    const refused = { subject_type: 'app', subject_id: String(APP_ID), failure_class: 'refused', failures: 1, message: 'no' } as const;
+    const refused = {
+      subject_type: 'app',
+      subject_id: String(APP_ID),
+      failure_class: 'refused',
+      failures: 1,
+      message: 'no',
+    } as const;
     await world.db
       .insertInto('breakers')
       .values({ ...refused, paused_until: new Date(0) })
@@ -114,14 +135,23 @@ describe('the access of an unserved key’s runner group (C11)', () => {
   });
 });
 
-const group = { name: 'Ours', visibility: 'all', allowsPublicRepositories: true, workflows: null } as const;
+const group = {
+  name: 'Ours',
+  visibility: 'all',
+  allowsPublicRepositories: true,
+  workflows: null,
+} as const;
 test.each([
   [undefined, 'There is no runner group named Ours'],
   [group, 'takes jobs of all repositories and workflows'],
   [{ ...group, allowsPublicRepositories: false }, 'only of repositories that are not public'],
   [{ ...group, visibility: 'private' as const }, 'only of private repositories'],
   [
-    { ...group, visibility: 'selected' as const, workflows: ['acme/ci/.github/workflows/a.yml@main'] },
+    {
+      ...group,
+      visibility: 'selected' as const,
+      workflows: ['acme/ci/.github/workflows/a.yml@main'],
+    },
     'selected for it, and only of the workflows acme/ci',
   ],
   [{ ...group, workflows: [] }, 'only of the workflows (none)'],

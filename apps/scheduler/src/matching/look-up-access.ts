@@ -9,24 +9,35 @@ import { awaitGitHub } from '../await-github.ts';
 import type { Provisioning } from '../provisioning/provisioning.ts';
 
 /**
- * Asks GitHub once what access the runner group of an unserved key gives, and writes the answer down for the person who has to correct it. A
- * refusal of GitHub is written down as well.
+ * Asks GitHub once what access the runner group of an unserved key gives, and writes the answer
+ * down for the person who has to correct it. A refusal of GitHub is written down as well.
  */
-export function createLookUpAccess({ db, github, breakerRules }: Pick<Provisioning, 'db' | 'github' | 'breakerRules'>): Handler {
+export function createLookUpAccess({
+  db,
+  github,
+  breakerRules,
+}: Pick<Provisioning, 'db' | 'github' | 'breakerRules'>): Handler {
   return async (task, signal) => {
     const demandKey = Number(task.subject.id);
     const key = await findUnservedKey(db, demandKey, github.appIds);
-    if (key === undefined) return done({ ended: 'the key is served again, or its account is gone' });
+    if (key === undefined)
+      return done({ ended: 'the key is served again, or its account is gone' });
     const write = async (access: string): Promise<Outcome> => {
       await saveUnservedAccess(db, demandKey, access);
       return done({ access });
     };
-    if (key.scopeRepoId !== 0) return write('Its runners are registered at the repository itself: no runner group stands between.');
+    if (key.scopeRepoId !== 0)
+      return write(
+        'Its runners are registered at the repository itself: no runner group stands between.',
+      );
     if (key.runnerGroup === null) return write('Its pool is not in the configuration any more.');
     const client = github.asInstallation(key, { signal });
     let access: string;
     try {
-      access = describeAccess(key.runnerGroup, await findRunnerGroupAccess(client, key.login, key.runnerGroup));
+      access = describeAccess(
+        key.runnerGroup,
+        await findRunnerGroupAccess(client, key.login, key.runnerGroup),
+      );
     } catch (error) {
       const failure = classifyGitHubError(error);
       if (failure.kind === 'rate_limited') return awaitGitHub(failure, key);
@@ -41,12 +52,17 @@ export function createLookUpAccess({ db, github, breakerRules }: Pick<Provisioni
 
 /** A sentence about a group's access, for a person who wonders why its runners get no jobs. */
 export function describeAccess(name: string, access: RunnerGroupAccess | undefined): string {
-  if (access === undefined) return `There is no runner group named ${name}: the runners are in the default group.`;
+  if (access === undefined)
+    return `There is no runner group named ${name}: the runners are in the default group.`;
   const limits = [
     ...(access.visibility === 'selected' ? ['repositories that were selected for it'] : []),
     ...(access.visibility === 'private' ? ['private repositories'] : []),
-    ...(access.visibility === 'all' && !access.allowsPublicRepositories ? ['repositories that are not public'] : []),
-    ...(access.workflows === null ? [] : [`the workflows ${access.workflows.join(', ') || '(none)'}`]),
+    ...(access.visibility === 'all' && !access.allowsPublicRepositories
+      ? ['repositories that are not public']
+      : []),
+    ...(access.workflows === null
+      ? []
+      : [`the workflows ${access.workflows.join(', ') || '(none)'}`]),
   ];
   if (limits.length === 0)
     return `The runner group ${access.name} takes jobs of all repositories and workflows: nothing is wrong with its access.`;

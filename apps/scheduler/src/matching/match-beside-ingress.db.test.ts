@@ -21,22 +21,40 @@ const delivery = (action: (typeof ACTIONS)[number], id: number, runnerName: stri
     'workflow_job',
     examplePayload('workflow_job', action, {
       workflow_job: { id, labels: ['linux'], runner_name: action === 'queued' ? null : runnerName },
-      repository: { id: 21, full_name: 'acme/api', private: true, owner: { id: 11, login: 'acme', type: 'Organization' } },
+      repository: {
+        id: 21,
+        full_name: 'acme/api',
+        private: true,
+        owner: { id: 11, login: 'acme', type: 'Organization' },
+      },
       installation: { id: 31 },
     }),
   );
 
-const workers = () => testDb.db.selectFrom('workers').select(['pod_name', 'status', 'assigned_at']).orderBy('created_at').execute();
+const workers = () =>
+  testDb.db
+    .selectFrom('workers')
+    .select(['pod_name', 'status', 'assigned_at'])
+    .orderBy('created_at')
+    .execute();
 
-/** Every job is queued, starts on some worker of ours and ends, in batches whose jobs come in another order each time. */
+/**
+ * Every job is queued, starts on some worker of ours and ends, in batches whose jobs come in
+ * another order each time.
+ */
 async function deliver(shift: number): Promise<void> {
   for (const action of ACTIONS) {
     const made = await workers();
     const batch = Array.from({ length: JOBS }, (_, index) => {
       const id = 900 + ((index * 7 + shift) % JOBS);
-      return delivery(action, id, made[(id + shift) % Math.max(made.length, 1)]?.pod_name ?? 'none of ours');
+      return delivery(
+        action,
+        id,
+        made[(id + shift) % Math.max(made.length, 1)]?.pod_name ?? 'none of ours',
+      );
     });
-    for (let first = 0; first < JOBS; first += 10) await recordDeliveries(testDb.db, batch.slice(first, first + 10), pools);
+    for (let first = 0; first < JOBS; first += 10)
+      await recordDeliveries(testDb.db, batch.slice(first, first + 10), pools);
   }
 }
 
@@ -46,7 +64,9 @@ test('matching beside ingress that writes the same jobs and workers ends without
   const match = async () => {
     while (!delivered.signal.aborted) {
       await matchOnce(testDb.db, { most: 7 });
-      const alive = (await workers()).filter(({ status }) => status === 'pending' || status === 'running');
+      const alive = (await workers()).filter(
+        ({ status }) => status === 'pending' || status === 'running',
+      );
       expect(alive.length).toBeLessThanOrEqual(30);
     }
   };
@@ -55,5 +75,9 @@ test('matching beside ingress that writes the same jobs and workers ends without
   await matchAll(testDb.db);
   // All jobs have ended, so nothing waits and nobody who was not yet registered is kept for them.
   expect(await findReasons(testDb.db)).toEqual({});
-  expect((await workers()).filter(({ status, assigned_at: assigned }) => status === 'pending' && assigned === null)).toEqual([]);
+  expect(
+    (await workers()).filter(
+      ({ status, assigned_at: assigned }) => status === 'pending' && assigned === null,
+    ),
+  ).toEqual([]);
 });

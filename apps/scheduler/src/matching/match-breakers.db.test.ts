@@ -19,21 +19,35 @@ const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', lab
 const ACME = 1;
 const GLOBEX = 2;
 const putJobs = async (count: number, entityId: number, pool: string) => {
-  for (let n = 0; n < count; n += 1) await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}`, k8s_pool: pool });
+  for (let n = 0; n < count; n += 1)
+    await putJob(testDb.db, {
+      entity_id: entityId,
+      entity_name: `account-${entityId}`,
+      k8s_pool: pool,
+    });
 };
 const open = async (subject: BreakerSubject, failureClass = 'forbidden') => {
   for (let n = 0; n < 3; n += 1)
-    await noteFailure({ db: testDb.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'no' });
+    await noteFailure(
+      { db: testDb.db, breakerRules: BREAKER_RULES },
+      { subject, failureClass, message: 'no' },
+    );
 };
 /** Of each key, by account and pool: its live workers, and why there are no more. */
 const keys = async () => {
-  const rows = await testDb.db.selectFrom('demand_keys').selectAll().orderBy('entity_id').orderBy('k8s_pool').execute();
+  const rows = await testDb.db
+    .selectFrom('demand_keys')
+    .selectAll()
+    .orderBy('entity_id')
+    .orderBy('k8s_pool')
+    .execute();
   return rows.map((key) => [key.entity_id, key.k8s_pool, key.unassigned, key.wait_reason]);
 };
 
 describe('matching under open breakers (C11)', () => {
   beforeEach(async () => {
-    for (const entityId of [ACME, GLOBEX]) for (const pool of ['gpu', 'linux']) await putJobs(3, entityId, pool);
+    for (const entityId of [ACME, GLOBEX])
+      for (const pool of ['gpu', 'linux']) await putJobs(3, entityId, pool);
   });
 
   test('a failing pool gets one worker for the trial, whoever’s, and all others go on', async () => {
@@ -54,19 +68,28 @@ describe('matching under open breakers (C11)', () => {
   test.each([
     ['in all calls', {}],
     ['in registrations', { resource: 'actions_runner_registration' }],
-  ])('an account that GitHub asks to wait %s gets no worker until then, and as many as it lacks after it', async (_name, which) => {
-    const waits = createWaits(testDb.db, () => undefined);
-    await waits.note({ entityId: ACME }, { ms: 60_000, message: 'slow down', ...which });
-    await matchAll(testDb.db);
-    const served = ['gpu', 'linux'].map((pool) => [GLOBEX, pool, 3, null]);
-    expect(await keys()).toEqual([...['gpu', 'linux'].map((pool) => [ACME, pool, 0, 'github_budget']), ...served]);
-    await testDb.db
-      .updateTable('breakers')
-      .set({ paused_until: new Date(0) })
-      .execute();
-    await matchAll(testDb.db);
-    expect(await keys()).toEqual([...['gpu', 'linux'].map((pool) => [ACME, pool, 3, null]), ...served]);
-  });
+  ])(
+    'an account that GitHub asks to wait %s gets no worker until then, and as many as it lacks after it',
+    async (_name, which) => {
+      const waits = createWaits(testDb.db, () => undefined);
+      await waits.note({ entityId: ACME }, { ms: 60_000, message: 'slow down', ...which });
+      await matchAll(testDb.db);
+      const served = ['gpu', 'linux'].map((pool) => [GLOBEX, pool, 3, null]);
+      expect(await keys()).toEqual([
+        ...['gpu', 'linux'].map((pool) => [ACME, pool, 0, 'github_budget']),
+        ...served,
+      ]);
+      await testDb.db
+        .updateTable('breakers')
+        .set({ paused_until: new Date(0) })
+        .execute();
+      await matchAll(testDb.db);
+      expect(await keys()).toEqual([
+        ...['gpu', 'linux'].map((pool) => [ACME, pool, 3, null]),
+        ...served,
+      ]);
+    },
+  );
 
   test('an account goes on whose other budgets are used up', async () => {
     const waits = createWaits(testDb.db, () => undefined);
@@ -80,34 +103,46 @@ describe('matching under open breakers (C11)', () => {
     ['forbidden', 'installation_refused'],
     ['unauthorized', 'installation_refused'],
     ['conflict', 'registration_conflict'],
-  ])('an account whose calls end with %s waits for %s, and no other', async (failureClass, reason) => {
-    await open(installationBreaker(ACME), failureClass);
-    await matchAll(testDb.db);
-    const [gpu, linux, ...others] = await keys();
-    expect([gpu?.[3], linux?.[3]]).toEqual([reason, reason]);
-    expect(Number(gpu?.[2]) + Number(linux?.[2])).toBe(1);
-    expect(others).toEqual([
-      [GLOBEX, 'gpu', 3, null],
-      [GLOBEX, 'linux', 3, null],
-    ]);
-  });
+  ])(
+    'an account whose calls end with %s waits for %s, and no other',
+    async (failureClass, reason) => {
+      await open(installationBreaker(ACME), failureClass);
+      await matchAll(testDb.db);
+      const [gpu, linux, ...others] = await keys();
+      expect([gpu?.[3], linux?.[3]]).toEqual([reason, reason]);
+      expect(Number(gpu?.[2]) + Number(linux?.[2])).toBe(1);
+      expect(others).toEqual([
+        [GLOBEX, 'gpu', 3, null],
+        [GLOBEX, 'linux', 3, null],
+      ]);
+    },
+  );
 
   test.each([
     ['not_found', 'repository_gone'],
     ['forbidden', 'repository_refused'],
     ['conflict', 'repository_refused'],
-  ])('a repository whose calls end with %s waits for %s, and no other of its account (P1)', async (failureClass, reason) => {
-    for (const repo of [21, 22])
-      for (let n = 0; n < 3; n += 1) await putJob(testDb.db, { entity_id: 3, entity_type: 'User', repo_id: repo });
-    expect(await matchAll(testDb.db)).toBe(18);
-    await open(repositoryBreaker(21), failureClass);
-    expect((await matchOnce(testDb.db)).ended).toHaveLength(2);
-    const rows = await testDb.db.selectFrom('demand_keys').selectAll().where('entity_id', '=', 3).orderBy('scope_repo_id').execute();
-    expect(rows.map((key) => [key.scope_repo_id, key.unassigned, key.wait_reason])).toEqual([
-      [21, 1, reason],
-      [22, 3, null],
-    ]);
-  });
+  ])(
+    'a repository whose calls end with %s waits for %s, and no other of its account (P1)',
+    async (failureClass, reason) => {
+      for (const repo of [21, 22])
+        for (let n = 0; n < 3; n += 1)
+          await putJob(testDb.db, { entity_id: 3, entity_type: 'User', repo_id: repo });
+      expect(await matchAll(testDb.db)).toBe(18);
+      await open(repositoryBreaker(21), failureClass);
+      expect((await matchOnce(testDb.db)).ended).toHaveLength(2);
+      const rows = await testDb.db
+        .selectFrom('demand_keys')
+        .selectAll()
+        .where('entity_id', '=', 3)
+        .orderBy('scope_repo_id')
+        .execute();
+      expect(rows.map((key) => [key.scope_repo_id, key.unassigned, key.wait_reason])).toEqual([
+        [21, 1, reason],
+        [22, 3, null],
+      ]);
+    },
+  );
 
   test.each([
     [githubBreaker, 'github_unavailable'],

@@ -26,17 +26,26 @@ const podOf = (podName: string, given: Partial<PodState> = {}): PodState => ({
   ...given,
 });
 
-const follow = async (...states: PodState[]) => (await recordPodStates(testDb.db, states, 60_000)).changed;
+const follow = async (...states: PodState[]) =>
+  (await recordPodStates(testDb.db, states, 60_000)).changed;
 const unschedulableSince = async (podName: string) =>
-  (await testDb.db.selectFrom('workers').select('unschedulable_at').where('pod_name', '=', podName).executeTakeFirstOrThrow())
-    .unschedulable_at;
+  (
+    await testDb.db
+      .selectFrom('workers')
+      .select('unschedulable_at')
+      .where('pod_name', '=', podName)
+      .executeTakeFirstOrThrow()
+  ).unschedulable_at;
 
 /** Workers that were made five minutes ago and that no node takes, with a job for each. */
 async function putUnschedulable(count: number): Promise<string[]> {
   const names: string[] = [];
   for (let n = 0; n < count; n += 1) {
     await putJob(testDb.db);
-    const { pod_name: podName } = await putWorker(testDb.db, { registration_started_at: new Date(), created_at: minutesAgo(5) });
+    const { pod_name: podName } = await putWorker(testDb.db, {
+      registration_started_at: new Date(),
+      created_at: minutesAgo(5),
+    });
     names.push(podName);
   }
   await follow(...names.map((name) => podOf(name, { isUnschedulable: true })));
@@ -68,8 +77,15 @@ describe('while no node takes a pool’s workers (C4)', () => {
     await putJob(testDb.db, { k8s_pool: 'gpu' });
     expect(await matchAll(testDb.db)).toBe(2);
     expect(await findReasons(testDb.db)).toEqual({ gpu: null, linux: 'no_capacity' });
-    const made = await testDb.db.selectFrom('workers').select('k8s_pool').where('registration_started_at', 'is', null).execute();
-    expect(made.map((worker) => worker.k8s_pool).toSorted((a, b) => a.localeCompare(b))).toEqual(['gpu', 'linux']);
+    const made = await testDb.db
+      .selectFrom('workers')
+      .select('k8s_pool')
+      .where('registration_started_at', 'is', null)
+      .execute();
+    expect(made.map((worker) => worker.k8s_pool).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      'gpu',
+      'linux',
+    ]);
   });
 
   test('a trial follows another only after a while', async () => {
@@ -91,7 +107,11 @@ describe('while no node takes a pool’s workers (C4)', () => {
     expect(await matchAll(testDb.db)).toBe(1);
     expect(await findReasons(testDb.db)).toEqual({ linux: 'no_capacity' });
     await follow(podOf(first, { node: 'n1', phase: 'running', runningAt: new Date() }));
-    await testDb.db.updateTable('workers').set({ stopping_at: new Date() }).where('pod_name', '=', second).execute();
+    await testDb.db
+      .updateTable('workers')
+      .set({ stopping_at: new Date() })
+      .where('pod_name', '=', second)
+      .execute();
     await matchAll(testDb.db);
     expect(await findReasons(testDb.db)).toEqual({ linux: null });
   });
@@ -100,7 +120,9 @@ describe('while no node takes a pool’s workers (C4)', () => {
     await putUnschedulable(2);
     await putJob(testDb.db);
     await putJob(testDb.db);
-    expect((await matchOnce(testDb.db, { unschedulableLimit: 1, trialEveryMs: 600_000 })).reserved).toEqual([]);
+    expect(
+      (await matchOnce(testDb.db, { unschedulableLimit: 1, trialEveryMs: 600_000 })).reserved,
+    ).toEqual([]);
     expect((await matchOnce(testDb.db, { unschedulableLimit: 3 })).reserved).toHaveLength(2);
   });
 });

@@ -2,7 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { emptyMatchingTables, matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import {
+  emptyMatchingTables,
+  matchAll,
+  matchOnce,
+  useMatchingDatabase,
+} from '../scenes/matching.scene.ts';
 
 const testDb = useMatchingDatabase();
 
@@ -31,28 +36,53 @@ interface Caps {
 }
 
 const isScoped = ({ account, pool }: Given) => account.entity_type === 'User' || pool === 'small';
-const repoOf = (given: Given) => ({ repo_id: given.repo, scope_repo_id: isScoped(given) ? given.repo : 0 });
+const repoOf = (given: Given) => ({
+  repo_id: given.repo,
+  scope_repo_id: isScoped(given) ? given.repo : 0,
+});
 
-async function arrange(given: readonly Given[], { entities, pools, repository, weights }: Caps): Promise<void> {
+async function arrange(
+  given: readonly Given[],
+  { entities, pools, repository, weights }: Caps,
+): Promise<void> {
   await emptyMatchingTables(testDb.db);
   const rules = ACCOUNTS.map(({ entity_name: login }, index) => [
     login,
     { maxWorkers: entities[index] ?? null, weight: weights[index] ?? 1 },
   ]);
-  const documents = POOLS.map((name, index) => ({ name, labels: [name], maxWorkers: pools[index] ?? null }));
+  const documents = POOLS.map((name, index) => ({
+    name,
+    labels: [name],
+    maxWorkers: pools[index] ?? null,
+  }));
   const [large, small] = documents;
-  const scoped = { ...small, registration: 'repository' as const, maxWorkersPerRepository: repository };
-  await putPools(testDb.db, examplePools({ pools: [{ ...large }, scoped], entities: Object.fromEntries(rules) }));
+  const scoped = {
+    ...small,
+    registration: 'repository' as const,
+    maxWorkersPerRepository: repository,
+  };
+  await putPools(
+    testDb.db,
+    examplePools({ pools: [{ ...large }, scoped], entities: Object.fromEntries(rules) }),
+  );
   for (const one of given) {
     const { scope_repo_id: scope, repo_id: repo } = repoOf(one);
     const place = { ...one.account, k8s_pool: one.pool, scope_repo_id: scope };
-    for (let n = 0; n < one.unassigned; n += 1) await putWorker(testDb.db, { ...place, registration_started_at: new Date() });
-    for (let n = 0; n < one.busy; n += 1) await putWorker(testDb.db, { ...place, assigned_at: new Date(), pod_uid: 'uid' });
-    for (let n = 0; n < one.waiting; n += 1) await putJob(testDb.db, { ...place, repo_id: repo, repo_full_name: `owner/${repo}` });
+    for (let n = 0; n < one.unassigned; n += 1)
+      await putWorker(testDb.db, { ...place, registration_started_at: new Date() });
+    for (let n = 0; n < one.busy; n += 1)
+      await putWorker(testDb.db, { ...place, assigned_at: new Date(), pod_uid: 'uid' });
+    for (let n = 0; n < one.waiting; n += 1)
+      await putJob(testDb.db, { ...place, repo_id: repo, repo_full_name: `owner/${repo}` });
   }
 }
 
-const live = () => testDb.db.selectFrom('workers').selectAll().where('status', 'in', ['pending', 'running']).execute();
+const live = () =>
+  testDb.db
+    .selectFrom('workers')
+    .selectAll()
+    .where('status', 'in', ['pending', 'running'])
+    .execute();
 
 /** How many live workers each account or repository has. */
 const livingOf = async (column: 'entity_id' | 'scope_repo_id') => {
@@ -71,7 +101,10 @@ const situations = () =>
         unassigned: fc.nat(2),
         busy: fc.nat(2),
       }),
-      { selector: (one) => `${one.account.entity_id} ${one.pool} ${repoOf(one).scope_repo_id}`, maxLength: 6 },
+      {
+        selector: (one) => `${one.account.entity_id} ${one.pool} ${repoOf(one).scope_repo_id}`,
+        maxLength: 6,
+      },
     ),
     caps: fc.record({
       entities: fc.array(fc.option(fc.nat(6)), { minLength: 3, maxLength: 3 }),
@@ -99,7 +132,9 @@ describe('the caps', () => {
           const count = (rows: typeof after) => {
             const ofEntity = rows.filter((row) => row.entity_id === one.account.entity_id);
             const ofPool = rows.filter((row) => row.k8s_pool === one.pool);
-            const ofKey = ofEntity.filter((row) => row.k8s_pool === one.pool && row.scope_repo_id === repoOf(one).scope_repo_id);
+            const ofKey = ofEntity.filter(
+              (row) => row.k8s_pool === one.pool && row.scope_repo_id === repoOf(one).scope_repo_id,
+            );
             return { ofEntity: ofEntity.length, ofPool: ofPool.length, ofKey: ofKey.length };
           };
           const [was, now] = [count(before), count(after)];
@@ -117,9 +152,13 @@ describe('the caps', () => {
           const held = now.ofKey - was.ofKey < wanted;
           const key = stored.find(
             (row) =>
-              row.entity_id === one.account.entity_id && row.k8s_pool === one.pool && row.scope_repo_id === repoOf(one).scope_repo_id,
+              row.entity_id === one.account.entity_id &&
+              row.k8s_pool === one.pool &&
+              row.scope_repo_id === repoOf(one).scope_repo_id,
           );
-          expect(key?.wait_reason ?? null).toBe(held ? reasons.find((reason) => reason !== false) : null);
+          expect(key?.wait_reason ?? null).toBe(
+            held ? reasons.find((reason) => reason !== false) : null,
+          );
           expect(key?.waiting ?? 0).toBe(one.waiting);
         }
       }),
@@ -136,14 +175,24 @@ describe('the caps', () => {
       unassigned: 0,
       busy: 1,
     }));
-    await arrange(given, { entities: [5, null, null], pools: [12, null], repository: null, weights: [1, 1, 1] });
+    await arrange(given, {
+      entities: [5, null, null],
+      pools: [12, null],
+      repository: null,
+      weights: [1, 1, 1],
+    });
     const arrive = async () => {
       for (let n = 0; n < 5; n += 1) {
         await putJob(testDb.db, { ...ACCOUNTS[1], k8s_pool: 'large' });
         await matchOnce(testDb.db, { most: 2 });
       }
     };
-    await Promise.all([arrive(), arrive(), matchAll(testDb.db, { most: 1 }), matchAll(testDb.db, { most: 3 })]);
+    await Promise.all([
+      arrive(),
+      arrive(),
+      matchAll(testDb.db, { most: 1 }),
+      matchAll(testDb.db, { most: 3 }),
+    ]);
     await matchAll(testDb.db);
     const workers = await live();
     expect(workers).toHaveLength(12);
@@ -154,16 +203,40 @@ describe('the caps', () => {
 describe('fair shares (C4)', () => {
   test('a full pool is shared by weight, however many jobs the one has and however early they came', async () => {
     const [acme, globex] = ACCOUNTS;
-    const many = { account: acme, pool: 'large' as const, repo: 1, waiting: 12, unassigned: 0, busy: 0 };
-    await arrange([many, { ...many, account: globex, waiting: 6 }], { entities: [], pools: [8, null], repository: null, weights: [3, 1] });
+    const many = {
+      account: acme,
+      pool: 'large' as const,
+      repo: 1,
+      waiting: 12,
+      unassigned: 0,
+      busy: 0,
+    };
+    await arrange([many, { ...many, account: globex, waiting: 6 }], {
+      entities: [],
+      pools: [8, null],
+      repository: null,
+      weights: [3, 1],
+    });
     await matchAll(testDb.db, { most: 3 });
     expect(await livingOf('entity_id')).toEqual({ 1: 6, 2: 2 });
   });
 
   test('what becomes free goes to the account that has least, and to the oldest job of equals', async () => {
     const [acme, globex] = ACCOUNTS;
-    const first = { account: acme, pool: 'large' as const, repo: 1, waiting: 4, unassigned: 0, busy: 0 };
-    await arrange([first, { ...first, account: globex, waiting: 2 }], { entities: [], pools: [2, null], repository: null, weights: [] });
+    const first = {
+      account: acme,
+      pool: 'large' as const,
+      repo: 1,
+      waiting: 4,
+      unassigned: 0,
+      busy: 0,
+    };
+    await arrange([first, { ...first, account: globex, waiting: 2 }], {
+      entities: [],
+      pools: [2, null],
+      repository: null,
+      weights: [],
+    });
     await matchAll(testDb.db);
     expect(await livingOf('entity_id')).toEqual({ 1: 1, 2: 1 });
     const end = { status: 'failed', completed_at: new Date() } as const;
@@ -173,7 +246,13 @@ describe('fair shares (C4)', () => {
   });
 
   test('a repository of a personal account is not starved by another one, nor by its idle workers (C2)', async () => {
-    const sam = { account: ACCOUNTS[2], pool: 'large' as const, waiting: 0, unassigned: 0, busy: 0 };
+    const sam = {
+      account: ACCOUNTS[2],
+      pool: 'large' as const,
+      waiting: 0,
+      unassigned: 0,
+      busy: 0,
+    };
     const given = [
       { ...sam, repo: 1, waiting: 9, busy: 1 },
       { ...sam, repo: 2, waiting: 1 },

@@ -6,14 +6,21 @@ import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.sce
 const testDb = useMatchingDatabase();
 
 const accounts = { acme: 1, globex: 2, hooli: 3, initech: 4 };
-const place = (login: keyof typeof accounts) => ({ entity_id: accounts[login], entity_name: login });
+const place = (login: keyof typeof accounts) => ({
+  entity_id: accounts[login],
+  entity_name: login,
+});
 const putJobs = async (count: number, login: keyof typeof accounts) => {
   for (let n = 0; n < count; n += 1) await putJob(testDb.db, place(login));
 };
 const putBusy = async (count: number, login: keyof typeof accounts) => {
-  for (let n = 0; n < count; n += 1) await putWorker(testDb.db, { ...place(login), assigned_at: new Date(), pod_uid: `uid-${n}` });
+  for (let n = 0; n < count; n += 1)
+    await putWorker(testDb.db, { ...place(login), assigned_at: new Date(), pod_uid: `uid-${n}` });
 };
-/** Of each key with waiting jobs: its unassigned workers, its tightest cap, and why there are no more. */
+/**
+ * Of each key with waiting jobs: its unassigned workers, its tightest cap, and why there are no
+ * more.
+ */
 const keys = async () => {
   const rows = await testDb.db.selectFrom('demand_keys').selectAll().orderBy('entity_id').execute();
   return rows.map((key) => [key.entity_name, key.unassigned, key.cap, key.wait_reason]);
@@ -33,7 +40,12 @@ const install = (login: keyof typeof accounts) =>
 
 describe("the accounts that only '*' admits (C4)", () => {
   test('have no more together than their common cap, and what they want beyond it says why', async () => {
-    await putPools(testDb.db, examplePools({ entities: { acme: { maxWorkers: null }, '*': { maxWorkers: 4, commonMaxWorkers: 5 } } }));
+    await putPools(
+      testDb.db,
+      examplePools({
+        entities: { acme: { maxWorkers: null }, '*': { maxWorkers: 4, commonMaxWorkers: 5 } },
+      }),
+    );
     for (const login of ['acme', 'globex', 'hooli'] as const) await putJobs(6, login);
     expect(await matchAll(testDb.db)).toBe(11);
     expect(await keys()).toEqual([
@@ -44,10 +56,17 @@ describe("the accounts that only '*' admits (C4)", () => {
   });
 
   test('count those whose jobs all run, and no worker of a named account, under any of its names', async () => {
-    const entities = { acme: { maxWorkers: null }, 'id:4': { maxWorkers: null }, '*': { maxWorkers: null, commonMaxWorkers: 5 } };
+    const entities = {
+      acme: { maxWorkers: null },
+      'id:4': { maxWorkers: null },
+      '*': { maxWorkers: null, commonMaxWorkers: 5 },
+    };
     await putPools(testDb.db, examplePools({ entities }));
     await install('acme');
-    await testDb.db.insertInto('login_pins').values({ login: 'acme', entity_id: accounts.acme }).execute();
+    await testDb.db
+      .insertInto('login_pins')
+      .values({ login: 'acme', entity_id: accounts.acme })
+      .execute();
     await putBusy(6, 'acme');
     await putBusy(6, 'initech');
     await putBusy(3, 'globex');
@@ -68,7 +87,10 @@ describe("the accounts that only '*' admits (C4)", () => {
     await putPools(testDb.db, examplePools());
     for (const login of ['globex', 'hooli'] as const) await putJobs(3, login);
     expect(await matchAll(testDb.db)).toBe(6);
-    await putPools(testDb.db, examplePools({ entities: { '*': { maxWorkers: null, commonMaxWorkers: 2 } } }));
+    await putPools(
+      testDb.db,
+      examplePools({ entities: { '*': { maxWorkers: null, commonMaxWorkers: 2 } } }),
+    );
     expect((await matchOnce(testDb.db)).ended).toHaveLength(4);
     expect((await matchOnce(testDb.db)).ended).toEqual([]);
   });

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
-import { GATE, LIMITS, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { LIMITS, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { GATE } from '../scenes/settings.scene.ts';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
-import { lockPlanned } from '@paddock/db/matching/lock-planned';
 import { matchIn } from './match.ts';
 import type { Database } from '@paddock/db/schema/tables';
 
@@ -13,9 +13,11 @@ const testDb = useMatchingDatabase(examplePools());
 const match = (most = 1_000) => matchOnce(testDb.db, { most });
 
 const reserve = async () => (await match()).reserved;
-const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
+const workers = () =>
+  testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
 const keys = () => testDb.db.selectFrom('demand_keys').selectAll().orderBy('k8s_pool').execute();
-const change = (podName: string, set: Updateable<Database['workers']>) => update().set(set).where('pod_name', '=', podName).execute();
+const change = (podName: string, set: Updateable<Database['workers']>) =>
+  update().set(set).where('pod_name', '=', podName).execute();
 const update = () => testDb.db.updateTable('workers');
 const first = <T>(list: readonly T[]): T => {
   const [one] = list;
@@ -26,7 +28,10 @@ const first = <T>(list: readonly T[]): T => {
 describe('what is reserved', () => {
   test('makes one worker per waiting job, for the oldest first, and none at the next pass (C2, C3, C4)', async () => {
     const younger = await putJob(testDb.db, { created_at: new Date('2026-01-02') });
-    const older = await putJob(testDb.db, { created_at: new Date('2026-01-01'), delivery_guid: 'guid-of-older' });
+    const older = await putJob(testDb.db, {
+      created_at: new Date('2026-01-01'),
+      delivery_guid: 'guid-of-older',
+    });
     const reserved = await reserve();
     expect(reserved.map((worker) => worker.madeForJobId)).toEqual([older.job_id, younger.job_id]);
     expect(first(reserved).deliveryGuid).toBe('guid-of-older');
@@ -39,20 +44,35 @@ describe('what is reserved', () => {
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
     const { reserved, lacking, hasMore } = await match(2);
     expect({ lacking, hasMore }).toEqual({ lacking: 1, hasMore: true });
-    expect(reserved.map((worker) => worker.madeForJobId)).toEqual(jobs.slice(0, 2).map((job) => job.job_id));
+    expect(reserved.map((worker) => worker.madeForJobId)).toEqual(
+      jobs.slice(0, 2).map((job) => job.job_id),
+    );
     expect(first(await keys())).toMatchObject({ waiting: 3, unassigned: 2, wait_reason: null });
     expect((await match(2)).reserved).toHaveLength(1);
     expect((await match(2)).reserved).toEqual([]);
   });
 
   test('names a worker by instance and pool, within 60 characters, and copies what it was made for (A3, A8)', async () => {
-    const pool = { name: 'a-pool-whose-name-is-as-long-30', labels: ['long'], image: 'long:2', namespace: 'elsewhere' };
+    const pool = {
+      name: 'a-pool-whose-name-is-as-long-30',
+      labels: ['long'],
+      image: 'long:2',
+      namespace: 'elsewhere',
+    };
     await putPools(testDb.db, examplePools({ pools: [{ ...pool, name: pool.name.slice(0, 30) }] }));
-    const job = await putJob(testDb.db, { k8s_pool: pool.name.slice(0, 30), job_labels: '["long"]' });
+    const job = await putJob(testDb.db, {
+      k8s_pool: pool.name.slice(0, 30),
+      job_labels: '["long"]',
+    });
     await reserve();
-    const { instance_id: instance } = await testDb.db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow();
+    const { instance_id: instance } = await testDb.db
+      .selectFrom('instance')
+      .select('instance_id')
+      .executeTakeFirstOrThrow();
     const worker = first(await workers());
-    expect(worker.pod_name).toMatch(new RegExp(`^pdk-${instance}-${pool.name.slice(0, 30)}-[0-9a-f]{12}$`));
+    expect(worker.pod_name).toMatch(
+      new RegExp(`^pdk-${instance}-${pool.name.slice(0, 30)}-[0-9a-f]{12}$`),
+    );
     expect(worker.pod_name.length).toBeLessThanOrEqual(60);
     expect(worker).toMatchObject({
       status: 'pending',
@@ -69,7 +89,12 @@ describe('what is reserved', () => {
     await putPools(testDb.db, examplePools({ pools: [{ name: 'v1.29-arm', labels: ['arm'] }] }));
     await putJob(testDb.db, { k8s_pool: 'v1.29-arm', job_labels: '["arm"]' });
     await reserve();
-    expect(await workers()).toMatchObject([{ k8s_pool: 'v1.29-arm', pod_name: expect.stringMatching(/^pdk-\w+-v1-29-arm-[0-9a-f]{12}$/) }]);
+    expect(await workers()).toMatchObject([
+      {
+        k8s_pool: 'v1.29-arm',
+        pod_name: expect.stringMatching(/^pdk-\w+-v1-29-arm-[0-9a-f]{12}$/),
+      },
+    ]);
   });
 
   test('never writes to a job (C4)', async () => {
@@ -85,7 +110,9 @@ describe('what is reserved', () => {
     expect(await reserve()).toHaveLength(2);
     const made = await workers();
     expect(new Set(made.map((worker) => worker.scope_repo_id))).toEqual(new Set([1, 2]));
-    expect(new Set(made.map((worker) => worker.repo_full_name))).toEqual(new Set(['sam/one', 'sam/two']));
+    expect(new Set(made.map((worker) => worker.repo_full_name))).toEqual(
+      new Set(['sam/one', 'sam/two']),
+    );
   });
 
   test('replaces a worker that failed (C3)', async () => {
@@ -105,7 +132,11 @@ describe('what is reserved', () => {
   test('makes another worker for a job whose own is being stopped (C3)', async () => {
     const job = await putJob(testDb.db);
     const [made] = await reserve();
-    await change(made?.podName ?? '', { registration_started_at: new Date(), stopping_at: new Date(), stop_reason: 'pending_timeout' });
+    await change(made?.podName ?? '', {
+      registration_started_at: new Date(),
+      stopping_at: new Date(),
+      stop_reason: 'pending_timeout',
+    });
     expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([job.job_id]);
   });
 
@@ -113,31 +144,57 @@ describe('what is reserved', () => {
     await putPools(testDb.db, examplePools({ pools: [{ maxWorkers: 1 }] }));
     await putJob(testDb.db);
     const [made] = await reserve();
-    await change(made?.podName ?? '', { stopping_at: new Date(), registration_started_at: new Date() });
+    await change(made?.podName ?? '', {
+      stopping_at: new Date(),
+      registration_started_at: new Date(),
+    });
     expect(await reserve()).toEqual([]);
-    expect(first(await keys())).toMatchObject({ wait_reason: 'at_pool_cap', waiting: 1, unassigned: 0 });
+    expect(first(await keys())).toMatchObject({
+      wait_reason: 'at_pool_cap',
+      waiting: 1,
+      unassigned: 0,
+    });
   });
 
   test('sets an unexplained end against one waiting job until its grace is over (C3)', async () => {
     await putJob(testDb.db);
     await putJob(testDb.db);
     const [made] = await reserve();
-    await change(made?.podName ?? '', { status: 'completed', completed_at: new Date(), unexplained_until: new Date(Date.now() + 60_000) });
+    await change(made?.podName ?? '', {
+      status: 'completed',
+      completed_at: new Date(),
+      unexplained_until: new Date(Date.now() + 60_000),
+    });
     expect(await reserve()).toEqual([]);
     await change(made?.podName ?? '', { unexplained_until: new Date(Date.now() - 1) });
     expect(await reserve()).toHaveLength(1);
   });
 
   test('keeps to the account’s cap, by its present login and without regard to case, in order of age (C4)', async () => {
-    await putPools(testDb.db, examplePools({ entities: { 'Acme-New': { maxWorkers: 2 }, '*': { maxWorkers: 0 } } }));
-    const installation = { app_id: 1001, installation_id: 1, entity_type: 'Organization', stated_at: new Date() } as const;
+    await putPools(
+      testDb.db,
+      examplePools({ entities: { 'Acme-New': { maxWorkers: 2 }, '*': { maxWorkers: 0 } } }),
+    );
+    const installation = {
+      app_id: 1001,
+      installation_id: 1,
+      entity_type: 'Organization',
+      stated_at: new Date(),
+    } as const;
     await testDb.db
       .insertInto('installations')
       .values({ ...installation, entity_id: 90_000_001, login: 'acme-NEW' })
       .execute();
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
-    expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual(jobs.slice(0, 2).map((job) => job.job_id));
-    expect(first(await keys())).toMatchObject({ wait_reason: 'at_entity_cap', waiting: 3, unassigned: 2, cap: 2 });
+    expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual(
+      jobs.slice(0, 2).map((job) => job.job_id),
+    );
+    expect(first(await keys())).toMatchObject({
+      wait_reason: 'at_entity_cap',
+      waiting: 3,
+      unassigned: 2,
+      cap: 2,
+    });
   });
 
   test('does not let a pool at its cap use up the room of its account (C4)', async () => {
@@ -154,29 +211,45 @@ describe('what is reserved', () => {
   });
 
   test('keeps to a cap per repository where runners register there (C4)', async () => {
-    await putPools(testDb.db, examplePools({ pools: [{ registration: 'repository', maxWorkersPerRepository: 1 }] }));
+    await putPools(
+      testDb.db,
+      examplePools({ pools: [{ registration: 'repository', maxWorkersPerRepository: 1 }] }),
+    );
     for (const repo of [1, 1, 2]) await putJob(testDb.db, { repo_id: repo, scope_repo_id: repo });
     expect(await reserve()).toHaveLength(2);
-    expect(new Set((await keys()).map((key) => key.wait_reason))).toEqual(new Set(['at_repository_cap', null]));
+    expect(new Set((await keys()).map((key) => key.wait_reason))).toEqual(
+      new Set(['at_repository_cap', null]),
+    );
   });
 
   test.each([
     ['a paused pool', examplePools({ pools: [{ paused: true }] }), 'pool_paused'],
     ['a pool that has gone', examplePools({ pools: [{ name: 'other' }] }), 'pool_unknown'],
-    ['an account that is not configured any more', examplePools({ entities: { someone: { maxWorkers: 20 } } }), 'entity_not_allowed'],
-    ['an account that is switched off', examplePools({ entities: { '*': { maxWorkers: 0 } } }), 'at_entity_cap'],
+    [
+      'an account that is not configured any more',
+      examplePools({ entities: { someone: { maxWorkers: 20 } } }),
+      'entity_not_allowed',
+    ],
+    [
+      'an account that is switched off',
+      examplePools({ entities: { '*': { maxWorkers: 0 } } }),
+      'at_entity_cap',
+    ],
     ['a pool at its cap', examplePools({ pools: [{ maxWorkers: 0 }] }), 'at_pool_cap'],
-  ])('makes nothing for %s, says why, and no longer once it may (C4, C12, P5)', async (_name, document, reason) => {
-    await putPools(testDb.db, document);
-    await putJob(testDb.db);
-    expect(await reserve()).toEqual([]);
-    expect(first(await keys())).toMatchObject({ wait_reason: reason, waiting: 1 });
-    expect(Object.keys(WAIT_REASONS)).toContain(reason);
+  ])(
+    'makes nothing for %s, says why, and no longer once it may (C4, C12, P5)',
+    async (_name, document, reason) => {
+      await putPools(testDb.db, document);
+      await putJob(testDb.db);
+      expect(await reserve()).toEqual([]);
+      expect(first(await keys())).toMatchObject({ wait_reason: reason, waiting: 1 });
+      expect(Object.keys(WAIT_REASONS)).toContain(reason);
 
-    await putPools(testDb.db, examplePools());
-    expect(await reserve()).toHaveLength(1);
-    expect(first(await keys())).toMatchObject({ wait_reason: null, waiting: 1 });
-  });
+      await putPools(testDb.db, examplePools());
+      expect(await reserve()).toHaveLength(1);
+      expect(first(await keys())).toMatchObject({ wait_reason: null, waiting: 1 });
+    },
+  );
 
   test('makes nothing while no pools document was ever loaded (P5)', async () => {
     await testDb.db.deleteFrom('pools_documents').execute();
@@ -199,61 +272,6 @@ describe('what is reserved', () => {
     await reserve();
     expect(await keys()).toEqual([]);
     expect(job.wants_worker).toBe(true);
-  });
-});
-
-describe('what is given back', () => {
-  test('ends reservations whose demand has gone, and only as many (C3, P3)', async () => {
-    const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
-    await reserve();
-    await testDb.db
-      .updateTable('jobs')
-      .set({ wants_worker: false })
-      .where('job_id', '=', jobs[0]?.job_id ?? 0)
-      .execute();
-    expect((await match()).ended).toHaveLength(1);
-    const ended = (await workers()).filter((worker) => worker.status === 'failed');
-    expect(ended).toHaveLength(1);
-    expect(first(ended)).toMatchObject({ stop_reason: 'unwanted', failure_info: { version: 1, message: 'no longer wanted' } });
-    expect(first(ended).completed_at).not.toBeNull();
-  });
-
-  test('leaves a worker whose registration has begun (P2)', async () => {
-    const job = await putJob(testDb.db);
-    await reserve();
-    await update().set({ registration_started_at: new Date() }).execute();
-    await testDb.db.updateTable('jobs').set({ wants_worker: false }).where('job_id', '=', job.job_id).execute();
-    expect((await match()).ended).toEqual([]);
-  });
-
-  test('passes over a row that provisioning is just now marking (C5)', async () => {
-    await putJob(testDb.db);
-    await reserve();
-    await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
-    await testDb.db.transaction().execute(async (marking) => {
-      await marking.updateTable('workers').set({ registration_started_at: new Date() }).execute();
-      expect((await match()).ended).toEqual([]);
-    });
-    // Or has marked since it was found.
-    const names = (await workers()).map((worker) => worker.pod_name);
-    const plan = { giveBack: names, takeBack: [], warm: { mark: [], renew: [], make: [] } };
-    expect(await testDb.db.transaction().execute((trx) => lockPlanned(trx, plan))).toEqual(names);
-    expect(first(await workers()).status).toBe('pending');
-  });
-
-  test.each([
-    ['the pool is paused', examplePools({ pools: [{ paused: true }] }), 2],
-    ['the pool has gone', examplePools({ pools: [{ name: 'other' }] }), 2],
-    ['the pool’s cap was lowered', examplePools({ pools: [{ maxWorkers: 1 }] }), 1],
-    ['the account’s cap was lowered', examplePools({ entities: { ACME: { maxWorkers: 1 } } }), 1],
-  ])('gives back what nobody has registered yet when %s (C3, C12)', async (_name, document, expected) => {
-    await putJob(testDb.db);
-    await putJob(testDb.db);
-    await reserve();
-    await putPools(testDb.db, document);
-    const { ended, reserved } = await match();
-    expect(ended).toHaveLength(expected);
-    expect(reserved).toEqual([]);
   });
 });
 

@@ -27,8 +27,8 @@ export interface Matching {
 }
 
 /**
- * Matches demand with supply whenever a notification says that something changed, when a pause ends that holds workers back, and every `tickMs`
- * in any case.
+ * Matches demand with supply whenever a notification says that something changed, when a pause ends
+ * that holds workers back, and every `tickMs` in any case.
  */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
   const { db, config, schema, tickMs, forgottenAfterMs, settings, events, onProbed } = parts;
@@ -52,15 +52,28 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     if (podNames.length > 0) events.reprovisioned(podNames);
   };
   await Promise.all([
-    listen({ config, channels: [queueEventChannel(schema)], onWake: () => wake.ring(), onError: events.listenFailed }, signal),
+    listen(
+      {
+        config,
+        channels: [queueEventChannel(schema)],
+        onWake: () => wake.ring(),
+        onError: events.listenFailed,
+      },
+      signal,
+    ),
     loop(match, { wake, intervalMs: () => nextLookMs, onError: events.matchFailed }, signal),
-    loop(reprovision, { wake: createWake(), intervalMs: tickMs, onError: events.matchFailed }, signal),
+    loop(
+      reprovision,
+      { wake: createWake(), intervalMs: tickMs, onError: events.matchFailed },
+      signal,
+    ),
   ]);
 }
 
 /**
- * After a pass the matcher rests for this many times its duration: a few milliseconds while little waits. Under load every delivery asks for a
- * pass, and those that ask during the rest share the next one.
+ * After a pass the matcher rests for this many times its duration: a few milliseconds while little
+ * waits. Under load every delivery asks for a pass, and those that ask during the rest share the
+ * next one.
  */
 const REST = 3;
 
@@ -70,12 +83,20 @@ const AFTER_FAILURE_MS = 2_000;
 const MOST_FORGOTTEN = 250;
 
 /**
- * Enqueues the provisioning of workers that wait for a pod and have no task left, as after the fourth crash of an executor. Such a row would
- * count as supply for ever, and its job would never run. Returns their names.
+ * Enqueues the provisioning of workers that wait for a pod and have no task left, as after the
+ * fourth crash of an executor. Such a row would count as supply for ever, and its job would never
+ * run. Returns their names.
  */
-export async function reprovisionForgotten(db: Kysely<Database>, olderThanMs: number): Promise<string[]> {
+export async function reprovisionForgotten(
+  db: Kysely<Database>,
+  olderThanMs: number,
+): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
-    const forgotten = await findForgottenWorkers(trx, { kind: WORKER_TASK.provisionWorker, olderThanMs, limit: MOST_FORGOTTEN });
+    const forgotten = await findForgottenWorkers(trx, {
+      kind: WORKER_TASK.provisionWorker,
+      olderThanMs,
+      limit: MOST_FORGOTTEN,
+    });
     await enqueue(trx, forgotten.map(provisionTask));
     return forgotten.map(({ podName }) => podName);
   });

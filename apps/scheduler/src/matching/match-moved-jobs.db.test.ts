@@ -35,6 +35,8 @@ describe('a job that waits while the pools change (B4)', () => {
     expect((await matchOnce(testDb.db)).reserved).toEqual([]);
     expect(await findReasons(testDb.db)).toEqual({ [NO_POOL]: 'no_pool_fits' });
     await configure(LINUX);
-    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'linux', madeForJobId: job }]);
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([
+      { pool: 'linux', madeForJobId: job },
+    ]);
   });
 });

@@ -2,12 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
-import { findReasons, GATE, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { GATE } from '../scenes/settings.scene.ts';
 
 const ACME = 11;
 const THIEF = 666;
 
-const at = (entityId: number) => ({ entity_id: entityId, repo_id: entityId + 2, scope_repo_id: entityId + 2, wants_worker: false });
+const at = (entityId: number) => ({
+  entity_id: entityId,
+  repo_id: entityId + 2,
+  scope_repo_id: entityId + 2,
+  wants_worker: false,
+});
 
 /** By this machine's clock, which is the database's. */
 const before = (minutes: number) => new Date(Date.now() - minutes * 60_000);
@@ -27,7 +33,8 @@ const install = (login: string, entityId: number, minutes = 0) =>
       stated_at: minutesAgo(minutes),
     })
     .execute();
-const pin = (login: string, entityId: number) => db().insertInto('login_pins').values({ login, entity_id: entityId }).execute();
+const pin = (login: string, entityId: number) =>
+  db().insertInto('login_pins').values({ login, entity_id: entityId }).execute();
 const whoseWorkers = async () => {
   const rows = await db().selectFrom('workers').select('entity_id').orderBy('entity_id').execute();
   return rows.map((row) => row.entity_id);
@@ -41,10 +48,15 @@ describe('an account under a login that is another one’s', () => {
       await install('acme', ACME, 9);
       await install('Acme', THIEF);
       await pin('acme', ACME);
-      for (const entityId of [THIEF, ACME, ACME]) await putJob(db(), { entity_id: entityId, installation_id: entityId + 1 });
+      for (const entityId of [THIEF, ACME, ACME])
+        await putJob(db(), { entity_id: entityId, installation_id: entityId + 1 });
       expect(await matchAll(db())).toBe(1);
       expect(await whoseWorkers()).toEqual([ACME]);
-      const keys = await db().selectFrom('demand_keys').select(['entity_id', 'wait_reason']).orderBy('entity_id').execute();
+      const keys = await db()
+        .selectFrom('demand_keys')
+        .select(['entity_id', 'wait_reason'])
+        .orderBy('entity_id')
+        .execute();
       expect(keys).toEqual([
         { entity_id: ACME, wait_reason: 'at_entity_cap' },
         { entity_id: THIEF, wait_reason: 'entity_not_allowed' },
@@ -53,7 +65,10 @@ describe('an account under a login that is another one’s', () => {
   );
 
   test('is served if an entry names its id, with what that entry allows', async () => {
-    await putPools(db(), examplePools({ entities: { acme: { maxWorkers: 0 }, [`id:${THIEF}`]: { maxWorkers: 1 } } }));
+    await putPools(
+      db(),
+      examplePools({ entities: { acme: { maxWorkers: 0 }, [`id:${THIEF}`]: { maxWorkers: 1 } } }),
+    );
     await install('acme', THIEF);
     await pin('acme', ACME);
     await putJob(db(), { entity_id: THIEF, installation_id: THIEF + 1 });
@@ -63,13 +78,18 @@ describe('an account under a login that is another one’s', () => {
   });
 
   test('is given no warm workers, nor looked at in the other one’s stead (C10)', async () => {
-    await putPools(db(), examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }], entities: { acme: {} } }));
+    await putPools(
+      db(),
+      examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }], entities: { acme: {} } }),
+    );
     await install('acme', ACME, 9);
     await install('acme', THIEF);
     await pin('acme', ACME);
     await matchAll(db());
     expect(await whoseWorkers()).toEqual([ACME]);
-    expect(await findInstallationByLogin(db(), 'Acme', GATE.appIds)).toMatchObject({ entityId: ACME });
+    expect(await findInstallationByLogin(db(), 'Acme', GATE.appIds)).toMatchObject({
+      entityId: ACME,
+    });
     await db().deleteFrom('workers').execute();
     await db()
       .updateTable('installations')
@@ -80,11 +100,20 @@ describe('an account under a login that is another one’s', () => {
     expect(await whoseWorkers()).toEqual([]);
   });
 
-  test.each([{ entities: ['acme'] }, { registration: 'repository', repositories: ['acme/*'] }] as const)(
+  test.each([
+    { entities: ['acme'] },
+    { registration: 'repository', repositories: ['acme/*'] },
+  ] as const)(
     'has no worker in a pool that names the login, warm or for a job, although everybody is served: %j (C4, C10)',
     async (gate) => {
       const scope = 'registration' in gate ? 'acme/api' : 'acme';
-      await putPools(db(), examplePools({ pools: [{ ...gate, warm: [{ scope, workers: 1 }] } as object], entities: { '*': {} } }));
+      await putPools(
+        db(),
+        examplePools({
+          pools: [{ ...gate, warm: [{ scope, workers: 1 }] } as object],
+          entities: { '*': {} },
+        }),
+      );
       await pin('acme', ACME);
       await install('acme-renamed', ACME);
       await install('acme', THIEF);
@@ -92,7 +121,11 @@ describe('an account under a login that is another one’s', () => {
       await matchAll(db());
       expect(await whoseWorkers()).toEqual([]);
       const { scope_repo_id: repoId } = at(THIEF);
-      await putJob(db(), { entity_id: THIEF, installation_id: THIEF + 1, scope_repo_id: 'registration' in gate ? repoId : 0 });
+      await putJob(db(), {
+        entity_id: THIEF,
+        installation_id: THIEF + 1,
+        scope_repo_id: 'registration' in gate ? repoId : 0,
+      });
       await matchAll(db());
       expect(await whoseWorkers()).toEqual([]);
       expect(await findReasons(db())).toEqual({ linux: 'pool_closed' });
@@ -101,7 +134,10 @@ describe('an account under a login that is another one’s', () => {
 
   test('is given back no name of a repository that is kept warm, after the one whose login it was has left', async () => {
     const warm = [{ scope: 'acme/api', workers: 1 }];
-    await putPools(db(), examplePools({ pools: [{ registration: 'repository', warm }], entities: { '*': {} } }));
+    await putPools(
+      db(),
+      examplePools({ pools: [{ registration: 'repository', warm }], entities: { '*': {} } }),
+    );
     await pin('acme', ACME);
     await install('acme-renamed', ACME);
     await install('acme', THIEF);
@@ -113,7 +149,10 @@ describe('an account under a login that is another one’s', () => {
 
   test('does not take the place of a repository that is kept warm', async () => {
     const warm = [{ scope: 'acme/api', workers: 1 }];
-    await putPools(db(), examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }));
+    await putPools(
+      db(),
+      examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }),
+    );
     await install('acme', ACME, 9);
     await install('acme', THIEF);
     await pin('acme', ACME);
@@ -126,7 +165,10 @@ describe('an account under a login that is another one’s', () => {
 
 test('an old job that is heard of now does not take the name of a repository that is kept warm', async () => {
   const warm = [{ scope: 'acme/api', workers: 1 }];
-  await putPools(db(), examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }));
+  await putPools(
+    db(),
+    examplePools({ pools: [{ registration: 'repository', warm }], entities: { acme: {} } }),
+  );
   await install('acme', ACME);
   const running = { entity_id: ACME, status: 'running', wants_worker: false } as const;
   await putJob(db(), { ...running, repo_id: 2, scope_repo_id: 2 });
@@ -134,7 +176,7 @@ test('an old job that is heard of now does not take the name of a repository tha
   await db().updateTable('jobs').set({ status: 'completed' }).execute();
   await putJob(db(), { ...running, repo_id: 1, scope_repo_id: 1, queued_at: before(60) });
   await matchAll(db());
-  expect(await db().selectFrom('warm_repositories').select(['full_name', 'repo_id']).execute()).toEqual([
-    { full_name: 'acme/api', repo_id: 2 },
-  ]);
+  expect(
+    await db().selectFrom('warm_repositories').select(['full_name', 'repo_id']).execute(),
+  ).toEqual([{ full_name: 'acme/api', repo_id: 2 }]);
 });

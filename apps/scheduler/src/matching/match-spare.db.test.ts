@@ -25,8 +25,10 @@ async function putRegistered(minutes: number, given: Given = {}): Promise<string
   return name;
 }
 
-const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
-const stopReasons = async () => Object.fromEntries((await workers()).map((worker) => [worker.pod_name, worker.stop_reason]));
+const workers = () =>
+  testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
+const stopReasons = async () =>
+  Object.fromEntries((await workers()).map((worker) => [worker.pod_name, worker.stop_reason]));
 const retire = async (options: Partial<MatchingSettings> = {}) =>
   (await matchOnce(testDb.db, options)).retired.map(({ podName }) => podName);
 const endDemand = () => testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
@@ -44,17 +46,25 @@ describe('what is retired', () => {
     const newest = await putRegistered(10);
     await putJob(testDb.db);
     expect(new Set(await retire())).toEqual(new Set([oldest, middle]));
-    expect(await stopReasons()).toEqual({ [oldest]: 'surplus', [middle]: 'surplus', [newest]: null });
+    expect(await stopReasons()).toEqual({
+      [oldest]: 'surplus',
+      [middle]: 'surplus',
+      [newest]: null,
+    });
     expect((await matchOnce(testDb.db)).retired).toEqual([]);
-    expect((await workers()).filter((worker) => worker.stopping_at !== null).map((worker) => worker.status)).toEqual([
-      'running',
-      'running',
-    ]);
+    expect(
+      (await workers())
+        .filter((worker) => worker.stopping_at !== null)
+        .map((worker) => worker.status),
+    ).toEqual(['running', 'running']);
   });
 
   test('after reservations that nobody has begun to register, the newest of which go first (C3)', async () => {
     const registered = await putRegistered(10);
-    const reserved = [await putWorker(testDb.db, { created_at: minutesAgo(2) }), await putWorker(testDb.db)];
+    const reserved = [
+      await putWorker(testDb.db, { created_at: minutesAgo(2) }),
+      await putWorker(testDb.db),
+    ];
     await putJob(testDb.db);
     const { ended, retired } = await matchOnce(testDb.db);
     expect(new Set(ended)).toEqual(new Set(reserved.map((worker) => worker.pod_name)));
@@ -65,7 +75,11 @@ describe('what is retired', () => {
 
   test('not what runs a job, is being stopped, is being registered, or serves an account’s other key (P2)', async () => {
     await putRegistered(10, { assigned_at: minutesAgo(1) });
-    await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'idle', deregistration_started_at: minutesAgo(1) });
+    await putRegistered(10, {
+      stopping_at: minutesAgo(1),
+      stop_reason: 'idle',
+      deregistration_started_at: minutesAgo(1),
+    });
     await putWorker(testDb.db, { registration_started_at: minutesAgo(1) });
     await putRegistered(10, { k8s_pool: 'gpu' });
     await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
@@ -80,13 +94,27 @@ describe('what is retired', () => {
   });
 
   test('at once, whatever its age, where its place under a cap is wanted (C3, C4)', async () => {
-    await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }], entities: { '*': { maxWorkers: 2 } } }));
+    await putPools(
+      testDb.db,
+      examplePools({
+        pools: [{}, { name: 'gpu', labels: ['gpu'] }],
+        entities: { '*': { maxWorkers: 2 } },
+      }),
+    );
     const idle = [await putRegistered(0.2), await putRegistered(0.1)];
     await putJob(testDb.db, { k8s_pool: 'gpu' });
     const options = { surplusAfterMs: 600_000 };
-    expect(await matchOnce(testDb.db, options)).toMatchObject({ retired: [{ podName: idle[0] }], reserved: [], lacking: 1 });
+    expect(await matchOnce(testDb.db, options)).toMatchObject({
+      retired: [{ podName: idle[0] }],
+      reserved: [],
+      lacking: 1,
+    });
     // It counts until it has ended, so the job waits, and nobody else has to go.
-    expect(await matchOnce(testDb.db, options)).toMatchObject({ retired: [], reserved: [], lacking: 1 });
+    expect(await matchOnce(testDb.db, options)).toMatchObject({
+      retired: [],
+      reserved: [],
+      lacking: 1,
+    });
     await testDb.db
       .updateTable('workers')
       .set({ status: 'failed', completed_at: new Date() })
@@ -98,7 +126,11 @@ describe('what is retired', () => {
   test('passes over a row that somebody is writing, and waits for nobody (C5)', async () => {
     const name = await putRegistered(10);
     await testDb.db.transaction().execute(async (binding) => {
-      await binding.updateTable('workers').set({ assigned_at: new Date() }).where('pod_name', '=', name).execute();
+      await binding
+        .updateTable('workers')
+        .set({ assigned_at: new Date() })
+        .where('pod_name', '=', name)
+        .execute();
       expect((await matchOnce(testDb.db)).retired).toEqual([]);
     });
     expect((await matchOnce(testDb.db)).retired).toEqual([]);
@@ -109,7 +141,11 @@ describe('what is taken back', () => {
   test('a worker that was to end for want of jobs serves the next one: none is made beside it (C3, P3)', async () => {
     const name = await putRetired();
     await putJob(testDb.db);
-    expect(await matchOnce(testDb.db)).toMatchObject({ takenBack: [{ podName: name, hasPod: true }], reserved: [], lacking: 0 });
+    expect(await matchOnce(testDb.db)).toMatchObject({
+      takenBack: [{ podName: name, hasPod: true }],
+      reserved: [],
+      lacking: 0,
+    });
     expect(await stopReasons()).toEqual({ [name]: null });
     expect((await workers())[0]?.stopping_at).toBeNull();
   });
@@ -118,10 +154,15 @@ describe('what is taken back', () => {
     const names = [await putRegistered(10), await putRegistered(9)];
     await matchOnce(testDb.db);
     await putJob(testDb.db);
-    expect((await matchOnce(testDb.db)).takenBack.map(({ podName }) => podName)).toEqual([names[1]]);
+    expect((await matchOnce(testDb.db)).takenBack.map(({ podName }) => podName)).toEqual([
+      names[1],
+    ]);
     await putJob(testDb.db);
     await putJob(testDb.db);
-    expect(await matchOnce(testDb.db)).toMatchObject({ takenBack: [{ podName: names[0] }], reserved: [{}] });
+    expect(await matchOnce(testDb.db)).toMatchObject({
+      takenBack: [{ podName: names[0] }],
+      reserved: [{}],
+    });
   });
 
   test('not once its deregistration has begun, and not what ends for another reason (P1)', async () => {

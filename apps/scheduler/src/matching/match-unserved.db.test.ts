@@ -6,7 +6,11 @@ import { findReasons, matchOnce, useMatchingDatabase } from '../scenes/matching.
 
 const testDb = useMatchingDatabase(examplePools());
 
-const unassigned = () => testDb.db.updateTable('workers').where('status', 'in', ['pending', 'running']).where('assigned_at', 'is', null);
+const unassigned = () =>
+  testDb.db
+    .updateTable('workers')
+    .where('status', 'in', ['pending', 'running'])
+    .where('assigned_at', 'is', null);
 
 /** GitHub calls all jobs queued. */
 const lookUpJobs = () =>
@@ -15,7 +19,10 @@ const lookUpJobs = () =>
     .set({ looked_up_at: minutesAgo(0) })
     .execute();
 
-/** What the look at idle workers does with those past their deadline while a job of their key waits, and GitHub says that it does. */
+/**
+ * What the look at idle workers does with those past their deadline while a job of their key waits,
+ * and GitHub says that it does.
+ */
 const stopIdle = async () => {
   await lookUpJobs();
   await unassigned()
@@ -23,7 +30,11 @@ const stopIdle = async () => {
     .where('stopping_at', 'is', null)
     .execute();
 };
-const endStopped = () => unassigned().set({ status: 'failed', completed_at: new Date() }).where('stopping_at', 'is not', null).execute();
+const endStopped = () =>
+  unassigned()
+    .set({ status: 'failed', completed_at: new Date() })
+    .where('stopping_at', 'is not', null)
+    .execute();
 const endPauses = () =>
   testDb.db
     .updateTable('unserved_keys')
@@ -31,7 +42,9 @@ const endPauses = () =>
     .execute();
 const pauses = async () => {
   const { rows } = await sql<{ rounds: number; minutes: number | null }>`
-    select rounds, round(extract(epoch from paused_until - noted_at) / 60)::integer as minutes from unserved_keys`.execute(testDb.db);
+    select rounds, round(extract(epoch from paused_until - noted_at) / 60)::integer as minutes from unserved_keys`.execute(
+    testDb.db,
+  );
   return rows;
 };
 
@@ -57,7 +70,11 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
 
   test('is paused when a replacement fares no better, says why, and is told of once (C11, P5)', async () => {
     await goUnserved();
-    expect(await goUnserved()).toMatchObject({ reserved: [], lacking: 2, unserved: [{ pool: 'linux', entityName: 'acme', rounds: 1 }] });
+    expect(await goUnserved()).toMatchObject({
+      reserved: [],
+      lacking: 2,
+      unserved: [{ pool: 'linux', entityName: 'acme', rounds: 1 }],
+    });
     expect(await findReasons(testDb.db)).toEqual({ linux: 'github_does_not_assign' });
     expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], unserved: [] });
   });

@@ -1,43 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo } from '@paddock/testing/worker-rows';
-import type { Updateable } from 'kysely';
-import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import type { Updateable } from 'kysely';
+import { matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { ACME, SAM, useWarmDatabase } from '../scenes/warm.scene.ts';
 
-const testDb = useMatchingDatabase();
-
-const ACME = 90_000_001;
-const SAM = 90_000_002;
-
-const install = (login: string, entityId: number, entityType: 'Organization' | 'User' = 'Organization') =>
-  testDb.db
-    .insertInto('installations')
-    .values({ entity_id: entityId, app_id: 1001, installation_id: entityId + 1, login, entity_type: entityType, stated_at: new Date() })
-    .execute();
-
-const keep = (scope: string, workers: number, given: Parameters<typeof examplePools>[0] = {}) =>
-  putPools(
-    testDb.db,
-    examplePools({ ...given, pools: [{ ...given.pools?.[0], warm: [{ scope, workers }] }, ...(given.pools?.slice(1) ?? [])] }),
-  );
-
-const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
+const testDb = useWarmDatabase();
+const { install, keep, workers, run, end } = testDb;
 const change = (set: Updateable<Database['workers']>) => testDb.db.updateTable('workers').set(set);
-/** As if every reservation had come to run, so many minutes ago. */
-const run = (minutes = 0) => {
-  const at = minutesAgo(minutes);
-  return testDb.db
-    .updateTable('workers')
-    .set({ status: 'running', registration_started_at: at, registered_at: at, running_at: at, pod_uid: 'uid' })
-    .where('status', '=', 'pending')
-    .execute();
-};
-const end = (podName: string | undefined) =>
-  change({ status: 'completed', completed_at: new Date() })
-    .where('pod_name', '=', podName ?? '')
-    .execute();
 
 describe('warm workers', () => {
   test('are made without a job, with what the pool and the account are today, and once (C10)', async () => {
@@ -69,15 +40,22 @@ describe('warm workers', () => {
     await matchAll(testDb.db);
     await run();
     const [ended] = await workers();
-    await change({ status: 'completed', completed_at: new Date(), unexplained_until: new Date(Date.now() + 600_000) })
+    await change({
+      status: 'completed',
+      completed_at: new Date(),
+      unexplained_until: new Date(Date.now() + 600_000),
+    })
       .where('pod_name', '=', ended?.pod_name ?? '')
       .execute();
     await putJob(testDb.db);
     await putJob(testDb.db);
-    // The ended runner took one of the two jobs, so one worker serves the other and one is kept warm.
+    // The ended runner took one of the two jobs, so one worker serves the other and one is kept
+    // warm.
     expect(await matchAll(testDb.db)).toBe(2);
     expect(await matchAll(testDb.db)).toBe(0);
-    expect((await workers()).filter((worker) => worker.is_warm && worker.status === 'pending')).toHaveLength(1);
+    expect(
+      (await workers()).filter((worker) => worker.is_warm && worker.status === 'pending'),
+    ).toHaveLength(1);
   });
 
   test('are made for accounts only on which the App is installed and not suspended (C10)', async () => {
@@ -99,25 +77,45 @@ describe('warm workers', () => {
     ['a repository of which no job has told', 'sam/one', ['sam/one']],
     ['a repository of which a job has told', 'sam/two', []],
     ['an organisation', 'acme', []],
-  ])('that are wanted for %s: %s is told if nothing can be made for it (C10, P5)', async (_what, scope, unknown) => {
-    await install('acme', ACME);
-    await install('sam', SAM, 'User');
-    await install('away', 90_000_003);
-    await testDb.db.updateTable('installations').set({ suspended_at: new Date() }).where('login', '=', 'away').execute();
-    await testDb.db.insertInto('warm_repositories').values({ full_name: 'sam/two', entity_id: SAM, repo_id: 22 }).execute();
-    await keep(scope, 1);
-    expect(await findUnknownWarmScopes(testDb.db, [1001])).toEqual(unknown.map((each) => ({ pool: 'linux', scope: each })));
-    expect(await matchAll(testDb.db)).toBe(1 - unknown.length);
-  });
+  ])(
+    'that are wanted for %s: %s is told if nothing can be made for it (C10, P5)',
+    async (_what, scope, unknown) => {
+      await install('acme', ACME);
+      await install('sam', SAM, 'User');
+      await install('away', 90_000_003);
+      await testDb.db
+        .updateTable('installations')
+        .set({ suspended_at: new Date() })
+        .where('login', '=', 'away')
+        .execute();
+      await testDb.db
+        .insertInto('warm_repositories')
+        .values({ full_name: 'sam/two', entity_id: SAM, repo_id: 22 })
+        .execute();
+      await keep(scope, 1);
+      expect(await findUnknownWarmScopes(testDb.db, [1001])).toEqual(
+        unknown.map((each) => ({ pool: 'linux', scope: each })),
+      );
+      expect(await matchAll(testDb.db)).toBe(1 - unknown.length);
+    },
+  );
 
   test('of a repository come with its first job, and stay when it has none (C2, C10)', async () => {
     await install('sam', SAM, 'User');
     await keep('sam/One', 1);
     expect(await matchAll(testDb.db)).toBe(0);
-    const sam = { entity_type: 'User', entity_name: 'sam', entity_id: SAM, repo_id: 21, repo_full_name: 'sam/one' } as const;
+    const sam = {
+      entity_type: 'User',
+      entity_name: 'sam',
+      entity_id: SAM,
+      repo_id: 21,
+      repo_full_name: 'sam/one',
+    } as const;
     await putJob(testDb.db, sam);
     expect(await matchAll(testDb.db)).toBe(2);
-    expect((await workers()).map((worker) => [worker.scope_repo_id, worker.repo_full_name])).toEqual([
+    expect(
+      (await workers()).map((worker) => [worker.scope_repo_id, worker.repo_full_name]),
+    ).toEqual([
       [21, 'sam/one'],
       [21, 'sam/one'],
     ]);
@@ -132,7 +130,14 @@ describe('warm workers', () => {
     await install('sam', SAM, 'User');
     await testDb.db
       .insertInto('installations')
-      .values({ entity_id: SAM, app_id: 1002, installation_id: SAM + 2, login: 'sam', entity_type: 'User', stated_at: new Date() })
+      .values({
+        entity_id: SAM,
+        app_id: 1002,
+        installation_id: SAM + 2,
+        login: 'sam',
+        entity_type: 'User',
+        stated_at: new Date(),
+      })
       .execute();
     await keep('sam/one', 1);
     const sam = {
@@ -146,7 +151,11 @@ describe('warm workers', () => {
     await putJob(testDb.db, { ...sam, repo_id: 22, created_at: new Date(Date.now() - 60_000) });
     await putJob(testDb.db, { ...sam, repo_id: 21, created_at: new Date(Date.now() - 120_000) });
     await putJob(testDb.db, { ...sam, repo_full_name: 'sam/two', repo_id: 23 });
-    const known = () => testDb.db.selectFrom('warm_repositories').select(['full_name', 'repo_id', 'found_at']).execute();
+    const known = () =>
+      testDb.db
+        .selectFrom('warm_repositories')
+        .select(['full_name', 'repo_id', 'found_at'])
+        .execute();
     await matchOnce(testDb.db);
     const first = await known();
     expect(first).toEqual([{ full_name: 'sam/one', repo_id: 22, found_at: expect.any(Date) }]);
@@ -169,7 +178,11 @@ describe('warm workers', () => {
     await change({ assigned_at: new Date() })
       .where('pod_name', '=', first?.pod_name ?? '')
       .execute();
-    await testDb.db.updateTable('jobs').set({ wants_worker: false }).where('job_id', '=', job.job_id).execute();
+    await testDb.db
+      .updateTable('jobs')
+      .set({ wants_worker: false })
+      .where('job_id', '=', job.job_id)
+      .execute();
     await end(first?.pod_name);
     expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [], ended: [] });
   });
@@ -184,7 +197,11 @@ describe('warm workers', () => {
     await change({ assigned_at: new Date() }).where('is_warm', '=', true).execute();
     await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
     expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [] });
-    expect((await workers()).filter((worker) => worker.assigned_at === null).map((worker) => worker.is_warm)).toEqual([true]);
+    expect(
+      (await workers())
+        .filter((worker) => worker.assigned_at === null)
+        .map((worker) => worker.is_warm),
+    ).toEqual([true]);
   });
 
   test('go when the configuration wants them no more, the newest reservation or else the oldest worker first (C3, C10)', async () => {
@@ -214,75 +231,5 @@ describe('warm workers', () => {
     await run();
     await keep('acme', 1, given);
     expect((await matchOnce(testDb.db)).retired).toHaveLength(1);
-  });
-});
-
-describe('warm workers and caps', () => {
-  const GPU = { name: 'gpu', labels: ['gpu'] };
-
-  test('fill what jobs leave of a cap, and make room for the next job (C4, C10)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 5, { pools: [{}, GPU], entities: { '*': { maxWorkers: 2 } } });
-    await putJob(testDb.db, { k8s_pool: 'gpu' });
-    expect(await matchAll(testDb.db)).toBe(2);
-    await run();
-    await putJob(testDb.db, { k8s_pool: 'gpu' });
-    const { retired, reserved } = await matchOnce(testDb.db);
-    expect(reserved).toEqual([]);
-    expect(retired).toHaveLength(1);
-    await end(retired[0]?.podName);
-    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{ pool: 'gpu' }], retired: [] });
-  });
-
-  test('give back reservations first, in the pass that holds the job back (C10)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 1, { pools: [{}, GPU], entities: { '*': { maxWorkers: 1 } } });
-    await matchAll(testDb.db);
-    await putJob(testDb.db, { k8s_pool: 'gpu' });
-    expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
-    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'gpu' }]);
-  });
-
-  test('stay where their place would not help the job that waits, whose pool is full as well: nothing flaps (C10)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 1, { pools: [{}, { ...GPU, maxWorkers: 1 }], entities: { '*': { maxWorkers: 2 } } });
-    await putJob(testDb.db, { k8s_pool: 'gpu' });
-    await matchAll(testDb.db);
-    await run();
-    await putJob(testDb.db, { k8s_pool: 'gpu' });
-    for (let pass = 0; pass < 3; pass += 1)
-      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [], ended: [], lacking: 1 });
-  });
-
-  test('are not made in a pool for which another account’s job waits (C10)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 1, { pools: [{ maxWorkers: 1 }] });
-    const other = { entity_id: 7, entity_name: 'other' };
-    await putJob(testDb.db, other);
-    await putJob(testDb.db, other);
-    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ madeForJobId: expect.any(Number) }]);
-    await end((await workers())[0]?.pod_name);
-    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ madeForJobId: expect.any(Number) }]);
-  });
-
-  test('are replaced when they come of age, a tenth at a time and one at least (C10)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 11);
-    await matchAll(testDb.db);
-    await run(719);
-    expect((await matchOnce(testDb.db)).retired).toEqual([]);
-    await testDb.db
-      .updateTable('workers')
-      .set({ registered_at: minutesAgo(721) })
-      .execute();
-    const { retired, reserved } = await matchOnce(testDb.db);
-    expect({ retired: retired.length, reserved: reserved.length }).toEqual({ retired: 2, reserved: 2 });
-    expect(new Set((await workers()).map((worker) => worker.stop_reason))).toEqual(new Set(['warm_expired', null]));
-    expect(await matchOnce(testDb.db)).toMatchObject({ retired: [], reserved: [] });
-    for (const { podName } of retired) await end(podName);
-    expect((await matchOnce(testDb.db)).retired).toHaveLength(2);
-    expect((await workers()).filter(({ status, stopping_at: at }) => ['pending', 'running'].includes(status) && at === null)).toHaveLength(
-      11,
-    );
   });
 });

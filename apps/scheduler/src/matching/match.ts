@@ -4,7 +4,13 @@ import { lockPlanned } from '@paddock/db/matching/lock-planned';
 import { lockMatching, type MatchingLimits } from '@paddock/db/matching/matching-lock';
 import { giveBackWorkers } from '@paddock/db/matching/reservations';
 import { type ReservedWorker, reserveWorkers } from '@paddock/db/matching/reserve-workers';
-import { renewWarmWorkers, type RetiredWorker, retireWorkers, type TakenBack, takeBackWorkers } from '@paddock/db/matching/spare-workers';
+import {
+  renewWarmWorkers,
+  type RetiredWorker,
+  retireWorkers,
+  type TakenBack,
+  takeBackWorkers,
+} from '@paddock/db/matching/spare-workers';
 import type { UnservedKey } from '@paddock/db/matching/unserved-keys';
 import { markWarm, reserveWarmWorkers } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
@@ -39,20 +45,32 @@ export interface Matched {
 }
 
 /** A pass that stands still with the lock is cut off before those that wait for it give up. */
-const LIMITS: MatchingLimits = { lockTimeoutMs: 10_000, statementTimeoutMs: 15_000, idleTimeoutMs: 8_000 };
+const LIMITS: MatchingLimits = {
+  lockTimeoutMs: 10_000,
+  statementTimeoutMs: 15_000,
+  idleTimeoutMs: 8_000,
+};
 
 /**
- * Matches demand with supply once, in a transaction of its own. It calls nothing outside of PostgreSQL. Throws what PostgreSQL throws, and
- * then keeps nothing.
+ * Matches demand with supply once, in a transaction of its own. It calls nothing outside of
+ * PostgreSQL. Throws what PostgreSQL throws, and then keeps nothing.
  */
-export const matchOnce = (db: Kysely<Database>, settings: MatchingSettings, limits = LIMITS): Promise<Matched> =>
+export const matchOnce = (
+  db: Kysely<Database>,
+  settings: MatchingSettings,
+  limits = LIMITS,
+): Promise<Matched> =>
   db
     .transaction()
     .setIsolationLevel('read committed')
     .execute((trx) => matchIn(trx, settings, limits));
 
 /** The same in a READ COMMITTED transaction of the caller's. */
-export async function matchIn(trx: Transaction<Database>, settings: MatchingSettings, limits: MatchingLimits): Promise<Matched> {
+export async function matchIn(
+  trx: Transaction<Database>,
+  settings: MatchingSettings,
+  limits: MatchingLimits,
+): Promise<Matched> {
   // 1. Lock. One pass at a time runs in an environment, however many replicas there are.
   await lockMatching(trx, limits);
 
@@ -67,7 +85,11 @@ export async function matchIn(trx: Transaction<Database>, settings: MatchingSett
 
   // 4. Plan. Workers that somebody else is writing stay as they are: plan again without them.
   let plan = planPass(snapshot, settings);
-  for (let busy = await lockPlanned(trx, plan); busy.length > 0; busy = await lockPlanned(trx, plan)) {
+  for (
+    let busy = await lockPlanned(trx, plan);
+    busy.length > 0;
+    busy = await lockPlanned(trx, plan)
+  ) {
     snapshot = leaveAlone(snapshot, busy);
     plan = planPass(snapshot, settings);
   }
@@ -77,16 +99,32 @@ export async function matchIn(trx: Transaction<Database>, settings: MatchingSett
   if (totals.hasStored) await forgetRestingKeys(trx);
   await enqueue(
     trx,
-    unserved.filter(({ rounds }) => rounds === 1).map(({ demandKey }) => lookUpAccessTask(demandKey)),
+    unserved
+      .filter(({ rounds }) => rounds === 1)
+      .map(({ demandKey }) => lookUpAccessTask(demandKey)),
   );
   const hasMore = applied.reserved.length >= (settings.most ?? MOST_PER_PASS);
   return { ...applied, unserved, lacking: plan.lacking, hasMore, nextPauseEndMs, hasProbed };
 }
 
 const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
-  keys === 0 && spare === 0 && !has.hasReservations && !has.hasWarm && !has.hasStored && !has.hasUnserved && !has.hasBlamed;
+  keys === 0 &&
+  spare === 0 &&
+  !has.hasReservations &&
+  !has.hasWarm &&
+  !has.hasStored &&
+  !has.hasUnserved &&
+  !has.hasBlamed;
 
-const NOTHING = { reserved: [], ended: [], retired: [], takenBack: [], unserved: [], lacking: 0, hasMore: false } as const;
+const NOTHING = {
+  reserved: [],
+  ended: [],
+  retired: [],
+  takenBack: [],
+  unserved: [],
+  lacking: 0,
+  hasMore: false,
+} as const;
 
 /** Writes what a plan says. Each worker that is made or has to end gets its task. */
 async function applyPlan(

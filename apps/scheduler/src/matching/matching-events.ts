@@ -6,32 +6,50 @@ import type { Matched } from './match.ts';
 
 /** What happens where waiting jobs are matched with workers. */
 export function matchingEvents(log: Logger, metrics: Metrics) {
-  const reserved = metrics.counter('paddock_workers_reserved_total', 'Workers reserved for waiting jobs, by pool', ['pool']);
+  const reserved = metrics.counter(
+    'paddock_workers_reserved_total',
+    'Workers reserved for waiting jobs, by pool',
+    ['pool'],
+  );
   const retiring = metrics.counter(
     'paddock_workers_retired_total',
     'Registered workers whose stop the matcher asked for: no job wanted them, or they were too old',
   );
-  const unservedKeys = metrics.counter('paddock_keys_unserved_total', 'Pauses for keys to whose idle workers GitHub gave no job, by pool', [
-    'pool',
-  ]);
+  const unservedKeys = metrics.counter(
+    'paddock_keys_unserved_total',
+    'Pauses for keys to whose idle workers GitHub gave no job, by pool',
+    ['pool'],
+  );
   let unknownWarmTold = '';
-  const matchSeconds = metrics.histogram('paddock_match_duration_seconds', 'How long passes of the matcher took', LATENCY_BUCKETS);
+  const matchSeconds = metrics.histogram(
+    'paddock_match_duration_seconds',
+    'How long passes of the matcher took',
+    LATENCY_BUCKETS,
+  );
 
   return {
     matched({ reserved: made, ended, retired, takenBack, unserved }: Matched, seconds: number) {
       matchSeconds.observe(seconds);
       for (const { pool } of made) reserved.inc({ pool });
       retiring.inc(retired.length);
-      const counts = { reserved: made.length, ended: ended.length, retired: retired.length, takenBack: takenBack.length };
+      const counts = {
+        reserved: made.length,
+        ended: ended.length,
+        retired: retired.length,
+        takenBack: takenBack.length,
+      };
       if (Object.values(counts).some((count) => count > 0)) log.info('demand matched', counts);
       for (const { pool, entityName, rounds, pausedUntil } of unserved) {
         unservedKeys.inc({ pool });
-        log.warn('GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access', {
-          pool,
-          entityName,
-          rounds,
-          pausedUntil,
-        });
+        log.warn(
+          'GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access',
+          {
+            pool,
+            entityName,
+            rounds,
+            pausedUntil,
+          },
+        );
       }
     },
     /** Told after each pass, logged when it is not as it was. */

@@ -4,7 +4,11 @@ import { findReservations } from '@paddock/db/matching/reservations';
 import { findReturnableWorkers, findSpareKeys } from '@paddock/db/matching/spare-workers';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
-import { forgetServedKeys, noteUnservedKeys, type UnservedKey } from '@paddock/db/matching/unserved-keys';
+import {
+  forgetServedKeys,
+  noteUnservedKeys,
+  type UnservedKey,
+} from '@paddock/db/matching/unserved-keys';
 import { findWarmKeys, learnWarmRepositories } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
@@ -12,7 +16,10 @@ import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
 import { EMPTY_SNAPSHOT, type Snapshot } from '@paddock/domain/matching/snapshot';
 import type { Transaction } from 'kysely';
 
-/** Writes down what workers and jobs have shown since the last pass. Returns the keys that GitHub has left without jobs again. */
+/**
+ * Writes down what workers and jobs have shown since the last pass. Returns the keys that GitHub
+ * has left without jobs again.
+ */
 export async function noteSigns(
   trx: Transaction<Database>,
   totals: DemandTotals,
@@ -24,7 +31,11 @@ export async function noteSigns(
 }
 
 /** Reads what this pass may need, each thing once. */
-export async function readSnapshot(trx: Transaction<Database>, totals: DemandTotals, settings: MatchingSettings): Promise<Snapshot> {
+export async function readSnapshot(
+  trx: Transaction<Database>,
+  totals: DemandTotals,
+  settings: MatchingSettings,
+): Promise<Snapshot> {
   const { appIds, warmLifetimeMs: lifetimeMs } = settings;
   const demand = totals.keys > 0 ? await findDemand(trx, appIds) : [];
   const hasSupply = totals.hasReservations || totals.hasWarm || totals.spare > 0;

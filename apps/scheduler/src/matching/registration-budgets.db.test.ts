@@ -2,7 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
-import { noteRegistrationBudget, type RegistrationBudget } from '@paddock/db/matching/registration-budgets';
+import {
+  noteRegistrationBudget,
+  type RegistrationBudget,
+} from '@paddock/db/matching/registration-budgets';
 
 const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
@@ -10,12 +13,21 @@ const INSTALLATION = 51_000_001;
 const soon = () => new Date(Date.now() + 1_800_000);
 const past = () => new Date(Date.now() - 1_000);
 const note = (given: Partial<RegistrationBudget>) =>
-  noteRegistrationBudget(testDb.db, { installationId: INSTALLATION, remaining: 100, resetAt: soon(), ...given });
+  noteRegistrationBudget(testDb.db, {
+    installationId: INSTALLATION,
+    remaining: 100,
+    resetAt: soon(),
+    ...given,
+  });
 const stored = () =>
-  testDb.db.selectFrom('registration_budgets').select(['remaining', 'reset_at', 'paused_until']).executeTakeFirstOrThrow();
+  testDb.db
+    .selectFrom('registration_budgets')
+    .select(['remaining', 'reset_at', 'paused_until'])
+    .executeTakeFirstOrThrow();
 
 async function putJobs(count: number): Promise<void> {
-  for (let n = 0; n < count; n += 1) await putJob(testDb.db, n % 2 === 0 ? {} : { k8s_pool: 'gpu' });
+  for (let n = 0; n < count; n += 1)
+    await putJob(testDb.db, n % 2 === 0 ? {} : { k8s_pool: 'gpu' });
 }
 
 describe('noteRegistrationBudget (P4)', () => {
@@ -75,7 +87,13 @@ describe('the matcher (C4, P4)', () => {
   });
 
   test('goes by the installation of today, not by that of the job (A12)', async () => {
-    const today = { entity_id: 90_000_001, app_id: 1001, installation_id: INSTALLATION + 7, login: 'acme', stated_at: new Date() };
+    const today = {
+      entity_id: 90_000_001,
+      app_id: 1001,
+      installation_id: INSTALLATION + 7,
+      login: 'acme',
+      stated_at: new Date(),
+    };
     await testDb.db
       .insertInto('installations')
       .values({ ...today, entity_type: 'Organization' })
@@ -88,7 +106,11 @@ describe('the matcher (C4, P4)', () => {
 
   test('lets no other account wait for it', async () => {
     await putJobs(1);
-    await putJob(testDb.db, { entity_id: 90_000_002, entity_name: 'globex', installation_id: INSTALLATION + 1 });
+    await putJob(testDb.db, {
+      entity_id: 90_000_002,
+      entity_name: 'globex',
+      installation_id: INSTALLATION + 1,
+    });
     await note({ remaining: 0 });
     expect(await matchAll(testDb.db)).toBe(1);
   });
@@ -100,7 +122,10 @@ describe('the matcher (C4, P4)', () => {
     expect(await findReasons(testDb.db)).toMatchObject({ gpu: 'github_budget' });
     await testDb.db
       .updateTable('workers')
-      .set({ created_at: new Date(Date.now() - 61_000), registration_started_at: new Date(Date.now() - 61_000) })
+      .set({
+        created_at: new Date(Date.now() - 61_000),
+        registration_started_at: new Date(Date.now() - 61_000),
+      })
       .execute();
     expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(2);
     expect(await findReasons(testDb.db)).toMatchObject({ gpu: null });
@@ -122,7 +147,10 @@ describe('the matcher (C4, P4)', () => {
   test('what was given back without a registration takes nothing of that limit', async () => {
     await putJobs(3);
     expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
-    await testDb.db.updateTable('workers').set({ status: 'failed', completed_at: new Date(), stop_reason: 'unwanted' }).execute();
+    await testDb.db
+      .updateTable('workers')
+      .set({ status: 'failed', completed_at: new Date(), stop_reason: 'unwanted' })
+      .execute();
     expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
   });
 });

@@ -3,7 +3,12 @@ import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { findReasons, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
-import { findStoppedMaking, type MakingSubject, resumeMaking, stopMaking } from '@paddock/db/matching/stopped-making';
+import {
+  findStoppedMaking,
+  type MakingSubject,
+  resumeMaking,
+  stopMaking,
+} from '@paddock/db/matching/stopped-making';
 
 const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
@@ -18,18 +23,21 @@ describe('stopping the making of workers (C12)', () => {
     ['the environment', everything, { gpu: 'making_stopped', linux: 'making_stopped' }],
     ['a pool', linux, { gpu: null, linux: 'making_stopped' }],
     ['an account', acme, { gpu: null, linux: 'making_stopped' }],
-  ])('holds for %s from the next pass on, says so, and ends with it', async (_name, subject, reasons) => {
-    await putJob(testDb.db);
-    await putJob(testDb.db, { k8s_pool: 'gpu', ...GLOBEX });
-    expect(await stopMaking(testDb.db, subject, 'ada')).toBe(true);
-    const stopped = Object.values(reasons).filter((reason) => reason !== null).length;
-    expect((await matchOnce(testDb.db)).reserved).toHaveLength(2 - stopped);
-    expect(await findReasons(testDb.db)).toEqual(reasons);
+  ])(
+    'holds for %s from the next pass on, says so, and ends with it',
+    async (_name, subject, reasons) => {
+      await putJob(testDb.db);
+      await putJob(testDb.db, { k8s_pool: 'gpu', ...GLOBEX });
+      expect(await stopMaking(testDb.db, subject, 'ada')).toBe(true);
+      const stopped = Object.values(reasons).filter((reason) => reason !== null).length;
+      expect((await matchOnce(testDb.db)).reserved).toHaveLength(2 - stopped);
+      expect(await findReasons(testDb.db)).toEqual(reasons);
 
-    expect(await resumeMaking(testDb.db, subject)).toBe(true);
-    expect((await matchOnce(testDb.db)).reserved).toHaveLength(stopped);
-    expect(await findReasons(testDb.db)).toEqual({ gpu: null, linux: null });
-  });
+      expect(await resumeMaking(testDb.db, subject)).toBe(true);
+      expect((await matchOnce(testDb.db)).reserved).toHaveLength(stopped);
+      expect(await findReasons(testDb.db)).toEqual({ gpu: null, linux: null });
+    },
+  );
 
   test('gives back what nobody has begun to register, and leaves the other workers alone (P2)', async () => {
     const begun = await putWorker(testDb.db, { registration_started_at: new Date() });
@@ -38,7 +46,11 @@ describe('stopping the making of workers (C12)', () => {
     await putJob(testDb.db);
     await stopMaking(testDb.db, linux, 'ada');
     expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
-    const alive = await testDb.db.selectFrom('workers').select('pod_name').where('status', '=', 'pending').execute();
+    const alive = await testDb.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('status', '=', 'pending')
+      .execute();
     expect(alive).toEqual([{ pod_name: begun.pod_name }]);
   });
 
@@ -53,14 +65,22 @@ describe('stopping the making of workers (C12)', () => {
   test.each(['acme', '', '0', '-7', '12 ', '90071992547409931'])(
     'of an account is refused by the table for “%s”, which is no id',
     async (subject_id) => {
-      const written = testDb.db.insertInto('stopped_making').values({ subject_type: 'entity', subject_id, stopped_by: 'ada' }).execute();
+      const written = testDb.db
+        .insertInto('stopped_making')
+        .values({ subject_type: 'entity', subject_id, stopped_by: 'ada' })
+        .execute();
       await expect(written).rejects.toThrow(/violates check constraint/);
     },
   );
 
   test('of an account that was named by anything else before the table checked that stops nobody else', async () => {
-    await sql`alter table stopped_making drop constraint stopped_making_entity_is_an_id`.execute(testDb.db);
-    await testDb.db.insertInto('stopped_making').values({ subject_type: 'entity', subject_id: 'globex', stopped_by: 'ada' }).execute();
+    await sql`alter table stopped_making drop constraint stopped_making_entity_is_an_id`.execute(
+      testDb.db,
+    );
+    await testDb.db
+      .insertInto('stopped_making')
+      .values({ subject_type: 'entity', subject_id: 'globex', stopped_by: 'ada' })
+      .execute();
     await putJob(testDb.db);
     expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);
     expect(await findStoppedMaking(testDb.db)).toEqual([]);

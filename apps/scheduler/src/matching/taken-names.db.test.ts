@@ -13,7 +13,9 @@ async function matchWithOneName(): Promise<number> {
     create function take_one_name() returns trigger language plpgsql as $$ begin new.pod_name := 'pdk-taken'; return new; end $$`.execute(
     db,
   );
-  await sql`create trigger one_name before insert on workers for each row execute function take_one_name()`.execute(db);
+  await sql`create trigger one_name before insert on workers for each row execute function take_one_name()`.execute(
+    db,
+  );
   try {
     return (await matchOnce(db)).reserved.length;
   } finally {
@@ -30,7 +32,13 @@ describe('a name that is taken makes one worker fewer, which the next pass makes
   });
 
   test('of those that are kept warm', async () => {
-    const acme = { entity_id: 90_000_001, app_id: 1001, installation_id: 51_000_001, login: 'acme', entity_type: 'Organization' as const };
+    const acme = {
+      entity_id: 90_000_001,
+      app_id: 1001,
+      installation_id: 51_000_001,
+      login: 'acme',
+      entity_type: 'Organization' as const,
+    };
     await testDb.db
       .insertInto('installations')
       .values({ ...acme, stated_at: minutesAgo(0) })

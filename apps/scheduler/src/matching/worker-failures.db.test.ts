@@ -10,7 +10,12 @@ import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
 import { bindWorkers } from '@paddock/db/workers/bind-workers';
 import { demandOfAccounts, isSomebodyWaiting } from '@paddock/db/scenes/worker-failures.scene';
 import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
-import { closeServedPools, forgetFailedAccounts, noteOutdatedRunner, noteWorkerFailure } from '@paddock/db/workers/worker-failures';
+import {
+  closeServedPools,
+  forgetFailedAccounts,
+  noteOutdatedRunner,
+  noteWorkerFailure,
+} from '@paddock/db/workers/worker-failures';
 
 const testDb = useMatchingDatabase(examplePools());
 
@@ -39,14 +44,17 @@ const hears = (...names: string[]) =>
       names.map((worker, jobId) => ({ worker, jobId: jobId + 1 })),
     ),
   );
-const passes = async (entityId: number) => (await passBreakers(testDb.db, [linux, ofAccount(entityId)])).waitMs === 0;
-const endPauses = () => sql`update breakers set paused_until = now() where paused_until > now()`.execute(testDb.db);
+const passes = async (entityId: number) =>
+  (await passBreakers(testDb.db, [linux, ofAccount(entityId)])).waitMs === 0;
+const endPauses = () =>
+  sql`update breakers set paused_until = now() where paused_until > now()`.execute(testDb.db);
 const rows = async () => {
   const all = await testDb.db.selectFrom('breakers').selectAll().orderBy('subject_id').execute();
   return all.map((row) => [row.subject_id, row.failures, row.pauses]);
 };
 const putJobs = async (count: number, entityId: number) => {
-  for (let n = 0; n < count; n += 1) await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}` });
+  for (let n = 0; n < count; n += 1)
+    await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}` });
 };
 const keys = () => demandOfAccounts(testDb.db);
 
@@ -66,7 +74,11 @@ describe('failures that an account may have caused (C11)', () => {
   test('two accounts hold back everybody', async () => {
     await failTimes(2, ACME);
     await fail(GLOBEX);
-    expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([false, false, false]);
+    expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   test('reservations of the account go back but for one, and those of others stay', async () => {
@@ -83,7 +95,12 @@ describe('failures that an account may have caused (C11)', () => {
     for (let round = 0; round < 3; round += 1) {
       await noteSuccess(testDb.db, [linux, ofAccount(GLOBEX)]);
       const created_at = sql<Date>`now() + interval '1 s'`;
-      await putWorker(testDb.db, { entity_id: GLOBEX, created_at, status: 'running', assigned_at: new Date() });
+      await putWorker(testDb.db, {
+        entity_id: GLOBEX,
+        created_at,
+        status: 'running',
+        assigned_at: new Date(),
+      });
       await closeServedPools(testDb.db);
       expect([await passes(ACME), await passes(GLOBEX)]).toEqual([false, true]);
       await endPauses();
@@ -96,7 +113,11 @@ describe('failures that an account may have caused (C11)', () => {
     await failTimes(3, ACME);
     await failTimes(3, GLOBEX);
     await noteSuccess(testDb.db, [linux, ofAccount(ACME)]);
-    expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([true, false, true]);
+    expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 
   test('the one trial of a pool is not left to an account that has to wait for longer', async () => {
@@ -116,14 +137,19 @@ describe('failures that an account may have caused (C11)', () => {
 
   test('a second outdated runner holds back its account only: a job can write what tells it', async () => {
     for (let n = 0; n < 2; n += 1) {
-      const { pod_name: podName } = await putWorker(testDb.db, { entity_id: ACME, status: 'failed', completed_at: new Date() });
+      const { pod_name: podName } = await putWorker(testDb.db, {
+        entity_id: ACME,
+        status: 'failed',
+        completed_at: new Date(),
+      });
       await noteOutdatedRunner(noting(), { podName, message: 'no more' });
     }
     expect([await passes(ACME), await passes(GLOBEX)]).toEqual([false, true]);
   });
 
   test('what is surely the pool’s own holds back everybody, whosever workers met it', async () => {
-    for (let n = 0; n < 3; n += 1) await noteFailure(noting(), { subject: linux, failureClass: 'image_pull', message: 'no' });
+    for (let n = 0; n < 3; n += 1)
+      await noteFailure(noting(), { subject: linux, failureClass: 'image_pull', message: 'no' });
     expect([await passes(ACME), await passes(GLOBEX)]).toEqual([false, false]);
   });
 
@@ -162,21 +188,31 @@ describe('failures that turn out to be jobs (C11)', () => {
   test.each([
     ['do not', { status: 'pending', stuck_reason: 'crash_loop' }],
     ['do so after all', { status: 'running', running_at: new Date() }],
-  ] as const)('are taken back from pods that did not start when they were counted, and %s when the job is heard of', async (_name, now) => {
-    const names: string[] = [];
-    for (let n = 0; n < 3; n += 1) {
-      const { pod_name: podName } = await putWorker(testDb.db, { entity_id: ACME, stuck_reason: 'crash_loop' });
-      await noteWorkerFailure(noting(), { podName, failureClass: 'crash_loop', message: 'crashes' });
-      names.push(podName);
-    }
-    expect(await passes(ACME)).toBe(false);
-    await testDb.db
-      .updateTable('workers')
-      .set({ stuck_reason: null, ...now })
-      .execute();
-    await hears(...names);
-    expect(await rows()).toEqual([]);
-  });
+  ] as const)(
+    'are taken back from pods that did not start when they were counted, and %s when the job is heard of',
+    async (_name, now) => {
+      const names: string[] = [];
+      for (let n = 0; n < 3; n += 1) {
+        const { pod_name: podName } = await putWorker(testDb.db, {
+          entity_id: ACME,
+          stuck_reason: 'crash_loop',
+        });
+        await noteWorkerFailure(noting(), {
+          podName,
+          failureClass: 'crash_loop',
+          message: 'crashes',
+        });
+        names.push(podName);
+      }
+      expect(await passes(ACME)).toBe(false);
+      await testDb.db
+        .updateTable('workers')
+        .set({ stuck_reason: null, ...now })
+        .execute();
+      await hears(...names);
+      expect(await rows()).toEqual([]);
+    },
+  );
 
   test('leave the others counted, each by its own worker', async () => {
     const [first = ''] = await failTimes(3, ACME);
@@ -195,7 +231,11 @@ describe('failures that turn out to be jobs (C11)', () => {
     const other = await fail(GLOBEX);
     expect(await passes(3)).toBe(false);
     await hears(other);
-    expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([false, true, true]);
+    expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   test('shorten the pause to what the rest of the failures make of it, with the next trial due at once', async () => {
@@ -217,7 +257,11 @@ describe('failures that turn out to be jobs (C11)', () => {
   });
 
   test('are not counted once the job is known, also if it becomes known at that very instant', async () => {
-    const { pod_name: podName } = await putWorker(testDb.db, { entity_id: ACME, status: 'failed', completed_at: new Date() });
+    const { pod_name: podName } = await putWorker(testDb.db, {
+      entity_id: ACME,
+      status: 'failed',
+      completed_at: new Date(),
+    });
     const failure = { podName, failureClass: 'exit_code', message: 'ended' };
     const counting = await testDb.db.transaction().execute(async (trx) => {
       await bindWorkers(trx, [{ worker: podName, jobId: 1 }]);
@@ -231,9 +275,16 @@ describe('failures that turn out to be jobs (C11)', () => {
   });
 
   test('are taken back by a binding that waited until they were counted', async () => {
-    const { pod_name: podName } = await putWorker(testDb.db, { entity_id: ACME, status: 'failed', completed_at: new Date() });
+    const { pod_name: podName } = await putWorker(testDb.db, {
+      entity_id: ACME,
+      status: 'failed',
+      completed_at: new Date(),
+    });
     const { bound } = await testDb.db.transaction().execute(async (trx) => {
-      await noteWorkerFailure({ db: trx, breakerRules: BREAKER_RULES }, { podName, failureClass: 'exit_code', message: 'ended' });
+      await noteWorkerFailure(
+        { db: trx, breakerRules: BREAKER_RULES },
+        { podName, failureClass: 'exit_code', message: 'ended' },
+      );
       const binding = hears(podName);
       await waitFor('the binding to wait', () => isSomebodyWaiting(testDb.db));
       return { bound: binding };

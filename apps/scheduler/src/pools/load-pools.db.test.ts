@@ -1,5 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -21,7 +29,8 @@ pools: [{ name: small, labels: [self-hosted, ${label}], image: runner:1, namespa
 entities: { '*': {} }
 `;
 
-const withKeys = (keys: string) => yaml('linux').replace('namespace: runners', `namespace: runners, ${keys}`);
+const withKeys = (keys: string) =>
+  yaml('linux').replace('namespace: runners', `namespace: runners, ${keys}`);
 
 describe('the pools of the configuration file, as schedulers load them', () => {
   let database: TestDatabase;
@@ -33,7 +42,8 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   afterAll(() => database.drop());
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
-    for (const table of ['pools_documents', 'installation_events', 'jobs'] as const) await database.db.deleteFrom(table).execute();
+    for (const table of ['pools_documents', 'installation_events', 'jobs'] as const)
+      await database.db.deleteFrom(table).execute();
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -46,7 +56,11 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   async function startReplica(path: string, db = database.dbOf('scheduler')) {
     const refused: string[] = [];
     const reconsidered: number[] = [];
-    const file = createPoolsFile({ path, onRefused: (problems) => refused.push(problems.join('; ')), onAccepted: () => undefined });
+    const file = createPoolsFile({
+      path,
+      onRefused: (problems) => refused.push(problems.join('; ')),
+      onAccepted: () => undefined,
+    });
     const pools = createPoolsLoader({
       db,
       file,
@@ -74,15 +88,27 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       repository: { private: true },
     });
     const parsed = parseDelivery('workflow_job', body);
-    if (parsed.kind === 'malformed' || pools === undefined) throw new Error('There has to be a delivery and a document.');
+    if (parsed.kind === 'malformed' || pools === undefined)
+      throw new Error('There has to be a delivery and a document.');
     const payload = JSON.stringify(body);
     const digest = bodyDigest({ appId: 7, event: 'workflow_job' }, payload);
-    const delivery = { guid: `guid-${jobId}`, appId: 7, parsed, payload, payloadRepaired: false, bodyDigest: digest };
+    const delivery = {
+      guid: `guid-${jobId}`,
+      appId: 7,
+      parsed,
+      payload,
+      payloadRepaired: false,
+      bodyDigest: digest,
+    };
     return recordDeliveries(database.db, [delivery], pools);
   }
-  const jobIds = async () => (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map((row) => row.job_id);
+  const jobIds = async () =>
+    (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(
+      (row) => row.job_id,
+    );
 
-  const versions = async () => (await database.db.selectFrom('pools_documents').select('version').execute()).length;
+  const versions = async () =>
+    (await database.db.selectFrom('pools_documents').select('version').execute()).length;
 
   test('a changed file comes into force, and jobs that fit now are demand (B4)', async () => {
     const path = write('paddock.yaml', yaml('linux'));
@@ -93,9 +119,9 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     await pools.once();
     expect(await labels()).toEqual(['self-hosted,windows']);
     expect(reconsidered).toEqual([0, 1]);
-    expect(await database.db.selectFrom('jobs').select(['job_id', 'wants_worker']).execute()).toEqual([
-      { job_id: 900, wants_worker: true },
-    ]);
+    expect(
+      await database.db.selectFrom('jobs').select(['job_id', 'wants_worker']).execute(),
+    ).toEqual([{ job_id: 900, wants_worker: true }]);
     await pools.once();
     expect(await versions()).toBe(2);
   });
@@ -126,28 +152,37 @@ describe('the pools of the configuration file, as schedulers load them', () => {
 
   test.each([
     ['no YAML in it', 'pools: ['],
-    ['two pools with one label set', yaml('linux').replace(/\[\{ name: small(.*)\]\n/, '[{ name: small$1, { name: twin$1]\n')],
+    [
+      'two pools with one label set',
+      yaml('linux').replace(/\[\{ name: small(.*)\]\n/, '[{ name: small$1, { name: twin$1]\n'),
+    ],
     ['an unknown key', `${yaml('linux')}\npool: []\n`],
     ['nothing in it', ''],
     ['a Docker daemon for everybody', withKeys('containerMode: dind')],
-    ['a device that is not asked for whole', withKeys('resources: { requests: { nvidia.com/gpu: 1 } }')],
-  ])('a file with %s is refused and told of once, and what was in force stays (B4)', async (_what, content) => {
-    const path = write('paddock.yaml', yaml('linux'));
-    const { pools, file, refused } = await startReplica(path);
-    write('paddock.yaml', content);
-    await pools.once();
-    await pools.once();
-    expect(refused).toHaveLength(1);
-    expect(file.remark()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
-    expect(refused[0]).toContain(path);
-    expect(await labels()).toEqual(['linux,self-hosted']);
-    expect(await versions()).toBe(1);
+    [
+      'a device that is not asked for whole',
+      withKeys('resources: { requests: { nvidia.com/gpu: 1 } }'),
+    ],
+  ])(
+    'a file with %s is refused and told of once, and what was in force stays (B4)',
+    async (_what, content) => {
+      const path = write('paddock.yaml', yaml('linux'));
+      const { pools, file, refused } = await startReplica(path);
+      write('paddock.yaml', content);
+      await pools.once();
+      await pools.once();
+      expect(refused).toHaveLength(1);
+      expect(file.remark()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
+      expect(refused[0]).toContain(path);
+      expect(await labels()).toEqual(['linux,self-hosted']);
+      expect(await versions()).toBe(1);
 
-    write('paddock.yaml', yaml('macos'));
-    await pools.once();
-    expect(file.remark()).toBeUndefined();
-    expect(await labels()).toEqual(['macos,self-hosted']);
-  });
+      write('paddock.yaml', yaml('macos'));
+      await pools.once();
+      expect(file.remark()).toBeUndefined();
+      expect(await labels()).toEqual(['macos,self-hosted']);
+    },
+  );
 
   test('a file that a version before took and this one refuses: pools in force stay so after a restart (B4)', async () => {
     const { pools } = examplePools({ pools: [{ containerMode: 'dind', labels: ['old'] }] });
@@ -166,10 +201,18 @@ describe('the pools of the configuration file, as schedulers load them', () => {
   test('what a changed file says of pods comes into force like the rest (B4, H3)', async () => {
     const path = write('paddock.yaml', yaml('linux'));
     const { pools } = await startReplica(path);
-    write('paddock.yaml', withKeys('resources: { limits: { nvidia.com/gpu: 1 } }, tolerations: [{ key: gpu, operator: Exists }]'));
+    write(
+      'paddock.yaml',
+      withKeys(
+        'resources: { limits: { nvidia.com/gpu: 1 } }, tolerations: [{ key: gpu, operator: Exists }]',
+      ),
+    );
     await pools.once();
     expect((await inForce())?.document.pools).toEqual([
-      expect.objectContaining({ resources: { limits: { 'nvidia.com/gpu': 1 } }, tolerations: [{ key: 'gpu', operator: 'Exists' }] }),
+      expect.objectContaining({
+        resources: { limits: { 'nvidia.com/gpu': 1 } },
+        tolerations: [{ key: 'gpu', operator: 'Exists' }],
+      }),
     ]);
     write('paddock.yaml', yaml('linux'));
     await pools.once();
@@ -191,7 +234,12 @@ describe('the pools of the configuration file, as schedulers load them', () => {
 
   test('a file that changes while PostgreSQL is away comes into force afterwards (B4, B5)', async () => {
     const tunnel = await startTunnel(database.urlOf('scheduler'));
-    const { db, close } = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'pools' });
+    const { db, close } = connectDatabase({
+      url: tunnel.url,
+      schema: database.schema,
+      poolSize: 1,
+      applicationName: 'pools',
+    });
     const { pools } = await startReplica(write('paddock.yaml', yaml('linux')), db);
     await tunnel.cut();
     write('paddock.yaml', yaml('windows'));

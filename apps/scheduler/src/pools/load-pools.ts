@@ -42,7 +42,14 @@ const RETRY_MS = 1_000;
  * loaded last is in force. Each replica moves the waiting and unserved jobs to the pools in force,
  * whoever loaded them.
  */
-export function createPoolsLoader({ db, file, loadedBy, refreshMs, reconsiderHours, events }: PoolsLoaderOptions): PoolsLoader {
+export function createPoolsLoader({
+  db,
+  file,
+  loadedBy,
+  refreshMs,
+  reconsiderHours,
+  events,
+}: PoolsLoaderOptions): PoolsLoader {
   let toStore: PoolsDocument | undefined;
   let version: number | undefined;
   /**
@@ -54,7 +61,8 @@ export function createPoolsLoader({ db, file, loadedBy, refreshMs, reconsiderHou
 
   async function once(): Promise<void> {
     toStore = (await file.look()) ?? toStore;
-    if (toStore !== undefined) await storePoolsDocument(db, { content: toStore, digest: digestOf(toStore), loadedBy });
+    if (toStore !== undefined)
+      await storePoolsDocument(db, { content: toStore, digest: digestOf(toStore), loadedBy });
     toStore = undefined;
     const newest = await currentPoolsDocument(db);
     if (newest === undefined) return;
@@ -66,7 +74,9 @@ export function createPoolsLoader({ db, file, loadedBy, refreshMs, reconsiderHou
       events.inForce(version);
     }
     // Every process reconsiders, also at its start: another may have died before it was done.
-    const isDue = reconsideredAt === undefined || (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW);
+    const isDue =
+      reconsideredAt === undefined ||
+      (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW);
     if (!isDue) return;
     events.jobsReconsidered(newest.version, await reconsiderJobs(db, newest, reconsiderHours));
     reconsideredAt = looks;
@@ -83,4 +93,5 @@ export function createPoolsLoader({ db, file, loadedBy, refreshMs, reconsiderHou
   };
 }
 
-const digestOf = (content: PoolsDocument): string => createHash('sha256').update(JSON.stringify(content)).digest('hex');
+const digestOf = (content: PoolsDocument): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('hex');

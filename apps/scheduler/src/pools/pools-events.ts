@@ -12,13 +12,19 @@ export function createPoolsEvents(log: Logger, metrics: Metrics) {
     'paddock_jobs_reconsidered_total',
     'Jobs that a change of the pools gave another pool, or their first',
   );
-  const fileRefused = metrics.gauge('paddock_pools_file_refused', '1 while the configuration file is refused');
+  const fileRefused = metrics.gauge(
+    'paddock_pools_file_refused',
+    '1 while the configuration file is refused',
+  );
 
   return {
     /** The configuration file has changed and is invalid. */
     fileRefused(problems: readonly string[]) {
       fileRefused.set(1);
-      log.error('configuration file refused: the pools loaded before stay in force until you mend it', { problems });
+      log.error(
+        'configuration file refused: the pools loaded before stay in force until you mend it',
+        { problems },
+      );
     },
     fileAccepted() {
       fileRefused.set(0);
@@ -29,7 +35,8 @@ export function createPoolsEvents(log: Logger, metrics: Metrics) {
     },
     jobsReconsidered(version: number, jobs: number) {
       reconsidered.inc(jobs);
-      if (jobs > 0) log.info('a change of the pools gave jobs another pool, or their first', { version, jobs });
+      if (jobs > 0)
+        log.info('a change of the pools gave jobs another pool, or their first', { version, jobs });
     },
     notLoaded(error: unknown) {
       log.warn('the pools could not be stored or read; the scheduler tries again', { error });

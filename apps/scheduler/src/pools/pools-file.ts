@@ -41,14 +41,18 @@ export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOption
 
   return {
     remark: () =>
-      refusal === undefined ? undefined : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`,
+      refusal === undefined
+        ? undefined
+        : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`,
     look: async () => {
       const source = await read(path);
       if (source.key === seen) return undefined;
       if (seen !== undefined && !(await isSettled(source.key))) return undefined;
       seen = source.key;
       const { value, problems } =
-        source.text === undefined ? { value: undefined, problems: [source.key] } : parseYaml(path, source.text, configFileToLoad);
+        source.text === undefined
+          ? { value: undefined, problems: [source.key] }
+          : parseYaml(path, source.text, configFileToLoad);
       if (value === undefined) {
         refusal = problems.join('; ');
         onRefused(problems);
@@ -67,6 +71,8 @@ async function read(path: string): Promise<{ readonly key: string; readonly text
     const text = await readFile(path, 'utf8');
     return { key: `text ${text}`, text };
   } catch (error) {
-    return { key: `the configuration file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      key: `the configuration file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }

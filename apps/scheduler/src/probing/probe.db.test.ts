@@ -59,7 +59,10 @@ async function startScheduler(): Promise<Program> {
     },
   });
   schedulers.push(scheduler);
-  await waitFor('readiness', async () => (await fetch(`http://127.0.0.1:${scheduler.port}/readyz`)).status === 200);
+  await waitFor(
+    'readiness',
+    async () => (await fetch(`http://127.0.0.1:${scheduler.port}/readyz`)).status === 200,
+  );
   return scheduler;
 }
 
@@ -71,10 +74,21 @@ const gitHubProbes = async () => {
   return (calls['rate-limit/get'] ?? 0) + (calls['apps/create-installation-access-token'] ?? 0);
 };
 /** How often a scheduler took the turn to probe. */
-const turns = async () => (await world.db.selectFrom('leases').select('fence').where('name', '=', 'probe').executeTakeFirst())?.fence ?? 0;
+const turns = async () =>
+  (
+    await world.db
+      .selectFrom('leases')
+      .select('fence')
+      .where('name', '=', 'probe')
+      .executeTakeFirst()
+  )?.fence ?? 0;
 const clusterProbes = () => world.kube.report().calls['get version'] ?? 0;
-const probeCalls = async () => [(await world.gitHub.truth()).calls['rate-limit/get'], clusterProbes()];
-const breaker = () => world.db.selectFrom('breakers').selectAll().where('pauses', '>', 0).executeTakeFirst();
+const probeCalls = async () => [
+  (await world.gitHub.truth()).calls['rate-limit/get'],
+  clusterProbes(),
+];
+const breaker = () =>
+  world.db.selectFrom('breakers').selectAll().where('pauses', '>', 0).executeTakeFirst();
 const isOpen = () => waitFor('the breaker to open', async () => (await breaker()) !== undefined);
 const queueJobs = async () => {
   for (let n = 0; n < JOBS; n += 1) await world.queueJob();
@@ -85,14 +99,25 @@ const queueJobs = async () => {
  */
 const NET_MS = 120_000;
 const allDone = () =>
-  waitFor('all jobs to run', async () => (await world.workers()).filter(({ status }) => status === 'completed').length === JOBS, {
-    timeoutMs: NET_MS,
-  });
-const failures = async () => (await world.db.selectFrom('operations').select('status').where('status', '=', 'ERROR').execute()).length;
-const attempts = async () =>
-  (await world.db.selectFrom('tasks').select('attempt').where('kind', '=', 'provision-worker').execute()).filter(
-    ({ attempt }) => attempt > 0,
+  waitFor(
+    'all jobs to run',
+    async () =>
+      (await world.workers()).filter(({ status }) => status === 'completed').length === JOBS,
+    {
+      timeoutMs: NET_MS,
+    },
   );
+const failures = async () =>
+  (await world.db.selectFrom('operations').select('status').where('status', '=', 'ERROR').execute())
+    .length;
+const attempts = async () =>
+  (
+    await world.db
+      .selectFrom('tasks')
+      .select('attempt')
+      .where('kind', '=', 'provision-worker')
+      .execute()
+  ).filter(({ attempt }) => attempt > 0);
 
 describe('an outage is over when it is over (C11)', () => {
   test('GitHub refuses everything, and takes it again: all workers are made, though every pause, poll and tick is hours away', async () => {
@@ -120,7 +145,9 @@ describe('an outage is over when it is over (C11)', () => {
     const waits = createWaits(world.db, () => undefined);
     await waits.note({ entityId: world.entityId }, { ms: Number(HOUR_MS), message: 'slow down' });
     await world.gitHub.clearFaults();
-    expect(await waitFor('an answer', async () => (await breaker())?.answered_at ?? undefined)).toBeInstanceOf(Date);
+    expect(
+      await waitFor('an answer', async () => (await breaker())?.answered_at ?? undefined),
+    ).toBeInstanceOf(Date);
   });
 
   test('the first answer has a worker tried also where no task waits for it', async () => {

@@ -1,5 +1,11 @@
 import type { Noting } from '@paddock/db/breakers/note-failure';
-import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from '@paddock/db/breakers/probes';
+import {
+  findProbed,
+  findProbePlace,
+  noteAnswer,
+  noteSilence,
+  type Probed,
+} from '@paddock/db/breakers/probes';
 import { takeLease } from '@paddock/db/leases/leases';
 import type { GitHub } from '@paddock/github/connect';
 import { answersProbe as gitHubAnswers } from '@paddock/github/probe';
@@ -51,13 +57,17 @@ async function probeOnce(parts: Probing, signal: AbortSignal): Promise<boolean> 
   const probed = await findProbed(parts.db);
   if (probed.length === 0) return false;
   const lease = await takeLease(parts.db, 'probe', parts.holder, LEASE_MS);
-  if (lease !== undefined) await Promise.all(probed.map((subject) => probe(parts, subject, signal)));
+  if (lease !== undefined)
+    await Promise.all(probed.map((subject) => probe(parts, subject, signal)));
   return true;
 }
 
 async function probe(parts: Probing, subject: Probed, signal: AbortSignal): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PROBE_LIMIT_MS)]);
-  const answered = subject.type === 'github' ? await probeGitHub(parts, limit) : await clusterAnswers(parts.cluster, limit);
+  const answered =
+    subject.type === 'github'
+      ? await probeGitHub(parts, limit)
+      : await clusterAnswers(parts.cluster, limit);
   if (answered === undefined || signal.aborted) return;
   const isFirst = answered && (await noteAnswer(parts.db, subject));
   if (!answered) await noteSilence(parts.db, subject, parts.breakerRules.longestPauseMs);
@@ -68,7 +78,10 @@ async function probe(parts: Probing, subject: Probed, signal: AbortSignal): Prom
  * Probes as an installation that waits for a worker, else as an App, which GitHub always answers.
  * Undefined: GitHub has asked all of them to make no calls.
  */
-async function probeGitHub({ db, github }: Probing, signal: AbortSignal): Promise<boolean | undefined> {
+async function probeGitHub(
+  { db, github }: Probing,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
   const place = await findProbePlace(db, github.appIds);
   const answered = place && (await gitHubAnswers(github.asInstallation(place, { signal })));
   if (answered !== undefined) return answered;

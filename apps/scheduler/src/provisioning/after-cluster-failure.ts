@@ -1,4 +1,8 @@
-import { type BreakerSubject, clusterBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
+import {
+  type BreakerSubject,
+  clusterBreaker,
+  poolBreaker,
+} from '@paddock/db/breakers/breaker-subjects';
 import { AWAY, POD_REFUSED } from '@paddock/db/breakers/failure-classes';
 import { type Hold, noteFailure } from '@paddock/db/breakers/note-failure';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
@@ -31,7 +35,9 @@ export async function afterClusterFailure(
   const { failure } = error;
   const { isOfPool, hold } = await noteClusterFailure(parts, worker, failure, signal);
   if (isAway(failure) && !isOfPool) return waitForReturn(worker, hold, failure);
-  return failure.kind === 'unknown' ? undefined : snooze(Math.max(failure.retryAfterMs ?? RETRY_MS, SOONEST_MS), failure.message);
+  return failure.kind === 'unknown'
+    ? undefined
+    : snooze(Math.max(failure.retryAfterMs ?? RETRY_MS, SOONEST_MS), failure.message);
 }
 
 /**
@@ -51,9 +57,17 @@ export async function noteClusterFailure(
 }
 
 /** Counts an unanswered read against the cluster. Reads pass no webhook, so no pool is at fault. */
-export async function noteUnanswered(parts: Provisioning, worker: WorkerToProvision, failure: KubeFailure): Promise<Hold | undefined> {
+export async function noteUnanswered(
+  parts: Provisioning,
+  worker: WorkerToProvision,
+  failure: KubeFailure,
+): Promise<Hold | undefined> {
   parts.events.clusterFailed(worker, failure);
-  return noteFailure(parts, { subject: clusterBreaker(worker.cluster), failureClass: AWAY, message: failure.message });
+  return noteFailure(parts, {
+    subject: clusterBreaker(worker.cluster),
+    failureClass: AWAY,
+    message: failure.message,
+  });
 }
 
 /**
@@ -67,7 +81,10 @@ async function faultOf(
   signal: AbortSignal,
 ): Promise<{ subject: BreakerSubject; failureClass: string }> {
   const ofPool = { subject: poolBreaker(worker.pool), failureClass: POD_REFUSED };
-  const ofCluster = (failureClass: string) => ({ subject: clusterBreaker(worker.cluster), failureClass });
+  const ofCluster = (failureClass: string) => ({
+    subject: clusterBreaker(worker.cluster),
+    failureClass,
+  });
   switch (failure.kind) {
     case 'invalid':
     case 'forbidden':

@@ -52,10 +52,15 @@ export async function afterGitHubFailure(
       runnerGroups.forget(worker.login);
       return afterRefusal(parts, worker, failure, task);
     case 'outdated':
-      return snooze(RETRY_MS, `the call is repeated with new credentials after: ${failure.message}`);
+      return snooze(
+        RETRY_MS,
+        `the call is repeated with new credentials after: ${failure.message}`,
+      );
     case 'invalid':
       runnerGroups.forget(worker.login);
-      throw new Error(`GitHub refused to register the runner ${worker.podName}: ${failure.message}`);
+      throw new Error(
+        `GitHub refused to register the runner ${worker.podName}: ${failure.message}`,
+      );
     case 'unusable':
     case 'unavailable':
     case 'timeout':
@@ -63,8 +68,11 @@ export async function afterGitHubFailure(
     case 'unknown':
       // A failure that lasts for minutes while no breaker opens concerns this worker only: it costs
       // attempts.
-      if (hold !== undefined || unheldWaitMs(worker) <= LONGEST_UNHELD_MS) return waitForReturn(worker, hold, failure);
-      throw new Error(`GitHub did not answer the registration of the runner ${worker.podName}: ${failure.message}`);
+      if (hold !== undefined || unheldWaitMs(worker) <= LONGEST_UNHELD_MS)
+        return waitForReturn(worker, hold, failure);
+      throw new Error(
+        `GitHub did not answer the registration of the runner ${worker.podName}: ${failure.message}`,
+      );
     default:
       return failure.kind satisfies never;
   }
@@ -72,21 +80,40 @@ export async function afterGitHubFailure(
 
 /** Only the call for the JIT config registers a runner, and not if GitHub refused it. */
 function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure): boolean {
-  if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown')) return false;
-  return kind === 'unusable' || kind === 'unavailable' || kind === 'timeout' || kind === 'network' || kind === 'unknown';
+  if (neverSent || (!operation.endsWith('/generate-jitconfig') && operation !== 'unknown'))
+    return false;
+  return (
+    kind === 'unusable' ||
+    kind === 'unavailable' ||
+    kind === 'timeout' ||
+    kind === 'network' ||
+    kind === 'unknown'
+  );
 }
 
 /** Looks up who is refused: the refusal of one repository must not hold back its entity. */
-async function afterRefusal(parts: Provisioning, worker: WorkerToProvision, failure: GitHubFailure, task: Task): Promise<Outcome> {
+async function afterRefusal(
+  parts: Provisioning,
+  worker: WorkerToProvision,
+  failure: GitHubFailure,
+  task: Task,
+): Promise<Outcome> {
   // Recorded first: if the look-up finds another installation, it ends the refusal at once.
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
   await recordRefusal(parts, 'scheduler', { call, refusal: failure });
   requireTimeLeft(task);
   const state = await installationState(parts, worker);
   const isUsable = state !== 'gone' && state !== 'suspended';
-  const isOfRepository = isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';
-  const subject = isOfRepository ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);
-  const hold = await noteFailure(parts, { subject, failureClass: failure.kind, message: failure.message });
+  const isOfRepository =
+    isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';
+  const subject = isOfRepository
+    ? repositoryBreaker(worker.scopeRepoId)
+    : installationBreaker(worker.entityId);
+  const hold = await noteFailure(parts, {
+    subject,
+    failureClass: failure.kind,
+    message: failure.message,
+  });
   const held = hold && { heldBy: hold.heldBy };
   return state === 'renewed'
     ? snooze(RETRY_MS, `the installation was updated after: ${failure.message}`)
@@ -94,7 +121,10 @@ async function afterRefusal(parts: Provisioning, worker: WorkerToProvision, fail
 }
 
 /** Undefined: GitHub did not answer. The refusal before it remains the reason. */
-async function installationState({ db, github }: Provisioning, worker: WorkerToProvision): Promise<InstallationState | undefined> {
+async function installationState(
+  { db, github }: Provisioning,
+  worker: WorkerToProvision,
+): Promise<InstallationState | undefined> {
   try {
     return await repairInstallation(db, github, worker);
   } catch (error) {

@@ -34,8 +34,16 @@ export async function checkRunnerGroup(
   const isHeld = excess !== undefined && isHeldToItsGroup(pool);
   const { name, runnerGroup } = pool;
   const pauseMs = isHeld ? RECHECK_MS : undefined;
-  const isNews = await saveRunnerGroup(db, { entityId, pool: name, name: runnerGroup, access: group.access, excess, pauseMs });
-  if (isNews && excess !== undefined) events.runnerGroupOpen({ pool: name, org: login, excess, isHeld });
+  const isNews = await saveRunnerGroup(db, {
+    entityId,
+    pool: name,
+    name: runnerGroup,
+    access: group.access,
+    excess,
+    pauseMs,
+  });
+  if (isNews && excess !== undefined)
+    events.runnerGroupOpen({ pool: name, org: login, excess, isHeld });
   if (!isHeld) {
     pools.add(key);
     return undefined;

@@ -30,16 +30,23 @@ beforeEach(async () => {
 const JIT = 'actions/generate-runner-jitconfig-for-org';
 /** Minting a token makes nothing, and a run may have one already. */
 const TOKEN = 'apps/create-installation-access-token';
-const calls = async (): Promise<Record<string, number>> => ({ ...(await world.gitHub.report()).calls, ...world.kube.report().calls });
+const calls = async (): Promise<Record<string, number>> => ({
+  ...(await world.gitHub.report()).calls,
+  ...world.kube.report().calls,
+});
 
 const LOOKED = ['get pods', 'get secrets'];
 const nothing = () => undefined;
 const somethingFailed = async () => {
   const subject = clusterBreaker((await world.workers())[0]?.cluster ?? '');
-  await noteFailure({ db: world.db, breakerRules: BREAKER_RULES }, { subject, failureClass: 'away', message: 'away for a moment' });
+  await noteFailure(
+    { db: world.db, breakerRules: BREAKER_RULES },
+    { subject, failureClass: 'away', message: 'away for a moment' },
+  );
 };
 const secretRefused = () => world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500 });
-const registrationRefused = () => world.gitHub.failNext({ path: '/generate-jitconfig$', status: 404 });
+const registrationRefused = () =>
+  world.gitHub.failNext({ path: '/generate-jitconfig$', status: 404 });
 
 test.each<[string, number, readonly string[], () => unknown]>([
   ['the cluster for what is there', 1, [], nothing],
@@ -51,7 +58,12 @@ test.each<[string, number, readonly string[], () => unknown]>([
   ['the cluster for the Secret', 5, [...LOOKED, JIT], nothing],
   ['the cluster for the Secret once more', 6, [...LOOKED, JIT, 'create secrets'], secretRefused],
   ['the cluster for the pod', 6, [...LOOKED, JIT, 'create secrets'], nothing],
-  ['the cluster for the Secret’s owner', 7, [...LOOKED, JIT, 'create secrets', 'create pods'], nothing],
+  [
+    'the cluster for the Secret’s owner',
+    7,
+    [...LOOKED, JIT, 'create secrets', 'create pods'],
+    nothing,
+  ],
 ])(
   'a run that stands still before it asks %s asks nobody any more, and its successor makes the worker (C6, P3)',
   async (_whom, nth, asked, arrange) => {
@@ -60,7 +72,9 @@ test.each<[string, number, readonly string[], () => unknown]>([
     const before = await calls();
     let looks = 0;
     const task = taskFor(worker?.pod_name ?? '', () => (++looks < nth ? 1 : 0));
-    await Promise.allSettled([world.kinds['provision-worker']?.handler(task, new AbortController().signal)]);
+    await Promise.allSettled([
+      world.kinds['provision-worker']?.handler(task, new AbortController().signal),
+    ]);
     const made = Object.entries(await calls()).flatMap(([call, count]) =>
       call === TOKEN ? [] : Array.from({ length: count - (before[call] ?? 0) }, () => call),
     );
@@ -70,11 +84,19 @@ test.each<[string, number, readonly string[], () => unknown]>([
   },
 );
 
-const FOUND_NOTHING = { side: 'cluster', method: 'GET', path: '/secrets/[^/]+$', at: 'answer' } as const;
+const FOUND_NOTHING = {
+  side: 'cluster',
+  method: 'GET',
+  path: '/secrets/[^/]+$',
+  at: 'answer',
+} as const;
 
 test('a run that has begun registers nobody once its worker is to be stopped (C3)', async () => {
   const goOn = await runs.stallAt(FOUND_NOTHING);
-  await world.db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'surplus' }).execute();
+  await world.db
+    .updateTable('workers')
+    .set({ stopping_at: new Date(), stop_reason: 'surplus' })
+    .execute();
   await goOn();
   expect(await seen.registrations()).toEqual([]);
 });

@@ -5,7 +5,12 @@ import { done, type Outcome } from '@paddock/queue/outcome';
 import type { Provisioning } from './provisioning.ts';
 
 /** Why a worker ended before it had a pod: `workers.stop_reason`. */
-export type FailReason = 'registration_interrupted' | 'pool_unknown' | 'pool_closed' | 'runner_group_open' | 'provisioning_failed';
+export type FailReason =
+  | 'registration_interrupted'
+  | 'pool_unknown'
+  | 'pool_closed'
+  | 'runner_group_open'
+  | 'provisioning_failed';
 
 /**
  * Ends a worker without a pod and enqueues the removal of its Secret. The reconciler deletes a

@@ -14,7 +14,8 @@ beforeEach(async () => {
 });
 
 const JIT = '/generate-jitconfig$';
-const reasons = () => world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).execute();
+const reasons = () =>
+  world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).execute();
 
 describe('GitHub’s limits (C4, P4)', () => {
   test('one rate-limited answer holds back everybody of the entity, in all services, and at the second that GitHub named all go on (D4)', async () => {

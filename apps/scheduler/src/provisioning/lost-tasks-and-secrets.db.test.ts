@@ -15,7 +15,12 @@ beforeEach(async () => {
   seen = await look(world);
 });
 
-test.each([{ status: 429, retryAfterSeconds: 0 }, { status: 500 }, { status: 503, afterCommit: true }, { afterCommit: true }])(
+test.each([
+  { status: 429, retryAfterSeconds: 0 },
+  { status: 500 },
+  { status: 503, afterCommit: true },
+  { afterCommit: true },
+])(
   'a Secret that cannot be put for a moment (%j) costs no registration (C6, P4)',
   async (fault) => {
     await world.queueJob();
@@ -38,38 +43,52 @@ test('a registration whose JIT config was lost ends the row; another worker is m
 
 test.each([
   { what: 'does not answer', fault: { status: 500 } },
-  { what: 'refuses it', fault: { status: 403, reason: 'Forbidden', message: 'exceeded quota: secrets' } },
+  {
+    what: 'refuses it',
+    fault: { status: 403, reason: 'Forbidden', message: 'exceeded quota: secrets' },
+  },
   { what: 'cuts the connection', fault: {} },
-])('a Secret that cannot be put, for the cluster $what, ends the row in the same run, and the next is made (C6, P1)', async ({ fault }) => {
-  await world.queueJob();
-  await world.match();
-  world.kube.failNext({ method: 'POST', path: '/secrets$', times: 100, ...fault });
-  await world.runTasks();
-  world.kube.clearFaults();
-  const [lost] = await world.workers();
-  expect(lost).toMatchObject({ status: 'failed', stop_reason: 'registration_interrupted' });
-  expect(lost?.failure_info).toMatchObject({ message: expect.stringContaining('POST /api/v1/namespaces/runners/secrets') });
-  await world.match();
-  await world.runTasks();
-  await seen.expectOneWorker();
-  expect(await seen.registrations()).toHaveLength(2);
-});
+])(
+  'a Secret that cannot be put, for the cluster $what, ends the row in the same run, and the next is made (C6, P1)',
+  async ({ fault }) => {
+    await world.queueJob();
+    await world.match();
+    world.kube.failNext({ method: 'POST', path: '/secrets$', times: 100, ...fault });
+    await world.runTasks();
+    world.kube.clearFaults();
+    const [lost] = await world.workers();
+    expect(lost).toMatchObject({ status: 'failed', stop_reason: 'registration_interrupted' });
+    expect(lost?.failure_info).toMatchObject({
+      message: expect.stringContaining('POST /api/v1/namespaces/runners/secrets'),
+    });
+    await world.match();
+    await world.runTasks();
+    await seen.expectOneWorker();
+    expect(await seen.registrations()).toHaveLength(2);
+  },
+);
 
 test.each([
-  { what: 'takes reads and refuses Secrets', fault: { method: 'POST', path: '/secrets$', status: 500 } },
+  {
+    what: 'takes reads and refuses Secrets',
+    fault: { method: 'POST', path: '/secrets$', status: 500 },
+  },
   { what: 'goes away as a Secret is put', fault: { after: 2 } },
-])('a cluster that $what burns one registration, however long it lasts (C6, C11, P4)', async ({ fault }) => {
-  await world.queueJob();
-  world.kube.failNext({ ...fault, times: 10_000 });
-  await world.settle(20);
-  expect(await seen.registrations()).toHaveLength(1);
-  expect(await seen.failures()).toEqual(['registration_interrupted']);
-  expect(await seen.alive()).toMatchObject([{ registration_started_at: null }]);
-  world.kube.clearFaults();
-  await world.settle();
-  await seen.expectOneWorker();
-  expect(await seen.registrations()).toHaveLength(2);
-});
+])(
+  'a cluster that $what burns one registration, however long it lasts (C6, C11, P4)',
+  async ({ fault }) => {
+    await world.queueJob();
+    world.kube.failNext({ ...fault, times: 10_000 });
+    await world.settle(20);
+    expect(await seen.registrations()).toHaveLength(1);
+    expect(await seen.failures()).toEqual(['registration_interrupted']);
+    expect(await seen.alive()).toMatchObject([{ registration_started_at: null }]);
+    world.kube.clearFaults();
+    await world.settle();
+    await seen.expectOneWorker();
+    expect(await seen.registrations()).toHaveLength(2);
+  },
+);
 
 test('a worker whose task is gone is provisioned again (P1)', async () => {
   await world.queueJob();
@@ -86,7 +105,10 @@ test('a worker without a pod that is to be stopped is not provisioned again; tak
   await world.queueJob();
   await world.match();
   await world.db.deleteFrom('tasks').execute();
-  await world.db.updateTable('workers').set({ stopping_at: new Date(), stop_reason: 'surplus' }).execute();
+  await world.db
+    .updateTable('workers')
+    .set({ stopping_at: new Date(), stop_reason: 'surplus' })
+    .execute();
   expect(await reprovisionForgotten(world.db, 0)).toEqual([]);
   await world.match();
   await world.settle();

@@ -16,10 +16,12 @@ beforeEach(async () => {
 const JIT = '/generate-jitconfig$';
 const dueInMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
 const noted = async () => ({
-  events: (await world.db.selectFrom('installation_events').select('outcome').execute()).map(({ outcome }) => outcome),
-  breakers: (await world.db.selectFrom('breakers').select('failure_class').orderBy('failure_class').execute()).map(
-    (breaker) => breaker.failure_class,
+  events: (await world.db.selectFrom('installation_events').select('outcome').execute()).map(
+    ({ outcome }) => outcome,
   ),
+  breakers: (
+    await world.db.selectFrom('breakers').select('failure_class').orderBy('failure_class').execute()
+  ).map((breaker) => breaker.failure_class),
 });
 
 test('a token that worked and is refused is replaced a second later, and counts against nobody; a new one that is refused does (C9, D4)', async () => {
@@ -36,7 +38,13 @@ test('a token that worked and is refused is replaced a second later, and counts 
   await world.makeDue();
   await world.runTasks();
   expect(await dueInMs()).toBeGreaterThan(50_000);
-  expect(await noted()).toEqual({ events: ['auth_other_error'], breakers: ['refused', 'unauthorized'] });
+  expect(await noted()).toEqual({
+    events: ['auth_other_error'],
+    breakers: ['refused', 'unauthorized'],
+  });
   await world.settle();
-  expect((await world.workers()).map((worker) => worker.registered_at !== null)).toEqual([true, true]);
+  expect((await world.workers()).map((worker) => worker.registered_at !== null)).toEqual([
+    true,
+    true,
+  ]);
 });

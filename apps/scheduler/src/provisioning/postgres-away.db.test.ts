@@ -8,7 +8,8 @@ import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { TEST_SCHEMA } from '@paddock/testing/test-schema';
 import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
 
@@ -20,7 +21,10 @@ let seen: Seen;
 beforeAll(async () => {
   world = await startSchedulerWorld({ kubelet: false });
   tunnel = await startTunnel(world.databaseUrl);
-  proxies = { github: await startHoldingProxy(world.gitHub.url), cluster: await startHoldingProxy(world.kube.url) };
+  proxies = {
+    github: await startHoldingProxy(world.gitHub.url),
+    cluster: await startHoldingProxy(world.kube.url),
+  };
 });
 afterAll(async () => {
   await tunnel.cut();
@@ -39,21 +43,44 @@ const requestTimeoutMs = 60_000;
  * Starts the only worker's run, on a database that can be cut off and a lease that says what
  * `claimLeft` does.
  */
-async function startRun(claimLeft: () => number, beforeCall: (resource: string) => Promise<void> = () => Promise.resolve()) {
-  const { db, close } = connectDatabase({ url: tunnel.url, schema: TEST_SCHEMA, poolSize: 2, applicationName: 'paddock-test' });
+async function startRun(
+  claimLeft: () => number,
+  beforeCall: (resource: string) => Promise<void> = () => Promise.resolve(),
+) {
+  const { db, close } = connectDatabase({
+    url: tunnel.url,
+    schema: TEST_SCHEMA,
+    poolSize: 2,
+    applicationName: 'paddock-test',
+  });
   const waits = createWaits(db, () => undefined);
   const github = connectGitHub({
     apiUrl: proxies.github.url,
     apps: [{ appId: APP_ID, privateKey: world.privateKeyPem }],
-    waits: { ...waits, left: (caller, resource) => beforeCall(resource).then(() => waits.left(caller, resource)) },
+    waits: {
+      ...waits,
+      left: (caller, resource) => beforeCall(resource).then(() => waits.left(caller, resource)),
+    },
     requestTimeoutMs,
   });
-  const cluster = connectCluster({ kubeconfigFile: world.kube.writeKubeconfig(), server: proxies.cluster.url, requestTimeoutMs });
+  const cluster = connectCluster({
+    kubeconfigFile: world.kube.writeKubeconfig(),
+    server: proxies.cluster.url,
+    requestTimeoutMs,
+  });
   const kinds = schedulerKinds({ ...world.parts, db, github, cluster });
   const [worker] = await world.workers();
   const subject = { type: 'worker', id: worker?.pod_name ?? '', name: null };
   const counts = { attempt: 1, maxAttempts: 5, crashes: 0, fence: 1 };
-  const task: Task = { id: 'a task', kind: 'provision-worker', subject, payload: {}, deliveryGuid: null, ...counts, claimLeft };
+  const task: Task = {
+    id: 'a task',
+    kind: 'provision-worker',
+    subject,
+    payload: {},
+    deliveryGuid: null,
+    ...counts,
+    claimLeft,
+  };
   const run = kinds['provision-worker']?.handler(task, new AbortController().signal);
   return {
     outcome: Promise.allSettled([run]).then(([settled]) => settled),
@@ -70,30 +97,33 @@ const MOMENTS = [
   { after: 'the pod', side: 'cluster', method: 'POST', path: '/pods$' },
 ] as const;
 
-test.each(MOMENTS)('PostgreSQL that goes away after $after is waited for: its one registration runs the job (C6, P1)', async (moment) => {
-  await world.queueJob();
-  await world.match();
-  const held = proxies[moment.side].hold({ ...moment, at: 'answer' });
-  let looks = 0;
-  const { outcome, stop } = await startRun(() => {
-    looks += 1;
-    return 1;
-  });
-  await held.reached;
-  await tunnel.cut();
-  const looksBefore = looks;
-  held.release();
-  // Each failed statement looks at the lease; the Secret's creation does so once besides.
-  await waitFor('statements to fail', () => looks >= looksBefore + 3);
-  await tunnel.mend();
-  expect(await outcome).toMatchObject({ status: 'fulfilled', value: { outcome: 'done' } });
-  await stop();
-  expect(await seen.registrations()).toHaveLength(1);
-  expect(await seen.failures()).toEqual([]);
-  await world.db.deleteFrom('tasks').execute();
-  await seen.expectOneWorker();
-  expect(await seen.alive()).toMatchObject([{ registered_labels: ['linux', 'self-hosted'] }]);
-});
+test.each(MOMENTS)(
+  'PostgreSQL that goes away after $after is waited for: its one registration runs the job (C6, P1)',
+  async (moment) => {
+    await world.queueJob();
+    await world.match();
+    const held = proxies[moment.side].hold({ ...moment, at: 'answer' });
+    let looks = 0;
+    const { outcome, stop } = await startRun(() => {
+      looks += 1;
+      return 1;
+    });
+    await held.reached;
+    await tunnel.cut();
+    const looksBefore = looks;
+    held.release();
+    // Each failed statement looks at the lease; the Secret's creation does so once besides.
+    await waitFor('statements to fail', () => looks >= looksBefore + 3);
+    await tunnel.mend();
+    expect(await outcome).toMatchObject({ status: 'fulfilled', value: { outcome: 'done' } });
+    await stop();
+    expect(await seen.registrations()).toHaveLength(1);
+    expect(await seen.failures()).toEqual([]);
+    await world.db.deleteFrom('tasks').execute();
+    await seen.expectOneWorker();
+    expect(await seen.alive()).toMatchObject([{ registered_labels: ['linux', 'self-hosted'] }]);
+  },
+);
 
 test('PostgreSQL that stays away is waited for no longer than the lease allows (C6, D6)', async () => {
   await world.queueJob();
@@ -119,7 +149,10 @@ test('PostgreSQL that goes away between the mark and the registration costs no r
   await world.match();
   const { outcome, stop } = await startRun(
     () => 1,
-    (resource) => (resource === 'actions_runner_registration' ? Promise.reject(new Error('the connection was closed')) : Promise.resolve()),
+    (resource) =>
+      resource === 'actions_runner_registration'
+        ? Promise.reject(new Error('the connection was closed'))
+        : Promise.resolve(),
   );
   expect(await outcome).toMatchObject({ status: 'fulfilled', value: { outcome: 'snooze' } });
   await stop();

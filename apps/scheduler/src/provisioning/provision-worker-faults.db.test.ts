@@ -43,7 +43,10 @@ const cases = calls.flatMap((call) => ways.map((way) => Object.assign({}, call, 
 async function openBreaker(failureClass: string): Promise<void> {
   const subject = poolBreaker((await world.workers())[0]?.k8s_pool ?? '');
   for (let n = 0; n < BREAKER_RULES.failures; n += 1) {
-    await noteFailure({ db: world.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'failed before' });
+    await noteFailure(
+      { db: world.db, breakerRules: BREAKER_RULES },
+      { subject, failureClass, message: 'failed before' },
+    );
   }
   await world.db
     .updateTable('breakers')
@@ -57,7 +60,9 @@ test('a trial goes on when its pod is made: no other begins before that has show
   await openBreaker('image_pull');
   await world.runTasks();
   expect(seen.pods()).toHaveLength(1);
-  expect(await world.db.selectFrom('breakers').select('trial_until').execute()).toEqual([{ trial_until: expect.any(Date) }]);
+  expect(await world.db.selectFrom('breakers').select('trial_until').execute()).toEqual([
+    { trial_until: expect.any(Date) },
+  ]);
 });
 
 test('a trial that fails for one thing leaves all else to the next one at once (C11, P1)', async () => {
@@ -72,19 +77,25 @@ test('a trial that fails for one thing leaves all else to the next one at once (
   await seen.expectOneWorker();
 });
 
-const registrationsAsked = async () => (await world.gitHub.report()).calls['actions/generate-runner-jitconfig-for-org'] ?? 0;
+const registrationsAsked = async () =>
+  (await world.gitHub.report()).calls['actions/generate-runner-jitconfig-for-org'] ?? 0;
 
-test.each(cases)('$name $how: the job gets one worker in the end, and nothing is left without a row (C6, P1, P3)', async (each) => {
-  await world.queueJob();
-  const { side, method, path, fault } = each;
-  const before = await registrationsAsked();
-  if (side === 'github') await world.gitHub.failNext({ method, path, ...fault });
-  else world.kube.failNext({ method, path, ...fault });
-  await world.settle();
-  await seen.expectOneWorker();
-  expect(await seen.tasks()).toEqual([]);
-  // After a refusal a row asks again; where nobody knows whether there is a runner, that would be
-  // in vain (P4).
-  const wasRefused = 'status' in fault && fault.status < 500;
-  expect((await registrationsAsked()) - before).toBeLessThanOrEqual((await world.workers()).length + (wasRefused ? 1 : 0));
-});
+test.each(cases)(
+  '$name $how: the job gets one worker in the end, and nothing is left without a row (C6, P1, P3)',
+  async (each) => {
+    await world.queueJob();
+    const { side, method, path, fault } = each;
+    const before = await registrationsAsked();
+    if (side === 'github') await world.gitHub.failNext({ method, path, ...fault });
+    else world.kube.failNext({ method, path, ...fault });
+    await world.settle();
+    await seen.expectOneWorker();
+    expect(await seen.tasks()).toEqual([]);
+    // After a refusal a row asks again; where nobody knows whether there is a runner, that would be
+    // in vain (P4).
+    const wasRefused = 'status' in fault && fault.status < 500;
+    expect((await registrationsAsked()) - before).toBeLessThanOrEqual(
+      (await world.workers()).length + (wasRefused ? 1 : 0),
+    );
+  },
+);

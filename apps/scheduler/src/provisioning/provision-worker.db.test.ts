@@ -3,7 +3,8 @@ import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/wor
 import { examplePools } from '@paddock/testing/demand-rows';
 import { failWorker } from './fail-worker.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 import { taskFor } from '../scenes/provisioning-task.scene.ts';
 import { startStalledRuns } from '../scenes/stalled-run.scene.ts';
 import { putSecret, startPod } from './start-pod.ts';
@@ -24,7 +25,10 @@ const JIT = '/generate-jitconfig$';
 
 describe('provisioning', () => {
   test('asks GitHub once and the cluster five times when all goes well, a token apart (P4)', async () => {
-    const calls = async (): Promise<Record<string, number>> => ({ ...(await world.gitHub.report()).calls, ...world.kube.report().calls });
+    const calls = async (): Promise<Record<string, number>> => ({
+      ...(await world.gitHub.report()).calls,
+      ...world.kube.report().calls,
+    });
     await world.queueJob();
     await world.settle();
     const before = await calls();
@@ -46,13 +50,17 @@ describe('provisioning', () => {
   test('registers with the pool’s whole label set, whatever labels the job has (C2)', async () => {
     await world.queueJob({ row: { job_labels: '["linux"]' } });
     await world.settle();
-    expect((await seen.alive())[0]).toMatchObject({ job_labels: ['linux'], registered_labels: ['linux', 'self-hosted'] });
+    expect((await seen.alive())[0]).toMatchObject({
+      job_labels: ['linux'],
+      registered_labels: ['linux', 'self-hosted'],
+    });
   });
 
   test('a runner of that name at GitHub ends the row, not the registration (C6)', async () => {
     await world.queueJob();
     await world.gitHub.failNext({ path: JIT, status: 409 });
-    const notStarted = 'paddock_workers_not_started_total{pool="linux",reason="registration_interrupted"}';
+    const notStarted =
+      'paddock_workers_not_started_total{pool="linux",reason="registration_interrupted"}';
     expect(await world.growth(notStarted, () => world.settle())).toBe(1);
     expect(await seen.failures()).toEqual(['registration_interrupted']);
     await seen.expectOneWorker();
@@ -88,33 +96,50 @@ describe('provisioning', () => {
     const worker = await findWorkerToProvision(world.db, row?.pod_name ?? '', [APP_ID]);
     const [pool] = examplePools().pools;
     if (worker === undefined || pool === undefined) throw new Error('there is no worker');
-    await failWorker(world.parts, worker, { reason: 'registration_interrupted', message: 'by its successor' });
+    await failWorker(world.parts, worker, {
+      reason: 'registration_interrupted',
+      message: 'by its successor',
+    });
     const run = { task: taskFor(worker.podName, () => 1), signal: new AbortController().signal };
     await putSecret(world.parts, worker, 'a JIT config', run);
     const passed = { isWatched: false, trial: { id: undefined } };
     const stalled = { ...run, task: taskFor(worker.podName, () => 0.3) };
-    await expect(startPod(world.parts, worker, pool, { run: stalled, ...passed })).rejects.toThrow('Only 30 % of the claim');
+    await expect(startPod(world.parts, worker, pool, { run: stalled, ...passed })).rejects.toThrow(
+      'Only 30 % of the claim',
+    );
     expect(seen.secrets()).toEqual([`runners/${worker.podName}`]);
-    expect(await startPod(world.parts, worker, pool, { run, ...passed })).toMatchObject({ outcome: 'done' });
+    expect(await startPod(world.parts, worker, pool, { run, ...passed })).toMatchObject({
+      outcome: 'done',
+    });
     expect(seen.pods()).toEqual([]);
     expect(seen.secrets()).toEqual([]);
-    expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(false);
+    expect(await saveRegistration(world.db, worker.podName, { runnerId: 1, labels: [] })).toBe(
+      false,
+    );
   });
 
   test('only the runner that wrote a registration down may write it down again (C6)', async () => {
     await world.queueJob();
     await world.match();
     const podName = (await world.workers())[0]?.pod_name ?? '';
-    const save = (runnerId: number) => saveRegistration(world.db, podName, { runnerId, labels: [] });
+    const save = (runnerId: number) =>
+      saveRegistration(world.db, podName, { runnerId, labels: [] });
     expect([await save(1), await save(1), await save(2)]).toEqual([true, true, false]);
   });
 
   test('a worker whose pod was seen meanwhile is not ended, and keeps its Secret (A3)', async () => {
     await world.queueJob();
     await world.settle();
-    const worker = await findWorkerToProvision(world.db, (await world.workers())[0]?.pod_name ?? '', [APP_ID]);
+    const worker = await findWorkerToProvision(
+      world.db,
+      (await world.workers())[0]?.pod_name ?? '',
+      [APP_ID],
+    );
     if (worker === undefined) throw new Error('there is no worker');
-    await failWorker(world.parts, worker, { reason: 'provisioning_failed', message: 'by a run that has seen no pod' });
+    await failWorker(world.parts, worker, {
+      reason: 'provisioning_failed',
+      message: 'by a run that has seen no pod',
+    });
     expect(await seen.failures()).toEqual([]);
     await seen.expectOneWorker();
   });
@@ -125,7 +150,9 @@ describe('provisioning', () => {
     const [worker] = await world.workers();
     const task = taskFor(worker?.pod_name ?? '', () => 0.3);
     const before = world.kube.report().calls;
-    await expect(world.kinds['provision-worker']?.handler(task, new AbortController().signal)).rejects.toThrow('Only 30 % of the claim');
+    await expect(
+      world.kinds['provision-worker']?.handler(task, new AbortController().signal),
+    ).rejects.toThrow('Only 30 % of the claim');
     expect(world.kube.report().calls).toEqual(before);
     expect((await world.workers())[0]?.registration_started_at).toBeNull();
   });
@@ -133,7 +160,11 @@ describe('provisioning', () => {
   test('a row that is wanted no more ends before anybody asks GitHub (C3)', async () => {
     const jobId = await world.queueJob();
     await world.match();
-    await world.db.updateTable('jobs').set({ wants_worker: false }).where('job_id', '=', jobId).execute();
+    await world.db
+      .updateTable('jobs')
+      .set({ wants_worker: false })
+      .where('job_id', '=', jobId)
+      .execute();
     await world.settle();
     expect(await seen.failures()).toEqual(['unwanted']);
     expect(await seen.runners()).toEqual([]);
@@ -143,7 +174,9 @@ describe('provisioning', () => {
   test('a cluster that is away costs no registration and no attempt (C6, D4)', async () => {
     await world.queueJob();
     world.kube.failNext({ path: '', times: 1_000 });
-    expect(await world.growth('paddock_cluster_failures_total', () => world.settle(8))).toBeGreaterThan(0);
+    expect(
+      await world.growth('paddock_cluster_failures_total', () => world.settle(8)),
+    ).toBeGreaterThan(0);
     expect(await seen.runners()).toEqual([]);
     expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
     world.kube.clearFaults();
@@ -167,35 +200,38 @@ describe('provisioning', () => {
   test.each([
     [404, 'auth_attempt.404', 'auth_404'],
     [403, 'auth_attempt.other_error', 'auth_other_error'],
-  ])('a refusal with %i is recorded with all that explains it, and backed off (C9, P5)', async (status, event, outcome) => {
-    const jobId = await world.queueJob();
-    await world.match();
-    await world.gitHub.failNext({ path: JIT, status });
-    await world.runTasks();
-    const recorded = await world.db.selectFrom('installation_events').selectAll().execute();
-    expect(recorded).toEqual([
-      expect.objectContaining({
-        source: 'scheduler',
-        event,
-        outcome,
-        job_id: jobId,
-        installation_id: world.installationId,
-        payload: {
-          operation: 'POST /orgs/acme/actions/runners/generate-jitconfig',
-          http_status: status,
-          message: expect.any(String),
-          app_id: 1001,
-          installation_id: world.installationId,
-          entity: { id: expect.any(Number), name: 'acme', type: 'Organization' },
+  ])(
+    'a refusal with %i is recorded with all that explains it, and backed off (C9, P5)',
+    async (status, event, outcome) => {
+      const jobId = await world.queueJob();
+      await world.match();
+      await world.gitHub.failNext({ path: JIT, status });
+      await world.runTasks();
+      const recorded = await world.db.selectFrom('installation_events').selectAll().execute();
+      expect(recorded).toEqual([
+        expect.objectContaining({
+          source: 'scheduler',
+          event,
+          outcome,
           job_id: jobId,
-        },
-      }),
-    ]);
-    const [task] = await seen.tasks();
-    expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(50_000);
-    await world.settle();
-    await seen.expectOneWorker();
-  });
+          installation_id: world.installationId,
+          payload: {
+            operation: 'POST /orgs/acme/actions/runners/generate-jitconfig',
+            http_status: status,
+            message: expect.any(String),
+            app_id: 1001,
+            installation_id: world.installationId,
+            entity: { id: expect.any(Number), name: 'acme', type: 'Organization' },
+            job_id: jobId,
+          },
+        }),
+      ]);
+      const [task] = await seen.tasks();
+      expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(50_000);
+      await world.settle();
+      await seen.expectOneWorker();
+    },
+  );
 
   test('uses the installation as it is known now, not as it was when the job came (A12)', async () => {
     await world.queueJob({ row: { installation_id: 1, entity_name: 'acme-before' } });
@@ -223,7 +259,9 @@ describe('provisioning', () => {
     await world.runTasks();
     await world.match();
     expect(await seen.failures()).toEqual(['pool_unknown']);
-    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([{ wait_reason: 'pool_unknown' }]);
+    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
+      { wait_reason: 'pool_unknown' },
+    ]);
   });
 
   test('the last failed run ends the worker, so that its job gets another (P1)', async () => {

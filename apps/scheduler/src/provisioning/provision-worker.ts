@@ -1,4 +1,9 @@
-import { entityInPoolBreaker, clusterBreaker, poolBreaker, registrationBreakers } from '@paddock/db/breakers/breaker-subjects';
+import {
+  entityInPoolBreaker,
+  clusterBreaker,
+  poolBreaker,
+  registrationBreakers,
+} from '@paddock/db/breakers/breaker-subjects';
 import { giveBackTrial, passBreakers, UNWATCHED } from '@paddock/db/breakers/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesWithPin } from '@paddock/domain/pools/gate';
@@ -10,7 +15,11 @@ import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { requireTimeLeft, type TaskRun } from '../task-run.ts';
-import { afterClusterFailure, noteClusterFailure, noteUnanswered } from './after-cluster-failure.ts';
+import {
+  afterClusterFailure,
+  noteClusterFailure,
+  noteUnanswered,
+} from './after-cluster-failure.ts';
 import { failWorker } from './fail-worker.ts';
 import type { Provisioning } from './provisioning.ts';
 import { registerRunner } from './register-runner.ts';
@@ -45,7 +54,12 @@ export function createProvisionWorker(parts: Provisioning): Handler {
   };
 }
 
-async function provision(parts: Provisioning, worker: WorkerToProvision, run: TaskRun, trial: Trial): Promise<Outcome> {
+async function provision(
+  parts: Provisioning,
+  worker: WorkerToProvision,
+  run: TaskRun,
+  trial: Trial,
+): Promise<Outcome> {
   const { task, signal } = run;
 
   // 1. Is the worker still wanted, and does it still need a pod?
@@ -56,16 +70,30 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ta
 
   // 2. What have earlier runs made? The answer also proves that the cluster can take a JIT config.
   const there = await readCluster(parts, worker, task);
-  if ('away' in there) return waitForReturn(worker, await noteUnanswered(parts, worker, there.away), there.away);
-  if (there.pod !== undefined) return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
+  if ('away' in there)
+    return waitForReturn(worker, await noteUnanswered(parts, worker, there.away), there.away);
+  if (there.pod !== undefined)
+    return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
 
   // 3. Does the pool still serve the worker's entity?
   const pool = worker.poolToday;
   if (pool === undefined) {
-    return failWorker(parts, worker, { reason: 'pool_unknown', message: `The pool ${worker.pool} is no longer configured.` });
+    return failWorker(parts, worker, {
+      reason: 'pool_unknown',
+      message: `The pool ${worker.pool} is no longer configured.`,
+    });
   }
-  if (!servesWithPin(pool, { id: worker.entityId, login: worker.login }, worker.loginOwner ?? undefined)) {
-    return failWorker(parts, worker, { reason: 'pool_closed', message: `The pool ${worker.pool} no longer serves ${worker.login}.` });
+  if (
+    !servesWithPin(
+      pool,
+      { id: worker.entityId, login: worker.login },
+      worker.loginOwner ?? undefined,
+    )
+  ) {
+    return failWorker(parts, worker, {
+      reason: 'pool_closed',
+      message: `The pool ${worker.pool} no longer serves ${worker.login}.`,
+    });
   }
 
   let isWatched = true;
@@ -78,7 +106,8 @@ async function provision(parts: Provisioning, worker: WorkerToProvision, run: Ta
     // 4. Do the breakers let it pass, and would the cluster take its Secret and pod?
     const passage = worker.isWatched ? await passBreakers(parts.db, breakersOf(worker)) : UNWATCHED;
     const { heldBy } = passage;
-    if (heldBy !== undefined) return snooze(passage.waitMs, `held back after failures: ${passage.message}`, { heldBy });
+    if (heldBy !== undefined)
+      return snooze(passage.waitMs, `held back after failures: ${passage.message}`, { heldBy });
     ({ isWatched } = passage);
     trial.id = passage.trial;
     if (isWatched) await dryRun(parts, worker, pool, task);
@@ -116,10 +145,19 @@ async function readCluster(
   requireTimeLeft(task);
   const place = { namespace: worker.namespace, name: worker.podName };
   try {
-    const [pod, hasSecret] = await Promise.all([findPod(cluster, place), secretExists(cluster, place)]);
+    const [pod, hasSecret] = await Promise.all([
+      findPod(cluster, place),
+      secretExists(cluster, place),
+    ]);
     return { pod, hasSecret };
   } catch (error) {
-    if (!(error instanceof KubeError && ['network', 'timeout', 'unavailable'].includes(error.failure.kind))) throw error;
+    if (
+      !(
+        error instanceof KubeError &&
+        ['network', 'timeout', 'unavailable'].includes(error.failure.kind)
+      )
+    )
+      throw error;
     return { away: error.failure };
   }
 }

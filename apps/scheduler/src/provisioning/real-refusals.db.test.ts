@@ -24,16 +24,25 @@ interface Refusal {
 }
 
 const labelNamespace = (world: RealWorld, level: string | null) =>
-  world.admin('PATCH', RUNNERS, { metadata: { labels: { 'pod-security.kubernetes.io/enforce': level } } });
+  world.admin('PATCH', RUNNERS, {
+    metadata: { labels: { 'pod-security.kubernetes.io/enforce': level } },
+  });
 
 const REFUSALS: Refusal[] = [
   {
     what: 'a quota',
     async refuse({ admin }) {
-      const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'full' }, spec: { hard: { pods: '0' } } };
+      const quota = {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'full' },
+        spec: { hard: { pods: '0' } },
+      };
       await admin('POST', `${RUNNERS}/resourcequotas`, quota);
       // As the controller would, which does not run here.
-      await admin('PATCH', `${RUNNERS}/resourcequotas/full/status`, { status: { hard: { pods: '0' }, used: { pods: '0' } } });
+      await admin('PATCH', `${RUNNERS}/resourcequotas/full/status`, {
+        status: { hard: { pods: '0' }, used: { pods: '0' } },
+      });
     },
     allow: ({ admin }) => admin('DELETE', `${RUNNERS}/resourcequotas/full`),
     says: /exceeded quota: full, requested: pods=1, used: pods=0, limited: pods=0/,
@@ -95,7 +104,9 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     world = await startRealWorld(assets, {});
     webhooks = {
       silent: await startWebhook(world, 'silent', () => undefined),
-      failing: await startWebhook(world, 'failing', (response) => response.writeHead(500).end('It is broken.')),
+      failing: await startWebhook(world, 'failing', (response) =>
+        response.writeHead(500).end('It is broken.'),
+      ),
     };
   });
   afterAll(async () => {
@@ -121,34 +132,40 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
     await waitFor('the refusal to come or to go', async () => (await isTaken()) !== isRefused);
   }
 
-  test.each(REFUSALS)('by $what: the cluster’s words are the reason, and one registration is enough (C11, P4, P5)', async (refusal) => {
-    const { refuse, allow, says } = refusal;
-    await refuse(world, webhooks);
-    if (refusal.what !== 'a template that is none') await waitUntilRefused(true);
-    await world.queueJob();
-    await world.settle(4);
+  test.each(REFUSALS)(
+    'by $what: the cluster’s words are the reason, and one registration is enough (C11, P4, P5)',
+    async (refusal) => {
+      const { refuse, allow, says } = refusal;
+      await refuse(world, webhooks);
+      if (refusal.what !== 'a template that is none') await waitUntilRefused(true);
+      await world.queueJob();
+      await world.settle(4);
 
-    expect(await seen.failures()).toEqual([]);
-    expect(await seen.runners()).toHaveLength(1);
-    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
-    const breakers = await world.db.selectFrom('breakers').select(['subject_type', 'message', 'pauses']).execute();
-    expect(breakers.map(({ subject_type: type }) => type)).toEqual(['pool']);
-    expect(breakers[0]?.message).toMatch(says);
-    expect(breakers[0]?.pauses).toBeGreaterThan(0);
+      expect(await seen.failures()).toEqual([]);
+      expect(await seen.runners()).toHaveLength(1);
+      expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
+      const breakers = await world.db
+        .selectFrom('breakers')
+        .select(['subject_type', 'message', 'pauses'])
+        .execute();
+      expect(breakers.map(({ subject_type: type }) => type)).toEqual(['pool']);
+      expect(breakers[0]?.message).toMatch(says);
+      expect(breakers[0]?.pauses).toBeGreaterThan(0);
 
-    // Others find the breaker open; the trial asks the cluster first.
-    await world.queueJob();
-    await world.queueJob();
-    for (let pass = 0; pass < 2; pass += 1) await world.match();
-    const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
-    expect(keys.map(({ wait_reason: reason }) => reason)).toEqual(['pool_failing']);
-    await world.settle(2);
-    expect(await seen.runners()).toHaveLength(1);
+      // Others find the breaker open; the trial asks the cluster first.
+      await world.queueJob();
+      await world.queueJob();
+      for (let pass = 0; pass < 2; pass += 1) await world.match();
+      const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
+      expect(keys.map(({ wait_reason: reason }) => reason)).toEqual(['pool_failing']);
+      await world.settle(2);
+      expect(await seen.runners()).toHaveLength(1);
 
-    await allow(world, webhooks);
-    await waitUntilRefused(false);
-    await world.drive('all pods to be made', async () => (await world.pods()).length === 3);
-    expect(await seen.runners()).toHaveLength(3);
-    expect(await seen.failures()).toEqual([]);
-  });
+      await allow(world, webhooks);
+      await waitUntilRefused(false);
+      await world.drive('all pods to be made', async () => (await world.pods()).length === 3);
+      expect(await seen.runners()).toHaveLength(3);
+      expect(await seen.failures()).toEqual([]);
+    },
+  );
 });

@@ -21,13 +21,27 @@ const SLOW = { 'test.paddock/slow': 'yes' };
  * answered 429, not queued.
  */
 async function limitToOneCall({ admin }: RealWorld): Promise<void> {
-  const limited = { nominalConcurrencyShares: 0, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } };
-  await admin('POST', `${FLOW_CONTROL}/prioritylevelconfigurations`, { metadata: LEVEL, spec: { type: 'Limited', limited } });
-  const subjects = [{ kind: 'ServiceAccount', serviceAccount: { namespace: 'paddock', name: 'paddock-scheduler' } }];
+  const limited = {
+    nominalConcurrencyShares: 0,
+    lendablePercent: 0,
+    borrowingLimitPercent: 0,
+    limitResponse: { type: 'Reject' },
+  };
+  await admin('POST', `${FLOW_CONTROL}/prioritylevelconfigurations`, {
+    metadata: LEVEL,
+    spec: { type: 'Limited', limited },
+  });
+  const subjects = [
+    { kind: 'ServiceAccount', serviceAccount: { namespace: 'paddock', name: 'paddock-scheduler' } },
+  ];
   const resourceRules = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] }];
   await admin('POST', `${FLOW_CONTROL}/flowschemas`, {
     metadata: LEVEL,
-    spec: { priorityLevelConfiguration: LEVEL, matchingPrecedence: 2, rules: [{ subjects, resourceRules }] },
+    spec: {
+      priorityLevelConfiguration: LEVEL,
+      matchingPrecedence: 2,
+      rules: [{ subjects, resourceRules }],
+    },
   });
 }
 
@@ -36,94 +50,121 @@ async function lift({ admin }: RealWorld): Promise<void> {
   await admin('DELETE', `${FLOW_CONTROL}/prioritylevelconfigurations/${LEVEL.name}`);
 }
 
-described('a real API server that has no room for our calls (429; needs KUBEBUILDER_ASSETS)', () => {
-  let world: RealWorld;
-  let seen: Seen;
-  let webhook: Webhook;
-  /** Has the rights of the scheduler, and more time. */
-  let patient: Cluster;
-  const held: ServerResponse[] = [];
-  beforeAll(async () => {
-    world = await startRealWorld(assets, {});
-    patient = connectCluster({ kubeconfigFile: world.kubeconfigFile, requestTimeoutMs: 60_000 });
-    webhook = await startWebhook(world, 'slow', (response) => held.push(response));
-    await webhook.install({ timeoutSeconds: 30, labels: SLOW });
-  });
-  afterAll(async () => {
-    patient.close();
-    webhook.stop();
-    await world.stop();
-  });
-  beforeEach(async () => {
-    await world.reset();
-    seen = await look(world);
-    await limitToOneCall(world);
-  });
+described(
+  'a real API server that has no room for our calls (429; needs KUBEBUILDER_ASSETS)',
+  () => {
+    let world: RealWorld;
+    let seen: Seen;
+    let webhook: Webhook;
+    /** Has the rights of the scheduler, and more time. */
+    let patient: Cluster;
+    const held: ServerResponse[] = [];
+    beforeAll(async () => {
+      world = await startRealWorld(assets, {});
+      patient = connectCluster({ kubeconfigFile: world.kubeconfigFile, requestTimeoutMs: 60_000 });
+      webhook = await startWebhook(world, 'slow', (response) => held.push(response));
+      await webhook.install({ timeoutSeconds: 30, labels: SLOW });
+    });
+    afterAll(async () => {
+      patient.close();
+      webhook.stop();
+      await world.stop();
+    });
+    beforeEach(async () => {
+      await world.reset();
+      seen = await look(world);
+      await limitToOneCall(world);
+    });
 
-  const refusal = (): Promise<KubeFailure | undefined> =>
-    findPod(world.cluster, { namespace: 'runners', name: 'nobody' }).then(() => undefined, classifyKubeError);
+    const refusal = (): Promise<KubeFailure | undefined> =>
+      findPod(world.cluster, { namespace: 'runners', name: 'nobody' }).then(
+        () => undefined,
+        classifyKubeError,
+      );
 
-  /**
-   * Takes the one place with a call that a webhook does not let go, until the returned function is
-   * called.
-   */
-  async function takeThePlace(): Promise<() => Promise<void>> {
-    const body = { metadata: { name: 'slow', labels: SLOW }, spec: { containers: [{ name: 'runner', image: 'i' }] } };
-    const call = { method: 'POST', path: objectPath('runners', 'pods'), query: { dryRun: 'All' }, body } as const;
-    const taken = callJson(patient, call).then(() => undefined, classifyKubeError);
-    const response = await waitFor('the call to be held', () => held.pop());
-    // The limit comes into force a moment after it was written.
-    await waitFor('another call to be refused', async () => (await refusal())?.status === 429);
-    return async () => {
-      response.destroy();
-      // Whoever held the place is told that the webhook failed.
-      expect(await taken).toMatchObject({ status: 500 });
+    /**
+     * Takes the one place with a call that a webhook does not let go, until the returned function
+     * is called.
+     */
+    async function takeThePlace(): Promise<() => Promise<void>> {
+      const body = {
+        metadata: { name: 'slow', labels: SLOW },
+        spec: { containers: [{ name: 'runner', image: 'i' }] },
+      };
+      const call = {
+        method: 'POST',
+        path: objectPath('runners', 'pods'),
+        query: { dryRun: 'All' },
+        body,
+      } as const;
+      const taken = callJson(patient, call).then(() => undefined, classifyKubeError);
+      const response = await waitFor('the call to be held', () => held.pop());
+      // The limit comes into force a moment after it was written.
+      await waitFor('another call to be refused', async () => (await refusal())?.status === 429);
+      return async () => {
+        response.destroy();
+        // Whoever held the place is told that the webhook failed.
+        expect(await taken).toMatchObject({ status: 500 });
+        await lift(world);
+        await waitFor('a call to be taken', async () => (await refusal()) === undefined);
+      };
+    }
+
+    test('nobody is registered meanwhile, the server’s wish to be left alone is heeded, and the reason is told (C6, C11, P4, P5)', async () => {
+      const giveBack = await takeThePlace();
+      const jobs = 4;
+      for (let job = 0; job < jobs; job += 1) await world.queueJob();
+      await world.match();
+      const before = Date.now();
+      await world.runTasks();
+      const due = (await seen.tasks()).map(({ due_at: at }) => at.getTime() - before);
+      expect(due.filter((ms) => ms < 4_000)).toEqual([]);
+      await world.settle(6);
+      await world.queueJob();
+      await world.match();
+
+      expect(await seen.registrations()).toEqual([]);
+      expect((await seen.tasks()).filter(({ attempt }) => attempt > 0)).toEqual([]);
+      const breakers = await world.db
+        .selectFrom('breakers')
+        .select(['subject_type', 'failure_class', 'message'])
+        .execute();
+      expect(breakers).toEqual([
+        {
+          subject_type: 'cluster',
+          failure_class: 'busy',
+          message: expect.stringContaining('429 Too Many Requests'),
+        },
+      ]);
+      const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
+      expect(keys).toEqual([{ wait_reason: 'cluster_unavailable' }]);
+
+      await giveBack();
+      await world.drive(
+        'all pods to be made',
+        async () => (await world.pods()).length === jobs + 1,
+      );
+      expect(await seen.registrations()).toHaveLength(jobs + 1);
+      // Reservations that were given back while the breaker was open cost nothing.
+      expect((await seen.failures()).filter((reason) => reason !== 'unwanted')).toEqual([]);
+      expect(await world.db.selectFrom('breakers').select('subject_type').execute()).toEqual([]);
+    });
+
+    test('with one place for all, workers are made all the same, each once (C6, P1, P3)', async () => {
+      const jobs = 8;
+      for (let job = 0; job < jobs; job += 1) await world.queueJob();
+      await world.drive(
+        'all pods to be made',
+        async () => (await world.pods().catch(() => [])).length === jobs,
+      );
       await lift(world);
-      await waitFor('a call to be taken', async () => (await refusal()) === undefined);
-    };
-  }
-
-  test('nobody is registered meanwhile, the server’s wish to be left alone is heeded, and the reason is told (C6, C11, P4, P5)', async () => {
-    const giveBack = await takeThePlace();
-    const jobs = 4;
-    for (let job = 0; job < jobs; job += 1) await world.queueJob();
-    await world.match();
-    const before = Date.now();
-    await world.runTasks();
-    const due = (await seen.tasks()).map(({ due_at: at }) => at.getTime() - before);
-    expect(due.filter((ms) => ms < 4_000)).toEqual([]);
-    await world.settle(6);
-    await world.queueJob();
-    await world.match();
-
-    expect(await seen.registrations()).toEqual([]);
-    expect((await seen.tasks()).filter(({ attempt }) => attempt > 0)).toEqual([]);
-    const breakers = await world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'message']).execute();
-    expect(breakers).toEqual([
-      { subject_type: 'cluster', failure_class: 'busy', message: expect.stringContaining('429 Too Many Requests') },
-    ]);
-    const keys = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
-    expect(keys).toEqual([{ wait_reason: 'cluster_unavailable' }]);
-
-    await giveBack();
-    await world.drive('all pods to be made', async () => (await world.pods()).length === jobs + 1);
-    expect(await seen.registrations()).toHaveLength(jobs + 1);
-    // Reservations that were given back while the breaker was open cost nothing.
-    expect((await seen.failures()).filter((reason) => reason !== 'unwanted')).toEqual([]);
-    expect(await world.db.selectFrom('breakers').select('subject_type').execute()).toEqual([]);
-  });
-
-  test('with one place for all, workers are made all the same, each once (C6, P1, P3)', async () => {
-    const jobs = 8;
-    for (let job = 0; job < jobs; job += 1) await world.queueJob();
-    await world.drive('all pods to be made', async () => (await world.pods().catch(() => [])).length === jobs);
-    await lift(world);
-    await world.drive('all to be settled', async () => (await seen.tasks()).length === 0);
-    const alive = (await seen.alive()).map(({ pod_name: name }) => name).toSorted();
-    expect((await world.pods()).map(({ name }) => name).toSorted()).toEqual(alive);
-    expect(alive).toHaveLength(jobs);
-    const registered = (await seen.failures()).filter((reason) => reason !== 'unwanted');
-    expect(registered.filter((reason) => reason !== 'registration_interrupted')).toEqual([]);
-    expect(await seen.registrations()).toHaveLength(jobs + registered.length);
-  });
-});
+      await world.drive('all to be settled', async () => (await seen.tasks()).length === 0);
+      const alive = (await seen.alive()).map(({ pod_name: name }) => name).toSorted();
+      expect((await world.pods()).map(({ name }) => name).toSorted()).toEqual(alive);
+      expect(alive).toHaveLength(jobs);
+      const registered = (await seen.failures()).filter((reason) => reason !== 'unwanted');
+      expect(registered.filter((reason) => reason !== 'registration_interrupted')).toEqual([]);
+      expect(await seen.registrations()).toHaveLength(jobs + registered.length);
+    });
+  },
+);

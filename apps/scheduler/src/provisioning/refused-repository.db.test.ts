@@ -5,7 +5,8 @@ import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findWorkerToStop } from '@paddock/db/workers/stopping-workers';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {
@@ -19,8 +20,12 @@ const APP_IDS = [APP_ID];
 /** As if a quarter of an hour had passed, the longest pause of a breaker. */
 async function passQuarter(): Promise<void> {
   for (const column of ['paused_until', 'failed_at'])
-    await sql`update breakers set ${sql.ref(column)} = ${sql.ref(column)} - interval '15 minutes', trial_until = null`.execute(world.db);
-  await sql`update tasks set due_at = due_at - interval '15 minutes' where status = 'queued'`.execute(world.db);
+    await sql`update breakers set ${sql.ref(column)} = ${sql.ref(column)} - interval '15 minutes', trial_until = null`.execute(
+      world.db,
+    );
+  await sql`update tasks set due_at = due_at - interval '15 minutes' where status = 'queued'`.execute(
+    world.db,
+  );
 }
 
 test('a repository that refuses us holds up nothing of its entity’s others, however long it goes on (C9, C11)', async () => {
@@ -55,21 +60,52 @@ test('a repository that refuses us holds up nothing of its entity’s others, ho
     [shut, 'sam/shut'],
     [open, 'sam/open'],
   ] as const) {
-    const repository = { repo_id, full_name, entity_id: sam.id, app_id: APP_ID, active_at: new Date(), due_at: new Date(0) };
+    const repository = {
+      repo_id,
+      full_name,
+      entity_id: sam.id,
+      app_id: APP_ID,
+      active_at: new Date(),
+      due_at: new Date(0),
+    };
     await db.insertInto('repositories').values(repository).execute();
   }
-  const times = { created_at: minutesAgo(60), pod_created_at: minutesAgo(60), running_at: minutesAgo(60) };
-  const own = { entity_id: sam.id, entity_type: 'User', app_id: APP_ID, installation_id: sam.installationId } as const;
-  const idle = { ...own, ...times, status: 'running', pod_uid: 'idle', registration_started_at: minutesAgo(60) } as const;
+  const times = {
+    created_at: minutesAgo(60),
+    pod_created_at: minutesAgo(60),
+    running_at: minutesAgo(60),
+  };
+  const own = {
+    entity_id: sam.id,
+    entity_type: 'User',
+    app_id: APP_ID,
+    installation_id: sam.installationId,
+  } as const;
+  const idle = {
+    ...own,
+    ...times,
+    status: 'running',
+    pod_uid: 'idle',
+    registration_started_at: minutesAgo(60),
+  } as const;
   const { pod_name: idleThere } = await putWorker(db, { ...idle, scope_repo_id: open });
   await putWorker(db, { ...idle, scope_repo_id: shut });
 
   const servedNow = async () => ({
-    lookUps: (await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS })).map(({ repoId }) => repoId),
-    idle: (await findOverdueWorkers(db, { readingsApartMs: 0, leniencyMs: 1, appIds: APP_IDS, limit: 9 })).map((one) => one.scopeRepoId),
-    discovery: (await findDueRepositories(db, { most: 9, activeMs: 86_400_000, isActive: true, appIds: APP_IDS })).map(
-      ({ repoId }) => repoId,
-    ),
+    lookUps: (
+      await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS })
+    ).map(({ repoId }) => repoId),
+    idle: (
+      await findOverdueWorkers(db, { readingsApartMs: 0, leniencyMs: 1, appIds: APP_IDS, limit: 9 })
+    ).map((one) => one.scopeRepoId),
+    discovery: (
+      await findDueRepositories(db, {
+        most: 9,
+        activeMs: 86_400_000,
+        isActive: true,
+        appIds: APP_IDS,
+      })
+    ).map(({ repoId }) => repoId),
     stop: (await findWorkerToStop(db, idleThere, APP_IDS))?.isRefused === false,
   });
   const onlyOpen = { lookUps: [open], idle: [open], discovery: [open], stop: true };

@@ -2,7 +2,12 @@ import { registrationBreakers, repositoryBreaker } from '@paddock/db/breakers/br
 import { noteSuccess } from '@paddock/db/breakers/breakers';
 import { holdBack } from '@paddock/db/breakers/note-failure';
 import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
-import { clearRegistrationStarted, markRegistrationStarted, saveRegistration, type WorkerToProvision } from '@paddock/db/workers/workers';
+import {
+  clearRegistrationStarted,
+  markRegistrationStarted,
+  saveRegistration,
+  type WorkerToProvision,
+} from '@paddock/db/workers/workers';
 import { servesRepository } from '@paddock/domain/pools/gate';
 import { groupToMake } from '@paddock/domain/pools/group-to-make';
 import type { Pool } from '@paddock/domain/pools/pool';
@@ -19,7 +24,8 @@ import { failWorker } from './fail-worker.ts';
 import type { Provisioning } from './provisioning.ts';
 
 const RETRY_MS = 1_000;
-const NOT_MARKED = 'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
+const NOT_MARKED =
+  'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
 const GONE_REPOSITORY_MS = 15 * 60_000;
 /**
  * With fewer registrations left than this, each run saves what is left, and the matcher heeds it.
@@ -58,9 +64,18 @@ export async function registerRunner(
       const message = `The pool ${pool.name} does not serve ${scope.owner}/${scope.repo}.`;
       return { instead: await failWorker(parts, worker, { reason: 'pool_closed', message }) };
     }
-    const group = scope.kind === 'repository' ? undefined : await runnerGroups.ensure(client, scope.owner, groupToMake(pool));
+    const group =
+      scope.kind === 'repository'
+        ? undefined
+        : await runnerGroups.ensure(client, scope.owner, groupToMake(pool));
     const excess = group && (await checkRunnerGroup(parts, worker, { pool, group }));
-    if (excess !== undefined) return { instead: await failWorker(parts, worker, { reason: 'runner_group_open', message: `${excess}.` }) };
+    if (excess !== undefined)
+      return {
+        instead: await failWorker(parts, worker, {
+          reason: 'runner_group_open',
+          message: `${excess}.`,
+        }),
+      };
     const runnerGroupId = group?.id ?? DEFAULT_RUNNER_GROUP_ID;
     requireTimeLeft(task);
     marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
@@ -71,7 +86,11 @@ export async function registerRunner(
       await clearRegistrationStarted(db, worker.podName);
       return { instead: snooze(RETRY_MS, 'too little of the claim was left to register a runner') };
     }
-    jit = await createJitConfig(client, scope, { name: worker.podName, labels: pool.labels, runnerGroupId });
+    jit = await createJitConfig(client, scope, {
+      name: worker.podName,
+      labels: pool.labels,
+      runnerGroupId,
+    });
   } catch (error) {
     // PostgreSQL went away between the mark and the call, so the call was not made.
     if (error instanceof UnaskedError && marked) {
@@ -82,7 +101,9 @@ export async function registerRunner(
     if (failure.operation === 'unknown' && !marked) throw error;
     return { instead: await afterGitHubFailure(parts, worker, failure, { task, marked }) };
   }
-  const saved = await retryWhileAway(run, () => saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }));
+  const saved = await retryWhileAway(run, () =>
+    saveRegistration(db, worker.podName, { runnerId: jit.runnerId, labels: pool.labels }),
+  );
   await retryWhileAway(run, () => saveBudget(parts, worker));
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
   events.registered(worker);
@@ -90,14 +111,28 @@ export async function registerRunner(
   return { jitConfig: jit.jitConfig };
 }
 
-async function awaitRepository(db: Provisioning['db'], { scopeRepoId }: WorkerToProvision): Promise<Outcome> {
+async function awaitRepository(
+  db: Provisioning['db'],
+  { scopeRepoId }: WorkerToProvision,
+): Promise<Outcome> {
   const message = `GitHub knows no repository ${scopeRepoId}`;
-  await holdBack(db, { subject: repositoryBreaker(scopeRepoId), failureClass: 'not_found', message }, GONE_REPOSITORY_MS);
+  await holdBack(
+    db,
+    { subject: repositoryBreaker(scopeRepoId), failureClass: 'not_found', message },
+    GONE_REPOSITORY_MS,
+  );
   return snooze(GONE_REPOSITORY_MS, message);
 }
 
-async function saveBudget({ db, github }: Provisioning, { installationId }: WorkerToProvision): Promise<void> {
+async function saveBudget(
+  { db, github }: Provisioning,
+  { installationId }: WorkerToProvision,
+): Promise<void> {
   const budget = github.budgetOf(installationId, 'actions_runner_registration');
   if (budget === undefined || budget.remaining >= SCARCE) return;
-  await noteRegistrationBudget(db, { installationId, remaining: budget.remaining, resetAt: new Date(budget.resetAt) });
+  await noteRegistrationBudget(db, {
+    installationId,
+    remaining: budget.remaining,
+    resetAt: new Date(budget.resetAt),
+  });
 }

@@ -9,8 +9,10 @@ afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
 const JIT = '/generate-jitconfig$';
-const reasons = () => world.db.selectFrom('demand_keys').select('wait_reason').orderBy('wait_reason').execute();
-const breakers = () => world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'failure_class']).execute();
+const reasons = () =>
+  world.db.selectFrom('demand_keys').select('wait_reason').orderBy('wait_reason').execute();
+const breakers = () =>
+  world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'failure_class']).execute();
 
 /** As busy as a scheduler that is woken again and again while no pause ends. */
 async function goOn(passes = 20): Promise<void> {
@@ -27,20 +29,29 @@ test('409 to every registration of an entity: three rows and calls, then one per
   await goOn();
   expect((await world.workers()).filter(({ status }) => status === 'failed')).toHaveLength(3);
   expect(await reasons()).toEqual([{ wait_reason: 'registration_conflict' }]);
-  expect(await breakers()).toEqual([{ subject_type: 'installation', subject_id: String(world.entityId), failure_class: 'conflict' }]);
+  expect(await breakers()).toEqual([
+    { subject_type: 'installation', subject_id: String(world.entityId), failure_class: 'conflict' },
+  ]);
 
   await world.gitHub.clearFaults();
   await world.settle();
   expect(await breakers()).toEqual([]);
-  expect(await world.db.selectFrom('demand_keys').select(['waiting', 'unassigned', 'wait_reason']).execute()).toEqual([
-    { waiting: 1, unassigned: 1, wait_reason: null },
-  ]);
+  expect(
+    await world.db
+      .selectFrom('demand_keys')
+      .select(['waiting', 'unassigned', 'wait_reason'])
+      .execute(),
+  ).toEqual([{ waiting: 1, unassigned: 1, wait_reason: null }]);
 });
 
 test('409 to every registration at one repository: the others of its entity go on (C11, P6)', async () => {
   const sam = await world.addUser('sam', ['one', 'two']);
   await world.queueJobOf(sam, 'one');
-  await world.gitHub.failNext({ path: `/repos/sam/one/actions/runners${JIT}`, status: 409, times: 1_000 });
+  await world.gitHub.failNext({
+    path: `/repos/sam/one/actions/runners${JIT}`,
+    status: 409,
+    times: 1_000,
+  });
   await goOn();
   expect((await world.workers()).filter(({ status }) => status === 'failed')).toHaveLength(3);
   expect(await reasons()).toEqual([{ wait_reason: 'repository_refused' }]);

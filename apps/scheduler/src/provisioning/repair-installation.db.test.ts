@@ -15,8 +15,12 @@ beforeEach(async () => {
   seen = await look(world);
 });
 
-const installations = () => world.db.selectFrom('installations').select(['installation_id', 'login']).execute();
-const events = async () => (await world.db.selectFrom('installation_events').select('event').execute()).map(({ event }) => event);
+const installations = () =>
+  world.db.selectFrom('installations').select(['installation_id', 'login']).execute();
+const events = async () =>
+  (await world.db.selectFrom('installation_events').select('event').execute()).map(
+    ({ event }) => event,
+  );
 const dueInMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
 
 describe('an installation that is refused is looked up as the App (A12)', () => {
@@ -37,18 +41,23 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
   test.each([
     ['a user', async () => world.queueJobOf(await world.addUser('nora', ['tool']), 'tool')],
     ['an organisation', () => world.queueJob()],
-  ])('never heard of, for the delivery did not name it: %s is asked for it, and nobody else suffers (C11)', async (_whose, queue) => {
-    await queue();
-    await world.db.updateTable('jobs').set({ installation_id: 0 }).execute();
-    await world.db.deleteFrom('installations').execute();
-    await world.match();
-    await world.runTasks();
-    expect(await events()).toEqual(['auth_attempt.404']);
-    expect(await world.db.selectFrom('breakers').select('subject_type').distinct().execute()).toEqual([{ subject_type: 'installation' }]);
-    expect(await installations()).toHaveLength(1);
-    await world.settle();
-    await seen.expectOneWorker();
-  });
+  ])(
+    'never heard of, for the delivery did not name it: %s is asked for it, and nobody else suffers (C11)',
+    async (_whose, queue) => {
+      await queue();
+      await world.db.updateTable('jobs').set({ installation_id: 0 }).execute();
+      await world.db.deleteFrom('installations').execute();
+      await world.match();
+      await world.runTasks();
+      expect(await events()).toEqual(['auth_attempt.404']);
+      expect(
+        await world.db.selectFrom('breakers').select('subject_type').distinct().execute(),
+      ).toEqual([{ subject_type: 'installation' }]);
+      expect(await installations()).toHaveLength(1);
+      await world.settle();
+      await seen.expectOneWorker();
+    },
+  );
 
   test('renamed, and nobody told us (P5)', async () => {
     const alex = await world.addUser('alex', ['tool']);
@@ -56,7 +65,9 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     await world.gitHub.renameAccount('alex', 'alexandra');
     await world.match();
     await world.runTasks();
-    expect(await installations()).toEqual([{ installation_id: alex.installationId, login: 'alexandra' }]);
+    expect(await installations()).toEqual([
+      { installation_id: alex.installationId, login: 'alexandra' },
+    ]);
     await world.settle();
     await seen.expectOneWorker();
   });
@@ -69,7 +80,9 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     await world.db.insertInto('login_pins').values({ login: 'victim', entity_id: 1 }).execute();
     await world.putPools(examplePools({ entities: { victim: {}, '*': {} } }));
     await world.runTasks();
-    expect(await installations()).toEqual([{ installation_id: eve.installationId, login: 'victim' }]);
+    expect(await installations()).toEqual([
+      { installation_id: eve.installationId, login: 'victim' },
+    ]);
     expect(await dueInMs()).toBeGreaterThan(2_000);
     await world.settle();
     expect(await seen.registrations()).toEqual([]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {
@@ -16,7 +17,13 @@ const REMOVED = { app_id: 999, installation_id: 4711 };
 const install = (app: { app_id: number; installation_id: number }) =>
   world.db
     .insertInto('installations')
-    .values({ ...app, entity_id: world.entityId, login: 'acme', entity_type: 'Organization', stated_at: new Date() })
+    .values({
+      ...app,
+      entity_id: world.entityId,
+      login: 'acme',
+      entity_type: 'Organization',
+      stated_at: new Date(),
+    })
     .execute();
 
 describe('a job that was told by an App which is not configured any more', () => {
@@ -26,9 +33,13 @@ describe('a job that was told by an App which is not configured any more', () =>
     await world.queueJob({ row: REMOVED });
     await world.settle();
     const workers = await world.workers();
-    expect(workers.map((worker) => [worker.app_id, worker.installation_id, worker.registered_at !== null])).toEqual([
-      [APP_ID, world.installationId, true],
-    ]);
+    expect(
+      workers.map((worker) => [
+        worker.app_id,
+        worker.installation_id,
+        worker.registered_at !== null,
+      ]),
+    ).toEqual([[APP_ID, world.installationId, true]]);
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
@@ -45,8 +56,14 @@ describe('a job that was told by an App which is not configured any more', () =>
     await world.queueJob({ row: REMOVED });
     for (let n = 0; n < 4; n += 1) await world.settle(1);
     expect((await world.workers()).map(({ status }) => status)).toEqual(['pending']);
-    const opened = await world.db.selectFrom('breakers').select(['subject_type', 'failure_class']).where('pauses', '>', 0).execute();
+    const opened = await world.db
+      .selectFrom('breakers')
+      .select(['subject_type', 'failure_class'])
+      .where('pauses', '>', 0)
+      .execute();
     expect(opened).toEqual([{ subject_type: 'installation', failure_class: 'unauthorized' }]);
-    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([{ wait_reason: 'installation_refused' }]);
+    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
+      { wait_reason: 'installation_refused' },
+    ]);
   });
 });

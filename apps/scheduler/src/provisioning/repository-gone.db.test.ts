@@ -9,11 +9,19 @@ afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
 const scopes = async (login: string) =>
-  (await world.gitHub.truth()).runners.map(({ scope }) => scope).filter((scope) => scope.startsWith(`${login}/`));
+  (await world.gitHub.truth()).runners
+    .map(({ scope }) => scope)
+    .filter((scope) => scope.startsWith(`${login}/`));
 const breakers = () =>
-  world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'pauses']).where('failure_class', '<>', 'refused').execute();
+  world.db
+    .selectFrom('breakers')
+    .select(['subject_type', 'failure_class', 'pauses'])
+    .where('failure_class', '<>', 'refused')
+    .execute();
 const reasons = async () =>
-  (await world.db.selectFrom('demand_keys').select('wait_reason').orderBy('waiting').execute()).map((key) => key.wait_reason);
+  (await world.db.selectFrom('demand_keys').select('wait_reason').orderBy('waiting').execute()).map(
+    (key) => key.wait_reason,
+  );
 
 describe('a repository that the App does not see any more', () => {
   test('holds back its own jobs, and the entity’s other repositories go on (C11, P1, P5)', async () => {
@@ -22,7 +30,9 @@ describe('a repository that the App does not see any more', () => {
     await world.gitHub.selectRepositories(sam.installationId, ['sam/there']);
     await world.match();
     await world.runTasks();
-    expect(await breakers()).toEqual([{ subject_type: 'repository', failure_class: 'not_found', pauses: 1 }]);
+    expect(await breakers()).toEqual([
+      { subject_type: 'repository', failure_class: 'not_found', pauses: 1 },
+    ]);
 
     await world.queueJobOf(sam, 'there');
     await world.match();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findRunnerGroupAccess } from '@paddock/github/runner-groups';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 
 let world: SchedulerWorld;
 beforeAll(async () => {
@@ -10,7 +11,10 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.reset());
 
-const scopes = async () => (await world.gitHub.truth()).runners.map(({ scope }) => scope).toSorted((a, b) => a.localeCompare(b));
+const scopes = async () =>
+  (await world.gitHub.truth()).runners
+    .map(({ scope }) => scope)
+    .toSorted((a, b) => a.localeCompare(b));
 
 const kimsScopes = async () => (await scopes()).filter((scope) => scope.startsWith('kim/'));
 
@@ -20,8 +24,13 @@ describe('where a runner registers', () => {
     await world.queueJobOf(sam, 'one');
     await world.queueJobOf(sam, 'two');
     await world.settle();
-    expect((await scopes()).filter((scope) => scope.startsWith('sam/'))).toEqual(['sam/one', 'sam/two']);
-    expect((await world.workers()).map((worker) => worker.repo_full_name)).toEqual(expect.arrayContaining(['sam/one', 'sam/two']));
+    expect((await scopes()).filter((scope) => scope.startsWith('sam/'))).toEqual([
+      'sam/one',
+      'sam/two',
+    ]);
+    expect((await world.workers()).map((worker) => worker.repo_full_name)).toEqual(
+      expect.arrayContaining(['sam/one', 'sam/two']),
+    );
   });
 
   test('an idle worker of one repository is no supply for another, which gets its own (C2, C3, P1)', async () => {
@@ -31,7 +40,10 @@ describe('where a runner registers', () => {
     await world.db.updateTable('jobs').set({ wants_worker: false }).execute();
     await world.queueJobOf(pat, 'second');
     await world.settle();
-    expect((await scopes()).filter((scope) => scope.startsWith('pat/'))).toEqual(['pat/first', 'pat/second']);
+    expect((await scopes()).filter((scope) => scope.startsWith('pat/'))).toEqual([
+      'pat/first',
+      'pat/second',
+    ]);
   });
 
   test('the first worker that the entity’s cap allows again is for the repository that has none (C4, P1)', async () => {
@@ -43,7 +55,11 @@ describe('where a runner registers', () => {
 
     await world.queueJobOf(kim, 'quiet');
     await world.settle();
-    const states = await world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).orderBy('waiting').execute();
+    const states = await world.db
+      .selectFrom('demand_keys')
+      .select(['waiting', 'wait_reason'])
+      .orderBy('waiting')
+      .execute();
     expect(states).toEqual([
       { waiting: 1, wait_reason: 'at_entity_cap' },
       { waiting: 6, wait_reason: 'at_entity_cap' },
@@ -64,14 +80,25 @@ describe('where a runner registers', () => {
 
   test('a repository’s long matrix takes what a repository’s cap allows, and no more (C4)', async () => {
     await world.putPools(
-      examplePools({ pools: [{ registration: 'repository', maxWorkersPerRepository: 2 }], entities: { '*': { maxWorkers: 3 } } }),
+      examplePools({
+        pools: [{ registration: 'repository', maxWorkersPerRepository: 2 }],
+        entities: { '*': { maxWorkers: 3 } },
+      }),
     );
     const lee = await world.addUser('lee', ['matrix', 'single']);
     for (let n = 0; n < 5; n += 1) await world.queueJobOf(lee, 'matrix');
     await world.queueJobOf(lee, 'single');
     await world.settle();
-    expect((await scopes()).filter((scope) => scope.startsWith('lee/'))).toEqual(['lee/matrix', 'lee/matrix', 'lee/single']);
-    const reasons = await world.db.selectFrom('demand_keys').select(['waiting', 'wait_reason']).orderBy('waiting').execute();
+    expect((await scopes()).filter((scope) => scope.startsWith('lee/'))).toEqual([
+      'lee/matrix',
+      'lee/matrix',
+      'lee/single',
+    ]);
+    const reasons = await world.db
+      .selectFrom('demand_keys')
+      .select(['waiting', 'wait_reason'])
+      .orderBy('waiting')
+      .execute();
     expect(reasons.map((row) => row.waiting)).toEqual([1, 5]);
     expect(reasons[0]?.wait_reason).toBeNull();
     expect(['at_repository_cap', 'at_entity_cap']).toContain(reasons[1]?.wait_reason);
@@ -113,13 +140,20 @@ describe('where a runner registers', () => {
     [{ publicRepositories: true }, 'all', true],
     [{ runnerGroupVisibility: 'selected' }, 'selected', false],
     [{ runnerGroupVisibility: 'private' }, 'private', false],
-  ] as const)('a runner group that is made for a pool with %j: %s, public repositories %s (C7)', async (more, visibility, isPublic) => {
-    const runnerGroup = `Made for ${JSON.stringify(more)}`;
-    await world.putPools(examplePools({ pools: [{ runnerGroup, ...more }] }));
-    await world.queueJob();
-    await world.settle();
-    const client = world.github.asInstallation({ appId: APP_ID, installationId: world.installationId, entityId: 0 });
-    const made = { visibility, allowsPublicRepositories: isPublic };
-    expect(await findRunnerGroupAccess(client, 'acme', runnerGroup)).toMatchObject(made);
-  });
+  ] as const)(
+    'a runner group that is made for a pool with %j: %s, public repositories %s (C7)',
+    async (more, visibility, isPublic) => {
+      const runnerGroup = `Made for ${JSON.stringify(more)}`;
+      await world.putPools(examplePools({ pools: [{ runnerGroup, ...more }] }));
+      await world.queueJob();
+      await world.settle();
+      const client = world.github.asInstallation({
+        appId: APP_ID,
+        installationId: world.installationId,
+        entityId: 0,
+      });
+      const made = { visibility, allowsPublicRepositories: isPublic };
+      expect(await findRunnerGroupAccess(client, 'acme', runnerGroup)).toMatchObject(made);
+    },
+  );
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { sql } from 'kysely';
-import { APP_ID, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 
 const LINUX = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
 const DIND = { containerMode: 'dind' };
@@ -21,12 +22,18 @@ beforeEach(async () => {
 /** Each test has a group of its own, for a scheduler remembers what GitHub told of one. */
 let groups = 0;
 const nextGroup = () => `group ${(groups += 1)}`;
-const putPool = (more: object) => world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...more }], entities: { acme: {} } }));
-const setGroup = (name: string, settings: object) => world.gitHub.setRunnerGroup({ org: 'acme', name, ...settings });
+const putPool = (more: object) =>
+  world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...more }], entities: { acme: {} } }));
+const setGroup = (name: string, settings: object) =>
+  world.gitHub.setRunnerGroup({ org: 'acme', name, ...settings });
 /** Of a plan that has none; as the entity of a job. */
 async function organizationWithoutGroups(login: string) {
   const { id } = await world.gitHub.addOrganization({ login, runnerGroups: false });
-  const installation = await world.gitHub.install({ appId: APP_ID, account: login, announce: false });
+  const installation = await world.gitHub.install({
+    appId: APP_ID,
+    account: login,
+    announce: false,
+  });
   const repository = await world.gitHub.addRepository({ owner: login, name: 'api' });
   return {
     entity_id: id,
@@ -37,12 +44,21 @@ async function organizationWithoutGroups(login: string) {
   };
 }
 const registered = async () => (await world.gitHub.truth()).runners.length;
-const reasons = async () => (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map((row) => row.wait_reason);
+const reasons = async () =>
+  (await world.db.selectFrom('demand_keys').select('wait_reason').execute()).map(
+    (row) => row.wait_reason,
+  );
 const kept = () => world.db.selectFrom('runner_groups').selectAll().executeTakeFirst();
-const lists = async () => (await world.gitHub.report()).calls['actions/list-self-hosted-runner-groups-for-org'] ?? 0;
+const lists = async () =>
+  (await world.gitHub.report()).calls['actions/list-self-hosted-runner-groups-for-org'] ?? 0;
 
 test.each<[string, object, object, string]>([
-  ['lets in public repositories beside a Docker daemon', DIND, { allowsPublicRepositories: true }, 'public repositories'],
+  [
+    'lets in public repositories beside a Docker daemon',
+    DIND,
+    { allowsPublicRepositories: true },
+    'public repositories',
+  ],
   ['lets in every repository', FOR_API, { visibility: 'all' }, 'repositories that nobody selected'],
   [
     'has selected another repository as well',
@@ -56,47 +72,69 @@ test.each<[string, object, object, string]>([
     { allowsPublicRepositories: true },
     'public repositories',
   ],
-])('a runner group that %s gets no runner, and says why, until it is closed (C7, C11)', async (_what, more, settings, excess) => {
-  const runnerGroup = nextGroup();
-  await setGroup(runnerGroup, settings);
-  await putPool({ ...more, runnerGroup });
-  const before = await registered();
-  for (let n = 0; n < 3; n += 1) await world.queueJob();
-  await world.settle();
-  await world.settle();
+])(
+  'a runner group that %s gets no runner, and says why, until it is closed (C7, C11)',
+  async (_what, more, settings, excess) => {
+    const runnerGroup = nextGroup();
+    await setGroup(runnerGroup, settings);
+    await putPool({ ...more, runnerGroup });
+    const before = await registered();
+    for (let n = 0; n < 3; n += 1) await world.queueJob();
+    await world.settle();
+    await world.settle();
 
-  expect(await registered()).toBe(before);
-  // Each was reserved once, before anybody had looked: nothing is tried again and again.
-  expect((await world.workers()).map(({ status, stop_reason: reason }) => [status, reason])).toEqual(
-    Array.from({ length: 3 }, () => ['failed', 'runner_group_open']),
-  );
-  expect(await reasons()).toEqual(['runner_group_open']);
-  const wayOut = 'repositories' in more ? '' : '; write allowUntrusted: true in the pool if that is meant';
-  expect((await kept())?.excess).toBe(`The runner group ${runnerGroup} lets in ${excess}${wayOut}`);
+    expect(await registered()).toBe(before);
+    // Each was reserved once, before anybody had looked: nothing is tried again and again.
+    expect(
+      (await world.workers()).map(({ status, stop_reason: reason }) => [status, reason]),
+    ).toEqual(Array.from({ length: 3 }, () => ['failed', 'runner_group_open']));
+    expect(await reasons()).toEqual(['runner_group_open']);
+    const wayOut =
+      'repositories' in more ? '' : '; write allowUntrusted: true in the pool if that is meant';
+    expect((await kept())?.excess).toBe(
+      `The runner group ${runnerGroup} lets in ${excess}${wayOut}`,
+    );
 
-  // Once the pause is over, one tries; what the group lets in is asked anew.
-  await world.db
-    .updateTable('runner_groups')
-    .set({ paused_until: sql`now()` })
-    .execute();
-  await world.settle();
-  expect(await registered()).toBe(before);
-  expect(await world.workers()).toHaveLength(4);
+    // Once the pause is over, one tries; what the group lets in is asked anew.
+    await world.db
+      .updateTable('runner_groups')
+      .set({ paused_until: sql`now()` })
+      .execute();
+    await world.settle();
+    expect(await registered()).toBe(before);
+    expect(await world.workers()).toHaveLength(4);
 
-  await setGroup(runnerGroup, { visibility: 'selected', repositories: ['acme/api'] });
-  await world.db.deleteFrom('runner_groups').execute();
-  await world.settle();
-  expect(await registered()).toBe(before + 3);
-  expect(await kept()).toMatchObject({ visibility: 'selected', repositories: ['acme/api'], excess: null, paused_until: null });
-});
+    await setGroup(runnerGroup, { visibility: 'selected', repositories: ['acme/api'] });
+    await world.db.deleteFrom('runner_groups').execute();
+    await world.settle();
+    expect(await registered()).toBe(before + 3);
+    expect(await kept()).toMatchObject({
+      visibility: 'selected',
+      repositories: ['acme/api'],
+      excess: null,
+      paused_until: null,
+    });
+  },
+);
 
 test('where GitHub grants no runner groups, each entity has one try a pause (C7, C11)', async () => {
-  await world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, ...DIND, runnerGroup: nextGroup() }], entities: { '*': {} } }));
-  const entities = [await organizationWithoutGroups('small'), await organizationWithoutGroups('tiny')];
+  await world.putPools(
+    poolsDocument.parse({
+      pools: [{ ...LINUX, ...DIND, runnerGroup: nextGroup() }],
+      entities: { '*': {} },
+    }),
+  );
+  const entities = [
+    await organizationWithoutGroups('small'),
+    await organizationWithoutGroups('tiny'),
+  ];
   for (const row of entities) await world.queueJob({ row });
   const before = await registered();
   await world.settle(40);
-  expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual(['runner_group_open', 'runner_group_open']);
+  expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual([
+    'runner_group_open',
+    'runner_group_open',
+  ]);
   expect(await world.db.selectFrom('runner_groups').select('entity_id').execute()).toHaveLength(2);
 
   await world.db
@@ -116,7 +154,10 @@ test('where GitHub grants no runner groups, each entity has one try a pause (C7,
 
 test('a pool that anybody may use registers in such a group, and what it lets in is kept (C7)', async () => {
   const runnerGroup = nextGroup();
-  await setGroup(runnerGroup, { allowsPublicRepositories: true, workflows: ['acme/api/.github/workflows/a.yaml@main'] });
+  await setGroup(runnerGroup, {
+    allowsPublicRepositories: true,
+    workflows: ['acme/api/.github/workflows/a.yaml@main'],
+  });
   await putPool({ runnerGroup });
   const [before, asked] = [await registered(), await lists()];
   for (let n = 0; n < 3; n += 1) await world.queueJob();
@@ -135,18 +176,29 @@ test('a pool that anybody may use registers in such a group, and what it lets in
 test.each([
   [{}, 1],
   [FOR_API, 0],
-])('a group whose repositories GitHub does not show serves no pool of some repositories: %j', async (more, made) => {
-  const runnerGroup = nextGroup();
-  await setGroup(runnerGroup, { visibility: 'selected', repositories: ['acme/api'] });
-  const refusal = { status: 403, body: { message: 'Resource not accessible by integration' } };
-  await world.gitHub.failNext({ path: 'runner-groups/[0-9]+/repositories$', ...refusal, times: 100 });
-  await putPool({ ...more, runnerGroup });
-  const before = await registered();
-  await world.queueJob();
-  await world.settle();
-  expect(await registered()).toBe(before + made);
-  expect(await kept()).toMatchObject({ name: runnerGroup, visibility: 'selected', repositories: null });
-});
+])(
+  'a group whose repositories GitHub does not show serves no pool of some repositories: %j',
+  async (more, made) => {
+    const runnerGroup = nextGroup();
+    await setGroup(runnerGroup, { visibility: 'selected', repositories: ['acme/api'] });
+    const refusal = { status: 403, body: { message: 'Resource not accessible by integration' } };
+    await world.gitHub.failNext({
+      path: 'runner-groups/[0-9]+/repositories$',
+      ...refusal,
+      times: 100,
+    });
+    await putPool({ ...more, runnerGroup });
+    const before = await registered();
+    await world.queueJob();
+    await world.settle();
+    expect(await registered()).toBe(before + made);
+    expect(await kept()).toMatchObject({
+      name: runnerGroup,
+      visibility: 'selected',
+      repositories: null,
+    });
+  },
+);
 
 test('what is said twice is meant, but for the repositories of a pool', async () => {
   const runnerGroup = nextGroup();
@@ -174,7 +226,9 @@ test('a group that is made for a pool of some repositories is one of selected on
 
 test('a worker for an entity whose login is another one’s registers nothing in a pool that names the login (C2)', async () => {
   const before = await registered();
-  await world.putPools(poolsDocument.parse({ pools: [{ ...LINUX, entities: ['acme'] }], entities: { '*': {} } }));
+  await world.putPools(
+    poolsDocument.parse({ pools: [{ ...LINUX, entities: ['acme'] }], entities: { '*': {} } }),
+  );
   await world.queueJob();
   await world.match();
   await world.db.insertInto('login_pins').values({ login: 'acme', entity_id: 1 }).execute();

@@ -25,14 +25,20 @@ beforeEach(async () => {
   seen = await look(world);
 });
 afterEach(async () => {
-  for (const { id, status } of (await world.gitHub.truth()).jobs) if (status !== 'completed') await world.gitHub.cancelJob(id);
-  await waitFor('the jobs to end', async () => (await world.gitHub.truth()).jobs.every(({ status }) => status === 'completed'));
+  for (const { id, status } of (await world.gitHub.truth()).jobs)
+    if (status !== 'completed') await world.gitHub.cancelJob(id);
+  await waitFor('the jobs to end', async () =>
+    (await world.gitHub.truth()).jobs.every(({ status }) => status === 'completed'),
+  );
 });
 
 /** Calls that nobody may make who cannot know what runs. */
 const deletions = async () => {
   const { calls } = await world.gitHub.report();
-  return [calls['actions/delete-self-hosted-runner-from-org'] ?? 0, world.kube.report().calls['delete pods'] ?? 0];
+  return [
+    calls['actions/delete-self-hosted-runner-from-org'] ?? 0,
+    world.kube.report().calls['delete pods'] ?? 0,
+  ];
 };
 
 /**
@@ -43,7 +49,12 @@ const CALLS = [
   { what: 'looking for the pod', side: 'cluster', method: 'GET', path: '/pods/[^/]+$' },
   { what: 'looking for the Secret', side: 'cluster', method: 'GET', path: '/secrets/[^/]+$' },
   { what: 'looking for the runner group', side: 'github', method: 'GET', path: '/runner-groups$' },
-  { what: 'asking for the JIT config', side: 'github', method: 'POST', path: '/generate-jitconfig$' },
+  {
+    what: 'asking for the JIT config',
+    side: 'github',
+    method: 'POST',
+    path: '/generate-jitconfig$',
+  },
   { what: 'creating the Secret', side: 'cluster', method: 'POST', path: '/secrets$' },
   { what: 'creating the pod', side: 'cluster', method: 'POST', path: '/pods$' },
   { what: 'setting the Secret’s owner', side: 'cluster', method: 'PATCH', path: '/secrets/[^/]+$' },
@@ -58,7 +69,8 @@ describe('a run that stands still while its successor does everything, and then 
     const goOn = await runs.stallAt(call);
     await runs.takeOver();
     await world.settle();
-    const isRunning = async () => (await world.gitHub.truth()).jobs.find(({ id }) => id === jobId)?.status === 'in_progress';
+    const isRunning = async () =>
+      (await world.gitHub.truth()).jobs.find(({ id }) => id === jobId)?.status === 'in_progress';
     await waitFor('the job to run', isRunning);
 
     await goOn();
@@ -70,13 +82,20 @@ describe('a run that stands still while its successor does everything, and then 
     expect(new Set(names).size).toBe(names.length);
     // At the most one registration was begun in vain.
     expect(names.length - 1).toBeLessThanOrEqual((await seen.failures()).length);
-    expect((await seen.failures()).every((reason) => reason === 'registration_interrupted')).toBe(true);
+    expect((await seen.failures()).every((reason) => reason === 'registration_interrupted')).toBe(
+      true,
+    );
   });
 
   test('its successor did not find the pool and ended the row: the pod that it still makes never starts a runner', async () => {
     const jobId = await world.queueJob({ durationMs });
     await world.match();
-    const goOn = await runs.stallAt({ side: 'cluster', method: 'POST', path: '/pods$', at: 'call' });
+    const goOn = await runs.stallAt({
+      side: 'cluster',
+      method: 'POST',
+      path: '/pods$',
+      at: 'call',
+    });
     const [ended] = await seen.alive();
     await world.putPools({ ...world.pools, pools: [] });
     await runs.takeOver();

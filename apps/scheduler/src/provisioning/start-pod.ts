@@ -22,7 +22,12 @@ const SECRET_PAUSES_MS = [250, 500, 1_000];
  * registration is spent on a pod that the cluster would refuse. Throws KubeError. A cluster whose
  * webhooks allow no dry run counts as willing.
  */
-export async function dryRun({ cluster }: Provisioning, worker: WorkerToProvision, pool: Pool, task: Task): Promise<void> {
+export async function dryRun(
+  { cluster }: Provisioning,
+  worker: WorkerToProvision,
+  pool: Pool,
+  task: Task,
+): Promise<void> {
   requireTimeLeft(task);
   const creations = [
     createSecret(cluster, secretOf(worker, 'a trial'), { dryRun: true }),
@@ -33,7 +38,8 @@ export async function dryRun({ cluster }: Provisioning, worker: WorkerToProvisio
   }
 }
 
-const allowsNoDryRun = (error: unknown): boolean => error instanceof KubeError && error.failure.reason === 'BadRequest';
+const allowsNoDryRun = (error: unknown): boolean =>
+  error instanceof KubeError && error.failure.reason === 'BadRequest';
 
 /**
  * Puts the JIT config where only the worker's pod reads it. A Secret that exists is ours: only one
@@ -91,7 +97,9 @@ export async function startPod(
   parts.events.podWarned(worker, warnings);
   trial.id = undefined;
   if (isWatched) {
-    await retryWhileAway(run, () => noteSuccess(db, [poolBreaker(pool.name)], { only: POD_REFUSED }));
+    await retryWhileAway(run, () =>
+      noteSuccess(db, [poolBreaker(pool.name)], { only: POD_REFUSED }),
+    );
     await retryWhileAway(run, () => noteSuccess(db, [clusterBreaker(worker.cluster)]));
   }
   return finishPod(parts, worker, { uid, isNew: outcome === 'created' }, run);
@@ -113,21 +121,42 @@ export async function finishPod(
  * Makes the pod the Secret's owner, so that the cluster deletes the Secret with the pod. The pod
  * starts meanwhile.
  */
-export async function adoptSecret({ cluster }: Provisioning, worker: WorkerToProvision, podUid: string, task: Task): Promise<Outcome> {
+export async function adoptSecret(
+  { cluster }: Provisioning,
+  worker: WorkerToProvision,
+  podUid: string,
+  task: Task,
+): Promise<Outcome> {
   requireTimeLeft(task);
-  const secret = await setSecretOwner(cluster, { ...nameOf(worker), podName: worker.podName, podUid });
+  const secret = await setSecretOwner(cluster, {
+    ...nameOf(worker),
+    podName: worker.podName,
+    podUid,
+  });
   return done({ podUid, secret });
 }
 
 /** The worker's pod, as its pool is configured today. */
-const podOf = (worker: WorkerToProvision, pool: Pool) => runnerPod({ ...pool, ...nameOf(worker), ...identityOf(worker) });
+const podOf = (worker: WorkerToProvision, pool: Pool) =>
+  runnerPod({ ...pool, ...nameOf(worker), ...identityOf(worker) });
 
-const secretOf = (worker: WorkerToProvision, jitConfig: string) => runnerSecret({ ...nameOf(worker), ...identityOf(worker), jitConfig });
+const secretOf = (worker: WorkerToProvision, jitConfig: string) =>
+  runnerSecret({ ...nameOf(worker), ...identityOf(worker), jitConfig });
 
 const nameOf = ({ podName: name, namespace }: WorkerToProvision) => ({ name, namespace });
 
 function identityOf(worker: WorkerToProvision): WorkerIdentity {
-  const { instance, pool, entityId, scopeRepoId, cluster, madeForJobId, deliveryGuid, entityType, repoFullName } = worker;
+  const {
+    instance,
+    pool,
+    entityId,
+    scopeRepoId,
+    cluster,
+    madeForJobId,
+    deliveryGuid,
+    entityType,
+    repoFullName,
+  } = worker;
   return {
     instance,
     pool,

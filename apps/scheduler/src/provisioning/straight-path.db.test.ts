@@ -25,7 +25,12 @@ test('a waiting job becomes a worker, a registration, a Secret and a pod; the po
     failure_info: null,
   });
   expect(runnerId).toEqual(expect.any(Number));
-  for (const instant of [worker.registered_at, worker.pod_created_at, worker.running_at, worker.completed_at])
+  for (const instant of [
+    worker.registered_at,
+    worker.pod_created_at,
+    worker.running_at,
+    worker.completed_at,
+  ])
     expect(instant).not.toBeNull();
   expect(worker.unexplained_until).not.toBeNull(); // nobody has told of its job
 
@@ -33,13 +38,19 @@ test('a waiting job becomes a worker, a registration, a Secret and a pod; the po
   expect(world.kube.report().secretsLeft).toEqual([]);
   expect((await world.workers())[0]?.secret_deleted_at).not.toBeNull();
   const truth = await world.gitHub.truth();
-  expect(truth.jobs.map(({ status, runnerName }) => [status, runnerName])).toEqual([['completed', worker.pod_name]]);
+  expect(truth.jobs.map(({ status, runnerName }) => [status, runnerName])).toEqual([
+    ['completed', worker.pod_name],
+  ]);
   expect(truth.runners).toEqual([]);
   // The reconciler is to ask GitHub which job it was (C3).
-  expect(await world.db.selectFrom('tasks').select('kind').execute()).toEqual([{ kind: 'look-up-jobs' }]);
+  expect(await world.db.selectFrom('tasks').select('kind').execute()).toEqual([
+    { kind: 'look-up-jobs' },
+  ]);
   // A JIT config is a long run of base64, and stands in no table (D1).
   for (const table of ['workers', 'operations', 'installation_events'] as const) {
-    expect(JSON.stringify(await world.db.selectFrom(table).selectAll().execute())).not.toMatch(/[A-Za-z0-9+/]{120,}/);
+    expect(JSON.stringify(await world.db.selectFrom(table).selectAll().execute())).not.toMatch(
+      /[A-Za-z0-9+/]{120,}/,
+    );
   }
   await stopFollowing();
 });

@@ -14,15 +14,27 @@ test('answers that send us to another server hold back the entity whose registra
   const other = await world.addUser('sam', ['one']);
   await world.queueJob();
   const headers = { location: 'http://localhost:1/stolen' };
-  await world.gitHub.failNext({ path: '/orgs/.*/generate-jitconfig$', times: 1_000, status: 307, headers });
+  await world.gitHub.failNext({
+    path: '/orgs/.*/generate-jitconfig$',
+    times: 1_000,
+    status: 307,
+    headers,
+  });
   for (let pass = 0; pass < 5; pass += 1) {
     await world.match();
     await world.runTasks();
   }
-  expect(await world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'failure_class']).execute()).toEqual([
+  expect(
+    await world.db
+      .selectFrom('breakers')
+      .select(['subject_type', 'subject_id', 'failure_class'])
+      .execute(),
+  ).toEqual([
     { subject_type: 'installation', subject_id: String(world.entityId), failure_class: 'unusable' },
   ]);
-  expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([{ wait_reason: 'installation_refused' }]);
+  expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
+    { wait_reason: 'installation_refused' },
+  ]);
 
   await world.queueJobOf(other, 'one');
   await world.match();

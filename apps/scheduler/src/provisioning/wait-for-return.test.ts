@@ -11,16 +11,27 @@ describe('a worker that waits for what is away (C11, D4)', () => {
     ['alone, for an eighth of its age', 80, 10_000],
     ['alone and old, for half a minute', 3_600, 30_000],
   ])('%s', (_, age, delayMs) => {
-    expect(waitForReturn(aged(age), undefined, AWAY)).toEqual({ outcome: 'snooze', delayMs, reason: 'no answer' });
+    expect(waitForReturn(aged(age), undefined, AWAY)).toEqual({
+      outcome: 'snooze',
+      delayMs,
+      reason: 'no answer',
+    });
   });
 
   test('in the hold of a breaker, for as long as that pauses', () => {
     const hold = { waitMs: 7_000, heldBy: 'github:' };
-    expect(waitForReturn(aged(3_600), hold, AWAY)).toEqual({ outcome: 'snooze', delayMs: 7_000, reason: 'no answer', heldBy: 'github:' });
+    expect(waitForReturn(aged(3_600), hold, AWAY)).toEqual({
+      outcome: 'snooze',
+      delayMs: 7_000,
+      reason: 'no answer',
+      heldBy: 'github:',
+    });
   });
 
   test('and no shorter than it is asked to', () => {
-    expect(waitForReturn(aged(0), undefined, { ...AWAY, retryAfterMs: 9_000 })).toMatchObject({ delayMs: 9_000 });
+    expect(waitForReturn(aged(0), undefined, { ...AWAY, retryAfterMs: 9_000 })).toMatchObject({
+      delayMs: 9_000,
+    });
   });
 
   test('spends attempts when it has failed alone for four minutes', () => {

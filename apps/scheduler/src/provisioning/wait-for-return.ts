@@ -10,7 +10,8 @@ export const LONGEST_UNHELD_MS = 30_000;
  * How long a worker waits while no breaker is open: an eighth of its age, so that a long failure is
  * retried less and less often.
  */
-export const unheldWaitMs = ({ ageMs }: WorkerToProvision): number => Math.max(SHORTEST_MS, ageMs / 8);
+export const unheldWaitMs = ({ ageMs }: WorkerToProvision): number =>
+  Math.max(SHORTEST_MS, ageMs / 8);
 
 /**
  * Snoozes the worker's task until GitHub or the cluster may be back; no attempt is spent. An open
@@ -21,6 +22,7 @@ export function waitForReturn(
   hold: Hold | undefined,
   { message, retryAfterMs = 0 }: { readonly message: string; readonly retryAfterMs?: number },
 ): Outcome {
-  if (hold !== undefined) return snooze(Math.max(retryAfterMs, hold.waitMs), message, { heldBy: hold.heldBy });
+  if (hold !== undefined)
+    return snooze(Math.max(retryAfterMs, hold.waitMs), message, { heldBy: hold.heldBy });
   return snooze(Math.max(retryAfterMs, Math.min(LONGEST_UNHELD_MS, unheldWaitMs(worker))), message);
 }

@@ -20,6 +20,13 @@ test('what the cluster warns of is logged once for a pool, and the pod is made (
   for (let job = 0; job < 3; job += 1) await world.queueJob();
   await world.match();
   await runDueTasks({ db: world.db, kinds, random: () => 0.5 });
-  expect(await world.workers()).toMatchObject(Array.from({ length: 3 }, () => ({ pod_uid: expect.any(String) })));
-  expect(warn.mock.calls).toEqual([[expect.stringContaining('template'), expect.objectContaining({ pool: 'linux', warnings: [warning] })]]);
+  expect(await world.workers()).toMatchObject(
+    Array.from({ length: 3 }, () => ({ pod_uid: expect.any(String) })),
+  );
+  expect(warn.mock.calls).toEqual([
+    [
+      expect.stringContaining('template'),
+      expect.objectContaining({ pool: 'linux', warnings: [warning] }),
+    ],
+  ]);
 });

@@ -4,7 +4,14 @@ type WorkerRow = Awaited<ReturnType<SchedulerWorld['workers']>>[number];
 
 /** What an adopted row says as the lost one did; its failure is diagnosed anew. */
 export const lasting = (worker: WorkerRow) => ({
-  entity: [worker.entity_id, worker.entity_name, worker.entity_type, worker.app_id, worker.installation_id, worker.repo_full_name],
+  entity: [
+    worker.entity_id,
+    worker.entity_name,
+    worker.entity_type,
+    worker.app_id,
+    worker.installation_id,
+    worker.repo_full_name,
+  ],
   key: [worker.scope_repo_id, worker.demand_key],
   made: [
     worker.job_labels,
@@ -15,6 +22,19 @@ export const lasting = (worker: WorkerRow) => ({
     worker.pools_version,
     worker.is_warm,
   ],
-  pod: [worker.cluster, worker.namespace, worker.pod_uid, worker.k8s_node, worker.unschedulable_at, worker.running_at],
-  end: [worker.status, worker.completed_at, worker.exit_code, worker.stopping_at, worker.stop_reason],
+  pod: [
+    worker.cluster,
+    worker.namespace,
+    worker.pod_uid,
+    worker.k8s_node,
+    worker.unschedulable_at,
+    worker.running_at,
+  ],
+  end: [
+    worker.status,
+    worker.completed_at,
+    worker.exit_code,
+    worker.stopping_at,
+    worker.stop_reason,
+  ],
 });

@@ -17,11 +17,17 @@ export async function look(world: SchedulerWorld) {
       .creations.map(({ name }) => name)
       .filter(isNew);
   const secrets = () => world.kube.report().secretsLeft.filter(isNew);
-  const runners = async () => (await world.gitHub.truth()).runners.map(({ name }) => name).filter(isNew);
+  const runners = async () =>
+    (await world.gitHub.truth()).runners.map(({ name }) => name).filter(isNew);
   /** Those that are gone included. */
-  const registrations = async () => (await world.gitHub.truth()).registrations.filter(({ name }) => isNew(name));
-  const alive = async () => (await world.workers()).filter(({ status }) => status === 'pending' || status === 'running');
-  const failures = async () => (await world.workers()).filter(({ status }) => status === 'failed').map((worker) => worker.stop_reason);
+  const registrations = async () =>
+    (await world.gitHub.truth()).registrations.filter(({ name }) => isNew(name));
+  const alive = async () =>
+    (await world.workers()).filter(({ status }) => status === 'pending' || status === 'running');
+  const failures = async () =>
+    (await world.workers())
+      .filter(({ status }) => status === 'failed')
+      .map((worker) => worker.stop_reason);
   const tasks = () => world.db.selectFrom('tasks').selectAll().execute();
 
   return {
@@ -43,7 +49,11 @@ export async function look(world: SchedulerWorld) {
       expect(worker?.pod_uid).not.toBeNull();
       expect(pods()).toEqual([worker?.pod_name]);
       expect(secrets()).toEqual([`runners/${worker?.pod_name}`]);
-      const begun = new Set((await world.workers()).filter((row) => row.registration_started_at !== null).map((row) => row.pod_name));
+      const begun = new Set(
+        (await world.workers())
+          .filter((row) => row.registration_started_at !== null)
+          .map((row) => row.pod_name),
+      );
       const registered = await runners();
       expect(registered).toContain(worker?.pod_name);
       expect(registered.filter((name) => !begun.has(name))).toEqual([]);

@@ -4,14 +4,19 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from '../following/follow-pods.ts';
-import { FOLLOWING, type SchedulerWorld } from './scheduler.scene.ts';
+import { type SchedulerWorld } from './scheduler.scene.ts';
+import { FOLLOWING } from './settings.scene.ts';
 
 type End = 'succeeded' | 'failed' | 'oom';
 
 const ENDED = new Set(['Succeeded', 'Failed']);
 
 /** A change as a watch tells it. */
-export const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({ type, pod, resourceVersion: pod.resourceVersion });
+export const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({
+  type,
+  pod,
+  resourceVersion: pod.resourceVersion,
+});
 
 export type FollowedPods = Awaited<ReturnType<typeof followedPods>>;
 
@@ -31,7 +36,8 @@ export async function followedPods(world: SchedulerWorld) {
     list,
     podOf,
     endPod,
-    row: async (podName: string) => (await world.workers()).find((worker) => worker.pod_name === podName),
+    row: async (podName: string) =>
+      (await world.workers()).find((worker) => worker.pod_name === podName),
     relist: async (): Promise<void> => {
       const known = await findKnownPods(world.db, 'runners');
       await takeList(parts, 'runners', await list(), known);

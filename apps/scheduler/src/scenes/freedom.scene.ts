@@ -1,57 +1,30 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
-import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { findInstance } from '@paddock/db/instance';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
-import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
-import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { listPods } from '@paddock/kube/pods';
 import type { JobTruth } from '@paddock/simulators/github/control';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
+import {
+  type AccountKey,
+  ACCOUNTS,
+  DOCUMENTS,
+  ENDLESS_MS,
+  REPOSITORIES,
+} from './freedom-configuration.scene.ts';
+import { startRecordingIngress } from './recording-ingress.scene.ts';
 import { setStopScene } from './stop.scene.ts';
-import { APP_ID, NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
-
-/** No cap is large, so that all of them bind now and then. A runner of `large` fits every job of `linux`. */
-export const CAPS = { entity: 4, linux: 5, large: 3, gpu: 3, gpuRepository: 1 };
-
-/** One worker of `linux` is kept idle for an organisation, one for a repository. */
-const WARM = ['acme', 'sam/one'].map((scope) => ({ scope, workers: 1 }));
-
-const LINUX = { name: 'linux', labels: ['self-hosted', 'linux'], maxWorkers: CAPS.linux };
-const LARGE = { name: 'large', labels: ['self-hosted', 'linux', 'large'], maxWorkers: CAPS.large };
-const GPU = {
-  name: 'gpu',
-  labels: ['linux', 'gpu'],
-  registration: 'repository' as const,
-  maxWorkers: CAPS.gpu,
-  maxWorkersPerRepository: CAPS.gpuRepository,
-};
-const entity = { maxWorkers: CAPS.entity };
-
-/** What is configured: everything, or a part of it, so that runners made before get jobs of no pool and no account of ours. */
-const DOCUMENTS = {
-  all: examplePools({ pools: [{ ...LINUX, warm: WARM }, LARGE, GPU], entities: { '*': entity } }),
-  some: examplePools({ pools: [LINUX, GPU], entities: { acme: entity, globex: entity } }),
-};
-
-export const LABELS = [['linux'], ['self-hosted', 'linux'], ['linux', 'large'], ['large'], ['gpu']] as const;
-const REPOSITORIES = { acme: ['api', 'web'], globex: ['core'], sam: ['one', 'two'] } as const;
-/** A job that takes so long ends only when it is cancelled. */
-export const ENDLESS_MS = 600_000;
-export const ACCOUNTS = ['acme', 'globex', 'sam'] as const;
-export type AccountKey = (typeof ACCOUNTS)[number];
+import { NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
+import { APP_ID } from './settings.scene.ts';
 
 export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 
 /**
- * GitHub, doing as it likes with two organisations and a personal account; its deliveries go the way of ingress; the scheduler's parts work
- * when told. What the reconciler would do is done by hand in `heal`.
+ * GitHub, doing as it likes with two organisations and a personal account; its deliveries go the
+ * way of ingress; the scheduler's parts work when told. What the reconciler would do is done by
+ * hand in `heal`.
  */
 export async function startFreedom(seed: number) {
   const world = await startSchedulerWorld({ githubSeed: seed });
@@ -68,42 +41,18 @@ export async function startFreedom(seed: number) {
   };
   const instance = await findInstance(db);
 
-  // Deliveries arrive at any time, but not between a pass and the look at what it left.
-  let turn: Promise<unknown> = Promise.resolve();
-  const alone = <T>(act: () => Promise<T>): Promise<T> => {
-    const result = turn.then(act);
-    turn = result.catch(() => undefined);
-    return result;
-  };
-  const record = (event: string, guid: string, body: string) =>
-    alone(async () => {
-      const parsed = parseDelivery(event, JSON.parse(body));
-      const pools = await currentPoolsDocument(db);
-      if (parsed.kind === 'malformed' || pools === undefined) throw new Error(`The delivery ${event} ${guid} cannot be recorded.`);
-      const digest = bodyDigest({ appId: APP_ID, event }, body);
-      await recordDeliveries(db, [{ guid, appId: APP_ID, parsed, payload: body, payloadRepaired: false, bodyDigest: digest }], pools);
-    });
-  const refusals: unknown[] = [];
-  const receive = async (request: IncomingMessage): Promise<void> => {
-    let body = '';
-    for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
-    await record(String(request.headers['x-github-event']), String(request.headers['x-github-delivery']), body);
-  };
-  const ingress = createServer((request, response) => {
-    receive(request).then(
-      () => response.writeHead(200).end(),
-      (error: unknown) => {
-        refusals.push(error);
-        response.writeHead(500).end();
-      },
-    );
+  const ingress = await startRecordingIngress(db);
+  const { record, alone, refusals } = ingress;
+  await gitHub.setApp(APP_ID, {
+    webhookUrl: ingress.url,
   });
-  ingress.listen(0, '127.0.0.1');
-  await once(ingress, 'listening');
-  await gitHub.setApp(APP_ID, { webhookUrl: `http://127.0.0.1:${(ingress.address() as AddressInfo).port}/` });
 
   const logins = { acme: 'acme', globex: 'globex', sam: 'sam' };
-  const installations: Record<AccountKey, number | undefined> = { acme: world.installationId, globex: undefined, sam: undefined };
+  const installations: Record<AccountKey, number | undefined> = {
+    acme: world.installationId,
+    globex: undefined,
+    sam: undefined,
+  };
   await gitHub.addRepository({ owner: 'acme', name: 'web' });
   const entityIds = {
     acme: world.entityId,
@@ -119,7 +68,13 @@ export async function startFreedom(seed: number) {
   for (const account of ACCOUNTS) {
     const installation_id = installations[account] ?? 0;
     const type = account === 'sam' ? 'User' : 'Organization';
-    const known = { entity_id: entityIds[account], app_id: APP_ID, installation_id, login: account, entity_type: type } as const;
+    const known = {
+      entity_id: entityIds[account],
+      app_id: APP_ID,
+      installation_id,
+      login: account,
+      entity_type: type,
+    } as const;
     await db
       .insertInto('installations')
       .values({ ...known, stated_at: new Date(0) })
@@ -136,7 +91,9 @@ export async function startFreedom(seed: number) {
     return `${logins[account]}/${names[nth % names.length]}`;
   };
   const install = async (account: AccountKey) => {
-    installations[account] ??= (await gitHub.install({ appId: APP_ID, account: logins[account] })).id;
+    installations[account] ??= (
+      await gitHub.install({ appId: APP_ID, account: logins[account] })
+    ).id;
   };
   const rename = async (account: AccountKey, name: string) => {
     if (logins[account] === name) return;
@@ -144,7 +101,9 @@ export async function startFreedom(seed: number) {
     logins[account] = name;
   };
   const activePods = async () =>
-    (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter((pod) => !pod.containersTerminated);
+    (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter(
+      (pod) => !pod.containersTerminated,
+    );
 
   const endless = new Set<number>();
 
@@ -159,7 +118,11 @@ export async function startFreedom(seed: number) {
     activePods,
     install,
     async queue(account: AccountKey, nth: number, labels: readonly string[], durationMs: number) {
-      const { id } = await gitHub.queueJob({ repo: repositoryOf(account, nth), labels, durationMs });
+      const { id } = await gitHub.queueJob({
+        repo: repositoryOf(account, nth),
+        labels,
+        durationMs,
+      });
       if (durationMs === ENDLESS_MS) endless.add(id);
     },
     async rerun(jobId: number) {
@@ -169,7 +132,8 @@ export async function startFreedom(seed: number) {
     /** Cancels those endless jobs that run. */
     async endEndless() {
       const { jobs } = await gitHub.truth();
-      for (const { id, status } of jobs) if (status === 'in_progress' && endless.has(id)) await gitHub.cancelJob(id);
+      for (const { id, status } of jobs)
+        if (status === 'in_progress' && endless.has(id)) await gitHub.cancelJob(id);
     },
     async cancel(jobId: number) {
       const { runnerName } = await gitHub.cancelJob(jobId);
@@ -193,14 +157,23 @@ export async function startFreedom(seed: number) {
     /** The installation sees one of the account's repositories only, or all again. */
     async select(account: AccountKey, nth: number | 'all') {
       const id = installations[account];
-      if (id !== undefined) await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(account, nth)]);
+      if (id !== undefined)
+        await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(account, nth)]);
     },
-    rename: (account: AccountKey) => rename(account, logins[account] === account ? `${account}-renamed` : account),
-    /** Gives the account its first name again, and looks where the App is installed: names that change within a second tell too little. */
+    rename: (account: AccountKey) =>
+      rename(account, logins[account] === account ? `${account}-renamed` : account),
+    /**
+     * Gives the account its first name again, and looks where the App is installed: names that
+     * change within a second tell too little.
+     */
     async restoreName(account: AccountKey) {
       await rename(account, account);
       await gitHub.settled();
-      await db.updateTable('installations').set({ login: account }).where('entity_id', '=', entityIds[account]).execute();
+      await db
+        .updateTable('installations')
+        .set({ login: account })
+        .where('entity_id', '=', entityIds[account])
+        .execute();
     },
     /** As if the pauses of all open breakers were over. */
     endPauses: () =>
@@ -209,23 +182,47 @@ export async function startFreedom(seed: number) {
         .set({ paused_until: new Date(0), trial_until: null })
         .where('pauses', '>', 0)
         .execute(),
-    retireIdle: (podNames: readonly string[]) => Promise.all(podNames.map((podName) => stops.askToStop(podName))),
-    /** No runner comes up just then: what takes a minute outside of tests takes longer than that. */
+    retireIdle: (podNames: readonly string[]) =>
+      Promise.all(podNames.map((podName) => stops.askToStop(podName))),
+    /**
+     * No runner comes up just then: what takes a minute outside of tests takes longer than that.
+     */
     async letTimePass() {
       await waitFor('runners to connect', async () => {
         const { runners } = await gitHub.truth();
-        const live = await db.selectFrom('workers').select('pod_name').where('status', 'in', ['pending', 'running']).execute();
-        const started = new Set((await activePods()).map(({ name }) => name).filter((name) => live.some((row) => row.pod_name === name)));
+        const live = await db
+          .selectFrom('workers')
+          .select('pod_name')
+          .where('status', 'in', ['pending', 'running'])
+          .execute();
+        const started = new Set(
+          (await activePods())
+            .map(({ name }) => name)
+            .filter((name) => live.some((row) => row.pod_name === name)),
+        );
         return !runners.some(({ name, state }) => state === 'registered' && started.has(name));
       });
       await stops.letTimePass(20);
     },
-    /** Pool, account and scope of all that is to be kept idle; a repository that had no job while the configuration named it is not known. */
+    /**
+     * Pool, account and scope of all that is to be kept idle; a repository that had no job while
+     * the configuration named it is not known.
+     */
     async warmPlaces(): Promise<string[]> {
-      const known = await db.selectFrom('warm_repositories').select('repo_id').where('full_name', '=', 'sam/one').execute();
-      return [`linux ${entityIds.acme} 0`, ...known.map(({ repo_id: id }) => `linux ${entityIds.sam} ${id}`)].toSorted();
+      const known = await db
+        .selectFrom('warm_repositories')
+        .select('repo_id')
+        .where('full_name', '=', 'sam/one')
+        .execute();
+      return [
+        `linux ${entityIds.acme} 0`,
+        ...known.map(({ repo_id: id }) => `linux ${entityIds.sam} ${id}`),
+      ].toSorted();
     },
-    /** Puts a configuration in force, and looks at the jobs that no pool served before, as ingress does. */
+    /**
+     * Puts a configuration in force, and looks at the jobs that no pool served before, as ingress
+     * does.
+     */
     configure: (document: keyof typeof DOCUMENTS) =>
       alone(async () => {
         await world.putPools(DOCUMENTS[document]);
@@ -253,7 +250,11 @@ export async function startFreedom(seed: number) {
       const action = job.status === 'queued' || job.status === 'waiting' ? 'queued' : job.status;
       const [login = ''] = job.repo.split('/');
       const account = accountOf(login);
-      const owner = { id: entityIds[account], login, type: account === 'sam' ? 'User' : 'Organization' };
+      const owner = {
+        id: entityIds[account],
+        login,
+        type: account === 'sam' ? 'User' : 'Organization',
+      };
       const body = {
         action,
         workflow_job: {
@@ -280,9 +281,7 @@ export async function startFreedom(seed: number) {
     },
     async stop() {
       await world.stop();
-      ingress.closeAllConnections();
-      ingress.close();
-      await once(ingress, 'close');
+      await ingress.stop();
     },
   };
 }

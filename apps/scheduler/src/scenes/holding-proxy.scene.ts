@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request as send,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
@@ -28,7 +33,11 @@ export interface Held {
 export async function startHoldingProxy(target: string) {
   let next: { call: HeldCall; reached: () => void; released: Promise<void> } | undefined;
 
-  const hold = async (at: HeldCall['at'], request: IncomingMessage, taken: typeof next): Promise<typeof next> => {
+  const hold = async (
+    at: HeldCall['at'],
+    request: IncomingMessage,
+    taken: typeof next,
+  ): Promise<typeof next> => {
     const holding = taken ?? next;
     if (holding === undefined || !fits(holding.call, request)) return undefined;
     next = undefined;

@@ -5,30 +5,20 @@ import type { Kysely } from 'kysely';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import * as scheduler from '../matching/match.ts';
 import type { Database } from '@paddock/db/schema/tables';
+import { GATE } from './settings.scene.ts';
 
 /** Wide enough for a busy machine. */
 export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
-
-/**
- * As the scheduler's settings have it by default, but for the limit of registrations, which most
- * tests are not about.
- */
-export const GATE = {
-  appIds: [1001, 1002],
-  unschedulableLimit: 2,
-  trialEveryMs: 60_000,
-  registrationsPerMinute: 1_000_000,
-  surplusAfterMs: 0,
-  warmLifetimeMs: 43_200_000,
-  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
-};
 
 /** One pass with these settings; `given` says what is different. */
 export const matchOnce = (db: Kysely<Database>, given: Partial<MatchingSettings> = {}) =>
   scheduler.matchOnce(db, { ...GATE, ...given }, LIMITS);
 
 /** Passes until one makes nothing more, as the scheduler does them. Returns how many were made. */
-export async function matchAll(db: Kysely<Database>, given: Partial<MatchingSettings> = {}): Promise<number> {
+export async function matchAll(
+  db: Kysely<Database>,
+  given: Partial<MatchingSettings> = {},
+): Promise<number> {
   let made = 0;
   for (;;) {
     const { reserved } = await matchOnce(db, given);
@@ -39,11 +29,16 @@ export async function matchAll(db: Kysely<Database>, given: Partial<MatchingSett
 
 /** Of each pool with waiting jobs why nothing more is made. */
 export const findReasons = async (db: Kysely<Database>): Promise<Record<string, string | null>> => {
-  const keys = await db.selectFrom('demand_keys').select(['k8s_pool', 'wait_reason']).orderBy('k8s_pool').execute();
+  const keys = await db
+    .selectFrom('demand_keys')
+    .select(['k8s_pool', 'wait_reason'])
+    .orderBy('k8s_pool')
+    .execute();
   return Object.fromEntries(keys.map((key) => [key.k8s_pool, key.wait_reason]));
 };
 
 const TABLES = [
+  'tasks',
   'breakers',
   'jobs',
   'workers',
@@ -65,7 +60,9 @@ export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
  * One database for the tests of a file. Before each of them it has neither breakers nor rows that
  * matching reads, and these pools are in force, if any are given.
  */
-export function useMatchingDatabase(pools?: Parameters<typeof putPools>[1]): { readonly db: Kysely<Database> } {
+export function useMatchingDatabase(
+  pools?: Parameters<typeof putPools>[1],
+): Pick<TestDatabase, 'db' | 'url' | 'schema'> {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -78,6 +75,12 @@ export function useMatchingDatabase(pools?: Parameters<typeof putPools>[1]): { r
   return {
     get db() {
       return database.db;
+    },
+    get url() {
+      return database.url;
+    },
+    get schema() {
+      return database.schema;
     },
   };
 }

@@ -3,7 +3,11 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
 import { grantRights, kubeconfigOf } from '@paddock/testing/cluster-rights';
-import { type RealCluster, type RealClusterOptions, startRealCluster } from '@paddock/testing/real-cluster';
+import {
+  type RealCluster,
+  type RealClusterOptions,
+  startRealCluster,
+} from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';
 
@@ -41,11 +45,20 @@ export async function startRealWorld(
   const real = await startRealCluster(assets, options);
   const admin = await connectAsAdmin(real.kubeconfigFile);
   for (const name of [NAMESPACE, 'others']) {
-    await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await admin('POST', '/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    });
   }
   await grantRights(admin, [NAMESPACE, 'others']);
   const realKubeconfig = await kubeconfigOf(admin, 'scheduler', real.kubeconfigFile);
-  const world = await startSchedulerWorld({ playRunners: false, realKubeconfig, realAddress: await between?.(real), clusterTimeoutMs });
+  const world = await startSchedulerWorld({
+    playRunners: false,
+    realKubeconfig,
+    realAddress: await between?.(real),
+    clusterTimeoutMs,
+  });
   const instance = await findInstance(world.db);
   return {
     ...world,
@@ -53,7 +66,10 @@ export async function startRealWorld(
     admin,
     kubeconfigFile: realKubeconfig,
     pods: async () => (await listPods(world.cluster, { namespace: NAMESPACE, instance })).pods,
-    annotate: (podName, annotations) => admin('PATCH', `/api/v1/namespaces/${NAMESPACE}/pods/${podName}`, { metadata: { annotations } }),
+    annotate: (podName, annotations) =>
+      admin('PATCH', `/api/v1/namespaces/${NAMESPACE}/pods/${podName}`, {
+        metadata: { annotations },
+      }),
     async drive(what, isDone) {
       await waitFor(what, async () => {
         await world.settle(1);

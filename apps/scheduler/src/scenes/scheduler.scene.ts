@@ -26,47 +26,31 @@ import { followPods } from '../following/follow-pods.ts';
 import { schedulerKinds } from '../kinds.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 import { type Matched, matchOnce } from '../matching/match.ts';
+import { APP_ID, FOLLOWING, GATE, STOP_RULES } from './settings.scene.ts';
 import { waitsOf } from './waits.scene.ts';
 
-export const APP_ID = 1001;
 export const NAMESPACE = 'runners';
-/**
- * As the settings have it by default, but for the limit of registrations, which most tests are not
- * about, and for the age of a surplus.
- */
-export const GATE = {
-  appIds: [APP_ID],
-  unschedulableLimit: 2,
-  trialEveryMs: 60_000,
-  registrationsPerMinute: 1_000_000,
-  surplusAfterMs: 0,
-  warmLifetimeMs: 43_200_000,
-  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
-};
-
-/** As the settings have it by default. */
-const STOP_RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 30_000 };
-
-/** How pods are followed in tests. */
-export const FOLLOWING = {
-  holder: 'test',
-  unexplainedGraceMs: 60_000,
-  leaseMs: 8_000,
-  renewMs: 2_000,
-  namespacesMs: 50,
-  stuckAfterMs: 300_000,
-  watchSeconds: 120,
-};
-
 /** Far beyond what a call takes on a busy machine: what ends one that is to fail is its fault. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-const RESET = ['tasks', 'operations', 'workers', 'jobs', 'demand_keys', 'breakers', 'installation_events', 'pools_documents'] as const;
+const RESET = [
+  'tasks',
+  'operations',
+  'workers',
+  'jobs',
+  'demand_keys',
+  'breakers',
+  'installation_events',
+  'pools_documents',
+] as const;
 
 /** A logger that says nothing. */
-export const SILENT = { error: () => SILENT, warn: () => SILENT, info: () => SILENT, debug: () => SILENT } as unknown as Parameters<
-  typeof createEvents
->[0];
+export const SILENT = {
+  error: () => SILENT,
+  warn: () => SILENT,
+  info: () => SILENT,
+  debug: () => SILENT,
+} as unknown as Parameters<typeof createEvents>[0];
 
 /** How much a pass did. */
 export const countsOf = ({ reserved, ended, retired, takenBack, lacking }: Matched) => ({
@@ -174,8 +158,14 @@ export async function startSchedulerWorld({
     passTime: (ms: number) => void (passedMs += ms),
     putPools: (document: PoolsDocument) => putPools(db, document),
     /** A job that GitHub has queued and ingress has stored. */
-    async queueJob(given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {}) {
-      const job = await gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: given.durationMs ?? 1 });
+    async queueJob(
+      given: { durationMs?: number; row?: Partial<Insertable<Database['jobs']>> } = {},
+    ) {
+      const job = await gitHub.queueJob({
+        repo: 'acme/api',
+        labels: ['linux'],
+        durationMs: given.durationMs ?? 1,
+      });
       await putJob(db, {
         job_id: job.id,
         run_id: job.runId,
@@ -194,19 +184,37 @@ export async function startSchedulerWorld({
     async addUser(login: string, repositories: readonly string[]) {
       const user = await gitHub.addUser({ login });
       const made = new Map<string, number>();
-      for (const name of repositories) made.set(name, (await gitHub.addRepository({ owner: login, name })).id);
+      for (const name of repositories)
+        made.set(name, (await gitHub.addRepository({ owner: login, name })).id);
       const { id } = await gitHub.install({ appId: APP_ID, account: login, announce: false });
       return { login, id: user.id, installationId: id, repositories: made };
     },
-    async queueJobOf(user: { login: string; id: number; installationId: number; repositories: ReadonlyMap<string, number> }, repo: string) {
+    async queueJobOf(
+      user: {
+        login: string;
+        id: number;
+        installationId: number;
+        repositories: ReadonlyMap<string, number>;
+      },
+      repo: string,
+    ) {
       const job = await gitHub.queueJob({ repo: `${user.login}/${repo}`, labels: ['linux'] });
-      const repository = { repo_id: user.repositories.get(repo) ?? 0, repo_full_name: `${user.login}/${repo}` };
-      const entity = { entity_id: user.id, entity_name: user.login, entity_type: 'User', installation_id: user.installationId } as const;
+      const repository = {
+        repo_id: user.repositories.get(repo) ?? 0,
+        repo_full_name: `${user.login}/${repo}`,
+      };
+      const entity = {
+        entity_id: user.id,
+        entity_name: user.login,
+        entity_type: 'User',
+        installation_id: user.installationId,
+      } as const;
       await putJob(db, { job_id: job.id, app_id: APP_ID, ...entity, ...repository });
     },
     match: async () => countsOf(await matchOnce(own, GATE)),
     /** Runs every task that is due, as one executor would. */
-    runTasks: (holder = 'test', claimMs = 300_000) => runDueTasks({ db: own, kinds, holder, claimMs, random: () => 0.5 }),
+    runTasks: (holder = 'test', claimMs = 300_000) =>
+      runDueTasks({ db: own, kinds, holder, claimMs, random: () => 0.5 }),
     ...waits,
     /**
      * Matches and runs tasks, time and again as if all waits were over, until there is nothing left
@@ -229,11 +237,19 @@ export async function startSchedulerWorld({
       await act();
       return metricSum(await metrics.registry.metrics(), name) - before;
     },
-    workers: () => db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
+    workers: () =>
+      db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
     /** Follows pods until the returned function is called. */
     follow(rules: Partial<typeof FOLLOWING> & { doubtMs?: number } = {}): () => Promise<void> {
       const stop = new AbortController();
-      const following = { ...FOLLOWING, ...rules, breakerRules: BREAKER_RULES, db: own, cluster, events };
+      const following = {
+        ...FOLLOWING,
+        ...rules,
+        breakerRules: BREAKER_RULES,
+        db: own,
+        cluster,
+        events,
+      };
       const ended = followPods(following, stop.signal);
       return async () => {
         stop.abort();

@@ -5,7 +5,8 @@ import { connectCluster } from '@paddock/kube/connect';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { schedulerKinds } from '../kinds.ts';
 import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
-import { APP_ID, type SchedulerWorld } from './scheduler.scene.ts';
+import { type SchedulerWorld } from './scheduler.scene.ts';
+import { APP_ID } from './settings.scene.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 
 /** Far beyond any test: what ends a held call is its release. */
@@ -20,7 +21,10 @@ export type StalledRuns = Awaited<ReturnType<typeof startStalledRuns>>;
 
 /** Lets one executor stand still at one of its calls, while another takes its tasks over. */
 export async function startStalledRuns(world: SchedulerWorld) {
-  const proxies = { github: await startHoldingProxy(world.gitHub.url), cluster: await startHoldingProxy(world.kube.url) };
+  const proxies = {
+    github: await startHoldingProxy(world.gitHub.url),
+    cluster: await startHoldingProxy(world.kube.url),
+  };
 
   let last: Promise<unknown> = Promise.resolve();
 
@@ -37,8 +41,15 @@ export async function startStalledRuns(world: SchedulerWorld) {
       requestTimeoutMs,
     });
     const kubeconfigFile = world.kube.writeKubeconfig();
-    const cluster = connectCluster({ kubeconfigFile, server: proxies.cluster.url, requestTimeoutMs });
-    const remembered = { runnerGroups: createRunnerGroups({ lifetimeMs: 0 }), recentRunJobs: createRecentRunJobs(world.now) };
+    const cluster = connectCluster({
+      kubeconfigFile,
+      server: proxies.cluster.url,
+      requestTimeoutMs,
+    });
+    const remembered = {
+      runnerGroups: createRunnerGroups({ lifetimeMs: 0 }),
+      recentRunJobs: createRecentRunJobs(world.now),
+    };
     const kinds = schedulerKinds({ ...world.parts, github, cluster, ...remembered });
     try {
       return await runDueTasks({ db: world.db, kinds, holder: 'stalled', random: () => 0.5 });
@@ -56,7 +67,9 @@ export async function startStalledRuns(world: SchedulerWorld) {
       const held = proxies[side].hold(call);
       const stalled = run();
       last = stalled;
-      const missed = stalled.then(() => Promise.reject(new Error(`${call.method} ${call.path} was never called.`)));
+      const missed = stalled.then(() =>
+        Promise.reject(new Error(`${call.method} ${call.path} was never called.`)),
+      );
       await Promise.race([held.reached, missed]);
       return async () => {
         held.release();

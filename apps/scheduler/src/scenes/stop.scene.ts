@@ -13,7 +13,8 @@ import { playRunner } from '@paddock/simulators/github/play-runner';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
-import { FOLLOWING, NAMESPACE, type SchedulerWorld } from './scheduler.scene.ts';
+import { NAMESPACE, type SchedulerWorld } from './scheduler.scene.ts';
+import { FOLLOWING } from './settings.scene.ts';
 
 export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
 
@@ -22,9 +23,11 @@ export async function setStopScene(world: SchedulerWorld) {
   const { db, gitHub, cluster } = world;
   const instance = await findInstance(db);
   const following = { ...world.parts, ...FOLLOWING };
-  const row = (podName: string) => db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
+  const row = (podName: string) =>
+    db.selectFrom('workers').selectAll().where('pod_name', '=', podName).executeTakeFirstOrThrow();
   const pod = (podName: string) => findPod(cluster, { namespace: NAMESPACE, name: podName });
-  const runner = async (podName: string) => (await gitHub.truth()).runners.find(({ name }) => name === podName);
+  const runner = async (podName: string) =>
+    (await gitHub.truth()).runners.find(({ name }) => name === podName);
   const follow = async () => {
     const known = await findKnownPods(db, NAMESPACE);
     const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
@@ -38,7 +41,10 @@ export async function setStopScene(world: SchedulerWorld) {
   const waitForWork = async (podName: string) => {
     const place = { namespace: NAMESPACE, name: podName };
     await waitFor('the runner to work', async () => (await runner(podName))?.state === 'busy');
-    await waitFor('its log to show the job', async () => (await readJobInLog(cluster, place, AbortSignal.timeout(60_000))) === 'job_begun');
+    await waitFor(
+      'its log to show the job',
+      async () => (await readJobInLog(cluster, place, AbortSignal.timeout(60_000))) === 'job_begun',
+    );
   };
 
   /** Makes the worker of one more waiting job, whose pod is there. */
@@ -73,10 +79,16 @@ export async function setStopScene(world: SchedulerWorld) {
      */
     async connectRunner(podName: string): Promise<() => Promise<unknown>> {
       const stop = new AbortController();
-      const secret = await callJson(cluster, { method: 'GET', path: objectPath(NAMESPACE, 'secrets', podName) });
+      const secret = await callJson(cluster, {
+        method: 'GET',
+        path: objectPath(NAMESPACE, 'secrets', podName),
+      });
       const encoded = (secret as { data: Record<string, string> }).data[JIT_CONFIG_KEY] ?? '';
       const ended = playRunner(Buffer.from(encoded, 'base64').toString(), stop.signal);
-      await waitFor('the runner to be online', async () => (await runner(podName))?.state === 'idle');
+      await waitFor(
+        'the runner to be online',
+        async () => (await runner(podName))?.state === 'idle',
+      );
       return async () => {
         stop.abort();
         return ended;
@@ -94,14 +106,19 @@ export async function setStopScene(world: SchedulerWorld) {
         await gitHub.cancelJob(jobId);
         return jobId;
       });
-      await waitFor('the runner to wait for a job', async () => (await runner(podName))?.state === 'idle');
+      await waitFor(
+        'the runner to wait for a job',
+        async () => (await runner(podName))?.state === 'idle',
+      );
       await follow();
       return podName;
     },
     /** A worker whose runner has a job that lasts until it is cancelled; nobody has told us. */
     async busyWorker(): Promise<{ podName: string; jobId: number }> {
       let jobId = 0;
-      const podName = await makeWorker(async () => (jobId = await world.queueJob({ durationMs: 600_000 })));
+      const podName = await makeWorker(
+        async () => (jobId = await world.queueJob({ durationMs: 600_000 })),
+      );
       await waitForWork(podName);
       await follow();
       return { podName, jobId };
@@ -117,7 +134,8 @@ export async function setStopScene(world: SchedulerWorld) {
      * entity.
      */
     async letTimePass(minutes = 1): Promise<void> {
-      const earlier = (column: string) => sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
+      const earlier = (column: string) =>
+        sql<Date>`${sql.ref(column)} - ${minutes} * interval '1 minute'`;
       const columns = [
         'idle_since',
         'offline_since',
@@ -167,8 +185,11 @@ export async function setStopScene(world: SchedulerWorld) {
       expect((await pod(podName))?.deletionTimestamp).toBeUndefined();
     },
     async cancelAll(): Promise<void> {
-      for (const { id, status } of (await gitHub.truth()).jobs) if (status !== 'completed') await gitHub.cancelJob(id);
-      await waitFor('the jobs to end', async () => (await gitHub.truth()).jobs.every(({ status }) => status === 'completed'));
+      for (const { id, status } of (await gitHub.truth()).jobs)
+        if (status !== 'completed') await gitHub.cancelJob(id);
+      await waitFor('the jobs to end', async () =>
+        (await gitHub.truth()).jobs.every(({ status }) => status === 'completed'),
+      );
     },
   };
 }

@@ -6,14 +6,22 @@ import type { AddressInfo } from 'node:net';
 import type { RealWorld } from './real-cluster.scene.ts';
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
-export const NEW_PODS = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] };
+export const NEW_PODS = {
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['CREATE'],
+  resources: ['pods'],
+};
 
 export interface Webhook {
   /**
    * Has the cluster ask for each new pod, or for those with such labels only; it waits so many
    * seconds for the answer.
    */
-  install(options: { readonly timeoutSeconds: number; readonly labels?: Readonly<Record<string, string>> }): Promise<void>;
+  install(options: {
+    readonly timeoutSeconds: number;
+    readonly labels?: Readonly<Record<string, string>>;
+  }): Promise<void>;
   remove(): Promise<void>;
   stop(): void;
 }
@@ -22,19 +30,41 @@ export interface Webhook {
  * A server that a real cluster asks whether a pod may be made, and that does with each question
  * what it is told.
  */
-export async function startWebhook({ admin, real }: RealWorld, name: string, answer: (response: ServerResponse) => void): Promise<Webhook> {
+export async function startWebhook(
+  { admin, real }: RealWorld,
+  name: string,
+  answer: (response: ServerResponse) => void,
+): Promise<Webhook> {
   const { certFile, keyFile } = real.certificate;
   const cert = await readFile(certFile);
-  const server = createServer({ cert, key: await readFile(keyFile) }, (_request, response) => answer(response));
+  const server = createServer({ cert, key: await readFile(keyFile) }, (_request, response) =>
+    answer(response),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const clientConfig = { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`, caBundle: cert.toString('base64') };
+  const clientConfig = {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    caBundle: cert.toString('base64'),
+  };
   return {
     async install({ timeoutSeconds, labels = {} }) {
-      const webhook = { name: `${name}.example.test`, clientConfig, rules: [NEW_PODS], timeoutSeconds, failurePolicy: 'Fail' };
+      const webhook = {
+        name: `${name}.example.test`,
+        clientConfig,
+        rules: [NEW_PODS],
+        timeoutSeconds,
+        failurePolicy: 'Fail',
+      };
       await admin('POST', CONFIGURATIONS, {
         metadata: { name },
-        webhooks: [{ ...webhook, objectSelector: { matchLabels: labels }, sideEffects: 'None', admissionReviewVersions: ['v1'] }],
+        webhooks: [
+          {
+            ...webhook,
+            objectSelector: { matchLabels: labels },
+            sideEffects: 'None',
+            admissionReviewVersions: ['v1'],
+          },
+        ],
       });
     },
     async remove() {

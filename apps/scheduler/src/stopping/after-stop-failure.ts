@@ -26,7 +26,11 @@ const REFUSED_MS = 15 * 60_000;
  * Decides what a failed call means for a worker that is being stopped: it stays, and its row says
  * why. GitHub and the cluster may be away for any time. Rethrows what is no failure of theirs.
  */
-export async function afterStopFailure(parts: Failing, worker: WorkerToStop, error: unknown): Promise<Outcome> {
+export async function afterStopFailure(
+  parts: Failing,
+  worker: WorkerToStop,
+  error: unknown,
+): Promise<Outcome> {
   const { db, events, stopRules } = parts;
   if (error instanceof KubeError) {
     events.stopFailed(worker, error.failure);
@@ -43,17 +47,27 @@ export async function afterStopFailure(parts: Failing, worker: WorkerToStop, err
   events.stopFailed(worker, failure);
   await noteStopHeldUp(db, worker.podName, failure.message);
   if (failure.kind === 'rate_limited') return awaitGitHub(failure, worker);
-  if (refusedSubject(failure) === undefined) return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
+  if (refusedSubject(failure) === undefined)
+    return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
-  return untilAllowed(failure.message, await recordRefusal(parts, 'scheduler', { call, refusal: failure }));
+  return untilAllowed(
+    failure.message,
+    await recordRefusal(parts, 'scheduler', { call, refusal: failure }),
+  );
 }
 
 const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity): Outcome =>
-  snooze(Math.min(leftMs, REFUSED_MS), why, refused === undefined ? {} : { heldBy: heldBy(refused) });
+  snooze(
+    Math.min(leftMs, REFUSED_MS),
+    why,
+    refused === undefined ? {} : { heldBy: heldBy(refused) },
+  );
 
 /**
  * Whether GitHub hides what it knows of a runner: it refuses the call, hides the repository, or was
  * not asked after a refusal.
  */
 export const isRefused = (error: unknown): boolean =>
-  error instanceof UnseenRepositoryError || error instanceof RefusedEntityError || refusedSubject(classifyGitHubError(error)) !== undefined;
+  error instanceof UnseenRepositoryError ||
+  error instanceof RefusedEntityError ||
+  refusedSubject(classifyGitHubError(error)) !== undefined;

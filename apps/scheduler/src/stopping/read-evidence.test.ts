@@ -15,10 +15,17 @@ let server: Server;
 let cluster: Cluster;
 beforeAll(async () => {
   kube = await startKubeSimulator({ namespaces: ['runners'] });
-  server = createServer((_request, response) => void response.writeHead(log.status, { 'content-type': 'text/plain' }).end(log.text));
+  server = createServer(
+    (_request, response) =>
+      void response.writeHead(log.status, { 'content-type': 'text/plain' }).end(log.text),
+  );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  cluster = connectCluster({ kubeconfigFile: kube.writeKubeconfig(), server: url, requestTimeoutMs: 10_000 });
+  cluster = connectCluster({
+    kubeconfigFile: kube.writeKubeconfig(),
+    server: url,
+    requestTimeoutMs: 10_000,
+  });
 });
 afterAll(async () => {
   cluster.close();
@@ -32,16 +39,27 @@ const MORE_THAN_IS_READ = 'a line of what the image says\n'.repeat(2_001);
 
 test.each([
   ['shows that its runner waits', { status: 200, text: LISTENING }, 'listening'],
-  ['shows a job', { status: 200, text: `${LISTENING}2026-01-31 10:26:18Z: Running job: build\n` }, 'job_begun'],
+  [
+    'shows a job',
+    { status: 200, text: `${LISTENING}2026-01-31 10:26:18Z: Running job: build\n` },
+    'job_begun',
+  ],
   ['is whole, and shows nothing', { status: 200, text: '' }, 'silent'],
   ['is longer than what is read of it', { status: 200, text: MORE_THAN_IS_READ }, 'unreadable'],
   ['a node has not begun', { status: 400, text: '' }, 'none'],
   ['cannot be had', { status: 500, text: '' }, 'unreadable'],
-])('a log that %s: only a whole one proves that there is no job (E5)', async (_name, answer, read) => {
-  log = answer;
-  const worker = { namespace: 'runners', podName: 'pdk-abc123-linux-1' } as WorkerToStop;
-  const evidence = { worker: {} } as StopEvidence;
-  const seen = {} as Seen;
-  const looked = await readEvidence('log', { cluster } as ReadingEvidence, worker, { evidence, seen, signal: AbortSignal.timeout(60_000) });
-  expect(looked).toEqual({ ...evidence, log: read });
-});
+])(
+  'a log that %s: only a whole one proves that there is no job (E5)',
+  async (_name, answer, read) => {
+    log = answer;
+    const worker = { namespace: 'runners', podName: 'pdk-abc123-linux-1' } as WorkerToStop;
+    const evidence = { worker: {} } as StopEvidence;
+    const seen = {} as Seen;
+    const looked = await readEvidence('log', { cluster } as ReadingEvidence, worker, {
+      evidence,
+      seen,
+      signal: AbortSignal.timeout(60_000),
+    });
+    expect(looked).toEqual({ ...evidence, log: read });
+  },
+);

@@ -4,7 +4,14 @@ import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
-import type { StopEvidence, StoppingLog, StoppingPod, StoppingRunner, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
+import type {
+  StopEvidence,
+  StoppingLog,
+  StoppingPod,
+  StoppingRunner,
+  StopRules,
+  StopStep,
+} from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { listRunJobs } from '@paddock/github/jobs';
 import { findRunner, type GitHubRunner } from '@paddock/github/runners';
@@ -36,7 +43,9 @@ export interface ReadingEvidence {
  */
 export class UnseenRepositoryError extends Error {
   constructor({ podName, scopeRepoId }: WorkerToStop) {
-    super(`GitHub does not show us repository ${scopeRepoId}, where the runner ${podName} is registered: give the App access to it.`);
+    super(
+      `GitHub does not show us repository ${scopeRepoId}, where the runner ${podName} is registered: give the App access to it.`,
+    );
     this.name = 'UnseenRepositoryError';
   }
 }
@@ -47,7 +56,9 @@ export class UnseenRepositoryError extends Error {
  */
 export class RefusedEntityError extends Error {
   constructor({ login }: WorkerToStop) {
-    super(`the entity ${login} is not looked up at GitHub now: GitHub refused us there, or no configured App is installed on it.`);
+    super(
+      `the entity ${login} is not looked up at GitHub now: GitHub refused us there, or no configured App is installed on it.`,
+    );
     this.name = 'RefusedEntityError';
   }
 }
@@ -80,9 +91,15 @@ export async function readEvidence(
       if (worker.isRefused) throw new RefusedEntityError(worker);
       return readRunner(parts, worker, evidence, seen);
     case 'job':
-      return { ...evidence, job: await readJobs(parts, worker, seen, sinceDeregistration(evidence, parts.stopRules)) };
+      return {
+        ...evidence,
+        job: await readJobs(parts, worker, seen, sinceDeregistration(evidence, parts.stopRules)),
+      };
     case 'log':
-      return { ...evidence, log: stoppingLog(await readJobInLog(parts.cluster, placeOf(worker), signal)) };
+      return {
+        ...evidence,
+        log: stoppingLog(await readJobInLog(parts.cluster, placeOf(worker), signal)),
+      };
     default:
       return what satisfies never;
   }
@@ -90,7 +107,11 @@ export async function readEvidence(
 
 export const placeOf = ({ namespace, podName }: WorkerToStop) => ({ namespace, name: podName });
 
-async function readPod({ cluster }: ReadingEvidence, worker: WorkerToStop, seen: Seen): Promise<StoppingPod> {
+async function readPod(
+  { cluster }: ReadingEvidence,
+  worker: WorkerToStop,
+  seen: Seen,
+): Promise<StoppingPod> {
   const pod = await findPod(cluster, placeOf(worker));
   // A pod of another uid that has taken the name is not ours.
   if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid)) return 'absent';
@@ -99,33 +120,57 @@ async function readPod({ cluster }: ReadingEvidence, worker: WorkerToStop, seen:
 }
 
 /** The state of a pod, as far as the proofs of a stop use it. */
-function stoppingPod({ phase, containersTerminated, deletionTimestamp, runner, runningAt }: ObservedPod): StoppingPod {
+function stoppingPod({
+  phase,
+  containersTerminated,
+  deletionTimestamp,
+  runner,
+  runningAt,
+}: ObservedPod): StoppingPod {
   if (containersTerminated && (phase === 'Succeeded' || phase === 'Failed')) return 'ended';
   if (deletionTimestamp !== undefined) return 'terminating';
   if (runner.state === 'terminated') return 'over';
-  return phase === 'Pending' && runner.state !== 'running' && runningAt === undefined ? 'unstarted' : 'working';
+  return phase === 'Pending' && runner.state !== 'running' && runningAt === undefined
+    ? 'unstarted'
+    : 'working';
 }
 
 /**
  * Reads the runner by its name, with one call. Saves each reading, since the proof needs two that
  * lie apart.
  */
-async function readRunner({ db }: ReadingEvidence, worker: WorkerToStop, evidence: StopEvidence, seen: Seen): Promise<StopEvidence> {
+async function readRunner(
+  { db }: ReadingEvidence,
+  worker: WorkerToStop,
+  evidence: StopEvidence,
+  seen: Seen,
+): Promise<StopEvidence> {
   const { podName } = worker;
   const scope = await scopeOf(worker, seen.client);
   if (scope === undefined) throw new UnseenRepositoryError(worker);
   const named = await findRunner(seen.client, scope, podName);
   const runner = named !== undefined && isRunnerOf(worker, named) ? named : undefined;
   await endRefusals(db, { ...worker, repoId: worker.scopeRepoId });
-  const reading = { podName, isKnown: runner !== undefined, isOnline: runner?.online ?? false, isBusy: runner?.busy ?? false };
+  const reading = {
+    podName,
+    isKnown: runner !== undefined,
+    isOnline: runner?.online ?? false,
+    isBusy: runner?.busy ?? false,
+  };
   const [read] = await saveRunnerReadings(db, [reading]);
   seen.scope = scope;
   if (runner !== undefined) seen.runner = runner;
-  const known = read === undefined ? { ...evidence.worker, hasEnded: true } : { ...evidence.worker, ...withoutName(read) };
+  const known =
+    read === undefined
+      ? { ...evidence.worker, hasEnded: true }
+      : { ...evidence.worker, ...withoutName(read) };
   return { ...evidence, worker: known, runner: stoppingRunner(runner) };
 }
 
-const withoutName = <T extends { podName: string }>({ podName: _podName, ...rest }: T): Omit<T, 'podName'> => rest;
+const withoutName = <T extends { podName: string }>({
+  podName: _podName,
+  ...rest
+}: T): Omit<T, 'podName'> => rest;
 
 function stoppingRunner(runner: GitHubRunner | undefined): StoppingRunner {
   if (runner === undefined) return 'unknown';
@@ -143,8 +188,10 @@ function stoppingLog(read: Awaited<ReturnType<typeof readJobInLog>>): StoppingLo
  * For how long the last look has been due, in milliseconds. Before the deregistration any recent
  * reading will do.
  */
-const sinceDeregistration = ({ worker: { deregisteredForMs } }: StopEvidence, { lastLookMs }: ReadingEvidence['stopRules']): number =>
-  deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs;
+const sinceDeregistration = (
+  { worker: { deregisteredForMs } }: StopEvidence,
+  { lastLookMs }: ReadingEvidence['stopRules'],
+): number => (deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs);
 
 /**
  * Makes one call per run, for all stops at a time. If GitHub hides a run, the log has to prove that
@@ -160,8 +207,14 @@ async function readJobs(
   if (runs.length > maxRuns) return 'too_many';
   for (const { runId, repoFullName } of runs) {
     const [owner = '', repo = ''] = repoFullName.split('/');
-    const jobs = await recentRunJobs.jobsOf(runId, sinceMs, async () => (await listRunJobs(seen.client, { owner, repo }, runId)) ?? []);
-    const ours = jobs.find((job) => isRunnerOf({ podName, runnerId }, { name: job.runnerName, id: job.runnerId }));
+    const jobs = await recentRunJobs.jobsOf(
+      runId,
+      sinceMs,
+      async () => (await listRunJobs(seen.client, { owner, repo }, runId)) ?? [],
+    );
+    const ours = jobs.find((job) =>
+      isRunnerOf({ podName, runnerId }, { name: job.runnerName, id: job.runnerId }),
+    );
     if (ours === undefined) continue;
     seen.jobId = ours.id;
     return 'found';

@@ -12,7 +12,10 @@ function start() {
   return {
     asked: () => asked,
     pass: (ms: number) => void (at += ms),
-    jobsOf: (sinceMs: number, answer: () => Promise<readonly GitHubJob[]> = () => Promise.resolve([])) =>
+    jobsOf: (
+      sinceMs: number,
+      answer: () => Promise<readonly GitHubJob[]> = () => Promise.resolve([]),
+    ) =>
       looks.jobsOf(RUN, sinceMs, () => {
         asked += 1;
         return answer();

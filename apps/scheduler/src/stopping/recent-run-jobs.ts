@@ -21,7 +21,11 @@ export interface RecentRunJobs {
    * read or is reading, else what `ask` returns. Throws what `ask` throws; after another stop's
    * failure it calls `ask`.
    */
-  jobsOf(runId: number, sinceMs: number, ask: () => Promise<readonly GitHubJob[]>): Promise<readonly GitHubJob[]>;
+  jobsOf(
+    runId: number,
+    sinceMs: number,
+    ask: () => Promise<readonly GitHubJob[]>,
+  ): Promise<readonly GitHubJob[]>;
 }
 
 /** `now`: milliseconds of a monotonic clock. */

@@ -17,14 +17,17 @@ afterEach(async () => {
   await scene.cancelAll();
 });
 
-const NO_NAME = '2026-03-02 08:00:11Z: Runner connect error: Name or service not known (api.github.com:443). Retrying until reconnected.';
+const NO_NAME =
+  '2026-03-02 08:00:11Z: Runner connect error: Name or service not known (api.github.com:443). Retrying until reconnected.';
 
 /** A worker whose runner writes these lines and never comes to GitHub. */
 async function silentWorker(...silentLog: string[]): Promise<string> {
   world.kube.setRunnerFaults({ silentRate: 1, silentLog });
   const podName = await scene.makeWorker(() => world.queueJob());
   await waitFor('the pod to run', async () => (await scene.pod(podName))?.phase === 'Running');
-  await waitFor('its log', () => Promise.resolve(world.kube.runnerLog(NAMESPACE, podName).length >= silentLog.length));
+  await waitFor('its log', () =>
+    Promise.resolve(world.kube.runnerLog(NAMESPACE, podName).length >= silentLog.length),
+  );
   await scene.follow();
   return podName;
 }
@@ -60,7 +63,10 @@ describe('a runner that GitHub never saw leaves its trace before its pod goes (P
   test('called offline after it was online once', async () => {
     const podName = await scene.idleWorker();
     await stop(podName, 'offline');
-    expect((await scene.row(podName)).failure_info).toMatchObject({ version: 2, reason: 'offline' });
+    expect((await scene.row(podName)).failure_info).toMatchObject({
+      version: 2,
+      reason: 'offline',
+    });
   });
 
   test('its cause is in what pauses the pool (C11)', async () => {

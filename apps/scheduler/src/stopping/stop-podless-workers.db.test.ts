@@ -21,9 +21,18 @@ describe('a worker without a pod (A3)', () => {
   test('which is gone, and GitHub does not know the runner: it ends at once, when its pod went', async () => {
     const podName = await scene.startUnregistered();
     await scene.losePod(podName);
-    for (const { id } of (await world.gitHub.truth()).runners.filter(({ name }) => name === podName)) {
-      const { octokit } = world.github.asInstallation({ appId: 1001, installationId: world.installationId, entityId: 0 });
-      await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', { org: 'acme', runner_id: id });
+    for (const { id } of (await world.gitHub.truth()).runners.filter(
+      ({ name }) => name === podName,
+    )) {
+      const { octokit } = world.github.asInstallation({
+        appId: 1001,
+        installationId: world.installationId,
+        entityId: 0,
+      });
+      await octokit.request('DELETE /orgs/{org}/actions/runners/{runner_id}', {
+        org: 'acme',
+        runner_id: id,
+      });
     }
     await scene.follow();
     const { pod_gone_at: goneAt } = await scene.row(podName);
@@ -57,11 +66,17 @@ describe('a worker without a pod (A3)', () => {
     await scene.losePod(podName);
     await scene.follow();
     await scene.letEnd(podName, { attempts: 4, minutes: 60 });
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.stringContaining('online') });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stop_held_by: expect.stringContaining('online'),
+    });
     expect((await scene.runner(podName))?.state).toBe('idle');
 
     await disconnect();
-    await waitFor('GitHub to call it offline', async () => (await scene.runner(podName))?.state === 'offline');
+    await waitFor(
+      'GitHub to call it offline',
+      async () => (await scene.runner(podName))?.state === 'offline',
+    );
     await scene.letEnd(podName, { minutes: 11 });
     expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pod_gone' });
   });
@@ -72,7 +87,11 @@ describe('a worker without a pod (A3)', () => {
     expect(await scene.runner(podName)).toBeDefined();
     await scene.askToStop(podName, 'surplus');
     await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'surplus', pod_uid: null });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'surplus',
+      pod_uid: null,
+    });
     expect(await scene.runner(podName)).toBeUndefined();
     expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
   });

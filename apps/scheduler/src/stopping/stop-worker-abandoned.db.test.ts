@@ -27,7 +27,11 @@ async function abandonedWorker(): Promise<string> {
   await scene.follow();
   await scene.cancelAll();
   await scene.losePod(podName);
-  await world.gitHub.failNext({ path: '/access_tokens$|/actions/runners', status: 404, times: 10_000 });
+  await world.gitHub.failNext({
+    path: '/access_tokens$|/actions/runners',
+    status: 404,
+    times: 10_000,
+  });
   await scene.follow();
   return podName;
 }
@@ -35,7 +39,10 @@ async function abandonedWorker(): Promise<string> {
 test('a worker without pod and App ends after a week, for no runner lives as long, and not before (A3)', async () => {
   const podName = await abandonedWorker();
   await scene.letEnd(podName, { attempts: 3, minutes: 3_000 });
-  expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.any(String) });
+  expect(await scene.row(podName)).toMatchObject({
+    status: 'running',
+    stop_held_by: expect.any(String),
+  });
   await scene.letEnd(podName, { attempts: 3, minutes: 3_000 });
   expect(await scene.row(podName)).toMatchObject(ENDED);
 });

@@ -24,7 +24,9 @@ async function idleWorkers(): Promise<string[]> {
   await world.runTasks();
   const names = (await world.workers()).map((worker) => worker.pod_name);
   await waitFor('the runners to wait for jobs', async () =>
-    (await Promise.all(names.map((name) => scene.runner(name)))).every((runner) => runner?.state === 'idle'),
+    (await Promise.all(names.map((name) => scene.runner(name)))).every(
+      (runner) => runner?.state === 'idle',
+    ),
   );
   await scene.follow();
   await world.db.deleteFrom('jobs').execute();
@@ -40,11 +42,18 @@ async function letRunsWait(): Promise<void> {
       hosted: true,
       durationMs: 600_000,
     });
-    await putJob(world.db, { job_id, run_id, entity_id: world.entityId, repo_id: world.apiRepositoryId, repo_full_name: 'acme/api' });
+    await putJob(world.db, {
+      job_id,
+      run_id,
+      entity_id: world.entityId,
+      repo_id: world.apiRepositoryId,
+      repo_full_name: 'acme/api',
+    });
   }
 }
 
-const lookedAt = async () => (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'] ?? 0;
+const lookedAt = async () =>
+  (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'] ?? 0;
 
 test('stops at a time share their looks at the runs that wait: one before the deregistrations, one after them (P4, E5)', async () => {
   const names = await idleWorkers();

@@ -28,7 +28,11 @@ beforeEach(() => world.reset());
 afterEach(() => scene.cancelAll());
 
 const startsWith = (start: string) =>
-  world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }] }));
+  world.putPools(
+    examplePools({
+      pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }],
+    }),
+  );
 
 /**
  * Deregisters what is to be stopped, and then goes on as an executor whose calls of the cluster go
@@ -36,13 +40,22 @@ const startsWith = (start: string) =>
  */
 async function endSlowly(): Promise<void> {
   const kubeconfigFile = world.kube.writeKubeconfig();
-  const cluster = connectCluster({ kubeconfigFile, server: atCluster.url, requestTimeoutMs: FAR_BEYOND_ANY_TEST_MS });
+  const cluster = connectCluster({
+    kubeconfigFile,
+    server: atCluster.url,
+    requestTimeoutMs: FAR_BEYOND_ANY_TEST_MS,
+  });
   try {
     for (let run = 0; run < RUNS_TO_DEREGISTER; run += 1) {
       await world.runTasks();
       await scene.letTimePass();
     }
-    await runDueTasks({ db: world.db, kinds: schedulerKinds({ ...world.parts, cluster }), holder: 'slow', random: () => 0.5 });
+    await runDueTasks({
+      db: world.db,
+      kinds: schedulerKinds({ ...world.parts, cluster }),
+      holder: 'slow',
+      random: () => 0.5,
+    });
   } finally {
     cluster.close();
   }
@@ -70,16 +83,24 @@ describe('a pod that runs', () => {
     await scene.letEnd(podName);
     expect(deletions()).toBe(before + 1);
     const row = await scene.row(podName);
-    expect(row).toMatchObject({ status: 'failed', stop_reason: 'not_registered', failure_info: { version: 2 } });
+    expect(row).toMatchObject({
+      status: 'failed',
+      stop_reason: 'not_registered',
+      failure_info: { version: 2 },
+    });
     // Pods tell whole seconds.
-    expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(row.running_at?.getTime() ?? Infinity);
+    expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(
+      row.running_at?.getTime() ?? Infinity,
+    );
     const breakers = await world.db
       .selectFrom('breakers')
       .select(['subject_id', 'failure_class', 'failures'])
       .orderBy('subject_id')
       .execute();
     const failure = { failure_class: 'not_registered', failures: 1 };
-    expect(breakers).toEqual(['linux', 'linux@90000001'].map((id) => Object.assign({ subject_id: id }, failure)));
+    expect(breakers).toEqual(
+      ['linux', 'linux@90000001'].map((id) => Object.assign({ subject_id: id }, failure)),
+    );
   });
 
   test('and changes between the look and the deletion: it is not deleted, and decided about again (E5, A3)', async () => {
@@ -88,9 +109,17 @@ describe('a pod that runs', () => {
     const path = objectPath(NAMESPACE, 'pods', podName);
     const held = atCluster.hold({ method: 'DELETE', path: `${path}$`, at: 'call' });
     const ended = endSlowly();
-    await Promise.race([held.reached, ended.then(() => Promise.reject(new Error('The pod was never deleted.')))]);
+    await Promise.race([
+      held.reached,
+      ended.then(() => Promise.reject(new Error('The pod was never deleted.'))),
+    ]);
     const body = { metadata: { annotations: { 'test.paddock/seen': 'by somebody else' } } };
-    await callJson(world.cluster, { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+    await callJson(world.cluster, {
+      method: 'PATCH',
+      path,
+      body,
+      contentType: 'application/merge-patch+json',
+    });
     const before = deletions();
     held.release();
     await ended;
@@ -101,7 +130,10 @@ describe('a pod that runs', () => {
 
     await scene.letTimePass();
     await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'not_registered' });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'not_registered',
+    });
   });
 
   test('and is bound to a job while its log is read for the last time: it is not deleted (E5, P2)', async () => {
@@ -109,7 +141,10 @@ describe('a pod that runs', () => {
     await scene.askToStop(podName, 'not_registered');
     const held = atCluster.hold({ method: 'GET', path: '/log$', at: 'answer' });
     const ended = endSlowly();
-    await Promise.race([held.reached, ended.then(() => Promise.reject(new Error('Its log was never read.')))]);
+    await Promise.race([
+      held.reached,
+      ended.then(() => Promise.reject(new Error('Its log was never read.'))),
+    ]);
     await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
     const before = deletions();
     held.release();
@@ -117,7 +152,11 @@ describe('a pod that runs', () => {
     expect(deletions()).toBe(before);
     await scene.letTimePass();
     await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, assigned_at: expect.any(Date) });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stopping_at: null,
+      assigned_at: expect.any(Date),
+    });
     expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
   });
 
@@ -136,7 +175,10 @@ describe('a pod that runs', () => {
 
   test('under the name of its worker, and is another than the worker’s: nobody touches it (E5)', async () => {
     const podName = await scene.startUnregistered();
-    await world.db.updateTable('workers').set({ pod_uid: 'of-the-pod-that-was-here-before' }).execute();
+    await world.db
+      .updateTable('workers')
+      .set({ pod_uid: 'of-the-pod-that-was-here-before' })
+      .execute();
     await scene.askToStop(podName);
     const before = deletions();
     await scene.letEnd(podName, { minutes: 11 });
@@ -150,7 +192,12 @@ describe('a pod that runs', () => {
     await world.db.updateTable('workers').set({ pod_gone_at: new Date() }).execute();
     await scene.askToStop(podName, 'pod_gone');
     await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, pod_gone_at: null, assigned_at: null });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stopping_at: null,
+      pod_gone_at: null,
+      assigned_at: null,
+    });
   });
 });
 
@@ -161,7 +208,11 @@ describe('a pod that does not start', () => {
     const before = logReads();
     await scene.askToStop(podName, 'pending_timeout');
     await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'pending_timeout', running_at: null });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'pending_timeout',
+      running_at: null,
+    });
     expect(await scene.runner(podName)).toBeUndefined();
     expect(logReads()).toBe(before + 1);
   });
@@ -170,7 +221,11 @@ describe('a pod that does not start', () => {
     const podName = await scene.startUnregistered('Running');
     await scene.askToStop(podName, 'pending_timeout');
     await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, assigned_at: null });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stopping_at: null,
+      assigned_at: null,
+    });
   });
 });
 
@@ -179,7 +234,10 @@ test('a pod that cannot be deleted: the row goes on and says why, and the pod is
   world.kube.failNext({ method: 'DELETE', path: '/pods/', status: 500, times: 1_000 });
   await scene.askToStop(podName, 'not_registered');
   await scene.letEnd(podName, { attempts: 6 });
-  expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.any(String) });
+  expect(await scene.row(podName)).toMatchObject({
+    status: 'running',
+    stop_held_by: expect.any(String),
+  });
   world.kube.clearFaults();
   await scene.letEnd(podName);
   expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });

@@ -28,22 +28,29 @@ describe.each(FAULTS)('the nth outside call fails with %j', (fault) => {
     ...Array.from({ length: CLUSTER_CALLS }, (_, nth) => ['cluster', nth] as const),
   ];
 
-  test.each(calls)('%s, call %d: an idle worker ends all the same, a busy one works on (E5, P2)', async (side, nth) => {
-    const { podName: busy, jobId } = await scene.busyWorker();
-    const idle = await scene.idleWorker();
-    await world.gitHub.setRunnerFaults({ busyLies: true });
-    await scene.askToStop(idle);
-    await scene.askToStop(busy);
-    await fail(side, nth);
-    await scene.letEnd(idle, { attempts: 20 });
-    await scene.letEnd(busy, { attempts: 20 });
-    expect((await scene.row(idle)).completed_at).not.toBeNull();
-    expect(await scene.runner(idle)).toBeUndefined();
-    expect(await scene.row(busy)).toMatchObject({ status: 'running', stopping_at: null, assigned_at: expect.any(Date) });
-    await world.gitHub.clearFaults();
-    world.kube.clearFaults();
-    await scene.expectWorking(busy, jobId);
-  });
+  test.each(calls)(
+    '%s, call %d: an idle worker ends all the same, a busy one works on (E5, P2)',
+    async (side, nth) => {
+      const { podName: busy, jobId } = await scene.busyWorker();
+      const idle = await scene.idleWorker();
+      await world.gitHub.setRunnerFaults({ busyLies: true });
+      await scene.askToStop(idle);
+      await scene.askToStop(busy);
+      await fail(side, nth);
+      await scene.letEnd(idle, { attempts: 20 });
+      await scene.letEnd(busy, { attempts: 20 });
+      expect((await scene.row(idle)).completed_at).not.toBeNull();
+      expect(await scene.runner(idle)).toBeUndefined();
+      expect(await scene.row(busy)).toMatchObject({
+        status: 'running',
+        stopping_at: null,
+        assigned_at: expect.any(Date),
+      });
+      await world.gitHub.clearFaults();
+      world.kube.clearFaults();
+      await scene.expectWorking(busy, jobId);
+    },
+  );
 });
 
 test('two replicas with all tasks due: each worker is stopped once, none that works (C5, P2)', async () => {

@@ -17,7 +17,11 @@ beforeEach(() => world.reset());
 afterEach(() => scene.cancelAll());
 
 /** As the deliveries of a job tell of it. */
-async function bind(podName: string, jobId: number, status: 'running' | 'completed'): Promise<void> {
+async function bind(
+  podName: string,
+  jobId: number,
+  status: 'running' | 'completed',
+): Promise<void> {
   const assigned = { assigned_job_id: jobId, assigned_at: new Date() };
   await world.db.updateTable('workers').set(assigned).where('pod_name', '=', podName).execute();
   const known = { status, wants_worker: false, k8s_pod: podName, runner_name: podName };
@@ -29,26 +33,44 @@ async function bind(podName: string, jobId: number, status: 'running' | 'complet
  * goes on.
  */
 async function workerBesideOthers(): Promise<{ podName: string; jobId: number }> {
-  await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/inject': 'proxy' } } } }] }));
+  await world.putPools(
+    examplePools({
+      pools: [{ template: { metadata: { annotations: { 'test.paddock/inject': 'proxy' } } } }],
+    }),
+  );
   let jobId = 0;
   const podName = await scene.makeWorker(async () => (jobId = await world.queueJob()));
-  await waitFor('the runner to end', async () => (await scene.pod(podName))?.runner.state === 'terminated');
+  await waitFor(
+    'the runner to end',
+    async () => (await scene.pod(podName))?.runner.state === 'terminated',
+  );
   await scene.follow();
   return { podName, jobId };
 }
 
 const assign = (podName: string) =>
-  world.db.updateTable('workers').set({ assigned_at: new Date() }).where('pod_name', '=', podName).execute();
+  world.db
+    .updateTable('workers')
+    .set({ assigned_at: new Date() })
+    .where('pod_name', '=', podName)
+    .execute();
 const isStopping = async (podName: string) => (await scene.row(podName)).stopping_at !== null;
 
 describe('a worker that has had its job and lives on (E5)', () => {
   test('beside a container that goes on: its pod is deleted, its row ends, and its place is free', async () => {
     const { podName, jobId } = await workerBesideOthers();
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', runner_ended_at: expect.any(Date) });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      runner_ended_at: expect.any(Date),
+    });
     await bind(podName, jobId, 'completed');
     await scene.askToStop(podName, 'over');
     await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_reason: 'over', assigned_job_id: jobId });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'failed',
+      stop_reason: 'over',
+      assigned_job_id: jobId,
+    });
     expect(await scene.pod(podName)).toBeUndefined();
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
@@ -63,8 +85,17 @@ describe('a worker that has had its job and lives on (E5)', () => {
       .set({ runner_ended_at: minutesAgo(11) })
       .execute();
     const days = { silenceMs: 86_400_000, queuedAtMostMs: 172_800_000 };
-    const rules = { stuckAfterMs: 600_000, firstLookMs: 3_600_000, longestLookMs: 21_600_000, limit: 3, batch: 100, ...days };
-    expect(await findDoubtfulJobs(world.db, rules)).toMatchObject([{ jobId, doubt: 'worker_ended' }]);
+    const rules = {
+      stuckAfterMs: 600_000,
+      firstLookMs: 3_600_000,
+      longestLookMs: 21_600_000,
+      limit: 3,
+      batch: 100,
+      ...days,
+    };
+    expect(await findDoubtfulJobs(world.db, rules)).toMatchObject([
+      { jobId, doubt: 'worker_ended' },
+    ]);
   });
 
   test('that GitHub called busy once and idle ever since, and whose log shows that it waits: it is deregistered, and ends', async () => {
@@ -88,19 +119,26 @@ describe('a working runner is never stopped as one that has had its job (P2)', (
     expect(await isStopping(podName)).toBe(false);
   });
 
-  test.each([false, true])('whose job nobody can name, or has another that is over, and `busy` lies: %s', async (busyLies) => {
-    const { podName, jobId } = await scene.busyWorker();
-    const overJob = await world.queueJob();
-    await bind(podName, overJob, 'completed');
-    await world.db.deleteFrom('jobs').where('job_id', '=', jobId).execute();
-    if (busyLies) await world.gitHub.setRunnerFaults({ busyLies });
-    await scene.askToStop(podName, 'over');
-    expect(await isStopping(podName)).toBe(true);
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, deregistration_started_at: null });
-    await world.gitHub.setRunnerFaults({ busyLies: false });
-    await scene.expectWorking(podName, jobId);
-  });
+  test.each([false, true])(
+    'whose job nobody can name, or has another that is over, and `busy` lies: %s',
+    async (busyLies) => {
+      const { podName, jobId } = await scene.busyWorker();
+      const overJob = await world.queueJob();
+      await bind(podName, overJob, 'completed');
+      await world.db.deleteFrom('jobs').where('job_id', '=', jobId).execute();
+      if (busyLies) await world.gitHub.setRunnerFaults({ busyLies });
+      await scene.askToStop(podName, 'over');
+      expect(await isStopping(podName)).toBe(true);
+      await scene.letEnd(podName);
+      expect(await scene.row(podName)).toMatchObject({
+        status: 'running',
+        stopping_at: null,
+        deregistration_started_at: null,
+      });
+      await world.gitHub.setRunnerFaults({ busyLies: false });
+      await scene.expectWorking(podName, jobId);
+    },
+  );
 
   test('whose job becomes known while it is stopped', async () => {
     const { podName, jobId } = await scene.busyWorker();
@@ -111,7 +149,11 @@ describe('a working runner is never stopped as one that has had its job (P2)', (
     await bind(podName, jobId, 'running');
     await scene.letTimePass();
     await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, registration_gone_at: null });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stopping_at: null,
+      registration_gone_at: null,
+    });
     await world.gitHub.setRunnerFaults({ busyLies: false });
     await scene.expectWorking(podName, jobId);
   });
@@ -128,7 +170,10 @@ describe('a working runner is never stopped as one that has had its job (P2)', (
     });
     await scene.askToStop(podName, 'over');
     await scene.letEnd(podName, { attempts: 4 });
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stop_held_by: expect.stringContaining('the end of its job') });
+    expect(await scene.row(podName)).toMatchObject({
+      status: 'running',
+      stop_held_by: expect.stringContaining('the end of its job'),
+    });
     await world.gitHub.clearFaults();
     await scene.expectWorking(podName, jobId);
   });

@@ -17,8 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const running = async () => (await world.gitHub.truth()).jobs.filter(({ status }) => status === 'in_progress');
-const connected = async () => (await world.gitHub.truth()).runners.filter(({ state }) => state === 'idle' || state === 'busy');
+const running = async () =>
+  (await world.gitHub.truth()).jobs.filter(({ status }) => status === 'in_progress');
+const connected = async () =>
+  (await world.gitHub.truth()).runners.filter(({ state }) => state === 'idle' || state === 'busy');
 const idle = async () => (await connected()).filter(({ state }) => state === 'idle');
 const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.max(of.length, 1)];
 
@@ -27,7 +29,8 @@ const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.
  * the last look, which no test waits.
  */
 const isSettled = ({ name, state }: { name: string; state: string }) =>
-  state === 'idle' || world.kube.runnerLog(NAMESPACE, name).some((line) => line.includes('Running job: '));
+  state === 'idle' ||
+  world.kube.runnerLog(NAMESPACE, name).some((line) => line.includes('Running job: '));
 
 const missedLook = (error: unknown): undefined => {
   if (!(error instanceof KubeError)) throw error;
@@ -42,12 +45,20 @@ const arrived = () =>
     await world.settle(1);
     await scene.follow();
     if (!(await connected()).every(isSettled)) return false;
-    const live = await world.db.selectFrom('workers').select('pod_name').where('status', 'in', ['pending', 'running']).execute();
+    const live = await world.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('status', 'in', ['pending', 'running'])
+      .execute();
     const here = new Set((await connected()).map(({ name }) => name));
     const starting = live.filter((worker) => !here.has(worker.pod_name));
     // A fault that was meant for the scheduler may strike this look: another one follows.
-    const pods = await Promise.all(starting.map((worker) => scene.pod(worker.pod_name))).catch(missedLook);
-    return pods?.every((pod) => pod === undefined || pod.containersTerminated || pod.deletionTimestamp !== undefined);
+    const pods = await Promise.all(starting.map((worker) => scene.pod(worker.pod_name))).catch(
+      missedLook,
+    );
+    return pods?.every(
+      (pod) => pod === undefined || pod.containersTerminated || pod.deletionTimestamp !== undefined,
+    );
   });
 
 /**
@@ -69,7 +80,10 @@ async function cancelJob(): Promise<void> {
 const steps = fc.oneof(
   { weight: 3, arbitrary: fc.record({ step: fc.constant('job' as const), isKnown: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('idle worker' as const) }) },
-  { weight: 1, arbitrary: fc.record({ step: fc.constant('end of a job' as const), nth: fc.nat(100) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ step: fc.constant('end of a job' as const), nth: fc.nat(100) }),
+  },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -80,11 +94,24 @@ const steps = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ step: fc.constant('time' as const), minutes: fc.constantFrom(1, 11), replicas: fc.constantFrom(1, 2) }),
+    arbitrary: fc.record({
+      step: fc.constant('time' as const),
+      minutes: fc.constantFrom(1, 11),
+      replicas: fc.constantFrom(1, 2),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('assigned' as const), nth: fc.nat(100) }) },
-  { weight: 2, arbitrary: fc.record({ step: fc.constant('lie' as const), busyLies: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ step: fc.constant('no log' as const), times: fc.integer({ min: 1, max: 8 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ step: fc.constant('lie' as const), busyLies: fc.boolean() }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.constant('no log' as const),
+      times: fc.integer({ min: 1, max: 8 }),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -117,12 +144,18 @@ async function take(step: Step): Promise<void> {
       // GitHub called it busy, and its job is unknown to us.
       const runner = pick(await connected(), step.nth);
       const assigned = world.db.updateTable('workers').set({ assigned_at: new Date() });
-      if (runner !== undefined) await assigned.where('pod_name', '=', runner.name).where('assigned_at', 'is', null).execute();
+      if (runner !== undefined)
+        await assigned
+          .where('pod_name', '=', runner.name)
+          .where('assigned_at', 'is', null)
+          .execute();
       return;
     }
     case 'time':
       await scene.letTimePass(step.minutes);
-      await Promise.all(Array.from({ length: step.replicas }, (_, nth) => world.runTasks(`replica ${nth}`)));
+      await Promise.all(
+        Array.from({ length: step.replicas }, (_, nth) => world.runTasks(`replica ${nth}`)),
+      );
       return scene.follow();
     case 'lie':
       return world.gitHub.setRunnerFaults({ busyLies: step.busyLies });
@@ -130,7 +163,8 @@ async function take(step: Step): Promise<void> {
       return world.kube.failNext({ path: '/log$', status: 500, times: step.times });
     case 'fault': {
       const { status, after } = step;
-      if (step.side === 'GitHub') return world.gitHub.failNext({ path: '/actions/', status, after });
+      if (step.side === 'GitHub')
+        return world.gitHub.failNext({ path: '/actions/', status, after });
       return world.kube.failNext({ path: '/pods/', status, after });
     }
     default:
@@ -163,7 +197,11 @@ async function letStopsEnd(): Promise<void> {
     }
     await take({ step: 'time', minutes: 11, replicas: 2 });
     await expectNobodyKilled();
-    const live = await world.db.selectFrom('workers').select('stopping_at').where('status', 'in', ['pending', 'running']).execute();
+    const live = await world.db
+      .selectFrom('workers')
+      .select('stopping_at')
+      .where('status', 'in', ['pending', 'running'])
+      .execute();
     // One may have come only now: its making had failed before.
     return (await idle()).length === 0 && live.every((worker) => worker.stopping_at === null);
   });
@@ -172,19 +210,27 @@ async function letStopsEnd(): Promise<void> {
 // The limit is a net for a history that hangs: a busy machine takes minutes for all of them.
 test('stops of any worker at any moment, while GitHub calls busy runners idle and would remove them, kill none; idle ones end (P2, E5)', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(steps, { minLength: 8, maxLength: 20 }), fc.constantFrom('told', 'untold'), async (history, start) => {
-      await world.reset();
-      // The status of untold pods stays Pending while their runners work.
-      await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }] }));
-      await world.gitHub.setRunnerFaults({ busyLies: true });
-      for (const step of history) {
-        await take(step);
-        await expectNobodyKilled();
-      }
-      await letStopsEnd();
-      expect((await connected()).filter(({ state }) => state !== 'busy')).toEqual([]);
-      await scene.cancelAll();
-    }),
+    fc.asyncProperty(
+      fc.array(steps, { minLength: 8, maxLength: 20 }),
+      fc.constantFrom('told', 'untold'),
+      async (history, start) => {
+        await world.reset();
+        // The status of untold pods stays Pending while their runners work.
+        await world.putPools(
+          examplePools({
+            pools: [{ template: { metadata: { annotations: { 'test.paddock/start': start } } } }],
+          }),
+        );
+        await world.gitHub.setRunnerFaults({ busyLies: true });
+        for (const step of history) {
+          await take(step);
+          await expectNobodyKilled();
+        }
+        await letStopsEnd();
+        expect((await connected()).filter(({ state }) => state !== 'busy')).toEqual([]);
+        await scene.cancelAll();
+      },
+    ),
     { numRuns: RUNS, endOnFailure: true },
   );
 }, 900_000);

@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { bothEnds, type StalledCall, type StalledRuns, startStalledRuns } from '../scenes/stalled-run.scene.ts';
+import {
+  bothEnds,
+  type StalledCall,
+  type StalledRuns,
+  startStalledRuns,
+} from '../scenes/stalled-run.scene.ts';
 import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
 
 let world: SchedulerWorld;
@@ -61,24 +66,46 @@ describe('a run that stands still while its successor does everything, and then 
   // GitHub itself refuses a deregistration that arrives late; one that was answered leaves nothing
   // to give a job to.
   const before = STEPS.filter(({ method, at }) => method !== 'DELETE' || at === 'call');
-  test.each(before)('at the $at of $what, and the runner gets a job meanwhile: it works on', async (step) => {
-    const { podName, goOn } = await stall(step);
-    const job = await world.gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
-    await runs.takeOver();
-    expect(await scene.row(podName)).toMatchObject({ stopping_at: null, assigned_at: expect.any(Date) });
-    await goOn();
-    await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ status: 'running', stopping_at: null, registration_gone_at: null });
-    await scene.expectWorking(podName, job.id);
-  });
+  test.each(before)(
+    'at the $at of $what, and the runner gets a job meanwhile: it works on',
+    async (step) => {
+      const { podName, goOn } = await stall(step);
+      const job = await world.gitHub.queueJob({
+        repo: 'acme/api',
+        labels: ['linux'],
+        durationMs: 600_000,
+      });
+      await runs.takeOver();
+      expect(await scene.row(podName)).toMatchObject({
+        stopping_at: null,
+        assigned_at: expect.any(Date),
+      });
+      await goOn();
+      await scene.letEnd(podName);
+      expect(await scene.row(podName)).toMatchObject({
+        status: 'running',
+        stopping_at: null,
+        registration_gone_at: null,
+      });
+      await scene.expectWorking(podName, job.id);
+    },
+  );
 });
 
 test('a job that is bound to a worker while its log is read keeps it from being deregistered (E5, P2)', async () => {
-  const { podName, goOn } = await stall({ side: 'cluster', method: 'GET', path: '/log$', at: 'answer' });
+  const { podName, goOn } = await stall({
+    side: 'cluster',
+    method: 'GET',
+    path: '/log$',
+    at: 'answer',
+  });
   await world.db.updateTable('workers').set({ assigned_at: new Date() }).execute();
   await goOn();
   expect((await scene.runner(podName))?.state).toBe('idle');
-  expect(await scene.row(podName)).toMatchObject({ deregistration_started_at: null, registration_gone_at: null });
+  expect(await scene.row(podName)).toMatchObject({
+    deregistration_started_at: null,
+    registration_gone_at: null,
+  });
 });
 
 test('a run whose lease is about to end deregisters nothing: whoever takes over looks anew (D6, P2)', async () => {

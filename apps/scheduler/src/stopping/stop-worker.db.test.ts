@@ -16,7 +16,12 @@ afterAll(() => world.stop());
 beforeEach(() => world.reset());
 afterEach(() => scene.cancelAll());
 
-const KEPT = { status: 'running', stopping_at: null, stop_reason: null, assigned_at: expect.any(Date) };
+const KEPT = {
+  status: 'running',
+  stopping_at: null,
+  stop_reason: null,
+  assigned_at: expect.any(Date),
+};
 
 describe('an idle worker', () => {
   test('is called idle twice, then deregistered, and ends; its registration, its Secret and its pod’s work are gone (E5)', async () => {
@@ -36,7 +41,11 @@ describe('an idle worker', () => {
       return (await scene.row(podName)).completed_at !== null;
     });
     await world.runTasks();
-    expect(await scene.row(podName)).toMatchObject({ stop_reason: 'surplus', unexplained_until: null, stop_held_by: null });
+    expect(await scene.row(podName)).toMatchObject({
+      stop_reason: 'surplus',
+      unexplained_until: null,
+      stop_held_by: null,
+    });
     expect(world.kube.report().secretsLeft).not.toContain(`runners/${podName}`);
   });
 
@@ -44,9 +53,15 @@ describe('an idle worker', () => {
     const podName = await scene.idleWorker();
     await scene.askToStop(podName);
     await world.runTasks();
-    const job = await world.gitHub.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
+    const job = await world.gitHub.queueJob({
+      repo: 'acme/api',
+      labels: ['linux'],
+      durationMs: 600_000,
+    });
     await scene.letTimePass();
-    expect(await world.growth('paddock_workers_kept_total{pool="linux"}', () => world.runTasks())).toBe(1);
+    expect(
+      await world.growth('paddock_workers_kept_total{pool="linux"}', () => world.runTasks()),
+    ).toBe(1);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
     await scene.expectWorking(podName, job.id);
   });
@@ -66,7 +81,10 @@ describe('a working runner is never stopped (P2)', () => {
   test('whose job is bound: nobody is asked', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await scene.askToStop(podName);
-    await world.db.updateTable('workers').set({ assigned_at: new Date(), assigned_job_id: jobId }).execute();
+    await world.db
+      .updateTable('workers')
+      .set({ assigned_at: new Date(), assigned_job_id: jobId })
+      .execute();
     await world.runTasks();
     expect(await scene.row(podName)).toMatchObject(KEPT);
     await scene.expectWorking(podName, jobId);
@@ -86,7 +104,11 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.askToStop(podName);
     await scene.letEnd(podName);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: jobId });
-    const job = await world.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirstOrThrow();
+    const job = await world.db
+      .selectFrom('jobs')
+      .selectAll()
+      .where('job_id', '=', jobId)
+      .executeTakeFirstOrThrow();
     expect(job.lookup_due_at).not.toBeNull();
     await world.gitHub.setRunnerFaults({ busyLies: false });
     await scene.expectWorking(podName, jobId);
@@ -103,14 +125,22 @@ describe('a working runner is never stopped (P2)', () => {
   });
 
   test('whose pod’s status is late, with a job that we have never heard of: it was online once, so its log is read (E5)', async () => {
-    await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'untold' } } } }] }));
+    await world.putPools(
+      examplePools({
+        pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'untold' } } } }],
+      }),
+    );
     const { podName, jobId } = await scene.busyWorker();
     await world.db.deleteFrom('jobs').execute();
     await world.gitHub.setRunnerFaults({ busyLies: true });
     expect(await scene.pod(podName)).toMatchObject({ phase: 'Pending' });
     await scene.askToStop(podName, 'pending_timeout');
     await scene.letEnd(podName);
-    expect(await scene.row(podName)).toMatchObject({ stopping_at: null, assigned_at: expect.any(Date), registration_gone_at: null });
+    expect(await scene.row(podName)).toMatchObject({
+      stopping_at: null,
+      assigned_at: expect.any(Date),
+      registration_gone_at: null,
+    });
     expect(await scene.job(jobId)).toMatchObject({ status: 'in_progress', killed: false });
     expect((await scene.pod(podName))?.deletionTimestamp).toBeUndefined();
   });
@@ -123,7 +153,10 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.askToStop(podName);
     await scene.letEnd(podName, { attempts: 5 });
     const held = await scene.row(podName);
-    expect(held).toMatchObject({ stop_held_by: expect.stringContaining('log cannot be read'), stop_held_since: expect.any(Date) });
+    expect(held).toMatchObject({
+      stop_held_by: expect.stringContaining('log cannot be read'),
+      stop_held_since: expect.any(Date),
+    });
     await scene.expectWorking(podName, jobId);
 
     world.kube.clearFaults();
@@ -141,7 +174,11 @@ describe('a working runner is never stopped (P2)', () => {
       await runDueTasks({ db: world.db, kinds, random: () => 0.5 });
       await scene.letTimePass();
     }
-    const held = { status: 'running', stop_held_by: expect.stringContaining('more runs wait'), deregistration_started_at: null };
+    const held = {
+      status: 'running',
+      stop_held_by: expect.stringContaining('more runs wait'),
+      deregistration_started_at: null,
+    };
     expect(await scene.row(podName)).toMatchObject(held);
     expect((await scene.runner(podName))?.state).toBe('idle');
   });
@@ -161,7 +198,10 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.askToStop(podName);
     await world.runTasks();
     expect((await scene.row(podName)).stop_held_by).toEqual(expect.any(String));
-    const events = await world.db.selectFrom('installation_events').select(['event', 'source']).execute();
+    const events = await world.db
+      .selectFrom('installation_events')
+      .select(['event', 'source'])
+      .execute();
     expect(events).toEqual([{ event: 'auth_attempt.other_error', source: 'scheduler' }]);
     // For a while no worker of the entity asks again.
     const { calls } = await world.gitHub.report();
@@ -177,7 +217,11 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.askToStop(podName);
     const held = { held_by: expect.stringMatching(/^installation:\d+$/) };
     const stop = () =>
-      world.db.selectFrom('tasks').select(['held_by', 'due_at']).where('kind', '=', 'stop-worker').executeTakeFirstOrThrow();
+      world.db
+        .selectFrom('tasks')
+        .select(['held_by', 'due_at'])
+        .where('kind', '=', 'stop-worker')
+        .executeTakeFirstOrThrow();
     for (const turn of ['GitHub refuses', 'GitHub is not asked'] as const) {
       await world.runTasks();
       expect([turn, await stop()]).toMatchObject([turn, held]);
@@ -190,13 +234,21 @@ describe('a working runner is never stopped (P2)', () => {
 
   test('that GitHub has asked to wait for: it waits without an attempt, and no refusal is recorded (D4)', async () => {
     const podName = await scene.idleWorker();
-    await world.gitHub.failNext({ path: '/actions/runners', status: 429, headers: { 'retry-after': '600' } });
+    await world.gitHub.failNext({
+      path: '/actions/runners',
+      status: 429,
+      headers: { 'retry-after': '600' },
+    });
     await scene.askToStop(podName);
     for (let turn = 0; turn < 3; turn += 1) {
       await world.runTasks();
       await world.makeDue();
     }
-    const task = await world.db.selectFrom('tasks').select('attempt').where('kind', '=', 'stop-worker').executeTakeFirstOrThrow();
+    const task = await world.db
+      .selectFrom('tasks')
+      .select('attempt')
+      .where('kind', '=', 'stop-worker')
+      .executeTakeFirstOrThrow();
     expect([task, (await world.gitHub.report()).callsAgainstWait]).toEqual([{ attempt: 0 }, 0]);
     expect(await world.db.selectFrom('installation_events').select('event').execute()).toEqual([]);
     await world.endWaits();

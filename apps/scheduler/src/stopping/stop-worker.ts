@@ -12,7 +12,13 @@ import {
   type WorkerToStop,
 } from '@paddock/db/workers/stopping-workers';
 import { describeStop } from '@paddock/domain/workers/stop-reasons';
-import { hasOutlived, nextStopStep, type StopEvidence, type StopRules, type StopStep } from '@paddock/domain/workers/stop-steps';
+import {
+  hasOutlived,
+  nextStopStep,
+  type StopEvidence,
+  type StopRules,
+  type StopStep,
+} from '@paddock/domain/workers/stop-steps';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { deleteRunner } from '@paddock/github/runners';
 import { deletePod } from '@paddock/kube/pods';
@@ -60,8 +66,22 @@ export function createStopWorker(parts: Stopping): Handler {
   };
 }
 
-function evidenceInRow({ status, podUid, stopReason, ...row }: WorkerToStop): StopEvidence['worker'] {
-  const { isStopping, isAssigned, hadJob, registrationBegun, deregistration, deregisteredForMs, podlessForMs, wasOnline } = row;
+function evidenceInRow({
+  status,
+  podUid,
+  stopReason,
+  ...row
+}: WorkerToStop): StopEvidence['worker'] {
+  const {
+    isStopping,
+    isAssigned,
+    hadJob,
+    registrationBegun,
+    deregistration,
+    deregisteredForMs,
+    podlessForMs,
+    wasOnline,
+  } = row;
   return {
     hasEnded: status === 'completed' || status === 'failed',
     hadPod: podUid !== null,
@@ -88,7 +108,12 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-async function act(step: Act, parts: Stopping, worker: WorkerToStop, attempt: Attempt): Promise<Outcome> {
+async function act(
+  step: Act,
+  parts: Stopping,
+  worker: WorkerToStop,
+  attempt: Attempt,
+): Promise<Outcome> {
   const { db, events } = parts;
   const { podName } = worker;
   const { seen, task } = attempt;
@@ -115,7 +140,11 @@ async function act(step: Act, parts: Stopping, worker: WorkerToStop, attempt: At
   }
 }
 
-async function keep({ db, events }: Stopping, worker: WorkerToStop, { isAssigned, why }: { isAssigned: boolean; why: string }) {
+async function keep(
+  { db, events }: Stopping,
+  worker: WorkerToStop,
+  { isAssigned, why }: { isAssigned: boolean; why: string },
+) {
   await keepWorker(db, worker.podName, { isAssigned });
   events.workerKept(worker, why);
   return done({ kept: why });
@@ -123,7 +152,11 @@ async function keep({ db, events }: Stopping, worker: WorkerToStop, { isAssigned
 
 const RETRY_MS = 1_000;
 
-async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, signal }: Attempt): Promise<Outcome> {
+async function deregister(
+  parts: Stopping,
+  worker: WorkerToStop,
+  { seen, task, signal }: Attempt,
+): Promise<Outcome> {
   const { db, events, stopRules } = parts;
   const { client, scope, runner } = seen;
   await examineBeforeEnd(parts, worker, seen, signal);
@@ -132,7 +165,11 @@ async function deregister(parts: Stopping, worker: WorkerToStop, { seen, task, s
     // A run that stood still may act on old evidence; the run that took over reads its own.
     requireTimeLeft(task);
     const result = await deleteRunner(client, scope, runner.id);
-    if (result === 'busy') return keep(parts, worker, { isAssigned: true, why: 'GitHub refuses to remove its runner: it is busy' });
+    if (result === 'busy')
+      return keep(parts, worker, {
+        isAssigned: true,
+        why: 'GitHub refuses to remove its runner: it is busy',
+      });
     events.runnerDeregistered(worker);
   }
   await markRegistrationsGone(db, [worker.podName]);
@@ -149,7 +186,8 @@ async function examineBeforeEnd(
   { pod }: Seen,
   signal: AbortSignal,
 ): Promise<void> {
-  if (pod === undefined || worker.diagnosis !== null || !isExplainedByPod(worker.stopReason)) return;
+  if (pod === undefined || worker.diagnosis !== null || !isExplainedByPod(worker.stopReason))
+    return;
   const diagnosis = await examinePod(cluster, pod, worker.stopReason, signal);
   if (await keepDiagnosis(db, worker, diagnosis)) events.runnerUnseen(worker, diagnosis.message);
 }
@@ -163,18 +201,31 @@ const DELETED_MS = 5_000;
 /** Stop reasons that count against the pool: its image, its template, what it asks of a node. */
 const COUNTED_AGAINST_POOL = new Set(['pending_timeout', 'not_registered']);
 
-async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: Seen, task: Task): Promise<Outcome> {
+async function deleteStoppedPod(
+  parts: Stopping,
+  worker: WorkerToStop,
+  { pod }: Seen,
+  task: Task,
+): Promise<Outcome> {
   const { db, cluster, events } = parts;
   if (pod === undefined || !(await mayStop(db, worker.podName))) return snooze(RETRY_MS, CHANGED);
   requireTimeLeft(task);
-  const result = await deletePod(cluster, { ...placeOf(worker), uid: pod.uid, resourceVersion: pod.resourceVersion });
+  const result = await deletePod(cluster, {
+    ...placeOf(worker),
+    uid: pod.uid,
+    resourceVersion: pod.resourceVersion,
+  });
   if (result === 'changed') return snooze(RETRY_MS, 'the pod has changed since it was read');
   if (result === 'deleted') {
     events.stoppedPodDeleted(worker);
     const { stopReason, diagnosis } = worker;
     if (stopReason !== null && COUNTED_AGAINST_POOL.has(stopReason)) {
       const message = `the runner ${worker.podName} never had a job: ${diagnosis ?? describeStop(stopReason)}`;
-      await noteWorkerFailure(parts, { podName: worker.podName, failureClass: stopReason, message });
+      await noteWorkerFailure(parts, {
+        podName: worker.podName,
+        failureClass: stopReason,
+        message,
+      });
     }
   }
   return snooze(DELETED_MS, 'its pod is being deleted');
@@ -183,7 +234,10 @@ async function deleteStoppedPod(parts: Stopping, worker: WorkerToStop, { pod }: 
 async function end({ db, events }: Stopping, worker: WorkerToStop): Promise<Outcome> {
   const { podName, stopReason } = worker;
   const ended = await db.transaction().execute(async (trx) => {
-    const isOver = await endStoppedWorker(trx, podName, { hadPod: worker.podUid !== null, message: describeStop(stopReason) });
+    const isOver = await endStoppedWorker(trx, podName, {
+      hadPod: worker.podUid !== null,
+      message: describeStop(stopReason),
+    });
     if (isOver) await enqueue(trx, [removeSecretTask(podName)]);
     return isOver;
   });

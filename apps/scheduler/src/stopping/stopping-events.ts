@@ -7,25 +7,53 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import type { SharedCounters } from '../shared-counters.ts';
 
 /** The events of workers that are being stopped. */
-export function stoppingEvents(log: Logger, metrics: Metrics, { ended, githubFailed, clusterFailed }: SharedCounters) {
-  const kept = metrics.counter('paddock_workers_kept_total', 'Stops that were called off because the worker was at work, by pool', [
-    'pool',
-  ]);
+export function stoppingEvents(
+  log: Logger,
+  metrics: Metrics,
+  { ended, githubFailed, clusterFailed }: SharedCounters,
+) {
+  const kept = metrics.counter(
+    'paddock_workers_kept_total',
+    'Stops that were called off because the worker was at work, by pool',
+    ['pool'],
+  );
 
   return {
     workerKept({ podName, pool, stopReason, deliveryGuid }: WorkerToStop, why: string) {
       kept.inc({ pool });
-      log.info('called off the stop of a worker', { podName, pool, reason: stopReason, why, deliveryGuid });
+      log.info('called off the stop of a worker', {
+        podName,
+        pool,
+        reason: stopReason,
+        why,
+        deliveryGuid,
+      });
     },
     runnerDeregistered({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
-      log.info('deregistered an idle runner at GitHub', { podName, pool, reason: stopReason, deliveryGuid });
+      log.info('deregistered an idle runner at GitHub', {
+        podName,
+        pool,
+        reason: stopReason,
+        deliveryGuid,
+      });
     },
     /** `why`: the cause that the pod shows. */
     runnerUnseen({ podName, pool, stopReason, deliveryGuid }: WorkerToStop, why: string) {
-      log.warn('GitHub does not see the runner of a pod', { podName, pool, reason: stopReason, why, deliveryGuid });
+      log.warn('GitHub does not see the runner of a pod', {
+        podName,
+        pool,
+        reason: stopReason,
+        why,
+        deliveryGuid,
+      });
     },
     stoppedPodDeleted({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
-      log.info('deleted the pod of a stopped worker', { podName, pool, reason: stopReason, deliveryGuid });
+      log.info('deleted the pod of a stopped worker', {
+        podName,
+        pool,
+        reason: stopReason,
+        deliveryGuid,
+      });
     },
     /** Called when its pod is gone and GitHub does not know its runner. */
     workerStopped({ podName, pool, stopReason, deliveryGuid }: WorkerToStop) {
@@ -36,11 +64,14 @@ export function stoppingEvents(log: Logger, metrics: Metrics, { ended, githubFai
       if (failure.kind === 'rate_limited') return;
       const isGitHubs = 'operation' in failure;
       (isGitHubs ? githubFailed : clusterFailed)(failure.kind);
-      log[isGitHubs ? 'warn' : levelOf(failure)]('a worker could not be stopped yet; the stop is retried', {
-        podName,
-        deliveryGuid,
-        failure,
-      });
+      log[isGitHubs ? 'warn' : levelOf(failure)](
+        'a worker could not be stopped yet; the stop is retried',
+        {
+          podName,
+          deliveryGuid,
+          failure,
+        },
+      );
     },
   };
 }

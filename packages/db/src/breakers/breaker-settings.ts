@@ -16,7 +16,12 @@ export const breakerSettings = tuning({
     min: 100,
     doc: 'First such pause; doubled after each trial that fails',
   }),
-  breakerLongestPauseMs: duration({ env: 'PADDOCK_BREAKER_LONGEST_PAUSE_MS', default: 900_000, min: 100, doc: 'Longest such pause' }),
+  breakerLongestPauseMs: duration({
+    env: 'PADDOCK_BREAKER_LONGEST_PAUSE_MS',
+    default: 900_000,
+    min: 100,
+    doc: 'Longest such pause',
+  }),
   refusedPauseMs: duration({
     env: 'PADDOCK_REFUSED_ACCOUNT_PAUSE_MS',
     default: 3_600_000,

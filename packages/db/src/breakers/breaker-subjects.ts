@@ -21,8 +21,14 @@ export const entityInPoolBreaker = (place: { pool: string; entityId: number }): 
   id: accountInPool(place),
 });
 export const appBreaker = (appId: number): BreakerSubject => ({ type: 'app', id: String(appId) });
-export const installationBreaker = (entityId: number): BreakerSubject => ({ type: 'installation', id: String(entityId) });
-export const repositoryBreaker = (repoId: number): BreakerSubject => ({ type: 'repository', id: String(repoId) });
+export const installationBreaker = (entityId: number): BreakerSubject => ({
+  type: 'installation',
+  id: String(entityId),
+});
+export const repositoryBreaker = (repoId: number): BreakerSubject => ({
+  type: 'repository',
+  id: String(repoId),
+});
 export const githubBreaker: BreakerSubject = { type: 'github', id: '' };
 export const clusterBreaker = (name: string): BreakerSubject => ({ type: 'cluster', id: name });
 /** Of the one cluster there is, as the column `workers.cluster` names it. */
@@ -40,7 +46,11 @@ interface RegistrationPlace {
 /**
  * The subjects that can make a registration at GitHub fail. A success proves that all of them work.
  */
-export const registrationBreakers = ({ appId, entityId, scopeRepoId }: RegistrationPlace): BreakerSubject[] => [
+export const registrationBreakers = ({
+  appId,
+  entityId,
+  scopeRepoId,
+}: RegistrationPlace): BreakerSubject[] => [
   appBreaker(appId),
   installationBreaker(entityId),
   ...(scopeRepoId === 0 ? [] : [repositoryBreaker(scopeRepoId)]),

@@ -17,19 +17,26 @@ beforeEach(() => sql`truncate breakers`.execute(database.db));
 
 const linux = poolBreaker('linux');
 const fail = (failureClass = 'forbidden', subject = linux) =>
-  noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: `${failureClass}!` });
+  noteFailure(
+    { db: database.db, breakerRules: BREAKER_RULES },
+    { subject, failureClass, message: `${failureClass}!` },
+  );
 const failTimes = async (times: number, failureClass?: string) => {
   for (let n = 0; n < times; n++) await fail(failureClass);
 };
-const pass = (...subjects: Parameters<typeof passBreakers>[1]) => passBreakers(database.db, subjects);
+const pass = (...subjects: Parameters<typeof passBreakers>[1]) =>
+  passBreakers(database.db, subjects);
 /** How long each breaker was paused for, in seconds. */
 const pauses = async () =>
   (
     await sql<{
       seconds: number;
-    }>`select extract(epoch from paused_until - failed_at)::float8 as seconds from breakers where pauses > 0`.execute(database.db)
+    }>`select extract(epoch from paused_until - failed_at)::float8 as seconds from breakers where pauses > 0`.execute(
+      database.db,
+    )
   ).rows.map(({ seconds }) => seconds);
-const endPauses = () => sql`update breakers set paused_until = now() where paused_until > now()`.execute(database.db);
+const endPauses = () =>
+  sql`update breakers set paused_until = now() where paused_until > now()`.execute(database.db);
 
 describe('breakers (C11)', () => {
   test('the third failure of a class opens one, for that subject only', async () => {
@@ -45,7 +52,9 @@ describe('breakers (C11)', () => {
       isWatched: true,
     });
     expect(await pauses()).toEqual([30]);
-    expect(await pass(githubBreaker, poolBreaker('windows'), installationBreaker(7))).toMatchObject({ waitMs: 0 });
+    expect(await pass(githubBreaker, poolBreaker('windows'), installationBreaker(7))).toMatchObject(
+      { waitMs: 0 },
+    );
   });
 
   test('a success between failures begins the count anew', async () => {
@@ -127,7 +136,11 @@ describe('breakers (C11)', () => {
   });
 
   test('whoever asks to be left alone is, and then tried by one', async () => {
-    const limited = { subject: installationBreaker(7), failureClass: 'not_found', message: 'slow down' };
+    const limited = {
+      subject: installationBreaker(7),
+      failureClass: 'not_found',
+      message: 'slow down',
+    };
     await holdBack(database.db, limited, 77_000);
     await holdBack(database.db, limited, 1_000);
     const [row] = await database.db
@@ -156,7 +169,9 @@ describe('breakers (C11)', () => {
   test('a registration that has not asked is not begun once one of its breakers is open; the trial is', async () => {
     const { pod_name: podName } = await putWorker(database.db, { k8s_pool: 'linux' });
     await failTimes(2);
-    expect(await findWorkerToProvision(database.db, podName, [1001])).toMatchObject({ isWatched: true });
+    expect(await findWorkerToProvision(database.db, podName, [1001])).toMatchObject({
+      isWatched: true,
+    });
     await fail();
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: false })).toBe(false);
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: true })).toBe(true);
@@ -165,13 +180,23 @@ describe('breakers (C11)', () => {
   test('failures of another pool, entity or cluster keep no registration from being begun', async () => {
     const { pod_name: podName } = await putWorker(database.db, { k8s_pool: 'windows' });
     await failTimes(3);
-    expect(await findWorkerToProvision(database.db, podName, [1001])).toMatchObject({ isWatched: false });
+    expect(await findWorkerToProvision(database.db, podName, [1001])).toMatchObject({
+      isWatched: false,
+    });
     expect(await markRegistrationStarted(database.db, podName, { hasPassed: false })).toBe(true);
   });
 });
 
 test('the rules say after how many failures a breaker opens, and for how long (H6)', async () => {
-  const noting = { db: database.db, breakerRules: { ...BREAKER_RULES, failures: 2, firstPauseMs: 60_000, longestPauseMs: 3_600_000 } };
+  const noting = {
+    db: database.db,
+    breakerRules: {
+      ...BREAKER_RULES,
+      failures: 2,
+      firstPauseMs: 60_000,
+      longestPauseMs: 3_600_000,
+    },
+  };
   const failure = { subject: poolBreaker('ruled'), failureClass: 'forbidden', message: 'no' };
   for (let n = 0; n < 2; n += 1) await noteFailure(noting, failure);
   const { waitMs } = await pass(failure.subject);

@@ -54,7 +54,10 @@ interface Row extends BreakerSubject {
  * Asks whether work that these breakers guard may begin now. After a pause, one of all callers may
  * go on: the trial.
  */
-export async function passBreakers(db: Kysely<Database>, subjects: readonly BreakerSubject[]): Promise<Passage> {
+export async function passBreakers(
+  db: Kysely<Database>,
+  subjects: readonly BreakerSubject[],
+): Promise<Passage> {
   const { rows } = await sql<Row>`${prepared}
     with subjects as (select * from jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)),
     watched as materialized (
@@ -77,7 +80,12 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
   const longest = holding.toSorted((a, b) => b.pausedMs - a.pausedMs)[0];
   if (longest === undefined) {
     const trial = rows.find(({ isOurs }) => isOurs)?.trial ?? undefined;
-    return { waitMs: 0, message: '', isWatched: rows.length > 0, ...(trial === undefined ? {} : { trial }) };
+    return {
+      waitMs: 0,
+      message: '',
+      isWatched: rows.length > 0,
+      ...(trial === undefined ? {} : { trial }),
+    };
   }
   const waitMs = longest.pausedMs > 0 ? Math.ceil(longest.pausedMs) : TRIED_MS;
   return { waitMs, heldBy: heldBy(longest), message: longest.message, isWatched: true };
@@ -87,7 +95,11 @@ export async function passBreakers(db: Kysely<Database>, subjects: readonly Brea
  * Gives back a trial that ended without a result, or tried only a part. The next caller may try at
  * once.
  */
-export async function giveBackTrial(db: Kysely<Database>, subjects: readonly BreakerSubject[], trial: string): Promise<void> {
+export async function giveBackTrial(
+  db: Kysely<Database>,
+  subjects: readonly BreakerSubject[],
+  trial: string,
+): Promise<void> {
   await sql`
     update breakers b set trial_until = null
     where (subject_type, subject_id, failure_class) in (
@@ -95,7 +107,9 @@ export async function giveBackTrial(db: Kysely<Database>, subjects: readonly Bre
       from jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)
       join breakers l on l.subject_type = s.type and l.subject_id = s.id
       where l.trial_until = ${trial}::timestamptz
-      order by l.subject_type, l.subject_id, l.failure_class for update of l) and b.trial_until = ${trial}::timestamptz`.execute(db);
+      order by l.subject_type, l.subject_id, l.failure_class for update of l) and b.trial_until = ${trial}::timestamptz`.execute(
+    db,
+  );
 }
 
 /**
@@ -117,5 +131,7 @@ export async function noteSuccess(
       order by b.subject_type, b.subject_id, b.failure_class for update of b
     )
     delete from breakers b using closed c
-    where (b.subject_type, b.subject_id, b.failure_class) = (c.subject_type, c.subject_id, c.failure_class)`.execute(db);
+    where (b.subject_type, b.subject_id, b.failure_class) = (c.subject_type, c.subject_id, c.failure_class)`.execute(
+    db,
+  );
 }

@@ -42,7 +42,10 @@ export interface Noting {
  *
  * Returns the hold of the open breaker; undefined: it is not open.
  */
-export async function noteFailure({ db, breakerRules }: Noting, { subject, failureClass, message }: Failure): Promise<Hold | undefined> {
+export async function noteFailure(
+  { db, breakerRules }: Noting,
+  { subject, failureClass, message }: Failure,
+): Promise<Hold | undefined> {
   const charged = sql`select ${subject.type}::text as type, ${subject.id}::text as id, null::bigint as entity_id, null::text as worker`;
   const { rows } = await sql<{ waitMs: number }>`
     with charged as materialized (${charged}), noted as (${noting(breakerRules, failureClass, message)}),
@@ -64,7 +67,9 @@ export async function noteFailure({ db, breakerRules }: Noting, { subject, failu
 const MOST_COUNTED = 100;
 
 const counted = (column: string) =>
-  sql.raw(`(b.${column} || excluded.${column})[greatest(1, cardinality(b.${column}) - ${MOST_COUNTED - 2}):]`);
+  sql.raw(
+    `(b.${column} || excluded.${column})[greatest(1, cardinality(b.${column}) - ${MOST_COUNTED - 2}):]`,
+  );
 
 /**
  * Counts one failure against each subject in `charged`: its type and id, and the entity and the
@@ -114,7 +119,11 @@ const SHORTEST_PAUSE_MS = 1_000;
  * Opens a breaker for the time that GitHub or the cluster asked for. Afterwards one trial shows
  * whether others may go on.
  */
-export async function holdBack(db: Kysely<Database>, { subject, failureClass, message }: Failure, pauseMs: number): Promise<void> {
+export async function holdBack(
+  db: Kysely<Database>,
+  { subject, failureClass, message }: Failure,
+  pauseMs: number,
+): Promise<void> {
   const until = sql`now() + ${milliseconds(pauseMs)}`;
   await sql`
     insert into breakers as b (subject_type, subject_id, failure_class, failures, pauses, paused_until, message)

@@ -18,13 +18,18 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate breakers, workers`.execute(database.db));
 
 const github: Probed = { type: 'github', id: '' };
-const fail = (subject = githubBreaker, failureClass = 'unavailable', db: Kysely<Database> = database.db) =>
+const fail = (
+  subject = githubBreaker,
+  failureClass = 'unavailable',
+  db: Kysely<Database> = database.db,
+) =>
   noteFailure({ db, breakerRules: BREAKER_RULES }, { subject, failureClass, message: 'no answer' });
 const open = async (subject = githubBreaker, failureClass?: string) => {
   for (let n = 0; n < 3; n++) await fail(subject, failureClass);
 };
 const answer = () => noteAnswer(database.db, github);
-const silence = (db: Kysely<Database> = database.db) => noteSilence(db, github, BREAKER_RULES.longestPauseMs);
+const silence = (db: Kysely<Database> = database.db) =>
+  noteSilence(db, github, BREAKER_RULES.longestPauseMs);
 const pass = () => passBreakers(database.db, [githubBreaker]);
 /**
  * How long the breaker pauses from what is done on, in seconds. In a transaction PostgreSQL's clock
@@ -34,12 +39,16 @@ const pauseAfter = (act: (trx: Kysely<Database>) => Promise<unknown>) =>
   database.db.transaction().execute(async (trx) => {
     await act(trx);
     const { rows } = await sql<{ s: number }>`
-      select round(extract(epoch from max(paused_until) - now()))::float8 as s from breakers where pauses > 0`.execute(trx);
+      select round(extract(epoch from max(paused_until) - now()))::float8 as s from breakers where pauses > 0`.execute(
+      trx,
+    );
     return rows[0]?.s;
   });
 
 const age = (interval: string, db: Kysely<Database> = database.db) =>
-  sql`update breakers set opened_at = now() - ${interval}::interval, failed_at = now() - ${interval}::interval`.execute(db);
+  sql`update breakers set opened_at = now() - ${interval}::interval, failed_at = now() - ${interval}::interval`.execute(
+    db,
+  );
 const endPause = () => sql`update breakers set paused_until = now()`.execute(database.db);
 
 describe('probes of what passes by itself (C11)', () => {
@@ -131,22 +140,29 @@ describe('probes of what passes by itself (C11)', () => {
     ['1 second', 1],
     ['80 seconds', 10],
     ['10 hours', 900],
-  ])('a trial that fails although probes are answered, %s after the breaker opened, waits %s s', async (since, seconds) => {
-    await open();
-    await answer();
-    expect(
-      await pauseAfter(async (trx) => {
-        await age(since, trx);
-        await fail(githubBreaker, 'unavailable', trx);
-      }),
-    ).toBe(seconds);
-  });
+  ])(
+    'a trial that fails although probes are answered, %s after the breaker opened, waits %s s',
+    async (since, seconds) => {
+      await open();
+      await answer();
+      expect(
+        await pauseAfter(async (trx) => {
+          await age(since, trx);
+          await fail(githubBreaker, 'unavailable', trx);
+        }),
+      ).toBe(seconds);
+    },
+  );
 
   test('GitHub is probed as an installation that waits for a worker', async () => {
     expect(await findProbePlace(database.db, [1])).toBeUndefined();
     await putWorker(database.db, { pod_name: 'a', app_id: 1, installation_id: 11, entity_id: 9 });
     await putWorker(database.db, { pod_name: 'b', app_id: 2, installation_id: 12, entity_id: 8 });
-    expect(await findProbePlace(database.db, [1])).toEqual({ appId: 1, installationId: 11, entityId: 9 });
+    expect(await findProbePlace(database.db, [1])).toEqual({
+      appId: 1,
+      installationId: 11,
+      entityId: 9,
+    });
     expect(await findProbePlace(database.db, [3])).toBeUndefined();
   });
 
@@ -154,10 +170,23 @@ describe('probes of what passes by itself (C11)', () => {
     'and as none that GitHub has asked to wait, itself or its App: $type',
     async (subject) => {
       await putWorker(database.db, { pod_name: 'a', app_id: 1, installation_id: 11, entity_id: 9 });
-      await putWorker(database.db, { pod_name: 'b', app_id: 2, installation_id: 12, entity_id: 8, created_at: new Date(0) });
+      await putWorker(database.db, {
+        pod_name: 'b',
+        app_id: 2,
+        installation_id: 12,
+        entity_id: 8,
+        created_at: new Date(0),
+      });
       const waits = createWaits(database.db, () => undefined);
-      await waits.note(subject.type === 'app' ? { appId: 1 } : { entityId: 9 }, { ms: 60_000, message: 'slow down' });
-      expect(await findProbePlace(database.db, [1, 2])).toEqual({ appId: 2, installationId: 12, entityId: 8 });
+      await waits.note(subject.type === 'app' ? { appId: 1 } : { entityId: 9 }, {
+        ms: 60_000,
+        message: 'slow down',
+      });
+      expect(await findProbePlace(database.db, [1, 2])).toEqual({
+        appId: 2,
+        installationId: 12,
+        entityId: 8,
+      });
     },
   );
 });

@@ -26,7 +26,9 @@ export const IS_PROBED = sql.raw<boolean>(
 /** The subjects to probe now. */
 export async function findProbed(db: Kysely<Database>): Promise<Probed[]> {
   const { rows } = await sql<Probed>`${prepared}
-    select distinct b.subject_type as type, b.subject_id as id from breakers b where ${IS_PROBED} order by type, id`.execute(db);
+    select distinct b.subject_type as type, b.subject_id as id from breakers b where ${IS_PROBED} order by type, id`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -58,7 +60,11 @@ const SILENCE_MS = 5_000;
  * Notes that a probe was not answered: the pause goes on while probes fail. After the longest pause
  * a trial runs nevertheless, because the probe alone may fail.
  */
-export async function noteSilence(db: Kysely<Database>, subject: Probed, longestPauseMs: number): Promise<void> {
+export async function noteSilence(
+  db: Kysely<Database>,
+  subject: Probed,
+  longestPauseMs: number,
+): Promise<void> {
   await sql`
     with open as materialized (
       select subject_type, subject_id, failure_class from breakers b
@@ -68,7 +74,9 @@ export async function noteSilence(db: Kysely<Database>, subject: Probed, longest
     update breakers b set answered_at = null, paused_until = greatest(b.paused_until, least(
       now() + ${milliseconds(SILENCE_MS)}, b.failed_at + ${milliseconds(longestPauseMs)}))
     from open o
-    where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)`.execute(db);
+    where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)`.execute(
+    db,
+  );
 }
 
 /** As whom GitHub is probed. */
@@ -82,7 +90,10 @@ export interface ProbePlace {
  * An installation that waits for a worker and that GitHub has not asked to make no calls;
  * undefined: there is none.
  */
-export async function findProbePlace(db: Kysely<Database>, appIds: readonly number[]): Promise<ProbePlace | undefined> {
+export async function findProbePlace(
+  db: Kysely<Database>,
+  appIds: readonly number[],
+): Promise<ProbePlace | undefined> {
   const { rows } = await sql<ProbePlace>`${prepared}
     select i.app_id as "appId", i.installation_id as "installationId", w.entity_id as "entityId"
     from workers w ${installationToday('w', appIds)}

@@ -20,26 +20,62 @@ beforeEach(async () => {
 });
 
 const APPS = [1001, 1002];
-const PLACE = { appId: 1001, installationId: 5, entityId: 7, entityType: 'User', login: 'mona', repoId: 11 } as const;
+const PLACE = {
+  appId: 1001,
+  installationId: 5,
+  entityId: 7,
+  entityType: 'User',
+  login: 'mona',
+  repoId: 11,
+} as const;
 const CALLS = {
-  app: { kind: 'unauthorized', operation: 'POST /app/installations/5/access_tokens', status: 401, message: 'wrong key' },
-  entity: { kind: 'forbidden', operation: 'POST /app/installations/5/access_tokens', status: 403, message: 'suspended' },
-  repository: { kind: 'forbidden', operation: 'GET /repos/mona/tool/actions/runners', status: 403, message: 'not accessible' },
+  app: {
+    kind: 'unauthorized',
+    operation: 'POST /app/installations/5/access_tokens',
+    status: 401,
+    message: 'wrong key',
+  },
+  entity: {
+    kind: 'forbidden',
+    operation: 'POST /app/installations/5/access_tokens',
+    status: 403,
+    message: 'suspended',
+  },
+  repository: {
+    kind: 'forbidden',
+    operation: 'GET /repos/mona/tool/actions/runners',
+    status: 403,
+    message: 'not accessible',
+  },
 } as const;
 type Subject = keyof typeof CALLS;
 
-const refuse = (subject: Subject, place: Partial<Parameters<typeof recordRefusal>[2]['call']> = {}) =>
-  recordRefusal({ db: database.db, breakerRules: BREAKER_RULES }, 'reconciler', { call: { ...PLACE, ...place }, refusal: CALLS[subject] });
+const refuse = (
+  subject: Subject,
+  place: Partial<Parameters<typeof recordRefusal>[2]['call']> = {},
+) =>
+  recordRefusal({ db: database.db, breakerRules: BREAKER_RULES }, 'reconciler', {
+    call: { ...PLACE, ...place },
+    refusal: CALLS[subject],
+  });
 
 /** Whether GitHub may be asked about a worker of this App, entity and repository. */
-async function isRefused({ appId = 1001, entityId = 7, repoId = 11 } = {}): Promise<boolean | undefined> {
-  const { pod_name: podName } = await putWorker(database.db, { app_id: appId, entity_id: entityId, scope_repo_id: repoId });
+async function isRefused({ appId = 1001, entityId = 7, repoId = 11 } = {}): Promise<
+  boolean | undefined
+> {
+  const { pod_name: podName } = await putWorker(database.db, {
+    app_id: appId,
+    entity_id: entityId,
+    scope_repo_id: repoId,
+  });
   return (await findWorkerToStop(database.db, podName, APPS))?.isRefused;
 }
 
 const pausedMinutes = async () => {
   const { rows } = await sql<{ minutes: number }>`
-    select round(extract(epoch from paused_until - now()) / 60)::integer as minutes from breakers order by minutes`.execute(database.db);
+    select round(extract(epoch from paused_until - now()) / 60)::integer as minutes from breakers order by minutes`.execute(
+    database.db,
+  );
   return rows.map(({ minutes }) => minutes);
 };
 
@@ -61,7 +97,9 @@ describe('a refusal of GitHub’s belongs to what it speaks of', () => {
   test('of a repository of which only the name is known: it is told, and nobody waits for it', async () => {
     await refuse('repository', { repoId: 0 });
     expect(await isRefused({ repoId: 0 })).toBe(false);
-    expect(await database.db.selectFrom('installation_events').select('event').execute()).toEqual([{ event: 'auth_attempt.other_error' }]);
+    expect(await database.db.selectFrom('installation_events').select('event').execute()).toEqual([
+      { event: 'auth_attempt.other_error' },
+    ]);
   });
 
   test('and is told in an event, so that it can be explained later (C9)', async () => {
@@ -85,11 +123,14 @@ describe('a refusal of GitHub’s belongs to what it speaks of', () => {
 });
 
 describe('a refusal ends', () => {
-  test.each(['app', 'entity', 'repository'] as const)('of the %s with any call that succeeds (C9)', async (subject) => {
-    await refuse(subject);
-    await endRefusals(database.db, PLACE);
-    expect(await isRefused()).toBe(false);
-  });
+  test.each(['app', 'entity', 'repository'] as const)(
+    'of the %s with any call that succeeds (C9)',
+    async (subject) => {
+      await refuse(subject);
+      await endRefusals(database.db, PLACE);
+      expect(await isRefused()).toBe(false);
+    },
+  );
 
   test('with a registration that succeeds, and with it all else that failed there (C9, C11)', async () => {
     for (const subject of ['app', 'entity', 'repository'] as const) await refuse(subject);
@@ -106,12 +147,22 @@ describe('a refusal ends', () => {
   });
 
   test('with a change of the entity’s installations (A12)', async () => {
-    const installation = { app_id: 1001, installation_id: 5, login: 'mona', entity_type: 'User' as const, stated_at: new Date() };
+    const installation = {
+      app_id: 1001,
+      installation_id: 5,
+      login: 'mona',
+      entity_type: 'User' as const,
+      stated_at: new Date(),
+    };
     const putInstallation = (changedMinutesAgo: number) =>
       database.db
         .insertInto('installations')
         .values({ ...installation, entity_id: 7, updated_at: minutesAgo(changedMinutesAgo) })
-        .onConflict((conflict) => conflict.columns(['entity_id', 'app_id']).doUpdateSet({ updated_at: sql`clock_timestamp()` }))
+        .onConflict((conflict) =>
+          conflict
+            .columns(['entity_id', 'app_id'])
+            .doUpdateSet({ updated_at: sql`clock_timestamp()` }),
+        )
         .execute();
     await putInstallation(1);
     await refuse('repository');
@@ -149,7 +200,9 @@ describe('a refusal ends', () => {
       .set({ paused_until: minutesAgo(1_441) })
       .execute();
     await refuse('entity');
-    expect(await database.db.selectFrom('breakers').select('subject_type').execute()).toEqual([{ subject_type: 'installation' }]);
+    expect(await database.db.selectFrom('breakers').select('subject_type').execute()).toEqual([
+      { subject_type: 'installation' },
+    ]);
   });
 });
 
@@ -157,14 +210,21 @@ describe('a refusal opens no breaker', () => {
   test('and keeps no trial of one from being made (C11)', async () => {
     for (let n = 0; n < 3; n += 1) await refuse('entity');
     const subject = installationBreaker(7);
-    expect(await passBreakers(database.db, [subject])).toMatchObject({ waitMs: 0, isWatched: true });
+    expect(await passBreakers(database.db, [subject])).toMatchObject({
+      waitMs: 0,
+      isWatched: true,
+    });
     const noting = { db: database.db, breakerRules: BREAKER_RULES };
-    for (let n = 0; n < 3; n += 1) await noteFailure(noting, { subject, failureClass: 'forbidden', message: 'no' });
+    for (let n = 0; n < 3; n += 1)
+      await noteFailure(noting, { subject, failureClass: 'forbidden', message: 'no' });
     await database.db
       .updateTable('breakers')
       .set({ paused_until: minutesAgo(1) })
       .where('failure_class', '=', 'forbidden')
       .execute();
-    expect(await passBreakers(database.db, [subject])).toMatchObject({ waitMs: 0, trial: expect.any(String) });
+    expect(await passBreakers(database.db, [subject])).toMatchObject({
+      waitMs: 0,
+      trial: expect.any(String),
+    });
   });
 });

@@ -5,7 +5,12 @@ import { type RefusedSubject, refusedSubject } from '@paddock/domain/entities/re
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { appBreaker, type BreakerSubject, installationBreaker, repositoryBreaker } from './breaker-subjects.ts';
+import {
+  appBreaker,
+  type BreakerSubject,
+  installationBreaker,
+  repositoryBreaker,
+} from './breaker-subjects.ts';
 import type { Noting } from './note-failure.ts';
 import { RATE_LIMITED, REFUSED } from './failure-classes.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
@@ -66,7 +71,16 @@ export async function recordRefusal(
 async function appendEvent(
   db: Kysely<Database>,
   source: 'scheduler' | 'reconciler',
-  { appId, installationId, entityId, entityType, login, repoId = 0, jobId = null, deliveryGuid = null }: RefusedCall,
+  {
+    appId,
+    installationId,
+    entityId,
+    entityType,
+    login,
+    repoId = 0,
+    jobId = null,
+    deliveryGuid = null,
+  }: RefusedCall,
   { operation, status = 0, message }: Refusal,
 ): Promise<void> {
   const payload = {
@@ -101,7 +115,11 @@ async function appendEvent(
  * A new refusal does not prolong a pause: else one service that retries would keep all others away
  * for ever. Deletes old pauses.
  */
-async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { message, pauseMs }: { message: string; pauseMs: number }) {
+async function pause(
+  db: Kysely<Database>,
+  { type, id }: BreakerSubject,
+  { message, pauseMs }: { message: string; pauseMs: number },
+) {
   await sql`
     with old as materialized (
       select subject_type, subject_id from breakers
@@ -118,8 +136,15 @@ async function pause(db: Kysely<Database>, { type, id }: BreakerSubject, { messa
 }
 
 /** Ends the refusals of all subjects of a call, because GitHub has answered it. */
-export async function endRefusals(db: Kysely<Database>, { appId, entityId, repoId = 0 }: Asked): Promise<void> {
-  const subjects = JSON.stringify([appBreaker(appId), installationBreaker(entityId), repositoryBreaker(repoId)]);
+export async function endRefusals(
+  db: Kysely<Database>,
+  { appId, entityId, repoId = 0 }: Asked,
+): Promise<void> {
+  const subjects = JSON.stringify([
+    appBreaker(appId),
+    installationBreaker(entityId),
+    repositoryBreaker(repoId),
+  ]);
   const refused = sql`
     select b.subject_type, b.subject_id from jsonb_to_recordset(${subjects}::jsonb) as s(type text, id text)
     join breakers b on b.subject_type = s.type and b.subject_id = s.id and b.failure_class = ${REFUSED}`;
@@ -129,10 +154,15 @@ export async function endRefusals(db: Kysely<Database>, { appId, entityId, repoI
   await sql`
     with ended as materialized (${refused} order by b.subject_type, b.subject_id for update of b)
     delete from breakers b using ended e
-    where (b.subject_type, b.subject_id, b.failure_class) = (e.subject_type, e.subject_id, ${REFUSED})`.execute(db);
+    where (b.subject_type, b.subject_id, b.failure_class) = (e.subject_type, e.subject_id, ${REFUSED})`.execute(
+    db,
+  );
 }
 
-function subjectOf(speaksOf: RefusedSubject | undefined, { appId, entityId, repoId = 0 }: Asked): BreakerSubject | undefined {
+function subjectOf(
+  speaksOf: RefusedSubject | undefined,
+  { appId, entityId, repoId = 0 }: Asked,
+): BreakerSubject | undefined {
   switch (speaksOf) {
     case undefined:
       return undefined;

@@ -18,12 +18,16 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   await database.db.deleteFrom('breakers').execute();
   begun = [];
-  [here, there] = [createWaits(database.db, (wait) => void begun.push(wait)), createWaits(database.db, (wait) => void begun.push(wait))];
+  [here, there] = [
+    createWaits(database.db, (wait) => void begun.push(wait)),
+    createWaits(database.db, (wait) => void begun.push(wait)),
+  ];
 });
 
 const ENTITY = { entityId: 7 };
 const MINUTE = { ms: 60_000, message: 'slow down' };
-const isBound = async (caller: Parameters<Waits['left']>[0], resource = 'core') => (await there.left(caller, resource)) !== undefined;
+const isBound = async (caller: Parameters<Waits['left']>[0], resource = 'core') =>
+  (await there.left(caller, resource)) !== undefined;
 const setOver = (ago = '1 second') =>
   database.db
     .updateTable('breakers')
@@ -44,7 +48,11 @@ describe('a wait that one process was told of binds all', () => {
 
   test('in the calls that count against a budget that is used up, and no others', async () => {
     await here.note({ appId: 7 }, { ...MINUTE, resource: 'core' });
-    expect([await isBound({ appId: 7 }), await isBound({ appId: 7 }, 'search'), await isBound(ENTITY)]).toEqual([true, false, false]);
+    expect([
+      await isBound({ appId: 7 }),
+      await isBound({ appId: 7 }, 'search'),
+      await isBound(ENTITY),
+    ]).toEqual([true, false, false]);
   });
 
   test('until the second that was named, and leaves nothing behind', async () => {
@@ -58,7 +66,10 @@ describe('a wait that one process was told of binds all', () => {
   test('until people end it', async () => {
     await here.note(ENTITY, MINUTE);
     await database.db.deleteFrom('breakers').execute();
-    expect([await here.left(ENTITY, 'core'), await there.left(ENTITY, 'core')]).toEqual([undefined, undefined]);
+    expect([await here.left(ENTITY, 'core'), await there.left(ENTITY, 'core')]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -81,7 +92,9 @@ describe('the longest wait wins', () => {
     await here.note(ENTITY, MINUTE);
     await there.note(ENTITY, MINUTE);
     await there.note(ENTITY, { ...MINUTE, ms: 90_000 });
-    expect(begun).toMatchObject([{ subject: { type: 'installation', id: '7' }, ms: 60_000, message: 'slow down' }]);
+    expect(begun).toMatchObject([
+      { subject: { type: 'installation', id: '7' }, ms: 60_000, message: 'slow down' },
+    ]);
     await setOver();
     await there.note(ENTITY, MINUTE);
     expect(begun).toHaveLength(2);
@@ -90,7 +103,11 @@ describe('the longest wait wins', () => {
 
 test('a wait opens no breaker and needs no trial', async () => {
   await here.note(ENTITY, MINUTE);
-  expect(await passBreakers(database.db, [installationBreaker(7)])).toEqual({ waitMs: 0, message: '', isWatched: false });
+  expect(await passBreakers(database.db, [installationBreaker(7)])).toEqual({
+    waitMs: 0,
+    message: '',
+    isWatched: false,
+  });
 });
 
 /** Rejects every statement while `isAway`. */

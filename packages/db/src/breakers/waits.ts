@@ -71,27 +71,40 @@ export function createWaits(db: Kysely<Database>, onBegun: (wait: BegunWait) => 
 }
 
 const subjectOf = (caller: Caller, resource?: string): BreakerSubject => {
-  const subject = 'appId' in caller ? appBreaker(caller.appId) : installationBreaker(caller.entityId);
+  const subject =
+    'appId' in caller ? appBreaker(caller.appId) : installationBreaker(caller.entityId);
   return resource === undefined ? subject : { ...subject, id: `${subject.id}/${resource}` };
 };
 
 /** The subject that a waiting call waits for, by the call's method and path. */
-export const waitBreaker = ({ operation }: { readonly operation: string }, of: { appId: number; entityId: number }): BreakerSubject =>
+export const waitBreaker = (
+  { operation }: { readonly operation: string },
+  of: { appId: number; entityId: number },
+): BreakerSubject =>
   isAppCall(operation) ? appBreaker(of.appId) : installationBreaker(of.entityId);
 
 /** The longest wait in force of these subjects; removes waits that are over. */
-async function findWait(db: Kysely<Database>, [all, budget]: readonly BreakerSubject[]): Promise<Pick<Wait, 'ms' | 'message'> | undefined> {
+async function findWait(
+  db: Kysely<Database>,
+  [all, budget]: readonly BreakerSubject[],
+): Promise<Pick<Wait, 'ms' | 'message'> | undefined> {
   const ofBoth = sql`subject_type = ${all?.type} and subject_id in (${all?.id}, ${budget?.id}) and failure_class = ${RATE_LIMITED}`;
   const { rows } = await sql<{ ms: number; message: string }>`${prepared}
     select extract(epoch from paused_until - now())::float8 * 1000 as ms, message from breakers
     where ${ofBoth} order by paused_until desc`.execute(db);
   const [longest] = rows;
-  if (rows.some(({ ms }) => ms <= 0)) await sql`delete from breakers where ${ofBoth} and paused_until <= now()`.execute(db);
-  return longest !== undefined && longest.ms > 0 ? { ...longest, ms: Math.ceil(longest.ms) } : undefined;
+  if (rows.some(({ ms }) => ms <= 0))
+    await sql`delete from breakers where ${ofBoth} and paused_until <= now()`.execute(db);
+  return longest !== undefined && longest.ms > 0
+    ? { ...longest, ms: Math.ceil(longest.ms) }
+    : undefined;
 }
 
 /** The longer wait wins. True: none was in force. */
-async function writeWait(db: Kysely<Database>, { subject: { type, id }, message, ms }: BegunWait): Promise<boolean> {
+async function writeWait(
+  db: Kysely<Database>,
+  { subject: { type, id }, message, ms }: BegunWait,
+): Promise<boolean> {
   const { rows } = await sql<{ hasBegun: boolean }>`
     insert into breakers as b (subject_type, subject_id, failure_class, failures, paused_until, opened_at, message)
     values (${type}, ${id}, ${RATE_LIMITED}, 0, now() + ${milliseconds(ms)}, now(), ${message})
@@ -107,7 +120,13 @@ async function writeWait(db: Kysely<Database>, { subject: { type, id }, message,
  * For a WHERE: GitHub has asked us to make no usual calls for the entity whose id is in one column,
  * or none for the App in the other.
  */
-export const isWaiting = ({ entityId, appId }: { entityId: string; appId: string }): RawBuilder<boolean> =>
+export const isWaiting = ({
+  entityId,
+  appId,
+}: {
+  entityId: string;
+  appId: string;
+}): RawBuilder<boolean> =>
   sql.raw(`exists (
     select from breakers wait
     where (wait.subject_type, wait.subject_id) in

@@ -10,7 +10,12 @@ describe('a pool on an environment', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    connection = connectDatabase({ url: database.url, schema: database.schema, poolSize: 2, applicationName: 'test' });
+    connection = connectDatabase({
+      url: database.url,
+      schema: database.schema,
+      poolSize: 2,
+      applicationName: 'test',
+    });
   });
   afterAll(async () => {
     await connection.close();

@@ -48,12 +48,15 @@ const INT8: number = pg.types.builtins.INT8;
 // that is not must not be rounded in silence.
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 ? parseInt8 : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    oid === INT8
+      ? parseInt8
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
 function parseInt8(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`the bigint ${text} from the database does not fit a JavaScript number`);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`the bigint ${text} from the database does not fit a JavaScript number`);
   return value;
 }
 

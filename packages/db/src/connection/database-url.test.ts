@@ -7,20 +7,29 @@ const settings = (url: string, sslMode?: string) => ({ databaseUrl: new Secret(u
 
 function warningsOf(url: string, sslMode?: string): unknown[][] {
   const warnings: unknown[][] = [];
-  guardedDatabaseUrl(settings(url, sslMode), { warn: (...said: unknown[]) => void warnings.push(said) } as unknown as Logger);
+  guardedDatabaseUrl(settings(url, sslMode), {
+    warn: (...said: unknown[]) => void warnings.push(said),
+  } as unknown as Logger);
   return warnings;
 }
 
 describe('the URL of the database (A11)', () => {
   test('PGSSLMODE counts where the URL says nothing', () => {
-    expect(databaseUrl(settings('postgresql://u:p%23@db.example/x', 'require'))).toBe('postgresql://u:p%23@db.example/x?sslmode=require');
-    expect(databaseUrl(settings('postgresql://db.example/x?sslmode=disable', 'require'))).toBe('postgresql://db.example/x?sslmode=disable');
+    expect(databaseUrl(settings('postgresql://u:p%23@db.example/x', 'require'))).toBe(
+      'postgresql://u:p%23@db.example/x?sslmode=require',
+    );
+    expect(databaseUrl(settings('postgresql://db.example/x?sslmode=disable', 'require'))).toBe(
+      'postgresql://db.example/x?sslmode=disable',
+    );
     expect(databaseUrl(settings('postgresql://db.example/x'))).toBe('postgresql://db.example/x');
   });
 
   test('another host without sslmode is warned of, by its name and with what to write', () => {
     expect(warningsOf('postgresql://u:hunter2@db.example/x')).toEqual([
-      [expect.stringContaining('write sslmode=verify-full into DATABASE_URL'), { host: 'db.example' }],
+      [
+        expect.stringContaining('write sslmode=verify-full into DATABASE_URL'),
+        { host: 'db.example' },
+      ],
     ]);
     expect(warningsOf('postgresql:///x?host=10.0.0.5')).toHaveLength(1);
   });

@@ -36,4 +36,5 @@ export function guardedDatabaseUrl(settings: DatabaseSettings, log: Logger): str
  * A socket's folder, a name or an address of the loopback interface; without a host it is one of
  * these as well.
  */
-const isThisMachine = (host: string): boolean => host === '' || /^(\/|%2f|localhost$|127\.|\[?::1\]?$)/i.test(host);
+const isThisMachine = (host: string): boolean =>
+  host === '' || /^(\/|%2f|localhost$|127\.|\[?::1\]?$)/i.test(host);

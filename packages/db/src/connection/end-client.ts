@@ -8,6 +8,9 @@ export const CLOSE_LIMIT_MS = 1_000;
 export async function endClient(client: pg.Client): Promise<void> {
   // A connection that breaks while it is closed is closed.
   const ended = client.end().catch(() => undefined);
-  const isEnded = await Promise.race([ended.then(() => true), sleep(CLOSE_LIMIT_MS, false, { ref: false })]);
+  const isEnded = await Promise.race([
+    ended.then(() => true),
+    sleep(CLOSE_LIMIT_MS, false, { ref: false }),
+  ]);
   if (!isEnded) client.connection.stream.destroy();
 }

@@ -3,7 +3,8 @@
  * system's EPIPE has none.
  */
 export function sqlStateOf(error: unknown): string | undefined {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const code =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
@@ -11,7 +12,8 @@ export function sqlStateOf(error: unknown): string | undefined {
  * The statement lost against a concurrent one and may simply be repeated: serialization failure or
  * deadlock.
  */
-export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
+export const isConflict = (error: unknown): boolean =>
+  ['40001', '40P01'].includes(sqlStateOf(error) ?? '');
 
 /** A unique constraint refused the row. */
 export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === '23505';
@@ -20,7 +22,8 @@ export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) 
  * The data itself is at fault (class 22, data exception) or breaks a constraint (class 23):
  * repeating changes nothing.
  */
-export const isBadData = (error: unknown): boolean => ['22', '23'].includes(sqlStateOf(error)?.slice(0, 2) ?? '');
+export const isBadData = (error: unknown): boolean =>
+  ['22', '23'].includes(sqlStateOf(error)?.slice(0, 2) ?? '');
 
 /**
  * PostgreSQL is away, full, read-only, shutting down or too slow; the statement itself is right. An
@@ -30,7 +33,13 @@ export function isUnavailable(error: unknown): boolean {
   const state = sqlStateOf(error);
   if (state === undefined) return true;
   const unavailable = ['08', '53', '57', '58', '55'];
-  return unavailable.includes(state.slice(0, 2)) || state === '25006' || state === '28000' || state === '28P01' || state === '3D000';
+  return (
+    unavailable.includes(state.slice(0, 2)) ||
+    state === '25006' ||
+    state === '28000' ||
+    state === '28P01' ||
+    state === '3D000'
+  );
 }
 
 /**

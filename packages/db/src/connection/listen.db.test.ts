@@ -24,9 +24,14 @@ beforeEach(async () => {
   errors = [];
   listening = listen(
     {
-      config: clientConfig({ url: database.url, schema: database.schema, applicationName: APPLICATION }),
+      config: clientConfig({
+        url: database.url,
+        schema: database.schema,
+        applicationName: APPLICATION,
+      }),
       channels: ['one', 'two'],
-      onWake: (channel, payload) => woken.push(channel === undefined ? CONNECTED : `${channel} ${payload ?? ''}`),
+      onWake: (channel, payload) =>
+        woken.push(channel === undefined ? CONNECTED : `${channel} ${payload ?? ''}`),
       onError: (error) => errors.push(error),
       // No answer comes too late, however long this process stands still.
       heartbeatMs: 60_000,
@@ -41,14 +46,21 @@ afterEach(async () => {
   await sessionsToEnd();
 });
 
-const notify = (channel: string, payload: string) => sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
+const notify = (channel: string, payload: string) =>
+  sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
 const sessions = async () =>
   (
     await sql<{ pid: number; state: string; xact: Date | null }>`
-    select pid, state, xact_start as xact from pg_stat_activity where application_name = ${APPLICATION}`.execute(database.db)
+    select pid, state, xact_start as xact from pg_stat_activity where application_name = ${APPLICATION}`.execute(
+      database.db,
+    )
   ).rows;
-const sessionsToEnd = () => waitFor('the sessions to end', async () => (await sessions()).length === 0);
-const cut = () => sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${APPLICATION}`.execute(database.db);
+const sessionsToEnd = () =>
+  waitFor('the sessions to end', async () => (await sessions()).length === 0);
+const cut = () =>
+  sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${APPLICATION}`.execute(
+    database.db,
+  );
 
 describe('listening (A7)', () => {
   test('hands on the notifications of its channels, and no others', async () => {
@@ -67,7 +79,10 @@ describe('listening (A7)', () => {
 
   test('connects again when the server cuts it, wakes for what was missed, and hears on', async () => {
     await cut();
-    await waitFor('the second connection', () => woken.filter((message) => message === CONNECTED).length === 2);
+    await waitFor(
+      'the second connection',
+      () => woken.filter((message) => message === CONNECTED).length === 2,
+    );
     expect(errors).toHaveLength(1);
     await notify('two', 'after');
     await waitFor('the notification', () => woken.includes('two after'));
@@ -76,7 +91,10 @@ describe('listening (A7)', () => {
   test('goes on connecting while it is cut again and again', async () => {
     for (let time = 2; time <= 4; time++) {
       await cut();
-      await waitFor(`connection ${time}`, () => woken.filter((message) => message === CONNECTED).length >= time);
+      await waitFor(
+        `connection ${time}`,
+        () => woken.filter((message) => message === CONNECTED).length >= time,
+      );
     }
     await notify('one', 'still here');
     await waitFor('the notification', () => woken.includes('one still here'));

@@ -49,18 +49,24 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   }
 }
 
-async function listenOnce({ config, channels, onWake, heartbeatMs = HEARTBEAT_MS }: ListenOptions, signal: AbortSignal): Promise<void> {
+async function listenOnce(
+  { config, channels, onWake, heartbeatMs = HEARTBEAT_MS }: ListenOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new PreferringClient({ ...config, query_timeout: heartbeatMs });
   // A signal, not a promise: each race against a promise that stays open for weeks would leak a
   // handler.
   const broken = new AbortController();
   const over = AbortSignal.any([signal, broken.signal]);
   client.on('error', (error) => broken.abort(error));
-  client.on('end', () => broken.abort(new Error('the listening connection was closed by the server')));
+  client.on('end', () =>
+    broken.abort(new Error('the listening connection was closed by the server')),
+  );
   client.on('notification', ({ channel, payload }) => onWake(channel, payload));
   try {
     await client.connect();
-    for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    for (const channel of channels)
+      await client.query(`listen ${client.escapeIdentifier(channel)}`);
     onWake(undefined, undefined);
     while (!signal.aborted) {
       await pause(heartbeatMs, over);

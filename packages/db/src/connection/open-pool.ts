@@ -55,7 +55,12 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
       throw error;
     }
   }) as typeof pool.connect;
-  const watch = cutSilent({ pool, config, sessionOf: (client) => sessions.get(client) ?? '', onCut: (error) => config.onCut?.(error) });
+  const watch = cutSilent({
+    pool,
+    config,
+    sessionOf: (client) => sessions.get(client) ?? '',
+    onCut: (error) => config.onCut?.(error),
+  });
   config.outage?.onFailure(watch.dropIdle);
   return { pool, watch };
 }

@@ -11,7 +11,11 @@ import { type Outage, watchOutages } from './outage.ts';
 let database: TestDatabase;
 let tunnel: Tunnel;
 let connection: DatabaseConnection;
-let lines: { level: string; message: string; fields?: { reason?: string; cost?: Record<string, number> } }[];
+let lines: {
+  level: string;
+  message: string;
+  fields?: { reason?: string; cost?: Record<string, number> };
+}[];
 let outage: Outage;
 let log: Logger;
 let listening: Promise<void>;
@@ -24,15 +28,24 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   tunnel = await startTunnel(database.url);
   lines = [];
-  const write = (level: string) => (message: string, fields: object) => void lines.push({ level, message, fields });
-  const raw = { error: write('error'), warn: write('warn'), info: write('info'), debug: () => undefined } as unknown as Logger;
+  const write = (level: string) => (message: string, fields: object) =>
+    void lines.push({ level, message, fields });
+  const raw = {
+    error: write('error'),
+    warn: write('warn'),
+    info: write('info'),
+    debug: () => undefined,
+  } as unknown as Logger;
   const watched = watchOutages(raw);
   ({ log, outage } = watched);
   const options = { url: tunnel.url, schema: database.schema, applicationName: 'outage', outage };
   connection = connectDatabase({ ...options, poolSize: 4 });
   stop = new AbortController();
   const onError = (error: unknown) => log.warn('the listener lost its connection', { error });
-  listening = listen({ config: clientConfig(options), channels: ['any'], onWake: () => undefined, onError }, stop.signal);
+  listening = listen(
+    { config: clientConfig(options), channels: ['any'], onWake: () => undefined, onError },
+    stop.signal,
+  );
 });
 afterEach(async () => {
   stop.abort();
@@ -42,7 +55,10 @@ afterEach(async () => {
   await tunnel.cut();
 });
 
-const work = () => sql`select 1`.execute(connection.db).then(undefined, (error: unknown) => void log.error('the work failed', { error }));
+const work = () =>
+  sql`select 1`
+    .execute(connection.db)
+    .then(undefined, (error: unknown) => void log.error('the work failed', { error }));
 const messages = () => lines.map(({ level, message }) => `${level}: ${message}`);
 const GONE = expect.stringContaining('error: PostgreSQL cannot be reached');
 const BACK = 'warn: PostgreSQL answers again';
@@ -60,7 +76,10 @@ describe('an outage of PostgreSQL (H1)', () => {
     expect(lines[0]?.fields?.reason).toEqual(expect.any(String));
     expect(lines[1]?.fields).toEqual({
       afterMs: expect.any(Number),
-      cost: { 'the work failed': expect.any(Number), 'the listener lost its connection': expect.any(Number) },
+      cost: {
+        'the work failed': expect.any(Number),
+        'the listener lost its connection': expect.any(Number),
+      },
     });
     await work();
     expect(lines).toHaveLength(2);
@@ -86,13 +105,23 @@ describe('an outage of PostgreSQL (H1)', () => {
     log.info('something else');
     await tunnel.mend();
     await waitFor('the line of its end', () => messages().includes(BACK));
-    await sql`select 1/0`.execute(connection.db).catch((error: unknown) => log.error('the work failed', { error }));
-    expect(messages()).toEqual([GONE, 'error: GitHub failed', 'info: something else', BACK, 'error: the work failed']);
+    await sql`select 1/0`
+      .execute(connection.db)
+      .catch((error: unknown) => log.error('the work failed', { error }));
+    expect(messages()).toEqual([
+      GONE,
+      'error: GitHub failed',
+      'info: something else',
+      BACK,
+      'error: the work failed',
+    ]);
   });
 
   test('counts what says the same in other words, by its cause', async () => {
     await tunnel.cut();
-    const error = await sql`select 1`.execute(connection.db).catch((cause: unknown) => new Error('the pass failed', { cause }));
+    const error = await sql`select 1`
+      .execute(connection.db)
+      .catch((cause: unknown) => new Error('the pass failed', { cause }));
     log.error('the pass failed', { error });
     await tunnel.mend();
     await waitFor('the line of its end', () => messages().includes(BACK));

@@ -45,7 +45,8 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const onAnswer: (() => void)[] = [];
   const closed = new AbortController();
   // The sleep rejects only when the watch ends, and the loop checks that itself.
-  const rest = (ms: number) => sleep(ms, undefined, { ref: false, signal: closed.signal }).catch(() => undefined);
+  const rest = (ms: number) =>
+    sleep(ms, undefined, { ref: false, signal: closed.signal }).catch(() => undefined);
   let failing: Failing | undefined;
   let watching: Promise<void> | undefined;
 
@@ -65,11 +66,18 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   async function watch(error: unknown, config: pg.ClientConfig): Promise<void> {
     const began = performance.now();
     failing = { failedAt: began, cost: {} };
-    log.error('PostgreSQL cannot be reached; errors with this cause are only counted until it answers again', {
-      reason: reasonOf(error),
-    });
+    log.error(
+      'PostgreSQL cannot be reached; errors with this cause are only counted until it answers again',
+      {
+        reason: reasonOf(error),
+      },
+    );
     const answeredAt = await untilCalm(failing, config);
-    if (answeredAt !== undefined) log.warn('PostgreSQL answers again', { afterMs: Math.round(answeredAt - began), cost: failing.cost });
+    if (answeredAt !== undefined)
+      log.warn('PostgreSQL answers again', {
+        afterMs: Math.round(answeredAt - began),
+        cost: failing.cost,
+      });
     failing = undefined;
   }
 
@@ -93,7 +101,8 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const isTold = (error: unknown, depth = 0): boolean =>
     typeof error === 'object' &&
     error !== null &&
-    (told.has(error) || ('cause' in error && depth < DEEPEST_CAUSE && isTold(error.cause, depth + 1)));
+    (told.has(error) ||
+      ('cause' in error && depth < DEEPEST_CAUSE && isTold(error.cause, depth + 1)));
   const writeUnlessTold =
     (level: 'error' | 'warn' | 'info') =>
     (message: string, fields?: { readonly error?: unknown }): Logger => {
@@ -121,7 +130,11 @@ function reasonOf(error: unknown): string {
 }
 
 async function answers(config: pg.ClientConfig): Promise<boolean> {
-  const client = new PreferringClient({ ...config, connectionTimeoutMillis: TRY_LIMIT_MS, query_timeout: TRY_LIMIT_MS });
+  const client = new PreferringClient({
+    ...config,
+    connectionTimeoutMillis: TRY_LIMIT_MS,
+    query_timeout: TRY_LIMIT_MS,
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -56,14 +56,22 @@ interface Answer<R> {
 }
 
 /** `config` comes from `clientConfig`. */
-export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnectionOptions): OwnConnection {
+export function ownConnection({
+  config,
+  begin,
+  patienceMs,
+  limitMs,
+}: OwnConnectionOptions): OwnConnection {
   const suspicions = createWake();
   let standing: Session | undefined;
   let since = 0;
   let last: Promise<unknown> = Promise.resolve();
 
   function prepare(): Session {
-    const client = new PreferringClient({ ...config, connectionTimeoutMillis: Math.min(config.connectionTimeoutMillis, limitMs) });
+    const client = new PreferringClient({
+      ...config,
+      connectionTimeoutMillis: Math.min(config.connectionTimeoutMillis, limitMs),
+    });
     const session: Session = { client, isOpen: true, idle: Promise.resolve() };
     // A connection that breaks in use fails its statement; one that breaks while idle has nothing
     // to report.
@@ -75,7 +83,11 @@ export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnect
     return session;
   }
 
-  async function askAnew<R extends pg.QueryResultRow>(fresh: Session, text: string, values: readonly unknown[]): Promise<Answer<R>> {
+  async function askAnew<R extends pg.QueryResultRow>(
+    fresh: Session,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<Answer<R>> {
     const answer = (async () => {
       await fresh.client.connect();
       if (begin !== undefined) await fresh.client.query(begin.text, [...begin.values]);
@@ -88,20 +100,31 @@ export function ownConnection({ config, begin, patienceMs, limitMs }: OwnConnect
   }
 
   /** Queues behind statements that the connection may not have answered yet. */
-  function askAgain<R extends pg.QueryResultRow>(held: Session, text: string, values: readonly unknown[]): Promise<Answer<R>> {
-    const answer = held.idle.then(() => held.client.query<R>(text, [...values])).then(({ rows }) => ({ rows, from: held }));
+  function askAgain<R extends pg.QueryResultRow>(
+    held: Session,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<Answer<R>> {
+    const answer = held.idle
+      .then(() => held.client.query<R>(text, [...values]))
+      .then(({ rows }) => ({ rows, from: held }));
     held.idle = answer.catch(() => undefined);
     return answer;
   }
 
-  async function askBoth<R extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<R[]> {
+  async function askBoth<R extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[],
+  ): Promise<R[]> {
     const held = standing?.isOpen === true ? standing : undefined;
     const answer = held && askAgain<R>(held, text, values);
     if (held !== undefined && answer !== undefined) {
       const over = new AbortController();
-      const inTime = await Promise.race([answer, suspicions.wait(patienceMs, over.signal)]).catch((error: unknown) => {
-        if (held.isOpen) throw error;
-      });
+      const inTime = await Promise.race([answer, suspicions.wait(patienceMs, over.signal)]).catch(
+        (error: unknown) => {
+          if (held.isOpen) throw error;
+        },
+      );
       over.abort();
       if (inTime !== undefined) return inTime.rows;
     }

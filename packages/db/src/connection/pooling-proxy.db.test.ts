@@ -13,7 +13,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const why = (url: string, schema = database.schema) => {
-  const config = clientConfig({ url, schema: database.schema, applicationName: 'test', connectTimeoutMs: 5_000 });
+  const config = clientConfig({
+    url,
+    schema: database.schema,
+    applicationName: 'test',
+    connectTimeoutMs: 5_000,
+  });
   return whyPooled(config, schema);
 };
 
@@ -25,8 +30,12 @@ test('a proxy that pools transactions is named, with what to do (A11)', async ()
   const proxy = await startPoolingProxy(database.url);
   try {
     // It answers start-ups itself, so its one backend has a search_path of its own.
-    expect(await why(proxy.url, '"$user", public')).toMatch(/^a transaction-pooling proxy .* connect to PostgreSQL itself/);
-    expect(await why(proxy.url)).toMatch(/^a proxy .* drops the start-up options .* connect to PostgreSQL itself/);
+    expect(await why(proxy.url, '"$user", public')).toMatch(
+      /^a transaction-pooling proxy .* connect to PostgreSQL itself/,
+    );
+    expect(await why(proxy.url)).toMatch(
+      /^a proxy .* drops the start-up options .* connect to PostgreSQL itself/,
+    );
   } finally {
     await proxy.stop();
   }
@@ -47,7 +56,9 @@ test('a proxy that refuses our start-up options is named (A11)', async () => {
   await once(server, 'listening');
   try {
     const { port } = server.address() as AddressInfo;
-    expect(await why(`postgresql://someone@127.0.0.1:${port}/any`)).toMatch(/^a proxy .* refuses the start-up options .* connect to/);
+    expect(await why(`postgresql://someone@127.0.0.1:${port}/any`)).toMatch(
+      /^a proxy .* refuses the start-up options .* connect to/,
+    );
   } finally {
     server.close();
   }

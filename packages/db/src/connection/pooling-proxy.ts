@@ -11,7 +11,10 @@ const ADVICE =
  * undefined: none does. Two open connections have two backends, unless a proxy shares them between
  * transactions or statements. Throws all other errors of connecting.
  */
-export async function whyPooled(config: ConnectionConfig, schema: string): Promise<string | undefined> {
+export async function whyPooled(
+  config: ConnectionConfig,
+  schema: string,
+): Promise<string | undefined> {
   const limit = config.connectionTimeoutMillis;
   const clients = [1, 2].map(() => new PreferringClient({ ...config, query_timeout: limit }));
   // A broken connection fails its statement, which reports it.
@@ -31,7 +34,8 @@ export async function whyPooled(config: ConnectionConfig, schema: string): Promi
   } catch (error) {
     // Protocol violation, in answer to the start-up message: PgBouncer in any mode, unless it is
     // configured to ignore our options.
-    if (sqlStateOf(error) === '08P01') return `a proxy before PostgreSQL refuses the start-up options of our connections. ${ADVICE}`;
+    if (sqlStateOf(error) === '08P01')
+      return `a proxy before PostgreSQL refuses the start-up options of our connections. ${ADVICE}`;
     throw error;
   } finally {
     // Not awaited: a silent host never confirms it.

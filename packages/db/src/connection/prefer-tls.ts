@@ -26,7 +26,8 @@ export class PreferringClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
     const ssl = typeof config === 'object' ? (config.ssl as TlsOptions | undefined) : undefined;
-    if (ssl !== undefined && ssl !== false && ssl.isPreferred === true) goOnWithoutTls(this.connection as unknown as RawConnection);
+    if (ssl !== undefined && ssl !== false && ssl.isPreferred === true)
+      goOnWithoutTls(this.connection as unknown as RawConnection);
   }
 }
 

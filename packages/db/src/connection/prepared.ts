@@ -16,7 +16,8 @@ export const prepared = sql.raw(MARK);
  * Marks a text that is composed once, so that no run composes it again. Line breaks and indentation
  * go, because the server handles the whole text with every run; it may have no comments.
  */
-export const preparedText = (text: string): string => `${MARK} ${text.trim().replaceAll(/\s+/g, ' ')}`;
+export const preparedText = (text: string): string =>
+  `${MARK} ${text.trim().replaceAll(/\s+/g, ' ')}`;
 
 const names = new Map<string, string>();
 

@@ -19,14 +19,22 @@ afterAll(() => database.drop());
 const name = () => sql.id(new URL(database.url).pathname.slice(1));
 const setForAll = (setting: string, value: string) =>
   sql`alter database ${name()} set ${sql.id(setting)} = ${sql.lit(value)}`.execute(database.db);
-const place = (parameters = '') => ({ url: `${database.url}${parameters}`, schema: database.schema, applicationName: 'session' });
+const place = (parameters = '') => ({
+  url: `${database.url}${parameters}`,
+  schema: database.schema,
+  applicationName: 'session',
+});
 function open(parameters?: string) {
   const connection = connectDatabase({ ...place(parameters), poolSize: 1 });
   opened.push(connection);
   return connection.db;
 }
 const inForce = async (setting: string, parameters?: string) =>
-  (await sql<{ value: string }>`select current_setting(${setting}) as value`.execute(open(parameters))).rows[0]?.value;
+  (
+    await sql<{ value: string }>`select current_setting(${setting}) as value`.execute(
+      open(parameters),
+    )
+  ).rows[0]?.value;
 
 describe('a session is what our statements are written for, whatever is set for role and database (A11)', () => {
   test.each([
@@ -47,17 +55,26 @@ describe('a session is what our statements are written for, whatever is set for 
     expect(await inForce(setting)).toBe(expected);
   });
 
-  test.each(['remote_apply', 'remote_write', 'local', 'on'])('synchronous_commit = %s stays: a commit waits for a disk', async (value) => {
-    await setForAll('synchronous_commit', value);
-    expect(await inForce('synchronous_commit')).toBe(value);
-  });
+  test.each(['remote_apply', 'remote_write', 'local', 'on'])(
+    'synchronous_commit = %s stays: a commit waits for a disk',
+    async (value) => {
+      await setForAll('synchronous_commit', value);
+      expect(await inForce('synchronous_commit')).toBe(value);
+    },
+  );
 
   test('triggers that do not fire cannot be helped by us, and keep a service from being ready', async () => {
     await setForAll('session_replication_role', 'replica');
-    const whyNotReady = createFitness({ db: open(), schema: database.schema, config: clientConfig(place()) });
+    const whyNotReady = createFitness({
+      db: open(),
+      schema: database.schema,
+      config: clientConfig(place()),
+    });
     // A machine that is busy may not answer in time; that is told as well, and passes.
     const why = /^PostgreSQL cannot be asked: session_replication_role is replica.*reset/;
-    expect(await waitFor('the reason', async () => why.test((await whyNotReady()) ?? ''))).toBe(true);
+    expect(await waitFor('the reason', async () => why.test((await whyNotReady()) ?? ''))).toBe(
+      true,
+    );
   });
 
   test('start-up options of the DSN hold beside ours, and replace none of them', async () => {

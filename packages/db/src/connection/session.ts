@@ -54,9 +54,13 @@ interface Row {
  */
 export async function beginSession(client: pg.ClientBase, limitMs: number): Promise<string> {
   // The types do not know that a statement may have a limit of its own.
-  const statement: pg.QueryConfig & { query_timeout: number } = { text: BEGIN_SESSION, query_timeout: limitMs };
+  const statement: pg.QueryConfig & { query_timeout: number } = {
+    text: BEGIN_SESSION,
+    query_timeout: limitMs,
+  };
   const [row] = (await client.query<Row & pg.QueryResultRow>(statement)).rows;
-  if (row === undefined) throw new Error('PostgreSQL answered the first statement of a session without a row.');
+  if (row === undefined)
+    throw new Error('PostgreSQL answered the first statement of a session without a row.');
   if (row.differing.length > 0) {
     throw new Error(
       `PostgreSQL has not taken our start-up options (${row.differing.join(', ')}): a proxy on the way drops them; connect to PostgreSQL itself, or let the proxy pass them on`,

@@ -8,7 +8,11 @@ import { SESSION_ID } from './session.ts';
 const LIMIT_MS = 2_000;
 
 /** Asks PostgreSQL over a new connection, within the limit. */
-async function ask<T extends pg.QueryResultRow>(config: pg.ClientConfig, statement: string, sessions: readonly string[]): Promise<T[]> {
+async function ask<T extends pg.QueryResultRow>(
+  config: pg.ClientConfig,
+  statement: string,
+  sessions: readonly string[],
+): Promise<T[]> {
   const limits = { connectionTimeoutMillis: LIMIT_MS, query_timeout: LIMIT_MS };
   const client = new PreferringClient({ ...config, ...limits });
   client.on('error', () => undefined);
@@ -27,7 +31,10 @@ async function ask<T extends pg.QueryResultRow>(config: pg.ClientConfig, stateme
 const WORKING = `select ${SESSION_ID} as id from pg_stat_activity where ${SESSION_ID} = any ($1::text[]) and (state is null or state not like 'idle%')`;
 
 /** The sessions that are at work; undefined: PostgreSQL could not be asked. Never rejects. */
-export async function findWorking(config: pg.ClientConfig, sessions: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+export async function findWorking(
+  config: pg.ClientConfig,
+  sessions: readonly string[],
+): Promise<ReadonlySet<string> | undefined> {
   try {
     return new Set((await ask<{ id: string }>(config, WORKING, sessions)).map(({ id }) => id));
   } catch (error) {
@@ -44,5 +51,7 @@ const END_SESSIONS = `select pg_terminate_backend(pid) from pg_stat_activity whe
  * a session would keep its locks until the limit of an idle transaction. Never rejects: that limit
  * ends the rest.
  */
-export const endSessions = (config: pg.ClientConfig, sessions: readonly string[]): Promise<unknown> =>
-  ask(config, END_SESSIONS, sessions).catch(() => undefined);
+export const endSessions = (
+  config: pg.ClientConfig,
+  sessions: readonly string[],
+): Promise<unknown> => ask(config, END_SESSIONS, sessions).catch(() => undefined);

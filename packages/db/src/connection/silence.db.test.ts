@@ -19,7 +19,11 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   tunnel = await startTunnel(database.url);
   cuts = [];
-  connection = connectDatabase({ ...place(), poolSize: 4, onCut: ({ message }) => void cuts.push(message) });
+  connection = connectDatabase({
+    ...place(),
+    poolSize: 4,
+    onCut: ({ message }) => void cuts.push(message),
+  });
 });
 afterEach(async () => {
   await connection.close();
@@ -27,21 +31,35 @@ afterEach(async () => {
 });
 
 /** As a migration has it: no limit of its own would ever end a statement. */
-const place = () => ({ url: tunnel.url, schema: database.schema, applicationName: 'silence', statementTimeoutMs: 0 });
+const place = () => ({
+  url: tunnel.url,
+  schema: database.schema,
+  applicationName: 'silence',
+  statementTimeoutMs: 0,
+});
 const sleeping = (seconds: number) => sql`select pg_sleep(${seconds})`.execute(connection.db);
 const one = () => sql<{ one: number }>`select 1 as one`.execute(connection.db);
 const openFour = () => Promise.all([1, 2, 3, 4].map(() => sleeping(0.1)));
 const sessions = async () =>
-  (await sql<{ state: string }>`select state from pg_stat_activity where application_name = 'silence'`.execute(database.db)).rows.length;
+  (
+    await sql<{
+      state: string;
+    }>`select state from pg_stat_activity where application_name = 'silence'`.execute(database.db)
+  ).rows.length;
 
 describe('PostgreSQL goes silent (A11)', () => {
   test('and another answers at its address: what hangs fails, what is idle goes with it, and the next statements are answered', async () => {
     await openFour();
-    const hanging = [sleeping(0.3).catch((error: unknown) => error), one().catch((error: unknown) => error)];
+    const hanging = [
+      sleeping(0.3).catch((error: unknown) => error),
+      one().catch((error: unknown) => error),
+    ];
     tunnel.replaceServer();
     expect(tunnel.silenced()).toBe(4);
     for (const error of await Promise.all(hanging)) expect(isUnavailable(error)).toBe(true);
-    expect(cuts).toEqual(['PostgreSQL knows nothing of what we wait for: closed 2 connections in use and 2 idle ones']);
+    expect(cuts).toEqual([
+      'PostgreSQL knows nothing of what we wait for: closed 2 connections in use and 2 idle ones',
+    ]);
     for (let time = 1; time <= 4; time++) expect((await one()).rows).toEqual([{ one: 1 }]);
     expect(cuts).toHaveLength(1);
   });
@@ -98,7 +116,11 @@ describe('PostgreSQL goes silent (A11)', () => {
   });
 
   test('a connection of its own that is in doubt is replaced at once, and its statement is answered', async () => {
-    const own = ownConnection({ config: clientConfig(place()), patienceMs: 60_000, limitMs: 60_000 });
+    const own = ownConnection({
+      config: clientConfig(place()),
+      patienceMs: 60_000,
+      limitMs: 60_000,
+    });
     await own.query('select 1', []);
     tunnel.replaceServer();
     const hanging = own.query('select 1 as one', []);
@@ -109,7 +131,8 @@ describe('PostgreSQL goes silent (A11)', () => {
 
   test('a connection of its own that is only slow keeps its session, though another one was tried beside it in vain', async () => {
     const own = ownConnection({ config: clientConfig(place()), patienceMs: 500, limitMs: 3_000 });
-    const session = async () => (await own.query<{ pid: number }>('select pg_backend_pid() as pid', []))[0]?.pid;
+    const session = async () =>
+      (await own.query<{ pid: number }>('select pg_backend_pid() as pid', []))[0]?.pid;
     const before = await session();
     tunnel.setHeld(true);
     expect(isUnavailable(await session().catch((error: unknown) => error))).toBe(true);

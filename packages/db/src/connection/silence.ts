@@ -58,11 +58,16 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
   const used = new Map<pg.PoolClient, Use>();
   // Where a statement may last for ever, as in a migration, only the system's keep-alive can end
   // the wait.
-  const longestMs = config.longestStatementMs === 0 ? Number.POSITIVE_INFINITY : config.longestStatementMs + BEYOND_LONGEST_MS;
+  const longestMs =
+    config.longestStatementMs === 0
+      ? Number.POSITIVE_INFINITY
+      : config.longestStatementMs + BEYOND_LONGEST_MS;
   let isLooking = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
   pool.on('connect', (client) => open.add(client));
-  pool.on('acquire', (client) => used.set(client, { statement: undefined, since: performance.now() }));
+  pool.on('acquire', (client) =>
+    used.set(client, { statement: undefined, since: performance.now() }),
+  );
   pool.on('release', (_error, client) => used.delete(client));
   pool.on('remove', (client) => open.delete(client));
 
@@ -78,13 +83,20 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
     return idle.length;
   };
   const cut = (silent: readonly pg.PoolClient[], reason: string) => {
-    const error = new SilentConnection(`${reason}: closed ${silent.length} connections in use and ${dropIdle()} idle ones`);
+    const error = new SilentConnection(
+      `${reason}: closed ${silent.length} connections in use and ${dropIdle()} idle ones`,
+    );
     onCut(error);
     for (const client of silent) client.connection.stream.destroy(error);
   };
 
   async function look(suspects: readonly (readonly [pg.PoolClient, Use])[]): Promise<void> {
-    const asked = suspects.map(([client, { statement, since }]) => ({ client, session: sessionOf(client), statement, since }));
+    const asked = suspects.map(([client, { statement, since }]) => ({
+      client,
+      session: sessionOf(client),
+      statement,
+      since,
+    }));
     const working = await findWorking(
       config,
       asked.map(({ session }) => session),
@@ -92,14 +104,18 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
     const now = performance.now();
     if (working !== undefined) answeredAt = now;
     // A statement that was answered meanwhile was only slow.
-    const still = asked.filter(({ client, statement }) => used.has(client) && statementOf(client) === statement);
+    const still = asked.filter(
+      ({ client, statement }) => used.has(client) && statementOf(client) === statement,
+    );
     const silent = still.filter(({ session, since }) =>
       working === undefined ? now - Math.max(since, answeredAt) > longestMs : !working.has(session),
     );
     if (silent.length === 0) return;
     cut(
       silent.map(({ client }) => client),
-      working === undefined ? 'PostgreSQL has gone silent' : 'PostgreSQL knows nothing of what we wait for',
+      working === undefined
+        ? 'PostgreSQL has gone silent'
+        : 'PostgreSQL knows nothing of what we wait for',
     );
     await endSessions(
       config,
@@ -113,7 +129,9 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
       const statement = statementOf(client);
       if (statement !== use.statement) Object.assign(use, { statement, since: now });
     }
-    const suspects = [...used].filter(([, { statement, since }]) => statement !== undefined && now - since >= SUSPECT_AFTER_MS);
+    const suspects = [...used].filter(
+      ([, { statement, since }]) => statement !== undefined && now - since >= SUSPECT_AFTER_MS,
+    );
     if (isLooking || suspects.length === 0) return;
     isLooking = true;
     void look(suspects).finally(() => {

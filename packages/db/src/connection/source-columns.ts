@@ -20,5 +20,10 @@ export const asParameters = (columns: SourceColumns, first: number): string =>
  * The values of `asParameters`. A jsonb column needs JSON: node-postgres makes a PostgreSQL array
  * of an array.
  */
-export const parametersOf = (columns: SourceColumns, row: Readonly<Record<string, unknown>>): unknown[] =>
-  Object.entries(columns).map(([name, type]) => (type === 'jsonb' ? JSON.stringify(row[name]) : row[name]));
+export const parametersOf = (
+  columns: SourceColumns,
+  row: Readonly<Record<string, unknown>>,
+): unknown[] =>
+  Object.entries(columns).map(([name, type]) =>
+    type === 'jsonb' ? JSON.stringify(row[name]) : row[name],
+  );

@@ -19,25 +19,38 @@ describe('sslmode has the meaning that PostgreSQL documents (A11)', () => {
     ['&sslmode=require', { rejectUnauthorized: false }],
     [
       `&sslmode=require&sslrootcert=${root}`,
-      { rejectUnauthorized: true, ca: 'the root certificate', checkServerIdentity: expect.any(Function) },
+      {
+        rejectUnauthorized: true,
+        ca: 'the root certificate',
+        checkServerIdentity: expect.any(Function),
+      },
     ],
     [
       `&sslmode=verify-ca&sslrootcert=${root}`,
-      { rejectUnauthorized: true, ca: 'the root certificate', checkServerIdentity: expect.any(Function) },
+      {
+        rejectUnauthorized: true,
+        ca: 'the root certificate',
+        checkServerIdentity: expect.any(Function),
+      },
     ],
-    [`&sslmode=verify-full&sslrootcert=${root}`, { rejectUnauthorized: true, ca: 'the root certificate' }],
+    [
+      `&sslmode=verify-full&sslrootcert=${root}`,
+      { rejectUnauthorized: true, ca: 'the root certificate' },
+    ],
     ['&sslmode=verify-full', { rejectUnauthorized: true }],
   ])('%s', (parameters, ssl) => {
     expect(separateParameters(`${DSN}${parameters}`)).toEqual({ dsn: DSN, ssl, options: '' });
   });
 
   test.each(['allow', 'no-verify', 'on'])('sslmode=%s is refused instead of guessed', (mode) => {
-    expect(() => separateParameters(`${DSN}&sslmode=${mode}`)).toThrow('use disable, prefer, require, verify-ca or verify-full');
+    expect(() => separateParameters(`${DSN}&sslmode=${mode}`)).toThrow(
+      'use disable, prefer, require, verify-ca or verify-full',
+    );
   });
 
   test('a root certificate that cannot be read is an error, not a weaker check', () => {
-    expect(() => separateParameters(`${DSN}&sslmode=verify-full&sslrootcert=${folder}/absent.crt`)).toThrow(
-      /sslrootcert of the database URL cannot be read: .*ENOENT/,
-    );
+    expect(() =>
+      separateParameters(`${DSN}&sslmode=verify-full&sslrootcert=${folder}/absent.crt`),
+    ).toThrow(/sslrootcert of the database URL cannot be read: .*ENOENT/);
   });
 });

@@ -23,7 +23,9 @@ export interface SeparatedDsn {
  */
 export function separateParameters(dsn: string): SeparatedDsn {
   const url = new URL(dsn);
-  const given = Object.fromEntries(SSL_PARAMETERS.map((name) => [name, url.searchParams.get(name) ?? undefined]));
+  const given = Object.fromEntries(
+    SSL_PARAMETERS.map((name) => [name, url.searchParams.get(name) ?? undefined]),
+  );
   const options = url.searchParams.get(OPTIONS) ?? '';
   for (const name of [...SSL_PARAMETERS, OPTIONS]) url.searchParams.delete(name);
   return { dsn: url.href, ssl: tlsOptions(given), options };
@@ -43,7 +45,9 @@ function tlsOptions(given: Record<string, string | undefined>): TlsOptions {
       return { ...files, rejectUnauthorized: false, isPreferred: true };
     case 'require':
       // As libpq does: with a root certificate at hand, `require` checks the chain.
-      return sslrootcert === undefined ? { ...files, rejectUnauthorized: false } : withoutHostCheck(files);
+      return sslrootcert === undefined
+        ? { ...files, rejectUnauthorized: false }
+        : withoutHostCheck(files);
     case 'verify-ca':
       return withoutHostCheck(files);
     case 'verify-full':
@@ -59,7 +63,9 @@ function read(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError([`${parameter} of the database URL cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
+    throw new ConfigError([
+      `${parameter} of the database URL cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    ]);
   }
 }
 

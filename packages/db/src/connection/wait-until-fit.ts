@@ -25,7 +25,12 @@ const TIMEOUT_MS = 3_000;
  * first answer, checks that no proxy takes our sessions apart. Callers at the same time share one
  * question.
  */
-export function createFitness({ db, schema, config, timeoutMs = TIMEOUT_MS }: FitnessOptions): WhyNotReady {
+export function createFitness({
+  db,
+  schema,
+  config,
+  timeoutMs = TIMEOUT_MS,
+}: FitnessOptions): WhyNotReady {
   let hasSessions = false;
   let asked: Promise<string | undefined> | undefined;
 
@@ -38,7 +43,9 @@ export function createFitness({ db, schema, config, timeoutMs = TIMEOUT_MS }: Fi
       }
       return (
         (await whyUnfit(db, schema)) ??
-        ((await isReadOnly(db)) ? 'PostgreSQL takes no writes: it is a standby, or set to read-only' : undefined)
+        ((await isReadOnly(db))
+          ? 'PostgreSQL takes no writes: it is a standby, or set to read-only'
+          : undefined)
       );
     } catch (error) {
       return `PostgreSQL cannot be asked: ${error instanceof Error ? error.message : String(error)}`;
@@ -50,7 +57,9 @@ export function createFitness({ db, schema, config, timeoutMs = TIMEOUT_MS }: Fi
       asked = undefined;
     });
     const answered = new AbortController();
-    const silence = pause(timeoutMs, answered.signal).then(() => `PostgreSQL cannot be asked: it has not answered for ${timeoutMs} ms`);
+    const silence = pause(timeoutMs, answered.signal).then(
+      () => `PostgreSQL cannot be asked: it has not answered for ${timeoutMs} ms`,
+    );
     const reason = await Promise.race([asked, silence]);
     answered.abort();
     return reason;
@@ -58,7 +67,9 @@ export function createFitness({ db, schema, config, timeoutMs = TIMEOUT_MS }: Fi
 }
 
 async function isReadOnly(db: Kysely<Database>): Promise<boolean> {
-  const { rows } = await sql<{ setting: string }>`select current_setting('transaction_read_only') as setting`.execute(db);
+  const { rows } = await sql<{
+    setting: string;
+  }>`select current_setting('transaction_read_only') as setting`.execute(db);
   return rows[0]?.setting === 'on';
 }
 
@@ -72,7 +83,10 @@ export interface WaitOptions {
 /**
  * Resolves when the service can work or the signal aborts: a service may start before PostgreSQL.
  */
-export async function waitUntilFit({ whyNotReady, pollMs, onUnfit }: WaitOptions, signal: AbortSignal): Promise<void> {
+export async function waitUntilFit(
+  { whyNotReady, pollMs, onUnfit }: WaitOptions,
+  signal: AbortSignal,
+): Promise<void> {
   let told: string | undefined;
   while (!signal.aborted) {
     const reason = await whyNotReady();

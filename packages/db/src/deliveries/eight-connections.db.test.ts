@@ -55,7 +55,11 @@ function deliveriesOf(jobId: number, runner: string, entity: JsonObject): Delive
     ofJob('in_progress'),
     ofJob('completed'),
     // All say the same, each by somebody else: a body that comes too often would leave no rows.
-    deliveryToRecord('installation', examplePayload('installation', 'created', { installation, sender: { id: jobId } }), APP),
+    deliveryToRecord(
+      'installation',
+      examplePayload('installation', 'created', { installation, sender: { id: jobId } }),
+      APP,
+    ),
   ];
 }
 
@@ -68,49 +72,78 @@ describe('eight connections that write the same jobs', () => {
     await putPools(database.db, pools.document);
     const { schema } = database;
     const url = database.urlOf('ingress');
-    connections = Array.from({ length: CONNECTIONS }, () => connectDatabase({ url, schema, poolSize: 1, applicationName: 'writer' }));
+    connections = Array.from({ length: CONNECTIONS }, () =>
+      connectDatabase({ url, schema, poolSize: 1, applicationName: 'writer' }),
+    );
   });
   afterAll(() => database.drop());
 
   test('in random batches and orders do not deadlock, and every job and worker is as it should be (B6)', async () => {
-    const workers = await Promise.all(Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })));
+    const workers = await Promise.all(
+      Array.from({ length: JOBS }, () => putWorker(database.db, { runner_id: RUNNER_ID })),
+    );
     // Jobs and their workers in opposite orders.
-    const all = ENTITIES.flatMap((entity, index) => deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', entity));
+    const all = ENTITIES.flatMap((entity, index) =>
+      deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', entity),
+    );
     // Batches that tell of an installation wait for each other before they lock any job; those of
     // jobs alone meet at the jobs.
     const plans = [all, all.filter(isJobDelivery)].flatMap((some) =>
-      fc.sample(fc.tuple(fc.shuffledSubarray([...some, ...some], { minLength: 2 * some.length }), fc.integer({ min: 8, max: 48 })), {
-        numRuns: CONNECTIONS / 2,
-      }),
+      fc.sample(
+        fc.tuple(
+          fc.shuffledSubarray([...some, ...some], { minLength: 2 * some.length }),
+          fc.integer({ min: 8, max: 48 }),
+        ),
+        {
+          numRuns: CONNECTIONS / 2,
+        },
+      ),
     );
     const failures: unknown[] = [];
     await Promise.all(
       connections.map(async ({ db }, index) => {
         const [order = [], size = 1] = plans[index] ?? [];
         for (let from = 0; from < order.length; from += size) {
-          await recordDeliveries(db, order.slice(from, from + size), pools).catch((error: unknown) => failures.push(error));
+          await recordDeliveries(db, order.slice(from, from + size), pools).catch(
+            (error: unknown) => failures.push(error),
+          );
         }
       }),
     );
     expect(failures).toEqual([]);
 
-    const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status', 'entity_id']).orderBy('job_id').execute();
-    expect(jobs.map(({ job_id: jobId, status }) => [jobId, status])).toEqual(workers.map((_worker, index) => [1_000 + index, 'completed']));
-    const bound = await database.db.selectFrom('workers').select('assigned_job_id').where('assigned_job_id', 'is not', null).execute();
+    const jobs = await database.db
+      .selectFrom('jobs')
+      .select(['job_id', 'status', 'entity_id'])
+      .orderBy('job_id')
+      .execute();
+    expect(jobs.map(({ job_id: jobId, status }) => [jobId, status])).toEqual(
+      workers.map((_worker, index) => [1_000 + index, 'completed']),
+    );
+    const bound = await database.db
+      .selectFrom('workers')
+      .select('assigned_job_id')
+      .where('assigned_job_id', 'is not', null)
+      .execute();
     const expected = jobs.filter((job) => job.entity_id === 90_000_001).map((job) => job.job_id);
-    expect(bound.map((worker) => worker.assigned_job_id ?? 0).toSorted((a, b) => a - b)).toEqual(expected);
+    expect(bound.map((worker) => worker.assigned_job_id ?? 0).toSorted((a, b) => a - b)).toEqual(
+      expected,
+    );
     const events = await database.db.selectFrom('installation_events').select('id').execute();
     expect(events).toHaveLength(plans.reduce((sum, [order]) => sum + order.length, 0));
 
     // A connection tells of its deadlocks when it ends.
     for (const connection of connections) await connection.close();
     await waitFor('the end of the connections', async () => {
-      const { rows } = await sql`select from pg_stat_activity where application_name = 'writer' and datname = current_database()`.execute(
-        database.db,
-      );
+      const { rows } =
+        await sql`select from pg_stat_activity where application_name = 'writer' and datname = current_database()`.execute(
+          database.db,
+        );
       return rows.length === 0;
     });
-    const { rows } = await sql<{ deadlocks: number }>`select deadlocks from pg_stat_database where datname = current_database()`.execute(
+    const { rows } = await sql<{
+      deadlocks: number;
+    }>`select deadlocks from pg_stat_database where datname = current_database()`.execute(
       database.db,
     );
     expect(rows).toEqual([{ deadlocks: 0 }]);
@@ -118,7 +151,10 @@ describe('eight connections that write the same jobs', () => {
 
   test('who pins a login before writing installations waits for no batch of jobs that is about to pin it too (B6)', async () => {
     const entity = { id: 80_000_001, login: 'org-late', type: 'Organization' as const };
-    const late = { version: 2, document: poolsDocument.parse({ ...open.document, entities: { [entity.login]: {} } }) };
+    const late = {
+      version: 2,
+      document: poolsDocument.parse({ ...open.document, entities: { [entity.login]: {} } }),
+    };
     await putPools(database.db, late.document);
     const [one, other] = [2_001, 2_002].map((jobId) => deliveriesOf(jobId, 'nobody', entity)[0]);
     if (one === undefined || other === undefined) throw new Error('Each job has a delivery.');
@@ -127,7 +163,9 @@ describe('eight connections that write the same jobs', () => {
       const recorded = recordDeliveries(database.dbOf('ingress'), [one, other], late);
       await waitFor('the batch to wait', async () => {
         const { rows } = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          database.db,
+        );
         return rows.length > 0;
       });
       await lockInstallations(trx);

@@ -19,7 +19,11 @@ const handOverToDiscovery = (lost: string) =>
  * While more than `most` deliveries are unresolved, hands their repositories to discovery, which is
  * faster than requests. Returns how many.
  */
-export async function handOverUnresolved(db: Kysely<Database>, appId: number, most: number): Promise<number> {
+export async function handOverUnresolved(
+  db: Kysely<Database>,
+  appId: number,
+  most: number,
+): Promise<number> {
   const { rows } = await sql`
     with lost as (
       select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job'
@@ -32,7 +36,11 @@ export async function handOverUnresolved(db: Kysely<Database>, appId: number, mo
  * Gives up deliveries that GitHub can no longer repeat. Appends an event for each and hands their
  * repositories to discovery, in one statement. Returns how many.
  */
-export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, olderThanMs: number): Promise<number> {
+export async function giveUpRedeliveries(
+  db: Kysely<Database>,
+  appId: number,
+  olderThanMs: number,
+): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     with given_up as (
       delete from unresolved_deliveries
@@ -51,7 +59,10 @@ export async function giveUpRedeliveries(db: Kysely<Database>, appId: number, ol
  * Deliveries that were given up before: the log may still show them, but GitHub does not repeat
  * them.
  */
-export async function findGivenUp(db: Kysely<Database>, guids: readonly string[]): Promise<Set<string>> {
+export async function findGivenUp(
+  db: Kysely<Database>,
+  guids: readonly string[],
+): Promise<Set<string>> {
   if (guids.length === 0) return new Set();
   const { rows } = await sql<{ guid: string }>`
     select delivery_guid as guid from installation_events

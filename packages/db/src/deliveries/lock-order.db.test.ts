@@ -21,22 +21,36 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const jobDelivery = (jobId: number, { entity = 90_000_001, installation = 51_000_001, runner = null as string | null } = {}) =>
+const jobDelivery = (
+  jobId: number,
+  { entity = 90_000_001, installation = 51_000_001, runner = null as string | null } = {},
+) =>
   deliveryToRecord(
     'workflow_job',
     examplePayload('workflow_job', runner === null ? 'queued' : 'in_progress', {
-      workflow_job: { id: jobId, labels: ['linux'], runner_name: runner, runner_id: runner === null ? null : 5 },
-      repository: { private: true, owner: { id: entity, login: `org-${entity}`, type: 'Organization' } },
+      workflow_job: {
+        id: jobId,
+        labels: ['linux'],
+        runner_name: runner,
+        runner_id: runner === null ? null : 5,
+      },
+      repository: {
+        private: true,
+        owner: { id: entity, login: `org-${entity}`, type: 'Organization' },
+      },
       installation: { id: installation },
     }),
   );
 
-const inTransaction = (act: (trx: Transaction<Database>) => Promise<unknown>) => () => database.db.transaction().execute(act);
+const inTransaction = (act: (trx: Transaction<Database>) => Promise<unknown>) => () =>
+  database.db.transaction().execute(act);
 
 const untilOneWaits = () =>
   waitFor('a statement that waits for a lock', async () => {
     const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(database.db);
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      database.db,
+    );
     return rows.length > 0;
   });
 
@@ -44,7 +58,11 @@ const untilOneWaits = () =>
  * Holds the first row until `act` waits for it, and says whether `act` has left the second one free
  * until then.
  */
-async function comesFirst(first: RawBuilder<unknown>, second: RawBuilder<unknown>, act: () => Promise<unknown>): Promise<boolean> {
+async function comesFirst(
+  first: RawBuilder<unknown>,
+  second: RawBuilder<unknown>,
+  act: () => Promise<unknown>,
+): Promise<boolean> {
   const { acting, isFree } = await database.db.transaction().execute(async (trx) => {
     await sql`select ${first} for update`.execute(trx);
     const started = act();
@@ -65,7 +83,9 @@ describe('rows are locked in one order, whatever the order in which they are giv
   test('jobs by id', async () => {
     const deliveries = [jobDelivery(1), jobDelivery(2)].filter(isJobDelivery);
     await recordDeliveries(database.db, deliveries, pools);
-    const jobs = foldJobStatements(deliveries.map(statementOf)).map((facts) => decideOn(pools.document, facts));
+    const jobs = foldJobStatements(deliveries.map(statementOf)).map((facts) =>
+      decideOn(pools.document, facts),
+    );
     expect(
       await comesFirst(
         job(1),
@@ -73,11 +93,17 @@ describe('rows are locked in one order, whatever the order in which they are giv
         inTransaction((trx) => storeJobs(trx, jobs.toReversed(), pools.version)),
       ),
     ).toBe(true);
-    expect(await comesFirst(job(1), job(2), () => recordDeliveries(database.db, deliveries.toReversed(), pools))).toBe(true);
+    expect(
+      await comesFirst(job(1), job(2), () =>
+        recordDeliveries(database.db, deliveries.toReversed(), pools),
+      ),
+    ).toBe(true);
   });
 
   test('workers by name', async () => {
-    const [one, other] = [await putWorker(database.db), await putWorker(database.db)].map((row) => row.pod_name);
+    const [one, other] = [await putWorker(database.db), await putWorker(database.db)].map(
+      (row) => row.pod_name,
+    );
     if (one === undefined || other === undefined) throw new Error('There are two workers.');
     const bindings = [
       { worker: other, jobId: 1 },
@@ -94,21 +120,32 @@ describe('rows are locked in one order, whatever the order in which they are giv
 
   test('installations by entity, from deliveries of jobs', async () => {
     const entities = [11, 12];
-    const deliveries = (installation: number) => entities.map((entity) => jobDelivery(10 + entity, { entity, installation }));
+    const deliveries = (installation: number) =>
+      entities.map((entity) => jobDelivery(10 + entity, { entity, installation }));
     await recordDeliveries(database.db, deliveries(51), pools);
     const again = deliveries(52).toReversed();
-    expect(await comesFirst(installationOf(11), installationOf(12), () => recordDeliveries(database.db, again, pools))).toBe(true);
+    expect(
+      await comesFirst(installationOf(11), installationOf(12), () =>
+        recordDeliveries(database.db, again, pools),
+      ),
+    ).toBe(true);
   });
 
   test('jobs before workers', async () => {
     const { pod_name: name } = await putWorker(database.db, { runner_id: 5 });
     await recordDeliveries(database.db, [jobDelivery(3)], pools);
-    expect(await comesFirst(job(3), worker(name), () => recordDeliveries(database.db, [jobDelivery(3, { runner: name })], pools))).toBe(
-      true,
-    );
-    expect(await database.db.selectFrom('workers').select('assigned_job_id').where('pod_name', '=', name).execute()).toEqual([
-      { assigned_job_id: 3 },
-    ]);
+    expect(
+      await comesFirst(job(3), worker(name), () =>
+        recordDeliveries(database.db, [jobDelivery(3, { runner: name })], pools),
+      ),
+    ).toBe(true);
+    expect(
+      await database.db
+        .selectFrom('workers')
+        .select('assigned_job_id')
+        .where('pod_name', '=', name)
+        .execute(),
+    ).toEqual([{ assigned_job_id: 3 }]);
   });
 });
 
@@ -118,20 +155,34 @@ test('a job is seen to run only together with the worker that is bound to it (B7
     await sql`select from workers where pod_name = ${name} for update`.execute(trx);
     const started = recordDeliveries(database.db, [jobDelivery(4, { runner: name })], pools);
     await untilOneWaits();
-    expect(await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 4).execute()).toEqual([]);
-    expect(await database.db.selectFrom('installation_events').select('id').where('job_id', '=', 4).execute()).toEqual([]);
+    expect(
+      await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 4).execute(),
+    ).toEqual([]);
+    expect(
+      await database.db
+        .selectFrom('installation_events')
+        .select('id')
+        .where('job_id', '=', 4)
+        .execute(),
+    ).toEqual([]);
     return { recorded: started };
   });
   expect(await recorded).toEqual(['job_stored']);
-  expect(await database.db.selectFrom('jobs').select(['status', 'k8s_pod']).where('job_id', '=', 4).execute()).toEqual([
-    { status: 'running', k8s_pod: name },
-  ]);
+  expect(
+    await database.db
+      .selectFrom('jobs')
+      .select(['status', 'k8s_pod'])
+      .where('job_id', '=', 4)
+      .execute(),
+  ).toEqual([{ status: 'running', k8s_pod: name }]);
 });
 
 const events = () => database.db.selectFrom('installation_events').select('id').execute();
 
 test('batches of the same jobs and installations beside each other all succeed (B6)', async () => {
   const before = (await events()).length;
-  await Promise.all(Array.from({ length: 12 }, () => recordDeliveries(database.db, mixedBatch(), poolsOfBatch)));
+  await Promise.all(
+    Array.from({ length: 12 }, () => recordDeliveries(database.db, mixedBatch(), poolsOfBatch)),
+  );
   expect(await events()).toHaveLength(before + 240);
 });

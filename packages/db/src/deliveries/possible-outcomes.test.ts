@@ -28,13 +28,37 @@ test('each delivery has a series of outcomes, by its job’s status before and b
       same,
       'job_facts_added',
     ],
-    [same, 'job_stored', same, 'job_facts_added', same, 'job_facts_added', same, 'job_facts_added', same, 'job_facts_added'],
-    [same, 'job_marked_running', same, 'job_marked_running', same, 'job_facts_added', same, 'job_facts_added', same, 'job_facts_added'],
+    [
+      same,
+      'job_stored',
+      same,
+      'job_facts_added',
+      same,
+      'job_facts_added',
+      same,
+      'job_facts_added',
+      same,
+      'job_facts_added',
+    ],
+    [
+      same,
+      'job_marked_running',
+      same,
+      'job_marked_running',
+      same,
+      'job_facts_added',
+      same,
+      'job_facts_added',
+      same,
+      'job_facts_added',
+    ],
   ]);
 });
 
 test('a job that its worker’s pool does not serve has a series of its own behind that (B10)', () => {
-  const { choices, outcomes } = possibleOutcomes([{ jobId: 1, status: 'running', place: { ignored: 'ignored_public_repository' } }]);
+  const { choices, outcomes } = possibleOutcomes([
+    { jobId: 1, status: 'running', place: { ignored: 'ignored_public_repository' } },
+  ]);
   const [begin = 0] = choices;
   expect(outcomes.slice(begin + 9, begin + 13)).toEqual([
     'ignored_public_repository',
@@ -45,7 +69,11 @@ test('a job that its worker’s pool does not serve has a series of its own behi
 });
 
 test('deliveries that can come to the same share a series (B6)', () => {
-  const batch = Array.from({ length: 64 }, (_, index) => ({ jobId: index, status: 'pending' as const, place }));
+  const batch = Array.from({ length: 64 }, (_, index) => ({
+    jobId: index,
+    status: 'pending' as const,
+    place,
+  }));
   // One for whose name is its own and one for the other case, each with one for a worker of
   // another's pool.
   expect(possibleOutcomes(batch).outcomes).toHaveLength(40);

@@ -14,7 +14,10 @@ const BEFORE = [undefined, 'pending', 'running', 'completed', 'failed'] as const
  * where a pool serves the job, those for a refused entity follow. `choices` has the position, from
  * 1, at which each delivery's series begins; most deliveries of a batch share one.
  */
-export function possibleOutcomes(batch: readonly Placed[]): { choices: number[]; outcomes: Outcome[] } {
+export function possibleOutcomes(batch: readonly Placed[]): {
+  choices: number[];
+  outcomes: Outcome[];
+} {
   const outcomes: Outcome[] = [];
   const begins = new Map<string, number>();
   const ofJobs = Map.groupBy(batch, ({ jobId }) => jobId);
@@ -32,7 +35,12 @@ export function possibleOutcomes(batch: readonly Placed[]): { choices: number[];
       for (const isMisused of [false, true]) {
         for (const before of BEFORE) {
           for (const changed of [false, true]) {
-            outcomes.push(...jobOutcomes({ before, changed, place: decision, isMisused }, arrived).slice(nth, nth + 1));
+            outcomes.push(
+              ...jobOutcomes({ before, changed, place: decision, isMisused }, arrived).slice(
+                nth,
+                nth + 1,
+              ),
+            );
           }
         }
       }

@@ -22,12 +22,19 @@ describe('recordDeliveries', () => {
   });
   afterAll(() => database.drop());
   beforeEach(async () => {
-    for (const table of ['jobs', 'installation_events', 'installations'] as const) await database.db.deleteFrom(table).execute();
+    for (const table of ['jobs', 'installation_events', 'installations'] as const)
+      await database.db.deleteFrom(table).execute();
   });
 
   const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
-  const events = () => database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
-  const installation = () => database.db.selectFrom('installations').selectAll().where('entity_id', '=', 11).executeTakeFirst();
+  const events = () =>
+    database.db.selectFrom('installation_events').selectAll().orderBy('id').execute();
+  const installation = () =>
+    database.db
+      .selectFrom('installations')
+      .selectAll()
+      .where('entity_id', '=', 11)
+      .executeTakeFirst();
 
   test('writes one event for each delivery of a batch, in order, with its outcome, and one row for each job (A4, A9, B6)', async () => {
     const queued = delivery('workflow_job', jobBody('queued', 900));
@@ -37,7 +44,10 @@ describe('recordDeliveries', () => {
       delivery('workflow_job', jobBody('in_progress', 900)),
       queued,
       delivery('workflow_job', jobBody('queued', 902, ['windows'])),
-      delivery('workflow_job', jobBody('queued', 903, ['k8s'], { ...ACME, id: 12, login: 'stranger' })),
+      delivery(
+        'workflow_job',
+        jobBody('queued', 903, ['k8s'], { ...ACME, id: 12, login: 'stranger' }),
+      ),
       delivery('workflow_job', jobBody('waiting', 904)),
       delivery('workflow_job', { ...jobBody('queued', 905), action: 'unheard' }),
       delivery('ping', examplePayload('ping', undefined)),
@@ -71,7 +81,11 @@ describe('recordDeliveries', () => {
       payload: JSON.parse(String(queued.payload)),
       payload_repaired: false,
     });
-    const jobs = await database.db.selectFrom('jobs').select(['job_id', 'status', 'delivery_guid']).orderBy('job_id').execute();
+    const jobs = await database.db
+      .selectFrom('jobs')
+      .select(['job_id', 'status', 'delivery_guid'])
+      .orderBy('job_id')
+      .execute();
     expect(jobs).toEqual([
       { job_id: 900, status: 'running', delivery_guid: queued.guid },
       { job_id: 901, status: 'pending', delivery_guid: rows[1]?.delivery_guid },
@@ -87,10 +101,19 @@ describe('recordDeliveries', () => {
       delivery('workflow_job', jobBody('queued', 902, ['windows'])),
     ];
     await record(...all);
-    const again = ['job_already_exists', 'duplicate_delivery', 'duplicate_delivery', 'duplicate_delivery', 'ignored_no_label'];
+    const again = [
+      'job_already_exists',
+      'duplicate_delivery',
+      'duplicate_delivery',
+      'duplicate_delivery',
+      'ignored_no_label',
+    ];
     expect(await record(...all)).toEqual(again);
     expect(await events()).toHaveLength(10);
-    const ping = delivery('ping', examplePayload('ping', undefined, { zen: 'Speak like a human.' }));
+    const ping = delivery(
+      'ping',
+      examplePayload('ping', undefined, { zen: 'Speak like a human.' }),
+    );
     expect(await record(ping, ping)).toEqual(['ok', 'duplicate_delivery']);
   });
 
@@ -98,7 +121,11 @@ describe('recordDeliveries', () => {
     await record(
       delivery('workflow_job', jobBody('queued', 900), { reduced }),
       delivery('workflow_job', jobBody('queued', 902, ['windows']), { reduced }),
-      delivery('ping', {}, { payload: '{"n":123456789012345678901234567890.5}', payloadRepaired: true }),
+      delivery(
+        'ping',
+        {},
+        { payload: '{"n":123456789012345678901234567890.5}', payloadRepaired: true },
+      ),
     );
     const rows = await database.db
       .selectFrom('installation_events')
@@ -107,23 +134,38 @@ describe('recordDeliveries', () => {
       .execute();
     expect(rows[0]?.text).toContain('"head_sha"');
     expect(rows[1]?.text).toBe('{"reduced": true}');
-    expect(rows[2]).toEqual({ text: '{"n": 123456789012345678901234567890.5}', payload_repaired: true });
+    expect(rows[2]).toEqual({
+      text: '{"n": 123456789012345678901234567890.5}',
+      payload_repaired: true,
+    });
   });
 
   test('all or nothing: a payload that JSONB refuses takes its batch with it (A9, B5)', async () => {
-    const bad = record(delivery('workflow_job', jobBody('queued', 900)), delivery('ping', {}, { payload: '{"n":1e999999}' }));
+    const bad = record(
+      delivery('workflow_job', jobBody('queued', 900)),
+      delivery('ping', {}, { payload: '{"n":1e999999}' }),
+    );
     await expect(bad).rejects.toMatchObject({ code: expect.stringMatching(/^22/) });
     expect(await events()).toEqual([]);
     expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
   });
 
   test('installations follow what GitHub states, in the order of its instants, whatever the order of arrival (A12)', async () => {
-    const created = delivery('installation', installationBody('created', { updated_at: '2026-01-01T00:00:00Z' }));
+    const created = delivery(
+      'installation',
+      installationBody('created', { updated_at: '2026-01-01T00:00:00Z' }),
+    );
     const suspended = delivery(
       'installation',
-      installationBody('suspend', { updated_at: '2026-01-02T00:00:00Z', suspended_at: '2026-01-02T00:00:00Z' }),
+      installationBody('suspend', {
+        updated_at: '2026-01-02T00:00:00Z',
+        suspended_at: '2026-01-02T00:00:00Z',
+      }),
     );
-    const resumed = delivery('installation', installationBody('unsuspend', { updated_at: '2026-01-02T00:00:00Z', suspended_at: null }));
+    const resumed = delivery(
+      'installation',
+      installationBody('unsuspend', { updated_at: '2026-01-02T00:00:00Z', suspended_at: null }),
+    );
     await record(suspended);
     await record(created);
     expect(await installation()).toMatchObject({
@@ -141,43 +183,81 @@ describe('recordDeliveries', () => {
   });
 
   test('a deletion is final, until there is a new installation (A12)', async () => {
-    await record(delivery('installation', installationBody('created', { updated_at: 1_700_000_000 })));
-    await record(delivery('installation', installationBody('deleted', { updated_at: 1_700_000_000 })));
-    await record(delivery('installation', installationBody('unsuspend', { updated_at: 1_700_000_009 })));
+    await record(
+      delivery('installation', installationBody('created', { updated_at: 1_700_000_000 })),
+    );
+    await record(
+      delivery('installation', installationBody('deleted', { updated_at: 1_700_000_000 })),
+    );
+    await record(
+      delivery('installation', installationBody('unsuspend', { updated_at: 1_700_000_009 })),
+    );
     expect((await installation())?.deleted_at).not.toBeNull();
     await record(delivery('workflow_job', jobBody('queued', 900)));
     expect((await installation())?.deleted_at).not.toBeNull();
-    await record(delivery('installation', installationBody('created', { id: 32, updated_at: 1_700_000_100 })));
+    await record(
+      delivery('installation', installationBody('created', { id: 32, updated_at: 1_700_000_100 })),
+    );
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
-    await record(delivery('installation', installationBody('deleted', { id: 31, updated_at: 1_700_000_200 })));
+    await record(
+      delivery('installation', installationBody('deleted', { id: 31, updated_at: 1_700_000_200 })),
+    );
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
   });
 
   test('an installation that Paddock was never told of is learnt from its jobs, and stated by what comes later (A12)', async () => {
-    await record(delivery('workflow_job', jobBody('queued', 900)), delivery('workflow_job', jobBody('queued', 901)));
+    await record(
+      delivery('workflow_job', jobBody('queued', 900)),
+      delivery('workflow_job', jobBody('queued', 901)),
+    );
     const learnt = await installation();
-    expect(learnt).toMatchObject({ app_id: 41, installation_id: 31, login: 'acme', repository_selection: null, stated_at: new Date(0) });
+    expect(learnt).toMatchObject({
+      app_id: 41,
+      installation_id: 31,
+      login: 'acme',
+      repository_selection: null,
+      stated_at: new Date(0),
+    });
     await record(delivery('workflow_job', jobBody('in_progress', 900)));
     expect(await installation()).toEqual(learnt);
-    await record(delivery('installation', installationBody('created', { updated_at: '2020-01-01T00:00:00Z' })));
-    expect(await installation()).toMatchObject({ repository_selection: 'all', stated_at: new Date('2020-01-01T00:00:00Z') });
+    await record(
+      delivery('installation', installationBody('created', { updated_at: '2020-01-01T00:00:00Z' })),
+    );
+    expect(await installation()).toMatchObject({
+      repository_selection: 'all',
+      stated_at: new Date('2020-01-01T00:00:00Z'),
+    });
   });
 
   test('a new name is learnt from installation_target and from jobs that began after it (A12)', async () => {
-    await record(delivery('installation', installationBody('created', { updated_at: '2026-01-01T00:00:00Z' })));
+    await record(
+      delivery('installation', installationBody('created', { updated_at: '2026-01-01T00:00:00Z' })),
+    );
     const entity = { id: 11, login: 'beta', updated_at: '2026-01-02T00:00:00Z' };
     await record(
-      delivery('installation_target', { action: 'renamed', account: entity, target_type: 'Organization', installation: { id: 31 } }),
+      delivery('installation_target', {
+        action: 'renamed',
+        account: entity,
+        target_type: 'Organization',
+        installation: { id: 31 },
+      }),
     );
     expect(await installation()).toMatchObject({ login: 'beta', repository_selection: 'all' });
     const times = { created_at: '2026-01-03T00:00:00Z', started_at: '2026-01-03T00:00:00Z' };
     const later = jobBody('queued', 900, ['k8s'], { ...ACME, login: 'gamma' });
-    await record(delivery('workflow_job', { ...later, workflow_job: { ...(later['workflow_job'] as JsonObject), ...times } }));
+    await record(
+      delivery('workflow_job', {
+        ...later,
+        workflow_job: { ...(later['workflow_job'] as JsonObject), ...times },
+      }),
+    );
     expect(await installation()).toMatchObject({ login: 'gamma' });
   });
 
   describe('of what was said of an entity’s name within one second (A12)', () => {
-    beforeEach(() => record(delivery('installation', installationBody('created', { updated_at: SECOND }))));
+    beforeEach(() =>
+      record(delivery('installation', installationBody('created', { updated_at: SECOND }))),
+    );
 
     test('the renaming counts, and no job that still bears the old name', async () => {
       await record(renamed('beta'));
@@ -189,10 +269,13 @@ describe('recordDeliveries', () => {
     test.each([
       ['before', () => [renamed('beta'), jobUnder('acme')]],
       ['after', () => [jobUnder('acme'), renamed('beta')]],
-    ])('the renaming counts in one batch with a job, if it comes %s it too', async (_when, batch) => {
-      await record(...batch());
-      expect(await installation()).toMatchObject({ login: 'beta' });
-    });
+    ])(
+      'the renaming counts in one batch with a job, if it comes %s it too',
+      async (_when, batch) => {
+        await record(...batch());
+        expect(await installation()).toMatchObject({ login: 'beta' });
+      },
+    );
 
     test('what is delivered a second time brings no old name back', async () => {
       const first = renamed('beta');

@@ -23,9 +23,13 @@ export async function recordDeliveries(
 ): Promise<readonly Outcome[]> {
   const ofJobs = batch.filter(isJobDelivery);
   const [only] = ofJobs;
-  const stored = only === undefined || batch.length > 1 ? undefined : await storeNewJob(db, only, pools);
+  const stored =
+    only === undefined || batch.length > 1 ? undefined : await storeNewJob(db, only, pools);
   if (stored !== undefined) return [stored];
-  if (ofJobs.length === batch.length && ofJobs.every(({ parsed }) => parsed.job.runnerName === null)) {
+  if (
+    ofJobs.length === batch.length &&
+    ofJobs.every(({ parsed }) => parsed.job.runnerName === null)
+  ) {
     // A single statement is its own transaction: a queued job, for which a person waits, costs one
     // round trip.
     return (await storeJobDeliveries(db, ofJobs, pools)).map(({ outcome }) => outcome);
@@ -34,11 +38,15 @@ export async function recordDeliveries(
     const outcomes: Outcome[] = [];
     // Deliveries about entities are rare: they lock installations and pin all logins first, in one
     // order for all.
-    const refused = batch.some(isAboutEntity) ? await pinLogins(trx, batch.flatMap(entityOf)) : new Set<number>();
+    const refused = batch.some(isAboutEntity)
+      ? await pinLogins(trx, batch.flatMap(entityOf))
+      : new Set<number>();
     // All transactions lock in this order: the table of installations, pinned logins, jobs,
     // installations, workers.
     const storedJobs: StoredJobs = new Map();
-    const stated = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : []));
+    const stated = batch.flatMap((delivery, index) =>
+      isJobDelivery(delivery) ? [{ ...statementOf(delivery), delivery, index }] : [],
+    );
     for (const round of splitByRunner(stated)) {
       round.sort((a, b) => a.index - b.index);
       const deliveries = round.map(({ delivery }) => delivery);
@@ -47,9 +55,13 @@ export async function recordDeliveries(
         outcomes[round[nth]?.index ?? -1] = row.outcome;
       }
     }
-    const others = batch.flatMap((delivery, index) => (isJobDelivery(delivery) ? [] : [{ delivery, index }]));
+    const others = batch.flatMap((delivery, index) =>
+      isJobDelivery(delivery) ? [] : [{ delivery, index }],
+    );
     const deliveries = others.map(({ delivery }) => delivery);
-    for (const [nth, outcome] of (await storeOtherDeliveries(trx, deliveries, { pools, refused })).entries()) {
+    for (const [nth, outcome] of (
+      await storeOtherDeliveries(trx, deliveries, { pools, refused })
+    ).entries()) {
       outcomes[others[nth]?.index ?? -1] = outcome;
     }
     await bindRunners(trx, stated, storedJobs, pools);
@@ -61,13 +73,15 @@ export async function recordDeliveries(
  * The delivery writes installations outside of the statement for jobs: an installation, a name, or
  * a waiting job in passing.
  */
-const isAboutEntity = ({ parsed }: DeliveryToRecord): boolean => parsed.kind !== 'job' && parsed.kind !== 'noted';
+const isAboutEntity = ({ parsed }: DeliveryToRecord): boolean =>
+  parsed.kind !== 'job' && parsed.kind !== 'noted';
 
 /**
  * The entity with this login, by the delivery. Not one that lost the App: it may have lost its name
  * since.
  */
 function entityOf({ parsed }: DeliveryToRecord): NamedEntity[] {
-  const isOfUse = parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);
+  const isOfUse =
+    parsed.kind !== 'noted' && !(parsed.kind === 'installation' && parsed.statement.isDeleted);
   return isOfUse && parsed.entity !== null ? [parsed.entity] : [];
 }

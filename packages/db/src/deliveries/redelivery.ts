@@ -19,7 +19,11 @@ export interface FailedDelivery extends LoggedDelivery {
  * Remembers failed deliveries; of a known one the newest attempt counts. A new one is due at once.
  * Returns how many were new.
  */
-export async function rememberFailedDeliveries(db: Kysely<Database>, appId: number, failed: readonly FailedDelivery[]): Promise<number> {
+export async function rememberFailedDeliveries(
+  db: Kysely<Database>,
+  appId: number,
+  failed: readonly FailedDelivery[],
+): Promise<number> {
   if (failed.length === 0) return 0;
   // Sorted, so that two that write the same rows wait for each other instead of deadlocking.
   const sorted = failed.toSorted((a, b) => (a.guid < b.guid ? -1 : 1));
@@ -55,7 +59,11 @@ const UNRESOLVED = {
  * Resolves deliveries that arrived: the log says so (`delivered`) and they were not found missing
  * here, or their row is here. A replay's row counts only for those found missing. Returns how many.
  */
-export async function resolveDeliveries(db: Kysely<Database>, appId: number, delivered: readonly string[]): Promise<number> {
+export async function resolveDeliveries(
+  db: Kysely<Database>,
+  appId: number,
+  delivered: readonly string[],
+): Promise<number> {
   const { rows } = await sql`
     update unresolved_deliveries u set resolved_at = now()
     where app_id = ${appId} and resolved_at is null and (
@@ -65,7 +73,9 @@ export async function resolveDeliveries(db: Kysely<Database>, appId: number, del
   await sql`
     delete from unresolved_deliveries
     where app_id = ${appId} and resolved_at is not null
-      and (last_requested_at is null or last_requested_at < now() - interval '1 minute')`.execute(db);
+      and (last_requested_at is null or last_requested_at < now() - interval '1 minute')`.execute(
+    db,
+  );
   return rows.length;
 }
 
@@ -104,9 +114,15 @@ const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 t
 const waitsForSuccess = sql`requested_delivery_id is distinct from delivery_id and last_status_code <> 400`;
 
 /** True if any delivery of the App was asked for in the last `ms` milliseconds. */
-export async function wasAskedFor(db: Kysely<Database>, appId: number, ms: number): Promise<boolean> {
+export async function wasAskedFor(
+  db: Kysely<Database>,
+  appId: number,
+  ms: number,
+): Promise<boolean> {
   const { rows } = await sql`
-    select from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - ${milliseconds(ms)} limit 1`.execute(db);
+    select from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - ${milliseconds(ms)} limit 1`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 
@@ -114,10 +130,15 @@ export async function wasAskedFor(db: Kysely<Database>, appId: number, ms: numbe
  * True while deliveries of the App wait for their next request that a success would request at
  * once.
  */
-export async function hasWaitingRedeliveries(db: Kysely<Database>, appId: number): Promise<boolean> {
+export async function hasWaitingRedeliveries(
+  db: Kysely<Database>,
+  appId: number,
+): Promise<boolean> {
   const { rows } = await sql`
     select from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and next_request_at > now() and ${waitsForSuccess} limit 1`.execute(db);
+    where app_id = ${appId} and resolved_at is null and next_request_at > now() and ${waitsForSuccess} limit 1`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 
@@ -134,10 +155,16 @@ export async function findProbe(db: Kysely<Database>, appId: number): Promise<Du
 }
 
 /** Which of these deliveries are being asked for already, or were until a moment ago. */
-export async function findRememberedDeliveries(db: Kysely<Database>, appId: number, guids: readonly string[]): Promise<Set<string>> {
+export async function findRememberedDeliveries(
+  db: Kysely<Database>,
+  appId: number,
+  guids: readonly string[],
+): Promise<Set<string>> {
   if (guids.length === 0) return new Set();
   const { rows } = await sql<{ guid: string }>`
-    select guid from unresolved_deliveries where app_id = ${appId} and guid = any(${guids}::text[])`.execute(db);
+    select guid from unresolved_deliveries where app_id = ${appId} and guid = any(${guids}::text[])`.execute(
+    db,
+  );
   return new Set(rows.map(({ guid }) => guid));
 }
 
@@ -145,7 +172,11 @@ export async function findRememberedDeliveries(db: Kysely<Database>, appId: numb
  * Requests deliveries that our events lack, even if GitHub calls them successful: at once, and
  * until their rows are here.
  */
-export async function askForMissingDeliveries(db: Kysely<Database>, appId: number, missing: readonly FailedDelivery[]): Promise<void> {
+export async function askForMissingDeliveries(
+  db: Kysely<Database>,
+  appId: number,
+  missing: readonly FailedDelivery[],
+): Promise<void> {
   await rememberFailedDeliveries(db, appId, missing);
   await sql`
     update unresolved_deliveries set missing_here = true, resolved_at = null,
@@ -210,10 +241,16 @@ export async function recordRedeliveryRequest(
 }
 
 /** Whether more of the App's deliveries are due than these. */
-export async function hasDueBeside(db: Kysely<Database>, appId: number, guids: readonly string[]): Promise<boolean> {
+export async function hasDueBeside(
+  db: Kysely<Database>,
+  appId: number,
+  guids: readonly string[],
+): Promise<boolean> {
   const { rows } = await sql`
     select from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and next_request_at <= now() and guid <> all(${guids}::text[]) limit 1`.execute(db);
+    where app_id = ${appId} and resolved_at is null and next_request_at <= now() and guid <> all(${guids}::text[]) limit 1`.execute(
+    db,
+  );
   return rows.length > 0;
 }
 

@@ -8,7 +8,10 @@ import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 
 const POOL = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
-const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { acme: {} } }) };
+const pools = {
+  version: 1,
+  document: poolsDocument.parse({ pools: [POOL], entities: { acme: {} } }),
+};
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 const APP = 41;
 
@@ -25,7 +28,13 @@ const installation = (action: string, day: number, more: JsonObject = {}) =>
   deliveryToRecord(
     'installation',
     examplePayload('installation', action, {
-      installation: { id: 31, account: ACME, suspended_at: null, updated_at: `2026-01-0${day}T00:00:00Z`, ...more },
+      installation: {
+        id: 31,
+        account: ACME,
+        suspended_at: null,
+        updated_at: `2026-01-0${day}T00:00:00Z`,
+        ...more,
+      },
     }),
   );
 
@@ -34,11 +43,20 @@ const repositories = (action: 'added' | 'removed', more: JsonObject = {}) =>
   deliveryToRecord(
     'installation_repositories',
     examplePayload('installation_repositories', action, {
-      installation: { id: 31, account: ACME, suspended_at: null, updated_at: '2026-01-02T00:00:00Z', ...more },
+      installation: {
+        id: 31,
+        account: ACME,
+        suspended_at: null,
+        updated_at: '2026-01-02T00:00:00Z',
+        ...more,
+      },
     }),
   );
 
-const asNew = (known: DeliveryToRecord, guid: string = crypto.randomUUID()): DeliveryToRecord => ({ ...known, guid });
+const asNew = (known: DeliveryToRecord, guid: string = crypto.randomUUID()): DeliveryToRecord => ({
+  ...known,
+  guid,
+});
 
 describe('a body that comes again', () => {
   let database: TestDatabase;
@@ -48,14 +66,23 @@ describe('a body that comes again', () => {
   });
   afterAll(() => database.drop());
   beforeEach(async () => {
-    for (const table of ['jobs', 'installation_events', 'installations', 'unresolved_deliveries'] as const) {
+    for (const table of [
+      'jobs',
+      'installation_events',
+      'installations',
+      'unresolved_deliveries',
+    ] as const) {
       await database.db.deleteFrom(table).execute();
     }
   });
 
   const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
   const events = () =>
-    database.db.selectFrom('installation_events').select(['delivery_guid', 'outcome', 'payload']).orderBy('id').execute();
+    database.db
+      .selectFrom('installation_events')
+      .select(['delivery_guid', 'outcome', 'payload'])
+      .orderBy('id')
+      .execute();
 
   const KINDS = {
     'a new job': job('queued', 1),
@@ -67,21 +94,29 @@ describe('a body that comes again', () => {
     'a ping': deliveryToRecord('ping', examplePayload('ping', undefined)),
   };
 
-  test.each(Object.entries(KINDS))('under another GUID leaves a small row: %s (A4)', async (_kind, first) => {
-    await record(first);
-    const again = asNew(first);
-    expect(await record(again)).toEqual(['repeated_body']);
-    expect((await events()).slice(1)).toEqual([{ delivery_guid: again.guid, outcome: 'repeated_body', payload: {} }]);
-  });
+  test.each(Object.entries(KINDS))(
+    'under another GUID leaves a small row: %s (A4)',
+    async (_kind, first) => {
+      await record(first);
+      const again = asNew(first);
+      expect(await record(again)).toEqual(['repeated_body']);
+      expect((await events()).slice(1)).toEqual([
+        { delivery_guid: again.guid, outcome: 'repeated_body', payload: {} },
+      ]);
+    },
+  );
 
-  test.each(Object.entries(KINDS))('leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)', async (_kind, first) => {
-    await record(first);
-    await record(...Array.from({ length: 15 }, () => asNew(first)));
-    for (let nth = 0; nth < 10; nth++) await record(nth % 2 === 0 ? first : asNew(first));
-    expect(await events()).toHaveLength(20);
-    await record(...Array.from({ length: 30 }, () => asNew(first)));
-    expect(await events()).toHaveLength(20);
-  });
+  test.each(Object.entries(KINDS))(
+    'leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)',
+    async (_kind, first) => {
+      await record(first);
+      await record(...Array.from({ length: 15 }, () => asNew(first)));
+      for (let nth = 0; nth < 10; nth++) await record(nth % 2 === 0 ? first : asNew(first));
+      expect(await events()).toHaveLength(20);
+      await record(...Array.from({ length: 30 }, () => asNew(first)));
+      expect(await events()).toHaveLength(20);
+    },
+  );
 
   test('in one batch with the first of its kind is repeated too (B6)', async () => {
     const first = job('queued', 1);
@@ -118,19 +153,33 @@ describe('a body that comes again', () => {
   });
 
   test('under its own GUID is GitHub’s repetition, with the outcome it always had (A4)', async () => {
-    const all = [job('queued', 1), job('queued', 2, { labels: ['windows'] }), installation('created', 1)];
+    const all = [
+      job('queued', 1),
+      job('queued', 2, { labels: ['windows'] }),
+      installation('created', 1),
+    ];
     await record(...all);
-    expect(await record(...all)).toEqual(['job_already_exists', 'ignored_no_label', 'duplicate_delivery']);
+    expect(await record(...all)).toEqual([
+      'job_already_exists',
+      'ignored_no_label',
+      'duplicate_delivery',
+    ]);
   });
 
   test('of an installation takes nothing back that was said since (A11)', async () => {
     // Without an instant of its own, what is said counts as said when it arrives.
-    const suspended = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z', updated_at: null });
+    const suspended = installation('suspend', 2, {
+      suspended_at: '2026-01-02T00:00:00Z',
+      updated_at: null,
+    });
     await record(installation('created', 1));
     await record(suspended);
     await record(installation('unsuspend', 3, { updated_at: null }));
     expect(await record(asNew(suspended))).toEqual(['repeated_body']);
-    const { suspended_at: at } = await database.db.selectFrom('installations').select('suspended_at').executeTakeFirstOrThrow();
+    const { suspended_at: at } = await database.db
+      .selectFrom('installations')
+      .select('suspended_at')
+      .executeTakeFirstOrThrow();
     expect(at).toBeNull();
   });
 
@@ -139,7 +188,9 @@ describe('a body that comes again', () => {
     await record(added);
     await record(removed);
     await record(installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' }));
-    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(database.db);
+    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(
+      database.db,
+    );
     const state = async () => {
       const { rows } =
         await sql`select updated_at > listed_at as "hasChanged", suspended_at is not null as "isSuspended" from installations`.execute(
@@ -157,25 +208,38 @@ describe('a body that comes again', () => {
   test('of a repository has no more listings made than it leaves rows (E2)', async () => {
     const added = repositories('added');
     await record(added, ...Array.from({ length: 19 }, () => asNew(added)));
-    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(database.db);
+    await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(
+      database.db,
+    );
     await record(asNew(added));
-    const { rows } = await sql`select from installations where updated_at > listed_at`.execute(database.db);
+    const { rows } = await sql`select from installations where updated_at > listed_at`.execute(
+      database.db,
+    );
     expect(rows).toEqual([]);
   });
 
   test.each([
     ['stored by the version before, without a digest', { body_digest: null }],
-    ['written in other bytes, as in a form', { body_digest: '00000000-0000-4000-8000-000000000000' }],
-  ])('under its own GUID takes nothing back either, if its row was %s (A4, A11)', async (_how, stored) => {
-    // GitHub's unsuspension bears the instant of the suspension.
-    const suspended = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' });
-    await record(suspended);
-    await database.db.updateTable('installation_events').set(stored).execute();
-    await record(installation('unsuspend', 2));
-    expect(await record(suspended)).toEqual(['duplicate_delivery']);
-    const { suspended_at: at } = await database.db.selectFrom('installations').select('suspended_at').executeTakeFirstOrThrow();
-    expect(at).toBeNull();
-  });
+    [
+      'written in other bytes, as in a form',
+      { body_digest: '00000000-0000-4000-8000-000000000000' },
+    ],
+  ])(
+    'under its own GUID takes nothing back either, if its row was %s (A4, A11)',
+    async (_how, stored) => {
+      // GitHub's unsuspension bears the instant of the suspension.
+      const suspended = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' });
+      await record(suspended);
+      await database.db.updateTable('installation_events').set(stored).execute();
+      await record(installation('unsuspend', 2));
+      expect(await record(suspended)).toEqual(['duplicate_delivery']);
+      const { suspended_at: at } = await database.db
+        .selectFrom('installations')
+        .select('suspended_at')
+        .executeTakeFirstOrThrow();
+      expect(at).toBeNull();
+    },
+  );
 
   test('under the GUID of a lost statement does not keep that one from being applied (E1)', async () => {
     const earlier = installation('suspend', 1, { suspended_at: '2026-01-01T00:00:00Z' });
@@ -192,14 +256,18 @@ describe('a body that comes again', () => {
     expect(await record(asNew(installation('created', 1), guid))).toEqual(['ok']);
     expect(await record(asNew(job('queued', 1), guid))).toEqual(['job_stored']);
     expect(await record(asNew(job('waiting', 2), guid))).toEqual(['job_waiting']);
-    expect(await database.db.selectFrom('installations').select('installation_id').execute()).toHaveLength(1);
+    expect(
+      await database.db.selectFrom('installations').select('installation_id').execute(),
+    ).toHaveLength(1);
   });
 
   test('under a made-up event does not stand in the way of the real one', async () => {
     const real = installation('created', 1);
     await record(deliveryToRecord('made_up', JSON.parse(String(real.payload))));
     expect(await record(real)).toEqual(['ok']);
-    expect(await database.db.selectFrom('installations').select('installation_id').execute()).toHaveLength(1);
+    expect(
+      await database.db.selectFrom('installations').select('installation_id').execute(),
+    ).toHaveLength(1);
   });
 
   test('of the same text from another App is another delivery', async () => {

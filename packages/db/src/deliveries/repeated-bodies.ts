@@ -14,14 +14,17 @@ const MOST_EVENTS = 20;
  * For each of several deliveries: how many before it have the same body, and the GUID of the first.
  * For a select list with the window SAME_BODY.
  */
-export const AMONG_GIVEN = 'row_number() over same_body - 1 as nth, first_value(delivery_guid) over same_body as first_given';
+export const AMONG_GIVEN =
+  'row_number() over same_body - 1 as nth, first_value(delivery_guid) over same_body as first_given';
 export const SAME_BODY = 'window same_body as (partition by body_digest order by position)';
 
 /** Finds events with the body of `given`: by its job, or by the body alone. */
 export const SAID_OF_JOB = 'job_id = given.job_id and body_digest = given.body_digest';
-const SAID_OF_NO_JOB = 'given.job_id is null and job_id is null and body_digest = given.body_digest';
+const SAID_OF_NO_JOB =
+  'given.job_id is null and job_id is null and body_digest = given.body_digest';
 
-const eventsThat = (fit: string): string => `(select id, delivery_guid from installation_events where ${fit} limit ${MOST_EVENTS})`;
+const eventsThat = (fit: string): string =>
+  `(select id, delivery_guid from installation_events where ${fit} limit ${MOST_EVENTS})`;
 
 /**
  * GitHub's log has this GUID, so redelivery requests it until it has an event with this body. An

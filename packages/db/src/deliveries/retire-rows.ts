@@ -8,7 +8,11 @@ const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
 
 /** The id up to which events were retired; 0 before the first time. */
 export async function retiredUpTo(db: Kysely<Database>): Promise<number> {
-  const row = await db.selectFrom('retention_progress').select('reached_id').where('name', '=', EVENTS).executeTakeFirst();
+  const row = await db
+    .selectFrom('retention_progress')
+    .select('reached_id')
+    .where('name', '=', EVENTS)
+    .executeTakeFirst();
   return row?.reached_id ?? 0;
 }
 
@@ -38,7 +42,12 @@ export async function retireEvents(
   db: Kysely<Database>,
   { afterId, keepDays, batch }: { afterId: number; keepDays: number; batch: number },
 ): Promise<RetiredEvents> {
-  const { rows } = await sql<{ read: number; passed: number; reachedId: number | null; removed: number }>`
+  const { rows } = await sql<{
+    read: number;
+    passed: number;
+    reachedId: number | null;
+    removed: number;
+  }>`
     with next as materialized (
       select id, ${isKept} as is_kept, received_at < ${daysAgo(keepDays)} as is_old from ${sql.table(EVENTS)}
       where id > ${afterId} order by id limit ${batch}
@@ -73,16 +82,26 @@ const isOver = (keepDays: number) => sql`
  * Removes ended jobs unchanged for `keepDays`, the oldest first, at most `batch`. Returns how many;
  * fewer than `batch`: none is left.
  */
-export async function retireJobs(db: Kysely<Database>, { keepDays, batch }: { keepDays: number; batch: number }): Promise<number> {
+export async function retireJobs(
+  db: Kysely<Database>,
+  { keepDays, batch }: { keepDays: number; batch: number },
+): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from jobs where job_id = any (array(
-      select job_id from jobs j where ${isOver(keepDays)} order by j.created_at limit ${batch} for update of j skip locked))`.execute(db);
+      select job_id from jobs j where ${isOver(keepDays)} order by j.created_at limit ${batch} for update of j skip locked))`.execute(
+    db,
+  );
   return Number(numAffectedRows);
 }
 
 /** How many jobs `retireJobs` would remove, counted up to `limit`. */
-export async function countRetirableJobs(db: Kysely<Database>, { keepDays, limit }: { keepDays: number; limit: number }): Promise<number> {
+export async function countRetirableJobs(
+  db: Kysely<Database>,
+  { keepDays, limit }: { keepDays: number; limit: number },
+): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) from (select from jobs j where ${isOver(keepDays)} order by j.created_at limit ${limit}) retirable`.execute(db);
+    select count(*) from (select from jobs j where ${isOver(keepDays)} order by j.created_at limit ${limit}) retirable`.execute(
+    db,
+  );
   return rows[0]?.count ?? 0;
 }

@@ -24,7 +24,8 @@ const EVENT_BEGINS = NEW_JOB_PARAMETERS + 1;
 const EVENT_ENDS = EVENT_BEGINS + Object.keys(EVENT_COLUMNS).length;
 const event = `select ${asParameters(EVENT_COLUMNS, EVENT_BEGINS)}, 'webhook' as source, $${EVENT_ENDS}::text as outcome from written`;
 
-const STORE_NEW_JOB = preparedText(`with ${storingNewJob(`${isKnownInstallation} and ${isKnownName}`)}, appended as (
+const STORE_NEW_JOB =
+  preparedText(`with ${storingNewJob(`${isKnownInstallation} and ${isKnownName}`)}, appended as (
       ${appendingEvents(event, `$${EVENT_ENDS + 1}::jsonb`)}
     ) select job_id from written`);
 
@@ -34,9 +35,19 @@ const STORE_NEW_JOB = preparedText(`with ${storingNewJob(`${isKnownInstallation}
  * delivery: the job is known, no pool serves it, it has begun, or its installation or its entity's
  * name is not the known one.
  */
-export async function storeNewJob(db: Kysely<Database>, delivery: JobDelivery, pools: CurrentPools): Promise<Outcome | undefined> {
+export async function storeNewJob(
+  db: Kysely<Database>,
+  delivery: JobDelivery,
+  pools: CurrentPools,
+): Promise<Outcome | undefined> {
   const [facts] = foldJobStatements([statementOf(delivery)]);
-  if (facts === undefined || facts.status !== 'pending' || facts.runnerName !== null || facts.installationId === null) return undefined;
+  if (
+    facts === undefined ||
+    facts.status !== 'pending' ||
+    facts.runnerName !== null ||
+    facts.installationId === null
+  )
+    return undefined;
   const place = placeJob(pools.document, facts);
   if ('ignored' in place) return undefined;
   const [outcome] = jobOutcomes({ before: undefined, changed: true, place }, [facts.status]);

@@ -3,7 +3,12 @@ import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
 import { appendEvents } from '../events/installation-events.ts';
 import { compareBodies, type KnownBody } from './repeated-bodies.ts';
-import { type InstallationMention, noteInstallations, noteOtherRepositories, storeInstallations } from '../entities/installations.ts';
+import {
+  type InstallationMention,
+  noteInstallations,
+  noteOtherRepositories,
+  storeInstallations,
+} from '../entities/installations.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
@@ -26,7 +31,9 @@ export async function storeOtherDeliveries(
   await storeInstallations(
     trx,
     batch.flatMap(({ parsed, appId }, index) =>
-      parsed.kind === 'installation' && known[index]?.isKnown !== true ? [{ ...parsed.statement, appId }] : [],
+      parsed.kind === 'installation' && known[index]?.isKnown !== true
+        ? [{ ...parsed.statement, appId }]
+        : [],
     ),
   );
   await noteOtherRepositories(
@@ -41,25 +48,32 @@ export async function storeOtherDeliveries(
   const outcomes = batch.map((delivery, index) => outcomeOf(delivery, known[index], judging));
   await appendEvents(
     trx,
-    batch.flatMap(({ parsed, appId, guid, payload, payloadRepaired, bodyDigest, reduced }, index) => {
-      if (known[index]?.leavesRow === false) return [];
-      const { event, installationId, entity, repoId } = parsed;
-      const outcome = outcomes[index] ?? 'ok';
-      return {
-        source: 'webhook' as const,
-        event,
-        outcome,
-        appId,
-        installationId,
-        entity,
-        repoId,
-        jobId: parsed.kind === 'waiting_job' ? parsed.job.jobId : null,
-        deliveryGuid: guid,
-        payload: outcome === 'repeated_body' ? '{}' : reduced !== undefined && REDUCED.has(outcome) ? reduced() : payload,
-        payloadRepaired,
-        bodyDigest,
-      };
-    }),
+    batch.flatMap(
+      ({ parsed, appId, guid, payload, payloadRepaired, bodyDigest, reduced }, index) => {
+        if (known[index]?.leavesRow === false) return [];
+        const { event, installationId, entity, repoId } = parsed;
+        const outcome = outcomes[index] ?? 'ok';
+        return {
+          source: 'webhook' as const,
+          event,
+          outcome,
+          appId,
+          installationId,
+          entity,
+          repoId,
+          jobId: parsed.kind === 'waiting_job' ? parsed.job.jobId : null,
+          deliveryGuid: guid,
+          payload:
+            outcome === 'repeated_body'
+              ? '{}'
+              : reduced !== undefined && REDUCED.has(outcome)
+                ? reduced()
+                : payload,
+          payloadRepaired,
+          bodyDigest,
+        };
+      },
+    ),
   );
   return outcomes;
 }
@@ -72,7 +86,8 @@ const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(NOT_SERVED);
  * body leaves events.
  */
 function givenAgain({ parsed, appId }: DeliveryToRecord, known: KnownBody | undefined) {
-  if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.')) return [];
+  if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.'))
+    return [];
   return known?.isRepeated === true && known.leavesRow ? [{ ...parsed.statement, appId }] : [];
 }
 
@@ -83,7 +98,11 @@ function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
   return installationId === null ? [] : [{ appId, entity, installationId, statedAt: queuedAt }];
 }
 
-function outcomeOf({ parsed }: DeliveryToRecord, known: KnownBody | undefined, { pools: { document }, refused }: Judging): Outcome {
+function outcomeOf(
+  { parsed }: DeliveryToRecord,
+  known: KnownBody | undefined,
+  { pools: { document }, refused }: Judging,
+): Outcome {
   if (known?.isRepeated === true) return 'repeated_body';
   const isKnown = known?.isKnown === true;
   const isRefused = parsed.entity !== null && refused.has(parsed.entity.id);

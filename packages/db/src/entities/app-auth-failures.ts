@@ -15,7 +15,10 @@ export interface AppAuthFailure {
  * Appends an event that says why the App stopped working. It names no entity, because all entities
  * of the App are affected.
  */
-export async function recordAppAuthFailure(db: Kysely<Database>, failure: AppAuthFailure): Promise<void> {
+export async function recordAppAuthFailure(
+  db: Kysely<Database>,
+  failure: AppAuthFailure,
+): Promise<void> {
   const notFound = failure.httpStatus === 404;
   await db
     .insertInto('installation_events')

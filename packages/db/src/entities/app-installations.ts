@@ -10,7 +10,10 @@ export interface AppInstallation extends KnownInstallation {
 }
 
 /** Our rows of an App's installations, deleted ones included. */
-export async function findAppInstallations(db: Kysely<Database>, appId: number): Promise<AppInstallation[]> {
+export async function findAppInstallations(
+  db: Kysely<Database>,
+  appId: number,
+): Promise<AppInstallation[]> {
   const { rows } = await sql<AppInstallation>`
     select entity_id as "entityId", entity_type as "entityType", installation_id as "installationId", login, repository_selection as selection,
       suspended_at is not null as "isSuspended", deleted_at is not null as "isDeleted"
@@ -22,7 +25,10 @@ export async function findAppInstallations(db: Kysely<Database>, appId: number):
  * Stores GitHub's answers about installations, each with an event. They count from the moment of
  * asking, so a delivery of a later change wins.
  */
-export async function repairInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
+export async function repairInstallations(
+  trx: Transaction<Database>,
+  statements: readonly InstallationToStore[],
+): Promise<void> {
   if (statements.length === 0) return;
   const refused = await pinLogins(
     trx,

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { ACME, APP_IDS, CASES, install, OLD_INSTALLATION, OTHER, OWN } from '../scenes/installation-today.scene.ts';
+import {
+  ACME,
+  APP_IDS,
+  CASES,
+  install,
+  OLD_INSTALLATION,
+  OTHER,
+  OWN,
+} from '../scenes/installation-today.scene.ts';
 import { findJobsToLookUp } from '../jobs/jobs-to-look-up.ts';
 import { findDueRepositories, findInstallationByLogin } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';
@@ -42,7 +50,13 @@ async function putWork(app: number) {
     due_at: new Date(0),
   };
   await db.insertInto('repositories').values(repository).execute();
-  const unserved = { demand_key: idle.demand_key, entity_id: ACME, scope_repo_id: 0, k8s_pool: 'linux', worker_created_at: new Date() };
+  const unserved = {
+    demand_key: idle.demand_key,
+    entity_id: ACME,
+    scope_repo_id: 0,
+    k8s_pool: 'linux',
+    worker_created_at: new Date(),
+  };
   await db.insertInto('unserved_keys').values(unserved).execute();
   return { podName: idle.pod_name, demandKey: idle.demand_key };
 }
@@ -50,12 +64,20 @@ async function putWork(app: number) {
 const pools = examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] });
 
 beforeEach(async () => {
-  for (const table of ['jobs', 'workers', 'installations', 'pools_documents', 'unserved_keys', 'repositories'] as const)
+  for (const table of [
+    'jobs',
+    'workers',
+    'installations',
+    'pools_documents',
+    'unserved_keys',
+    'repositories',
+  ] as const)
     await database.db.deleteFrom(table).execute();
   await putPools(database.db, pools);
 });
 
-const itself = (found: readonly { appId: number; installationId: number }[]) => found.map((row) => [row.appId, row.installationId]);
+const itself = (found: readonly { appId: number; installationId: number }[]) =>
+  found.map((row) => [row.appId, row.installationId]);
 
 describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, serving) => {
   const expected = serving === undefined ? [] : [[serving, serving]];
@@ -68,28 +90,61 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
   test('in every sweep, and in none if nobody may ask', async () => {
     const { db } = database;
     const found = {
-      overdue: itself(await findOverdueWorkers(db, { readingsApartMs: 0, leniencyMs: 1, appIds: APP_IDS, limit: 9 })),
+      overdue: itself(
+        await findOverdueWorkers(db, {
+          readingsApartMs: 0,
+          leniencyMs: 1,
+          appIds: APP_IDS,
+          limit: 9,
+        }),
+      ),
       left: itself(await findLeftRegistrations(db, { graceMs: 0, appIds: APP_IDS, limit: 9 })),
       scopes: itself(await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds: APP_IDS })),
-      lookUps: itself(await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS })),
-      repositories: itself(await findDueRepositories(db, { most: 9, activeMs: 86_400_000, isActive: true, appIds: APP_IDS })),
+      lookUps: itself(
+        await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS }),
+      ),
+      repositories: itself(
+        await findDueRepositories(db, {
+          most: 9,
+          activeMs: 86_400_000,
+          isActive: true,
+          appIds: APP_IDS,
+        }),
+      ),
     };
-    expect(found).toEqual({ overdue: expected, left: expected, scopes: expected, lookUps: expected, repositories: expected });
+    expect(found).toEqual({
+      overdue: expected,
+      left: expected,
+      scopes: expected,
+      lookUps: expected,
+      repositories: expected,
+    });
   });
 
   test('in every task; where nobody may ask, GitHub is not asked before a worker is stopped', async () => {
     const { db } = database;
     const stop = await findWorkerToStop(db, work.podName, APP_IDS);
-    expect(stop).toMatchObject(serving === undefined ? { isRefused: true } : { isRefused: false, appId: serving, installationId: serving });
+    expect(stop).toMatchObject(
+      serving === undefined
+        ? { isRefused: true }
+        : { isRefused: false, appId: serving, installationId: serving },
+    );
     const provision = await findWorkerToProvision(db, work.podName, APP_IDS);
-    expect(provision).toMatchObject({ appId: serving ?? rowsApp, installationId: serving ?? OLD_INSTALLATION });
+    expect(provision).toMatchObject({
+      appId: serving ?? rowsApp,
+      installationId: serving ?? OLD_INSTALLATION,
+    });
   });
 
   test('in the matching of demand', async () => {
     const { db } = database;
     await db.deleteFrom('workers').execute();
-    expect((await findDemand(db, APP_IDS)).map(({ installationId }) => installationId)).toEqual([serving ?? OLD_INSTALLATION]);
-    expect(await findWarmKeys(db, { lifetimeMs: 1, appIds: APP_IDS })).toHaveLength(expected.length);
+    expect((await findDemand(db, APP_IDS)).map(({ installationId }) => installationId)).toEqual([
+      serving ?? OLD_INSTALLATION,
+    ]);
+    expect(await findWarmKeys(db, { lifetimeMs: 1, appIds: APP_IDS })).toHaveLength(
+      expected.length,
+    );
   });
 
   // Neither has an App of its own: where two may be used, it is the one that was told of last.

@@ -29,9 +29,20 @@ const NAMED_AT = 'greatest(e.stated_at, e.login_stated_at)';
  * wins. Of two with one instant the second wins: GitHub states a suspension and its end within a
  * second. So callers leave out repeated deliveries.
  */
-export async function storeInstallations(trx: Transaction<Database>, statements: readonly InstallationToStore[]): Promise<void> {
+export async function storeInstallations(
+  trx: Transaction<Database>,
+  statements: readonly InstallationToStore[],
+): Promise<void> {
   const sorted = statements.toSorted((a, b) => a.entity.id - b.entity.id || a.appId - b.appId);
-  for (const { appId, entity, installationId, repositorySelection, suspendedAt, isDeleted, statedAt } of sorted) {
+  for (const {
+    appId,
+    entity,
+    installationId,
+    repositorySelection,
+    suspendedAt,
+    isDeleted,
+    statedAt,
+  } of sorted) {
     await sql`
       insert into installations as e (entity_id, app_id, installation_id, login, entity_type, repository_selection, suspended_at, deleted_at, stated_at)
       values (${entity.id}, ${appId}, ${installationId}, ${entity.login}, ${entity.type}, ${repositorySelection}, ${suspendedAt}::timestamptz,
@@ -99,8 +110,12 @@ export interface InstallationMention {
  * reinstallation, a new name. Such a row is dated 1970, so that any statement of GitHub about the
  * installation replaces it, except for a login stated later. Locks no row without news.
  */
-export async function noteInstallations(trx: Transaction<Database>, mentions: readonly InstallationMention[]): Promise<void> {
-  if (mentions.length > 0) await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
+export async function noteInstallations(
+  trx: Transaction<Database>,
+  mentions: readonly InstallationMention[],
+): Promise<void> {
+  if (mentions.length > 0)
+    await trx.executeQuery(CompiledQuery.raw(NOTE_INSTALLATIONS, [mentionsParameter(mentions)]));
 }
 
 /**

@@ -24,7 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => testDb.drop());
 beforeEach(async () => {
-  for (const table of ['login_pins', 'installations', 'installation_events', 'pools_documents'] as const) {
+  for (const table of [
+    'login_pins',
+    'installations',
+    'installation_events',
+    'pools_documents',
+  ] as const) {
     await db().deleteFrom(table).execute();
   }
 });
@@ -43,7 +48,11 @@ const install = (login: string, entityId: number, isDeleted = false) =>
     })
     .execute();
 const pins = async () => {
-  const rows = await db().selectFrom('login_pins').select(['login', 'entity_id']).orderBy('login').execute();
+  const rows = await db()
+    .selectFrom('login_pins')
+    .select(['login', 'entity_id'])
+    .orderBy('login')
+    .execute();
   return Object.fromEntries(rows.map((row) => [row.login, row.entity_id]));
 };
 const pin = (entities: Parameters<typeof pinLogins>[1]) =>
@@ -61,12 +70,21 @@ describe('logins that are pinned', () => {
     await install('hooli', 6);
     await install('umbrella', 7);
     const content = examplePools({ pools: [{ entities: ['Umbrella', 'hoo*'] }], entities });
-    const store = (digest: string) => storePoolsDocument(db(), { content, digest, loadedBy: 'test' });
+    const store = (digest: string) =>
+      storePoolsDocument(db(), { content, digest, loadedBy: 'test' });
     await store('one');
     expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
     // The pin stays, although the entity of that name is another one now.
-    await db().updateTable('installations').set({ login: 'renamed' }).where('entity_id', '=', 1).execute();
-    await db().updateTable('installations').set({ login: 'acme' }).where('entity_id', '=', 6).execute();
+    await db()
+      .updateTable('installations')
+      .set({ login: 'renamed' })
+      .where('entity_id', '=', 1)
+      .execute();
+    await db()
+      .updateTable('installations')
+      .set({ login: 'acme' })
+      .where('entity_id', '=', 6)
+      .execute();
     await store('two');
     expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
   });
@@ -87,7 +105,10 @@ describe('logins that are pinned', () => {
   });
 
   test('which a pool names as well; another entity under such a login is not refused, for it may use other pools', async () => {
-    const pools = [{ entities: ['Umbrella', 'hoo*'] }, { name: 'infra', repositories: ['Tyrell/infra'], runnerGroup: 'infra' }];
+    const pools = [
+      { entities: ['Umbrella', 'hoo*'] },
+      { name: 'infra', repositories: ['Tyrell/infra'], runnerGroup: 'infra' },
+    ];
     await putPools(db(), examplePools({ pools, entities: { '*': {} } }));
     const owners = [
       { id: 1, login: 'umbrella' },
@@ -107,7 +128,11 @@ describe('logins that are pinned', () => {
         .execute((trx) => repairInstallations(trx, [listed(id)]));
     }
     expect(await pins()).toEqual({ acme: 1 });
-    const events = await db().selectFrom('installation_events').select(['entity_id', 'outcome']).orderBy('id').execute();
+    const events = await db()
+      .selectFrom('installation_events')
+      .select(['entity_id', 'outcome'])
+      .orderBy('id')
+      .execute();
     expect(events).toEqual([
       { entity_id: 1, outcome: 'ok' },
       { entity_id: 2, outcome: 'refused_entity' },

@@ -12,7 +12,10 @@ import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
  * Call it before the transaction locks anything else. It keeps others from writing installations
  * until the transaction ends: the statement for jobs pins logins too, and would deadlock with us.
  */
-export async function pinLogins(trx: Transaction<Database>, entities: readonly NamedEntity[]): Promise<ReadonlySet<number>> {
+export async function pinLogins(
+  trx: Transaction<Database>,
+  entities: readonly NamedEntity[],
+): Promise<ReadonlySet<number>> {
   await lockInstallations(trx);
   if (entities.length === 0) return new Set();
   const { rows } = await sql<{ id: number; owner: number; isListed: boolean }>`

@@ -10,7 +10,11 @@ export interface EventToAppend {
   readonly outcome: Outcome;
   readonly appId: number | null;
   readonly installationId: number | null;
-  readonly entity: { readonly type: EntityType; readonly id: number; readonly login: string } | null;
+  readonly entity: {
+    readonly type: EntityType;
+    readonly id: number;
+    readonly login: string;
+  } | null;
   readonly repoId: number | null;
   readonly jobId: number | null;
   readonly deliveryGuid: string | null;
@@ -22,10 +26,22 @@ export interface EventToAppend {
 }
 
 /** Appends events, in their order. */
-export async function appendEvents(trx: Transaction<Database>, events: readonly EventToAppend[]): Promise<void> {
+export async function appendEvents(
+  trx: Transaction<Database>,
+  events: readonly EventToAppend[],
+): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map((event) => ({ ...toRow(event), source: event.source, outcome: event.outcome }));
-  await trx.executeQuery(CompiledQuery.raw(APPEND_EVENTS, [JSON.stringify(rows), jsonArray(events.map(({ payload }) => payload))]));
+  const rows = events.map((event) => ({
+    ...toRow(event),
+    source: event.source,
+    outcome: event.outcome,
+  }));
+  await trx.executeQuery(
+    CompiledQuery.raw(APPEND_EVENTS, [
+      JSON.stringify(rows),
+      jsonArray(events.map(({ payload }) => payload)),
+    ]),
+  );
 }
 
 /** The columns of an event as `toRow` gives them. */
@@ -46,7 +62,9 @@ export const EVENT_COLUMNS = {
 export const EVENT_NAMES = Object.keys(EVENT_COLUMNS).join(', ');
 
 /** An event before it is stored. */
-export function toRow(event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>): Record<keyof typeof EVENT_COLUMNS, unknown> {
+export function toRow(
+  event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>,
+): Record<keyof typeof EVENT_COLUMNS, unknown> {
   return {
     event: event.event,
     app_id: event.appId,
@@ -71,7 +89,8 @@ export const appendingEvents = (events: string, payload: string): string => `
     select source, outcome, ${EVENT_NAMES}, ${payload} from (${events}) events`;
 
 /** The payload of the event at `position`, from 1, in the parameter of `jsonArray`. */
-export const payloadOf = (payloads: `$${number}`): string => `${payloads}::jsonb -> (position - 1)::integer`;
+export const payloadOf = (payloads: `$${number}`): string =>
+  `${payloads}::jsonb -> (position - 1)::integer`;
 
 /**
  * Payloads are JSON already. In one JSON array nothing needs escaping, and a prepared statement
@@ -79,14 +98,19 @@ export const payloadOf = (payloads: `$${number}`): string => `${payloads}::jsonb
  * received bytes pass unchanged.
  */
 export function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
-  const parts = payloads.flatMap((payload, index) => [index === 0 ? OPEN : COMMA, bytesOf(payload)]);
+  const parts = payloads.flatMap((payload, index) => [
+    index === 0 ? OPEN : COMMA,
+    bytesOf(payload),
+  ]);
   return Buffer.concat([VERSION, ...(parts.length === 0 ? [OPEN] : parts), CLOSE]);
 }
 
 /** The same for one payload by itself. */
-export const jsonValue = (payload: string | Buffer): Buffer => Buffer.concat([VERSION, bytesOf(payload)]);
+export const jsonValue = (payload: string | Buffer): Buffer =>
+  Buffer.concat([VERSION, bytesOf(payload)]);
 
-const bytesOf = (payload: string | Buffer): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);
+const bytesOf = (payload: string | Buffer): Buffer =>
+  typeof payload === 'string' ? Buffer.from(payload) : payload;
 
 const VERSION = Buffer.of(1);
 const OPEN = Buffer.from('[');
@@ -116,7 +140,13 @@ export interface LoggedDelivery {
  * a replay. It counts only with `countsReplays`, where GitHub calls the delivery successful.
  */
 export const isArrivalOf = (
-  log: { guid: string; event: string; action: string; installationId: string; repositoryId: string },
+  log: {
+    guid: string;
+    event: string;
+    action: string;
+    installationId: string;
+    repositoryId: string;
+  },
   countsReplays: RawBuilder<boolean>,
 ) => sql`
   e.delivery_guid = ${sql.ref(log.guid)} and e.source = 'webhook'
@@ -124,7 +154,13 @@ export const isArrivalOf = (
   and (e.installation_id = ${sql.ref(log.installationId)}) is not false and (e.repo_id = ${sql.ref(log.repositoryId)}) is not false
   and (e.outcome <> 'repeated_body' or ${countsReplays})`;
 
-const GIVEN = { guid: 'd.guid', event: 'd.event', action: 'd.action', installationId: 'd.installationId', repositoryId: 'd.repositoryId' };
+const GIVEN = {
+  guid: 'd.guid',
+  event: 'd.event',
+  action: 'd.action',
+  installationId: 'd.installationId',
+  repositoryId: 'd.repositoryId',
+};
 
 /** The GUIDs of the deliveries that reached us. `countsReplays` as in `isArrivalOf`. */
 export async function findStoredDeliveries(

@@ -16,16 +16,29 @@ describe('gauges of what all services share (H5)', () => {
   });
   afterAll(() => database.drop());
   beforeEach(async () => {
-    await sql`truncate jobs, workers, demand_keys, breakers, registration_budgets, installations, pools_documents`.execute(db());
-    await putPools(db(), examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }], entities: { Acme: {}, '*': {} } }));
+    await sql`truncate jobs, workers, demand_keys, breakers, registration_budgets, installations, pools_documents`.execute(
+      db(),
+    );
+    await putPools(
+      db(),
+      examplePools({
+        pools: [{}, { name: 'gpu', labels: ['gpu'] }],
+        entities: { Acme: {}, '*': {} },
+      }),
+    );
   });
 
   /** The values of a gauge, by the values of its labels. */
   const read = async (gauge: SharedGauge): Promise<Record<string, number>> => {
     const samples = (await readSharedState(db())).filter((sample) => sample.gauge === gauge);
-    return Object.fromEntries(samples.map(({ labels, value }) => [Object.values(labels).join(), value]));
+    return Object.fromEntries(
+      samples.map(({ labels, value }) => [Object.values(labels).join(), value]),
+    );
   };
-  const putKey = (demandKey: number, more: { wait_reason?: string; waiting: number; unassigned: number }) =>
+  const putKey = (
+    demandKey: number,
+    more: { wait_reason?: string; waiting: number; unassigned: number },
+  ) =>
     db()
       .insertInto('demand_keys')
       .values({
@@ -45,7 +58,11 @@ describe('gauges of what all services share (H5)', () => {
     await putJob(db(), { entity_id: 5, entity_name: 'globex', installation_id: 55 });
     await putJob(db(), { wants_worker: false, status: 'running' });
     await putKey(held.demand_key, { wait_reason: 'at_pool_cap', waiting: 2, unassigned: 1 });
-    expect(await read('paddock_jobs_waiting')).toEqual({ 'gpu,none': 0, 'linux,none': 1, 'linux,at_pool_cap': 2 });
+    expect(await read('paddock_jobs_waiting')).toEqual({
+      'gpu,none': 0,
+      'linux,none': 1,
+      'linux,at_pool_cap': 2,
+    });
     expect(await read('paddock_workers_lacking')).toEqual({ gpu: 0, linux: 1 });
   });
 
@@ -60,9 +77,17 @@ describe('gauges of what all services share (H5)', () => {
     // Of the entity whose job is not the longest waiting one.
     const idle = { status: 'running', registered_at: minutesAgo(2) } as const;
     await putWorker(db(), idle);
-    expect(await read('paddock_oldest_waiting_job_seconds')).toEqual({ gpu: 0, linux: expect.closeTo(600, -1) });
+    expect(await read('paddock_oldest_waiting_job_seconds')).toEqual({
+      gpu: 0,
+      linux: expect.closeTo(600, -1),
+    });
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 0 });
-    await putWorker(db(), { ...idle, entity_id: 5, entity_name: 'globex', stopping_at: minutesAgo(1) });
+    await putWorker(db(), {
+      ...idle,
+      entity_id: 5,
+      entity_name: 'globex',
+      stopping_at: minutesAgo(1),
+    });
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 0 });
     await putWorker(db(), { ...idle, entity_id: 5, entity_name: 'globex' });
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 1 });
@@ -71,11 +96,21 @@ describe('gauges of what all services share (H5)', () => {
   test('workers by what they do; those that have ended are none', async () => {
     await putWorker(db());
     await putWorker(db(), { status: 'running' });
-    await putWorker(db(), { status: 'running', assigned_at: minutesAgo(1), stopping_at: minutesAgo(1) });
+    await putWorker(db(), {
+      status: 'running',
+      assigned_at: minutesAgo(1),
+      stopping_at: minutesAgo(1),
+    });
     await putWorker(db(), { status: 'running', stopping_at: minutesAgo(1) });
     await putWorker(db(), { status: 'completed', completed_at: minutesAgo(1) });
     const none = { 'gpu,starting': 0, 'gpu,idle': 0, 'gpu,busy': 0, 'gpu,stopping': 0 };
-    expect(await read('paddock_workers')).toEqual({ ...none, 'linux,starting': 1, 'linux,idle': 1, 'linux,busy': 1, 'linux,stopping': 1 });
+    expect(await read('paddock_workers')).toEqual({
+      ...none,
+      'linux,starting': 1,
+      'linux,idle': 1,
+      'linux,busy': 1,
+      'linux,stopping': 1,
+    });
   });
 
   test('open breakers, by what they guard; failures that opened none are not counted', async () => {
@@ -104,7 +139,11 @@ describe('gauges of what all services share (H5)', () => {
     const logins = ['acme', 'globex', 'initech'];
     await db()
       .insertInto('installations')
-      .values(logins.map((login, index) => Object.assign({ login, entity_id: index + 1, installation_id: index }, installation)))
+      .values(
+        logins.map((login, index) =>
+          Object.assign({ login, entity_id: index + 1, installation_id: index }, installation),
+        ),
+      )
       .execute();
     const later = minutesAgo(-30);
     const budgets = [
@@ -116,8 +155,15 @@ describe('gauges of what all services share (H5)', () => {
     await db().insertInto('registration_budgets').values(budgets).execute();
     expect(await read('paddock_registration_budget_remaining')).toEqual({ acme: 40, '*': 20 });
     expect(await read('paddock_registrations_paused')).toEqual({ '*': 1 });
-    await putPools(db(), examplePools({ pools: [], entities: { acme: {}, 'id:1': {}, 'id:3': {} } }));
-    expect(await read('paddock_registration_budget_remaining')).toEqual({ 'id:1': 40, '*': 30, 'id:3': 20 });
+    await putPools(
+      db(),
+      examplePools({ pools: [], entities: { acme: {}, 'id:1': {}, 'id:3': {} } }),
+    );
+    expect(await read('paddock_registration_budget_remaining')).toEqual({
+      'id:1': 40,
+      '*': 30,
+      'id:3': 20,
+    });
   });
 
   test('the gauge shows an older schema, also where its tables cannot be read', async () => {
@@ -127,7 +173,9 @@ describe('gauges of what all services share (H5)', () => {
       return metrics.registry.metrics();
     };
     expect(await scrape()).toContain('\npaddock_migration_needed 0\n');
-    await sql`update schema_migration set name = '0' || name where name = (select max(name) from schema_migration)`.execute(db());
+    await sql`update schema_migration set name = '0' || name where name = (select max(name) from schema_migration)`.execute(
+      db(),
+    );
     await sql`alter table demand_keys rename to demand_keys_away`.execute(db());
     const text = await scrape();
     await sql`alter table demand_keys_away rename to demand_keys`.execute(db());
@@ -153,8 +201,11 @@ describe('gauges of what all services share (H5)', () => {
 
   /** How many pages one reading takes. */
   async function readBuffers(): Promise<number> {
-    type Plan = { 'QUERY PLAN': [{ Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }] };
-    const { rows } = await sql<Plan>`explain (analyze, buffers, format json) ${sharedState}`.execute(db());
+    type Plan = {
+      'QUERY PLAN': [{ Plan: Record<'Shared Hit Blocks' | 'Shared Read Blocks', number> }];
+    };
+    const { rows } =
+      await sql<Plan>`explain (analyze, buffers, format json) ${sharedState}`.execute(db());
     const plan = rows[0]?.['QUERY PLAN'][0].Plan;
     return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
   }

@@ -6,7 +6,10 @@ import type { Database } from '../schema/tables.ts';
 
 /** Gauges of shared rows: every replica of every service reads the same values. */
 const SHARED = {
-  paddock_jobs_waiting: { help: 'Jobs that wait for a runner, by pool and what holds their workers back', labels: ['pool', 'reason'] },
+  paddock_jobs_waiting: {
+    help: 'Jobs that wait for a runner, by pool and what holds their workers back',
+    labels: ['pool', 'reason'],
+  },
   paddock_oldest_waiting_job_seconds: {
     help: 'How long the longest waiting job of a pool has been known; 0 if none waits',
     labels: ['pool'],
@@ -15,8 +18,14 @@ const SHARED = {
     help: '1 if an idle worker that could take it stands beside the longest waiting job of a pool: GitHub does not assign it',
     labels: ['pool'],
   },
-  paddock_workers: { help: 'Workers that have not ended, by pool and what they do', labels: ['pool', 'state'] },
-  paddock_workers_lacking: { help: 'Workers that waiting jobs lack and that are held back, by pool', labels: ['pool'] },
+  paddock_workers: {
+    help: 'Workers that have not ended, by pool and what they do',
+    labels: ['pool', 'state'],
+  },
+  paddock_workers_lacking: {
+    help: 'Workers that waiting jobs lack and that are held back, by pool',
+    labels: ['pool'],
+  },
   paddock_breakers_open: {
     help: 'Breakers that hold back new workers or let one try, by what they guard (`entity_in_pool`: one entity there), its pool if it has one, and what failed',
     labels: ['subject', 'pool', 'reason'],
@@ -34,7 +43,9 @@ const SHARED = {
 export type SharedGauge = keyof typeof SHARED;
 
 const SCHEMA = {
-  paddock_migration_needed: { help: '1 while the schema of the database is older than this service: run `pnpm db:migrate`' },
+  paddock_migration_needed: {
+    help: '1 while the schema of the database is older than this service: run `pnpm db:migrate`',
+  },
 } satisfies DeclaredGauges;
 
 /**
@@ -43,5 +54,7 @@ const SCHEMA = {
 export function declareSharedGauges(metrics: Metrics, db: Kysely<Database>): void {
   metrics.readings(SHARED, () => readSharedState(db));
   // In a statement of its own: with an older schema the other one may fail.
-  metrics.readings(SCHEMA, async () => [{ gauge: 'paddock_migration_needed', labels: {}, value: Number(await isMigrationNeeded(db)) }]);
+  metrics.readings(SCHEMA, async () => [
+    { gauge: 'paddock_migration_needed', labels: {}, value: Number(await isMigrationNeeded(db)) },
+  ]);
 }

@@ -14,7 +14,11 @@ export interface FittingRun {
  * no label that it was not registered with. Longest waiting first; one more than `limit` means that
  * there are more.
  */
-export async function findFittingRuns(db: Kysely<Database>, podName: string, limit: number): Promise<FittingRun[]> {
+export async function findFittingRuns(
+  db: Kysely<Database>,
+  podName: string,
+  limit: number,
+): Promise<FittingRun[]> {
   const { rows } = await sql<FittingRun>`
     select j.run_id as "runId", max(j.repo_full_name) as "repoFullName", json_agg(j.job_id order by j.job_id) as "jobIds"
     from workers w join jobs j on j.entity_id = w.entity_id

@@ -66,7 +66,10 @@ const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
  * The jobs to look up now: those that are due, and the oldest that a worker with an unexplained end
  * may have run.
  */
-export async function findJobsToLookUp(db: Kysely<Database>, { batch, perKey, secondLookMs, appIds }: LookUpQuery): Promise<JobToLookUp[]> {
+export async function findJobsToLookUp(
+  db: Kysely<Database>,
+  { batch, perKey, secondLookMs, appIds }: LookUpQuery,
+): Promise<JobToLookUp[]> {
   const { rows } = await sql<JobToLookUp>`
     with due as (
       -- Left out here and not below: jobs without a usable App would fill the batch.
@@ -115,7 +118,10 @@ export interface JoblessEnd {
  * Takes workers of one entity in one pool only, so that its transaction always locks in one order.
  * Returns them and wakes the matcher; none: no more are left, or they have changed.
  */
-export async function endAnsweredGraces(trx: Transaction<Database>, perKey: number): Promise<JoblessEnd[]> {
+export async function endAnsweredGraces(
+  trx: Transaction<Database>,
+  perKey: number,
+): Promise<JoblessEnd[]> {
   const { rows } = await sql<JoblessEnd>`
     with answered as (
       select ends.pod_name, ends.k8s_pool, ends.entity_id

@@ -54,8 +54,10 @@ const ofRunner = (column: string): string =>
     when excluded.runner_name = e.runner_name then ${filledIn(column)} else e.${column} end`;
 const ofEnd = (column: string): string =>
   `case when ${isEarlierEnd} then coalesce(excluded.${column}, e.${column}) else ${filledIn(column)} end`;
-const ofPlace = (column: string): string => `case when ${isMoved} then excluded.${column} else e.${column} end`;
-const whileDemanded = (column: string): string => `case when not ${clearsDemand} then e.${column} end`;
+const ofPlace = (column: string): string =>
+  `case when ${isMoved} then excluded.${column} else e.${column} end`;
+const whileDemanded = (column: string): string =>
+  `case when not ${clearsDemand} then e.${column} end`;
 
 // Each column that a statement can change, and its new value.
 const placement: Moves = {
@@ -186,7 +188,13 @@ export const STORING_JOBS = `
 
 /** The values of $1 and $2 in STORING_JOBS. */
 export const jobParameters = (jobs: readonly JobToStore[], poolsVersion: number): unknown[] => [
-  JSON.stringify(jobs.map((job) => ({ ...statedColumns(job), closed_pools: job.closedPools, naming_pools: job.namingPools }))),
+  JSON.stringify(
+    jobs.map((job) => ({
+      ...statedColumns(job),
+      closed_pools: job.closedPools,
+      naming_pools: job.namingPools,
+    })),
+  ),
   poolsVersion,
 ];
 
@@ -220,7 +228,13 @@ const STORE_JOBS = preparedText(`with ${STORING_JOBS}
     from stored`);
 
 /** Stores statements of jobs, and nothing else. */
-export async function storeJobs(trx: Transaction<Database>, jobs: readonly JobToStore[], poolsVersion: number): Promise<StoredJob[]> {
-  const { rows } = await trx.executeQuery<StoredJob>(CompiledQuery.raw(STORE_JOBS, jobParameters(jobs, poolsVersion)));
+export async function storeJobs(
+  trx: Transaction<Database>,
+  jobs: readonly JobToStore[],
+  poolsVersion: number,
+): Promise<StoredJob[]> {
+  const { rows } = await trx.executeQuery<StoredJob>(
+    CompiledQuery.raw(STORE_JOBS, jobParameters(jobs, poolsVersion)),
+  );
   return rows;
 }

@@ -35,7 +35,11 @@ const isRevived = sql`(l.kind = 'requeued' and j.status = 'failed')`;
  * sighting, demand that is back, an end. Leaves a row alone that changed since it was read. Returns
  * the ids of the changed rows.
  */
-export async function noteLookUps(trx: Transaction<Database>, notes: readonly LookUpNote[], looks: NextLooks): Promise<Set<number>> {
+export async function noteLookUps(
+  trx: Transaction<Database>,
+  notes: readonly LookUpNote[],
+  looks: NextLooks,
+): Promise<Set<number>> {
   const { secondLookMs, longestLookMs } = looks;
   const rows = notes.map(({ jobId, status, revision, verdict }) => ({
     job_id: jobId,
@@ -79,7 +83,10 @@ export async function noteLookUps(trx: Transaction<Database>, notes: readonly Lo
  * GitHub does not show the repository of these jobs. Appends an event that says so, at most once a
  * day for each job.
  */
-export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly JobToLookUp[]): Promise<void> {
+export async function noteHiddenRepository(
+  db: Kysely<Database>,
+  jobs: readonly JobToLookUp[],
+): Promise<void> {
   const rows = jobs.map((job) => ({
     app_id: job.appId,
     installation_id: job.installationId,
@@ -109,7 +116,11 @@ export async function noteHiddenRepository(db: Kysely<Database>, jobs: readonly 
  * first. GitHub's silence begins with the first question since its last answer. Jobs whose call had
  * to wait stay due.
  */
-export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly number[], waitMs: number): Promise<void> {
+export async function postponeLookUps(
+  db: Kysely<Database>,
+  jobIds: readonly number[],
+  waitMs: number,
+): Promise<void> {
   await sql`
     update jobs set lookup_due_at = now() + ${milliseconds(waitMs)},
       unanswered_since = case when ${isUnanswered} then unanswered_since else now() end
@@ -126,7 +137,10 @@ export async function postponeLookUps(db: Kysely<Database>, jobIds: readonly num
 export const isUnanswered = sql`(unanswered_since is not null and (looked_up_at is null or looked_up_at < unanswered_since))`;
 
 /** Makes jobs due for a look-up now. */
-export async function askForLookUps(db: Kysely<Database>, jobIds: readonly number[]): Promise<void> {
+export async function askForLookUps(
+  db: Kysely<Database>,
+  jobIds: readonly number[],
+): Promise<void> {
   if (jobIds.length === 0) return;
   await sql`
     update jobs set lookup_due_at = now()

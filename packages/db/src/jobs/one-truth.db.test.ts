@@ -19,10 +19,12 @@ describe('what the deliveries of a job come to', () => {
   afterAll(() => database.drop());
   beforeEach(() => clear());
 
-  const record = (batch: readonly DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);
+  const record = (batch: readonly DeliveryToRecord[]) =>
+    recordDeliveries(database.db, batch, pools);
 
   async function clear() {
-    for (const table of ['jobs', 'workers', 'installation_events', 'installations'] as const) await database.db.deleteFrom(table).execute();
+    for (const table of ['jobs', 'workers', 'installation_events', 'installations'] as const)
+      await database.db.deleteFrom(table).execute();
   }
 
   async function begin({ lives }: Deliveries) {
@@ -57,7 +59,11 @@ describe('what the deliveries of a job come to', () => {
    */
   async function truth() {
     const jobs = await rows();
-    const workers = await database.db.selectFrom('workers').select(['pod_name', 'assigned_job_id', 'status']).orderBy('pod_name').execute();
+    const workers = await database.db
+      .selectFrom('workers')
+      .select(['pod_name', 'assigned_job_id', 'status'])
+      .orderBy('pod_name')
+      .execute();
     const installations = await database.db
       .selectFrom('installations')
       .select(['entity_id', 'app_id', 'installation_id', 'login'])
@@ -80,7 +86,9 @@ describe('what the deliveries of a job come to', () => {
           const after = await rows();
           expectWrittenIfChanged(before, after);
           for (const [index, row] of before.entries()) {
-            expect(RANK[after[index]?.status ?? 'pending']).toBeGreaterThanOrEqual(RANK[row.status]);
+            expect(RANK[after[index]?.status ?? 'pending']).toBeGreaterThanOrEqual(
+              RANK[row.status],
+            );
             expect(!row.wants_worker && after[index]?.wants_worker).toBe(false);
           }
           before = after;
@@ -109,7 +117,10 @@ describe('what the deliveries of a job come to', () => {
 });
 
 /** `revision` moves with whatever else does, and with nothing. */
-function expectWrittenIfChanged(before: readonly Selectable<JobsTable>[], after: readonly Selectable<JobsTable>[]): void {
+function expectWrittenIfChanged(
+  before: readonly Selectable<JobsTable>[],
+  after: readonly Selectable<JobsTable>[],
+): void {
   const untouched = { updated_at: 0, revision: 0 };
   for (const [index, row] of before.entries()) {
     const now = after[index] ?? row;

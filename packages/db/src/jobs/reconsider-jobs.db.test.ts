@@ -10,20 +10,43 @@ import { recordDeliveries } from '../deliveries/record-deliveries.ts';
 import { reconsiderJobs } from './reconsider-jobs.ts';
 
 const small = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
-const before = { version: 1, document: poolsDocument.parse({ pools: [small], entities: { '*': {} } }) };
+const before = {
+  version: 1,
+  document: poolsDocument.parse({ pools: [small], entities: { '*': {} } }),
+};
 const after = {
   version: 2,
-  document: poolsDocument.parse({ pools: [small, { ...small, name: 'big', labels: ['windows'] }], entities: { '*': {} } }),
+  document: poolsDocument.parse({
+    pools: [small, { ...small, name: 'big', labels: ['windows'] }],
+    entities: { '*': {} },
+  }),
 };
 
-const deliver = (db: TestDatabase['db'], action: 'queued' | 'completed', id: number, label: string, guid = `guid-${id}-${action}`) => {
-  const body = examplePayload('workflow_job', action, { workflow_job: { id, labels: [label] }, repository: { private: true } });
+const deliver = (
+  db: TestDatabase['db'],
+  action: 'queued' | 'completed',
+  id: number,
+  label: string,
+  guid = `guid-${id}-${action}`,
+) => {
+  const body = examplePayload('workflow_job', action, {
+    workflow_job: { id, labels: [label] },
+    repository: { private: true },
+  });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
   const payload = JSON.stringify(body);
   const reduced = () => reduceJobPayload(body, payload.length);
   const digest = bodyDigest({ appId: 41, event: 'workflow_job' }, payload);
-  const delivery = { guid, appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest, reduced };
+  const delivery = {
+    guid,
+    appId: 41,
+    parsed,
+    payload,
+    payloadRepaired: false,
+    bodyDigest: digest,
+    reduced,
+  };
   return recordDeliveries(db, [delivery], before);
 };
 
@@ -59,11 +82,30 @@ describe('reconsiderJobs', () => {
       .orderBy('job_id')
       .execute();
     expect(jobs).toEqual([
-      { job_id: 2, k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41, delivery_guid: 'guid-2-queued' },
+      {
+        job_id: 2,
+        k8s_pool: 'big',
+        pools_version: 2,
+        wants_worker: true,
+        app_id: 41,
+        delivery_guid: 'guid-2-queued',
+      },
       expect.objectContaining({ job_id: 5, k8s_pool: 'small', pools_version: 1 }),
-      { job_id: 6, k8s_pool: 'big', pools_version: 2, wants_worker: true, app_id: 41, delivery_guid: 'guid-6-queued' },
+      {
+        job_id: 6,
+        k8s_pool: 'big',
+        pools_version: 2,
+        wants_worker: true,
+        app_id: 41,
+        delivery_guid: 'guid-6-queued',
+      },
     ]);
-    const events = await db.selectFrom('installation_events').select(['source', 'outcome']).where('job_id', '=', 2).orderBy('id').execute();
+    const events = await db
+      .selectFrom('installation_events')
+      .select(['source', 'outcome'])
+      .where('job_id', '=', 2)
+      .orderBy('id')
+      .execute();
     expect(events.slice(0, 2)).toEqual([
       { source: 'webhook', outcome: 'ignored_no_label' },
       { source: 'reconciler', outcome: 'job_stored' },

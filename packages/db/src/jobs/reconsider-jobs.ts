@@ -15,11 +15,19 @@ const PAGE = 500;
  * the usual statement, with an event each. Returns how many have another pool now. Safe to run
  * twice, or in two processes at once.
  */
-export async function reconsiderJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
+export async function reconsiderJobs(
+  db: Kysely<Database>,
+  pools: CurrentPools,
+  hours: number,
+): Promise<number> {
   return (await replaceWaitingJobs(db, pools)) + (await placeIgnoredJobs(db, pools, hours));
 }
 
-async function placeIgnoredJobs(db: Kysely<Database>, pools: CurrentPools, hours: number): Promise<number> {
+async function placeIgnoredJobs(
+  db: Kysely<Database>,
+  pools: CurrentPools,
+  hours: number,
+): Promise<number> {
   const oldest = await newestIdBefore(db, hours);
   let before = Number.MAX_SAFE_INTEGER;
   let placed = 0;
@@ -44,7 +52,9 @@ interface IgnoredEvent {
  */
 async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    select id from installation_events where received_at < now() - ${hours} * interval '1 hour' order by id desc limit 1`.execute(db);
+    select id from installation_events where received_at < now() - ${hours} * interval '1 hour' order by id desc limit 1`.execute(
+    db,
+  );
   return rows[0]?.id ?? 0;
 }
 
@@ -52,7 +62,11 @@ async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<numb
  * Queued jobs that were ignored, without any later statement, newest first. A replay does not count
  * as one, and a late or repeated `queued` does not undo the job's beginning.
  */
-async function findIgnoredJobs(db: Kysely<Database>, after: number, before: number): Promise<readonly IgnoredEvent[]> {
+async function findIgnoredJobs(
+  db: Kysely<Database>,
+  after: number,
+  before: number,
+): Promise<readonly IgnoredEvent[]> {
   const { rows } = await sql<IgnoredEvent>`
     select id, app_id as "appId", delivery_guid as guid, payload from installation_events event
     where id > ${after} and id < ${before} and event = 'workflow_job.queued' and app_id is not null
@@ -67,10 +81,16 @@ interface PlacedEvent extends IgnoredEvent {
   readonly job: JobStatement;
 }
 
-async function recordPlaced(db: Kysely<Database>, events: readonly IgnoredEvent[], pools: CurrentPools): Promise<number> {
+async function recordPlaced(
+  db: Kysely<Database>,
+  events: readonly IgnoredEvent[],
+  pools: CurrentPools,
+): Promise<number> {
   const placed = events.flatMap((event): PlacedEvent[] => {
     const parsed = parseDelivery('workflow_job', event.payload);
-    return parsed.kind === 'job' && !('ignored' in placeJob(pools.document, parsed.job)) ? [{ ...event, job: parsed.job }] : [];
+    return parsed.kind === 'job' && !('ignored' in placeJob(pools.document, parsed.job))
+      ? [{ ...event, job: parsed.job }]
+      : [];
   });
   if (placed.length === 0) return 0;
   const findings = placed.map(({ job, appId, guid, payload }) => ({

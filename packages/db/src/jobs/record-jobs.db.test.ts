@@ -4,7 +4,17 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { fc } from '@paddock/testing/random-cases';
 import type { Insertable } from 'kysely';
 import type { Database } from '../schema/tables.ts';
-import { ORG, pools, at, queued, running, completed, foreign, RUNNING_WORKER, factsOf } from '../scenes/job-statements.scene.ts';
+import {
+  ORG,
+  pools,
+  at,
+  queued,
+  running,
+  completed,
+  foreign,
+  RUNNING_WORKER,
+  factsOf,
+} from '../scenes/job-statements.scene.ts';
 import { recordJobs } from './record-jobs.ts';
 
 describe('the statement that writes jobs', () => {
@@ -14,14 +24,21 @@ describe('the statement that writes jobs', () => {
   });
   afterAll(() => database.drop());
   beforeEach(async () => {
-    for (const table of ['jobs', 'workers', 'installations'] as const) await database.db.deleteFrom(table).execute();
+    for (const table of ['jobs', 'workers', 'installations'] as const)
+      await database.db.deleteFrom(table).execute();
   });
 
-  const record = (...statements: DeliveredStatement[]) => database.db.transaction().execute((trx) => recordJobs(trx, statements, pools));
-  const job = async (jobId = 900) => database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
+  const record = (...statements: DeliveredStatement[]) =>
+    database.db.transaction().execute((trx) => recordJobs(trx, statements, pools));
+  const job = async (jobId = 900) =>
+    database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
   const facts = async () => factsOf(await job());
   const worker = async (name: string) =>
-    database.db.selectFrom('workers').selectAll().where('pod_name', '=', name).executeTakeFirstOrThrow();
+    database.db
+      .selectFrom('workers')
+      .selectAll()
+      .where('pod_name', '=', name)
+      .executeTakeFirstOrThrow();
   const addWorker = (name: string, more: Partial<Insertable<Database['workers']>> = {}) =>
     database.db
       .insertInto('workers')
@@ -66,10 +83,17 @@ describe('the statement that writes jobs', () => {
     await record(running);
     await record(completed);
     const expected = await facts();
-    expect(expected).toMatchObject({ status: 'completed', wants_worker: false, conclusion: 'success', k8s_pod: 'pdk-aaaaaa-small-1' });
+    expect(expected).toMatchObject({
+      status: 'completed',
+      wants_worker: false,
+      conclusion: 'success',
+      k8s_pod: 'pdk-aaaaaa-small-1',
+    });
 
     const extra = fc.array(fc.constantFrom(queued, running, completed), { maxLength: 4 });
-    const order = extra.chain((more) => fc.shuffledSubarray([queued, running, completed, ...more], { minLength: 3 + more.length }));
+    const order = extra.chain((more) =>
+      fc.shuffledSubarray([queued, running, completed, ...more], { minLength: 3 + more.length }),
+    );
     const cuts = fc.array(fc.boolean(), { minLength: 8, maxLength: 8 });
     await fc.assert(
       fc
@@ -94,7 +118,11 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ status: 'completed', wants_worker: false });
     await record(queued);
     await record(running);
-    expect(await job()).toMatchObject({ status: 'completed', wants_worker: false, completed_at: at('10:05:00') });
+    expect(await job()).toMatchObject({
+      status: 'completed',
+      wants_worker: false,
+      completed_at: at('10:05:00'),
+    });
   });
 
   test('what Paddock failed and GitHub completed stays failed, is filled in once, and is marked as misjudged (A6)', async () => {
@@ -103,18 +131,41 @@ describe('the statement that writes jobs', () => {
     const results = await record(completed);
     expect(results.get(900)).toMatchObject({ before: 'failed', changed: true });
     const filled = await job();
-    expect(filled).toMatchObject({ status: 'failed', misjudged: true, conclusion: 'success', runner_name: 'pdk-aaaaaa-small-1' });
-    await record({ ...completed, conclusion: 'failure', completedAt: at('11:00:00').toISOString(), runnerName: 'other' });
+    expect(filled).toMatchObject({
+      status: 'failed',
+      misjudged: true,
+      conclusion: 'success',
+      runner_name: 'pdk-aaaaaa-small-1',
+    });
+    await record({
+      ...completed,
+      conclusion: 'failure',
+      completedAt: at('11:00:00').toISOString(),
+      runnerName: 'other',
+    });
     expect(await job()).toEqual(filled);
   });
 
   test('a demand that GitHub confirmed again outlives a repeated in_progress and ends with a new one (A6)', async () => {
     await record(queued, running);
-    await database.db.updateTable('jobs').set({ wants_worker: true, requeues: 1, seen_queued_at: new Date() }).execute();
+    await database.db
+      .updateTable('jobs')
+      .set({ wants_worker: true, requeues: 1, seen_queued_at: new Date() })
+      .execute();
     await record(running);
     expect(await job()).toMatchObject({ wants_worker: true, status: 'running' });
-    await record({ ...running, runnerName: 'pdk-aaaaaa-small-2', runnerId: 6, startedAt: at('11:00:00').toISOString() });
-    expect(await job()).toMatchObject({ wants_worker: false, seen_queued_at: null, runner_name: 'pdk-aaaaaa-small-2', runner_id: 6 });
+    await record({
+      ...running,
+      runnerName: 'pdk-aaaaaa-small-2',
+      runnerId: 6,
+      startedAt: at('11:00:00').toISOString(),
+    });
+    expect(await job()).toMatchObject({
+      wants_worker: false,
+      seen_queued_at: null,
+      runner_name: 'pdk-aaaaaa-small-2',
+      runner_id: 6,
+    });
     await record(running);
     expect(await job()).toMatchObject({ wants_worker: false, runner_name: 'pdk-aaaaaa-small-2' });
   });
@@ -146,7 +197,12 @@ describe('the statement that writes jobs', () => {
   test('a job that fits no pool gets a row with the pool of the worker that runs it, and its end is stored too (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { assigned_at: at('09:59:00') });
     const results = await record({ ...running, ...foreign });
-    expect(results.get(900)).toEqual({ before: undefined, changed: true, place: { ignored: 'ignored_no_label' }, isMisused: false });
+    expect(results.get(900)).toEqual({
+      before: undefined,
+      changed: true,
+      place: { ignored: 'ignored_no_label' },
+      isMisused: false,
+    });
     expect(await job()).toMatchObject({
       status: 'running',
       wants_worker: false,
@@ -154,9 +210,16 @@ describe('the statement that writes jobs', () => {
       k8s_image: 'runner:9',
       scope_repo_id: 0,
     });
-    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({ assigned_job_id: 900, assigned_at: at('09:59:00') });
+    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({
+      assigned_job_id: 900,
+      assigned_at: at('09:59:00'),
+    });
     await record({ ...completed, ...foreign });
-    expect(await job()).toMatchObject({ status: 'completed', conclusion: 'success', k8s_pod: 'pdk-aaaaaa-small-1' });
+    expect(await job()).toMatchObject({
+      status: 'completed',
+      conclusion: 'success',
+      k8s_pod: 'pdk-aaaaaa-small-1',
+    });
   });
 
   test('labels that no index could hold are cut in the row, and are no reason to refuse the job (B7, B9)', async () => {
@@ -169,7 +232,10 @@ describe('the statement that writes jobs', () => {
   });
 
   test('a job that fits no pool and runs elsewhere gets no row; one that has a row is moved although its pool has gone', async () => {
-    expect((await record({ ...completed, ...foreign })).get(900)).toMatchObject({ changed: false, before: undefined });
+    expect((await record({ ...completed, ...foreign })).get(900)).toMatchObject({
+      changed: false,
+      before: undefined,
+    });
     expect(await job()).toBeUndefined();
     await record(queued);
     await record({ ...completed, ...foreign });
@@ -179,10 +245,16 @@ describe('the statement that writes jobs', () => {
   test('a worker of another entity or another repository is not bound, whatever its name (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { entity_id: 12 });
     await record(running);
-    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({ assigned_job_id: null, revision: 0 });
+    expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({
+      assigned_job_id: null,
+      revision: 0,
+    });
     await addWorker('pdk-aaaaaa-small-2', { scope_repo_id: 22 });
     await record({ ...completed, runnerName: 'pdk-aaaaaa-small-2' });
-    expect(await worker('pdk-aaaaaa-small-2')).toMatchObject({ assigned_job_id: null, revision: 0 });
+    expect(await worker('pdk-aaaaaa-small-2')).toMatchObject({
+      assigned_job_id: null,
+      revision: 0,
+    });
     expect(await job()).toMatchObject({ k8s_pod: null });
     await addWorker('pdk-aaaaaa-small-3', { scope_repo_id: 21 });
     await record({ ...running, jobId: 901, runnerName: 'pdk-aaaaaa-small-3' });
@@ -221,6 +293,8 @@ describe('the statement that writes jobs', () => {
     await record(...statements);
     const rows = await database.db.selectFrom('jobs').select(['status', 'k8s_pod']).execute();
     expect(rows).toHaveLength(12);
-    expect(rows.every(({ status, k8s_pod: pod }) => status === 'completed' && pod !== null)).toBe(true);
+    expect(rows.every(({ status, k8s_pod: pod }) => status === 'completed' && pod !== null)).toBe(
+      true,
+    );
   });
 });

@@ -14,13 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => testDb.drop());
 beforeEach(async () => {
-  for (const table of ['jobs', 'pools_documents', 'installation_events'] as const) await testDb.db.deleteFrom(table).execute();
+  for (const table of ['jobs', 'pools_documents', 'installation_events'] as const)
+    await testDb.db.deleteFrom(table).execute();
 });
 
 const LINUX = { name: 'linux', labels: ['linux'] };
 
 /** Puts pools in force; with the version that jobs are placed under. */
-async function configure(...pools: readonly { name: string; labels: string[]; publicRepositories?: boolean }[]) {
+async function configure(
+  ...pools: readonly { name: string; labels: string[]; publicRepositories?: boolean }[]
+) {
   await putPools(testDb.db, examplePools({ pools }));
   const current = await currentPoolsDocument(testDb.db);
   if (current === undefined) throw new Error('There is no pools document.');
@@ -32,7 +35,11 @@ const queue = async (given: Parameters<typeof putJob>[1] = {}) => {
   return (await putJob(testDb.db, { pools_version: version, ...given })).job_id;
 };
 const places = async () => {
-  const rows = await testDb.db.selectFrom('jobs').select(['job_id', 'k8s_pool']).orderBy('job_id').execute();
+  const rows = await testDb.db
+    .selectFrom('jobs')
+    .select(['job_id', 'k8s_pool'])
+    .orderBy('job_id')
+    .execute();
   return rows.map((row) => [row.job_id, row.k8s_pool]);
 };
 /** The events that say why a job waits somewhere else now (P5). */
@@ -54,7 +61,10 @@ describe('waiting jobs after a change of the pools (B4)', () => {
   test('go to the pool that serves them now, and an event says so (A5, P5)', async () => {
     await configure(LINUX);
     const job = await queue();
-    const pools = await configure({ ...LINUX, labels: ['linux', 'x64'] }, { name: 'better', labels: ['linux'] });
+    const pools = await configure(
+      { ...LINUX, labels: ['linux', 'x64'] },
+      { name: 'better', labels: ['linux'] },
+    );
     expect(await replaceWaitingJobs(testDb.db, pools)).toBe(1);
     expect(await places()).toEqual([[job, 'better']]);
     expect(await moves()).toEqual([
@@ -71,10 +81,15 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     await configure(LINUX);
     await queue();
     const before = await rows();
-    expect(await replaceWaitingJobs(testDb.db, await configure(LINUX, { name: 'gpu', labels: ['gpu'] }))).toBe(0);
+    expect(
+      await replaceWaitingJobs(testDb.db, await configure(LINUX, { name: 'gpu', labels: ['gpu'] })),
+    ).toBe(0);
     expect(await rows()).toEqual(before);
     const pools = await configure({ name: 'other', labels: ['linux'] });
-    const moved = await Promise.all([replaceWaitingJobs(testDb.db, pools), replaceWaitingJobs(testDb.db, pools)]);
+    const moved = await Promise.all([
+      replaceWaitingJobs(testDb.db, pools),
+      replaceWaitingJobs(testDb.db, pools),
+    ]);
     expect(moved.toSorted()).toEqual([0, 1]);
     expect(await moves()).toHaveLength(1);
   });
@@ -95,7 +110,13 @@ describe('waiting jobs after a change of the pools (B4)', () => {
       const payload = JSON.stringify({ repository: { private: isPrivate } });
       await testDb.db
         .insertInto('installation_events')
-        .values({ source: 'webhook', event: 'workflow_job.queued', outcome: 'job_stored', job_id: job, payload })
+        .values({
+          source: 'webhook',
+          event: 'workflow_job.queued',
+          outcome: 'job_stored',
+          job_id: job,
+          payload,
+        })
         .execute();
     }
     await replaceWaitingJobs(testDb.db, await configure(LINUX));
@@ -120,8 +141,11 @@ describe('waiting jobs after a change of the pools (B4)', () => {
 
   test('are all found, page by page, while they move away', async () => {
     await configure(LINUX);
-    for (let n = 0; n < 1_100; n += 1) await queue({ created_at: new Date(1_700_000_000_000 + (n % 7)) });
-    expect(await replaceWaitingJobs(testDb.db, await configure({ name: 'other', labels: ['linux'] }))).toBe(1_100);
+    for (let n = 0; n < 1_100; n += 1)
+      await queue({ created_at: new Date(1_700_000_000_000 + (n % 7)) });
+    expect(
+      await replaceWaitingJobs(testDb.db, await configure({ name: 'other', labels: ['linux'] })),
+    ).toBe(1_100);
   });
 
   test('wake the matcher (A7)', async () => {
@@ -139,7 +163,10 @@ describe('waiting jobs after a change of the pools (B4)', () => {
         if (wakes === 1) replaceWaitingJobs(db, pools).catch(reject);
         else resolve();
       };
-      listen({ config, channels: [queueEventChannel(schema)], onWake, onError: reject }, stop.signal).catch(reject);
+      listen(
+        { config, channels: [queueEventChannel(schema)], onWake, onError: reject },
+        stop.signal,
+      ).catch(reject);
     });
     stop.abort();
     expect(wakes).toBe(2);

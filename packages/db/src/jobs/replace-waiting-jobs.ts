@@ -14,7 +14,10 @@ const PAGE = 500;
  * statement. Leaves jobs that have begun, and jobs that a newer document has placed. Each move has
  * an event with both places. Returns how many moved.
  */
-export async function replaceWaitingJobs(db: Kysely<Database>, { document, version }: CurrentPools): Promise<number> {
+export async function replaceWaitingJobs(
+  db: Kysely<Database>,
+  { document, version }: CurrentPools,
+): Promise<number> {
   let after: Cursor = { demandKey: 0, createdAt: '-infinity', jobId: 0 };
   let moved = 0;
   for (;;) {
@@ -22,9 +25,12 @@ export async function replaceWaitingJobs(db: Kysely<Database>, { document, versi
     const elsewhere = jobs.flatMap((job): Move[] => {
       const entity = { id: job.entityId, login: job.login, type: job.entityType };
       const place = replaceJob(document, { ...job, entity });
-      return place === undefined ? [] : [{ from: job, ...jobToStore(document, { ...job, ...UNSAID, entity }, place), place }];
+      return place === undefined
+        ? []
+        : [{ from: job, ...jobToStore(document, { ...job, ...UNSAID, entity }, place), place }];
     });
-    if (elsewhere.length > 0) moved += await db.transaction().execute((trx) => move(trx, elsewhere, version));
+    if (elsewhere.length > 0)
+      moved += await db.transaction().execute((trx) => move(trx, elsewhere, version));
     const last = jobs.at(-1);
     if (last === undefined || jobs.length < PAGE) return moved;
     after = last;
@@ -36,7 +42,11 @@ interface Move extends JobToStore {
   readonly place: PlacedJob;
 }
 
-async function move(trx: Transaction<Database>, moves: readonly Move[], version: number): Promise<number> {
+async function move(
+  trx: Transaction<Database>,
+  moves: readonly Move[],
+  version: number,
+): Promise<number> {
   const stored = await storeJobs(trx, moves, version);
   const changed = new Set(stored.filter((job) => job.changed).map(({ jobId }) => jobId));
   const moved = moves.filter(({ facts }) => changed.has(facts.jobId));
@@ -107,7 +117,10 @@ interface WaitingRow extends Cursor {
 }
 
 /** A page of waiting jobs that an older document has placed, in the order of their index. */
-async function findWaitingJobs(db: Kysely<Database>, { after, version }: { after: Cursor; version: number }): Promise<WaitingRow[]> {
+async function findWaitingJobs(
+  db: Kysely<Database>,
+  { after, version }: { after: Cursor; version: number },
+): Promise<WaitingRow[]> {
   const { rows } = await sql<WaitingRow>`
     select j.demand_key as "demandKey", j.created_at::text as "createdAt", j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
       j.repo_id as "repoId", j.repo_full_name as "repoFullName", j.app_id as "appId", j.installation_id as "installationId",

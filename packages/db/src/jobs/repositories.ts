@@ -78,7 +78,10 @@ const isNamedLater = sql`(excluded.named_at > coalesce(known.named_at, known.act
  * Its name and owner come from the job that GitHub queued last, so that an old job brings no old
  * name back. Returns how many changed.
  */
-export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, everyMs }: RepositoryIntervals): Promise<number> {
+export async function noteActiveRepositories(
+  db: Kysely<Database>,
+  { activeMs, everyMs }: RepositoryIntervals,
+): Promise<number> {
   const { rows } = await sql`
     insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, noted_at, due_at)
     select distinct on (repo_id) repo_id, entity_id, app_id, repo_full_name, newest_at, queued, now(), newest_at + ${milliseconds(everyMs)}
@@ -105,7 +108,9 @@ export async function noteActiveRepositories(db: Kysely<Database>, { activeMs, e
 export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
   await sql`
     delete from repositories r where active_at < now() - interval '7 days'
-      and not exists (select from installations i where i.entity_id = r.entity_id and i.deleted_at is null)`.execute(db);
+      and not exists (select from installations i where i.entity_id = r.entity_id and i.deleted_at is null)`.execute(
+    db,
+  );
 }
 
 /**
@@ -191,15 +196,26 @@ export async function saveRepositoryListing(
  * GitHub did not answer for a repository: others come first. A wait that GitHub asked for does not
  * postpone it.
  */
-export async function postponeRepository(db: Kysely<Database>, repoId: number, { everyMs }: RepositoryIntervals): Promise<void> {
+export async function postponeRepository(
+  db: Kysely<Database>,
+  repoId: number,
+  { everyMs }: RepositoryIntervals,
+): Promise<void> {
   await sql`
     update repositories set due_at = now() + ${milliseconds(everyMs)}
-    where repo_id = ${repoId} and not ${isWaiting({ entityId: 'repositories.entity_id', appId: 'repositories.app_id' })}`.execute(db);
+    where repo_id = ${repoId} and not ${isWaiting({ entityId: 'repositories.entity_id', appId: 'repositories.app_id' })}`.execute(
+    db,
+  );
 }
 
 /** What is known of these jobs, by id. */
-export async function findKnownJobs(db: Kysely<Database>, jobIds: readonly number[]): Promise<Map<number, KnownJob>> {
+export async function findKnownJobs(
+  db: Kysely<Database>,
+  jobIds: readonly number[],
+): Promise<Map<number, KnownJob>> {
   const { rows } = await sql<KnownJob & { jobId: number }>`
-    select job_id as "jobId", status, wants_worker as "wantsWorker" from jobs where job_id = any(${jobIds}::bigint[])`.execute(db);
+    select job_id as "jobId", status, wants_worker as "wantsWorker" from jobs where job_id = any(${jobIds}::bigint[])`.execute(
+    db,
+  );
   return new Map(rows.map(({ jobId, ...job }) => [jobId, job]));
 }

@@ -1,6 +1,12 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
 import { storableLabels } from '@paddock/domain/pools/labels';
-import { type IgnoredJob, type PlacedJob, placeJob, poolsClosedTo, poolsNamingLogin } from '@paddock/domain/pools/place-job';
+import {
+  type IgnoredJob,
+  type PlacedJob,
+  placeJob,
+  poolsClosedTo,
+  poolsNamingLogin,
+} from '@paddock/domain/pools/place-job';
 import { admittingLogin, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 
 /**
@@ -24,15 +30,26 @@ export interface JobToStore {
 }
 
 /** A job's folded facts with all that a pools document says of them. */
-export function decideOn(document: PoolsDocument, facts: DeliveredStatement): JobToStore & { readonly decision: PlacedJob | IgnoredJob } {
+export function decideOn(
+  document: PoolsDocument,
+  facts: DeliveredStatement,
+): JobToStore & { readonly decision: PlacedJob | IgnoredJob } {
   const decision = placeJob(document, facts);
   const job = { ...jobToStore(document, facts, decision), decision };
   if (facts.runnerName === null) return job;
-  return { ...job, closedPools: poolsClosedTo(document, facts), namingPools: poolsNamingLogin(document, facts) };
+  return {
+    ...job,
+    closedPools: poolsClosedTo(document, facts),
+    namingPools: poolsNamingLogin(document, facts),
+  };
 }
 
 /** A job as the pools of `document` have decided about it. */
-export const jobToStore = (document: PoolsDocument, facts: DeliveredStatement, decision: PlacedJob | IgnoredJob): JobToStore =>
+export const jobToStore = (
+  document: PoolsDocument,
+  facts: DeliveredStatement,
+  decision: PlacedJob | IgnoredJob,
+): JobToStore =>
   'ignored' in decision
     ? { facts, place: undefined, byLogin: undefined }
     : { facts, place: decision, byLogin: admittingLogin(document, facts.entity, decision) };
@@ -67,7 +84,11 @@ export const STATED_COLUMNS = {
   by_login: 'text',
 } as const;
 
-export function statedColumns({ facts, place, byLogin }: JobToStore): Readonly<Record<keyof typeof STATED_COLUMNS, unknown>> {
+export function statedColumns({
+  facts,
+  place,
+  byLogin,
+}: JobToStore): Readonly<Record<keyof typeof STATED_COLUMNS, unknown>> {
   return {
     job_id: facts.jobId,
     status: facts.status,

@@ -44,8 +44,12 @@ export interface DoubtRules {
  * back jobs and those that run elsewhere, because their end may be lost. A held back job's next
  * look-up is as far away as the job was old at the last one.
  */
-export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules): Promise<DoubtfulJob[]> {
-  const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } = rules;
+export async function findDoubtfulJobs(
+  db: Kysely<Database>,
+  rules: DoubtRules,
+): Promise<DoubtfulJob[]> {
+  const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } =
+    rules;
   const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${milliseconds(stuckAfterMs)}, false)`;
   const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${milliseconds(firstLookMs)} and (j.looked_up_at is null
     or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${milliseconds(firstLookMs)}), ${milliseconds(longestLookMs)}) < now()))`;
@@ -99,7 +103,9 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
       c.doubt in ('unserved', 'worker_ended') and ${isUnended('j')} and j.recovery_attempts >= ${limit}
         and ${isUnanswered} and j.unanswered_since < now() - ${milliseconds(silenceMs)}
         and (c.doubt = 'worker_ended' or coalesce(j.queued_at, j.created_at) < now() - ${milliseconds(queuedAtMostMs)}) as "isLost"
-    from chosen c join jobs j using (job_id) order by j.created_at, j.job_id limit ${batch}`.execute(db);
+    from chosen c join jobs j using (job_id) order by j.created_at, j.job_id limit ${batch}`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -107,7 +113,10 @@ export async function findDoubtfulJobs(db: Kysely<Database>, rules: DoubtRules):
  * Makes the jobs due for a look-up and wakes the matcher; counts the recovery of stuck ones.
  * Returns their ids.
  */
-export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[]): Promise<number[]> {
+export async function recoverJobs(
+  db: Kysely<Database>,
+  jobs: readonly DoubtfulJob[],
+): Promise<number[]> {
   if (jobs.length === 0) return [];
   const { rows } = await sql<{ jobId: number }>`
     with ${lockedAsRead(jobs)}, recovered as (
@@ -116,7 +125,9 @@ export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJ
         recovered_at = case when l."isStuck" then now() else j.recovered_at end
       from locked l where j.job_id = l."jobId" and j.status = l.status returning j.job_id
     )
-    select job_id as "jobId", pg_notify(current_schema() || '_queue_event', 'jobs') from recovered`.execute(db);
+    select job_id as "jobId", pg_notify(current_schema() || '_queue_event', 'jobs') from recovered`.execute(
+    db,
+  );
   return rows.map(({ jobId }) => jobId);
 }
 
@@ -124,7 +135,11 @@ export async function recoverJobs(db: Kysely<Database>, jobs: readonly DoubtfulJ
  * Fails lost jobs. A look-up follows: if GitHub knows better, the job counts as misjudged. Returns
  * their ids.
  */
-export async function failLostJobs(db: Kysely<Database>, jobs: readonly DoubtfulJob[], message: string): Promise<number[]> {
+export async function failLostJobs(
+  db: Kysely<Database>,
+  jobs: readonly DoubtfulJob[],
+  message: string,
+): Promise<number[]> {
   if (jobs.length === 0) return [];
   const { rows } = await sql<{ jobId: number }>`
     with ${lockedAsRead(jobs)}
@@ -140,7 +155,12 @@ export async function failLostJobs(db: Kysely<Database>, jobs: readonly Doubtful
 const lockedAsRead = (jobs: readonly DoubtfulJob[]) => sql`
   given as (
     select * from jsonb_to_recordset(${JSON.stringify(
-      jobs.map(({ jobId, status, revision, doubt }) => ({ jobId, status, revision, isStuck: isStuck(doubt) })),
+      jobs.map(({ jobId, status, revision, doubt }) => ({
+        jobId,
+        status,
+        revision,
+        isStuck: isStuck(doubt),
+      })),
     )}::jsonb) as given("jobId" bigint, status status_enum, revision integer, "isStuck" boolean)
   ), locked as (
     select given.* from given join jobs j on j.job_id = given."jobId"
@@ -153,11 +173,16 @@ const isStuck = (doubt: Doubt): boolean => doubt === 'unserved' || doubt === 'wo
  * How many jobs stay stuck after `limit` recoveries, and how many of the last day were failed here
  * and completed by GitHub.
  */
-export async function countStuckJobs(db: Kysely<Database>, limit: number): Promise<{ stuck: number; misjudged: number }> {
+export async function countStuckJobs(
+  db: Kysely<Database>,
+  limit: number,
+): Promise<{ stuck: number; misjudged: number }> {
   const { rows } = await sql<{ stuck: number; misjudged: number }>`
     select (select count(*) from jobs j
         where recovery_attempts >= ${limit} and recovery_attempts > 0 and ${isUnended('j')}
           and not ${hasLiveRunner}) as stuck,
-      (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`.execute(db);
+      (select count(*) from jobs where misjudged and updated_at > now() - interval '1 day') as misjudged`.execute(
+    db,
+  );
   return rows[0] ?? { stuck: 0, misjudged: 0 };
 }

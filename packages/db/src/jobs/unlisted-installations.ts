@@ -28,7 +28,9 @@ export async function findUnlistedInstallations(
     where ${isUsable('installations', appIds)}
       and not ${isCallPaused({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
       and (listed_at is null or listed_at < updated_at or listed_at < now() - ${milliseconds(everyMs)})
-    order by listed_at >= updated_at nulls first, listed_at nulls first, entity_id limit ${most}`.execute(db);
+    order by listed_at >= updated_at nulls first, listed_at nulls first, entity_id limit ${most}`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -51,7 +53,8 @@ export async function noteListedRepositories(
   repositories: readonly ListedRepository[],
   activeMs: number,
 ): Promise<void> {
-  const isActive = (row: string) => sql`${sql.ref(`${row}.active_at`)} > now() - ${milliseconds(activeMs)}`;
+  const isActive = (row: string) =>
+    sql`${sql.ref(`${row}.active_at`)} > now() - ${milliseconds(activeMs)}`;
   await sql`
     with listing as (
       update installations set listed_at = ${now}::timestamptz where entity_id = ${entityId} and app_id = ${appId}

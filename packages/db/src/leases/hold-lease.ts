@@ -67,7 +67,12 @@ interface LeaseTerm {
  */
 function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
   const lost = new AbortController();
-  const end = () => lost.abort(new Error(`the lease ${name} has ended or could not be renewed, and belongs to whoever takes it now`));
+  const end = () =>
+    lost.abort(
+      new Error(
+        `the lease ${name} has ended or could not be renewed, and belongs to whoever takes it now`,
+      ),
+    );
   let timer: NodeJS.Timeout | undefined;
   const prolong = (from: number) => {
     clearTimeout(timer);
@@ -89,7 +94,12 @@ function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
 /** How soon the next renewal follows a failed one: perhaps only its connection was broken. */
 const RETRIES_PER_RENEWAL = 4;
 
-async function keepRenewing(options: HoldLeaseOptions, fence: number, term: LeaseTerm, working: AbortSignal): Promise<void> {
+async function keepRenewing(
+  options: HoldLeaseOptions,
+  fence: number,
+  term: LeaseTerm,
+  working: AbortSignal,
+): Promise<void> {
   const { db, name, leaseMs, renewMs, onError } = options;
   let waitMs = renewMs;
   while (!working.aborted) {

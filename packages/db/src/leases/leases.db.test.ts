@@ -21,12 +21,16 @@ beforeEach(async () => {
 const NAME = 'follow-pods';
 const LONG_MS = 60_000;
 const take = (holder: string, leaseMs = LONG_MS) => takeLease(database.db, NAME, holder, leaseMs);
-const expire = () => sql`update leases set expires_at = now() - interval '1 second'`.execute(database.db);
-const holder = async () => (await database.db.selectFrom('leases').select(['holder', 'fence']).execute())[0];
+const expire = () =>
+  sql`update leases set expires_at = now() - interval '1 second'`.execute(database.db);
+const holder = async () =>
+  (await database.db.selectFrom('leases').select(['holder', 'fence']).execute())[0];
 
 describe('a lease (A12)', () => {
   test('is taken by one of many that come at once', async () => {
-    const fences = await Promise.all(Array.from({ length: 10 }, (_, index) => take(`holder ${index}`)));
+    const fences = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => take(`holder ${index}`)),
+    );
     expect(fences.filter((fence) => fence !== undefined)).toEqual([1]);
   });
 
@@ -91,7 +95,9 @@ describe('holding a lease (A12)', () => {
   test('one of two works; when it stops, the other does', async () => {
     const running = new Set<string>();
     const stops = { one: new AbortController(), two: new AbortController() };
-    const holding = Object.entries(stops).map(([name, { signal }]) => holdLease(options(name), steadyWork(running, name), signal));
+    const holding = Object.entries(stops).map(([name, { signal }]) =>
+      holdLease(options(name), steadyWork(running, name), signal),
+    );
     await waitFor('one of them to work', () => running.size > 0);
     const [first] = running;
     expect(running.size).toBe(1);
@@ -107,7 +113,9 @@ describe('holding a lease (A12)', () => {
     const stop = new AbortController();
     const holding = holdLease(options('held'), steadyWork(running, 'held'), stop.signal);
     await waitFor('the work', () => running.has('held'));
-    await sql`update leases set holder = 'thief', fence = fence + 1, expires_at = now() + interval '1 minute'`.execute(database.db);
+    await sql`update leases set holder = 'thief', fence = fence + 1, expires_at = now() + interval '1 minute'`.execute(
+      database.db,
+    );
     const stolen = await holder();
     await waitFor('the end of the work', () => running.size === 0);
     await expire();
@@ -132,7 +140,11 @@ describe('holding a lease (A12)', () => {
     const running = new Set<string>();
     const errors: unknown[] = [];
     const stop = new AbortController();
-    const holding = holdLease({ ...options('silenced', errors), db: silenced.db }, steadyWork(running, 'silenced'), stop.signal);
+    const holding = holdLease(
+      { ...options('silenced', errors), db: silenced.db },
+      steadyWork(running, 'silenced'),
+      stop.signal,
+    );
     await waitFor('the work', () => running.has('silenced'));
     tunnel.replaceServer();
     await waitFor('the end of the work', () => running.size === 0);
@@ -146,7 +158,12 @@ describe('holding a lease (A12)', () => {
 
   test('a lease that took too long to be had is not worked under', async () => {
     const tunnel = await startTunnel(database.url);
-    const slow = connectDatabase({ url: tunnel.url, schema: database.schema, poolSize: 1, applicationName: 'slow' });
+    const slow = connectDatabase({
+      url: tunnel.url,
+      schema: database.schema,
+      poolSize: 1,
+      applicationName: 'slow',
+    });
     const stop = new AbortController();
     const fences: (number | undefined)[] = [];
     const work = async () => void fences.push((await holder())?.fence);
@@ -176,7 +193,11 @@ describe('holding a lease (A12)', () => {
     await waitFor('three runs', () => runs >= 3);
     stop.abort();
     await holding;
-    expect(errors.slice(0, 3)).toEqual([new Error('run 1'), new Error('run 2'), new Error('run 3')]);
+    expect(errors.slice(0, 3)).toEqual([
+      new Error('run 1'),
+      new Error('run 2'),
+      new Error('run 3'),
+    ]);
     expect(await take('another')).toBeGreaterThan(runs);
   });
 });

@@ -8,7 +8,12 @@ import { milliseconds } from '../milliseconds.ts';
  * Takes the lease if it is free or has expired. A holder that could not give its own back, because
  * PostgreSQL was away, takes it again at once. Returns the new fence; undefined: another holds it.
  */
-export async function takeLease(db: Kysely<Database>, name: string, holder: string, leaseMs: number): Promise<number | undefined> {
+export async function takeLease(
+  db: Kysely<Database>,
+  name: string,
+  holder: string,
+  leaseMs: number,
+): Promise<number | undefined> {
   const { rows } = await sql<{ fence: number }>`
     insert into leases as held (name, holder, fence, expires_at)
     values (${name}, ${holder}, 1, now() + ${milliseconds(leaseMs)})
@@ -20,7 +25,12 @@ export async function takeLease(db: Kysely<Database>, name: string, holder: stri
 }
 
 /** Prolongs a lease that this holder still has. False: another has it now. */
-export async function renewLease(db: Kysely<Database>, name: string, fence: number, leaseMs: number): Promise<boolean> {
+export async function renewLease(
+  db: Kysely<Database>,
+  name: string,
+  fence: number,
+  leaseMs: number,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('leases')
     .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })
@@ -34,7 +44,11 @@ export async function renewLease(db: Kysely<Database>, name: string, fence: numb
  * Gives a lease back, so that the next holder need not wait. The row stays, because its fence must
  * not start again.
  */
-export async function releaseLease(db: Kysely<Database>, name: string, fence: number): Promise<void> {
+export async function releaseLease(
+  db: Kysely<Database>,
+  name: string,
+  fence: number,
+): Promise<void> {
   await db
     .updateTable('leases')
     .set({ expires_at: sql`'-infinity'` })

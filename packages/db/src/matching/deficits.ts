@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { UNASSIGNED, UNEXPLAINED } from '../states/worker-states.ts';
 
 /**
- * `deficits`: per key with waiting jobs or unassigned workers, how many there are of each, and how many
- * more workers it takes. A runner that ended well without a known job has surely run one of the jobs; for
- * a while it counts as supply. `lackingOf` of the domain counts likewise.
+ * `deficits`: per key with waiting jobs or unassigned workers, how many there are of each, and how
+ * many more workers it takes. A runner that ended well without a known job has surely run one of
+ * the jobs; for a while it counts as supply. `lackingOf` of the domain counts likewise.
  *
- * Three counts from indexes alone, so the cost is that of what waits and of what is unassigned. They are
- * fully joined, which PostgreSQL can only merge or hash. A left join whose plan was made when nothing
- * waited would count all workers anew for each key.
+ * Three counts from indexes alone, so the cost is that of what waits and of what is unassigned.
+ * They are fully joined, which PostgreSQL can only merge or hash. A left join whose plan was made
+ * when nothing waited would count all workers anew for each key.
  */
 export const deficits = sql`
   deficits as (

@@ -4,7 +4,10 @@ import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** Writes down what a pass saw of keys. A reason that stays keeps the instant since when. */
-export async function saveKeyStates(trx: Transaction<Database>, states: readonly KeyState[]): Promise<void> {
+export async function saveKeyStates(
+  trx: Transaction<Database>,
+  states: readonly KeyState[],
+): Promise<void> {
   if (states.length === 0) return;
   await sql`${prepared}
     insert into demand_keys as d (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, cap, wait_reason, wait_since)
@@ -22,5 +25,7 @@ export async function saveKeyStates(trx: Transaction<Database>, states: readonly
 /** Removes what was written of keys without waiting jobs. */
 export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
-    delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)`.execute(trx);
+    delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)`.execute(
+    trx,
+  );
 }

@@ -65,9 +65,9 @@ export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
 }
 
 /**
- * `doubted`: keys with a delayed worker. Something it depends on has failed since it was reserved, or a
- * breaker is open, or its pod does not start for that failure. `placeless`: how many workers of a key no
- * node takes.
+ * `doubted`: keys with a delayed worker. Something it depends on has failed since it was reserved,
+ * or a breaker is open, or its pod does not start for that failure. `placeless`: how many workers
+ * of a key no node takes.
  */
 const doubted = sql`
   doubted as materialized (
@@ -93,8 +93,14 @@ const reserved = sql`
 /** No other workers of the key are on their way than those that no node takes. */
 const lacksNodes = sql`coalesce(placeless.workers >= d.unassigned, false)`;
 
-/** All keys that lack workers or have reservations, and those of which `demand_keys` does not say what is true now. */
-export async function findDemand(db: Kysely<Database>, appIds: readonly number[]): Promise<Demand[]> {
+/**
+ * All keys that lack workers or have reservations, and those of which `demand_keys` does not say
+ * what is true now.
+ */
+export async function findDemand(
+  db: Kysely<Database>,
+  appIds: readonly number[],
+): Promise<Demand[]> {
   const { rows } = await sql<Demand>`${prepared}
     with ${deficits}, ${doubted}, ${reserved}
     select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,

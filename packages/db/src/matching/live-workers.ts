@@ -16,6 +16,8 @@ export async function countLiveWorkers(db: Kysely<Database>): Promise<LiveWorker
 export async function countStoppingWorkers(db: Kysely<Database>): Promise<LiveWorkers[]> {
   const { rows } = await sql<LiveWorkers>`${prepared}
     select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
-    from workers where ${STOPPING} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(db);
+    from workers where ${STOPPING} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(
+    db,
+  );
   return rows;
 }

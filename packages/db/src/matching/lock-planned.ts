@@ -5,10 +5,14 @@ import type { Database } from '../schema/tables.ts';
 import { RESERVED, RETIRABLE, RETURNABLE } from '../states/worker-states.ts';
 
 /**
- * Locks the workers that a plan names, so that they stay as the plan takes them to be. Returns the names of those that it could not have:
- * somebody else is writing them or has changed them since. It waits for nobody.
+ * Locks the workers that a plan names, so that they stay as the plan takes them to be. Returns the
+ * names of those that it could not have: somebody else is writing them or has changed them since.
+ * It waits for nobody.
  */
-export async function lockPlanned(trx: Transaction<Database>, plan: Pick<PassPlan, 'giveBack' | 'takeBack' | 'warm'>): Promise<string[]> {
+export async function lockPlanned(
+  trx: Transaction<Database>,
+  plan: Pick<PassPlan, 'giveBack' | 'takeBack' | 'warm'>,
+): Promise<string[]> {
   const { giveBack, takeBack, warm } = plan;
   const names = [...giveBack, ...takeBack, ...warm.renew];
   if (names.length === 0) return [];

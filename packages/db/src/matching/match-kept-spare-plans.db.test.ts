@@ -6,10 +6,22 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { fillJobs, fillWorkers, keepStatistics } from '../scenes/kept-plans.scene.ts';
 import { countStoppingWorkers } from './live-workers.ts';
 import { lockPlanned } from './lock-planned.ts';
-import { findReturnableWorkers, findSpareKeys, renewWarmWorkers, retireWorkers, takeBackWorkers } from './spare-workers.ts';
+import {
+  findReturnableWorkers,
+  findSpareKeys,
+  renewWarmWorkers,
+  retireWorkers,
+  takeBackWorkers,
+} from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
 import { forgetServedKeys, noteUnservedKeys } from './unserved-keys.ts';
-import { findUnknownWarmScopes, findWarmKeys, learnWarmRepositories, markWarm, reserveWarmWorkers } from './warm-workers.ts';
+import {
+  findUnknownWarmScopes,
+  findWarmKeys,
+  learnWarmRepositories,
+  markWarm,
+  reserveWarmWorkers,
+} from './warm-workers.ts';
 
 let plans: KeptPlans;
 beforeAll(async () => {
@@ -21,7 +33,10 @@ const KEYS = 100;
 const JOBS = 1_000;
 const LIVE = 1_000;
 const ENDED = 30_000;
-/** What a statement may read: what lives, a few times over, for however many keys; nothing for each key anew, and nothing that has ended. */
+/**
+ * What a statement may read: what lives, a few times over, for however many keys; nothing for each
+ * key anew, and nothing that has ended.
+ */
 const MOST = 3 * (JOBS + LIVE);
 
 /** PostgreSQL's statistics still say that there is next to nothing. */
@@ -55,7 +70,15 @@ const statements = (
   ['findSpareKeys', findSpareKeys],
   ['countStoppingWorkers', countStoppingWorkers],
   ['findReturnableWorkers', findReturnableWorkers],
-  ['lockPlanned', (trx) => lockPlanned(trx, { giveBack: podNames, takeBack: podNames, warm: { mark: [], renew: podNames, make: [] } })],
+  [
+    'lockPlanned',
+    (trx) =>
+      lockPlanned(trx, {
+        giveBack: podNames,
+        takeBack: podNames,
+        warm: { mark: [], renew: podNames, make: [] },
+      }),
+  ],
   ['takeBackWorkers', (trx) => takeBackWorkers(trx, podNames)],
   ['noteUnservedKeys', (trx) => noteUnservedKeys(trx, { firstMs: 1_000, longestMs: 1_000 })],
   ['forgetServedKeys', forgetServedKeys],
@@ -91,7 +114,10 @@ const statements = (
 ];
 
 /** The rows of our tables that `act` reads in a transaction that leaves nothing behind. */
-async function rowsRead(db: Kysely<Database>, act: (trx: Transaction<Database>) => Promise<unknown>): Promise<number> {
+async function rowsRead(
+  db: Kysely<Database>,
+  act: (trx: Transaction<Database>) => Promise<unknown>,
+): Promise<number> {
   const trx = await db.startTransaction().execute();
   const read = async () => {
     const { rows } = await sql<{ count: number }>`
@@ -109,7 +135,12 @@ async function rowsRead(db: Kysely<Database>, act: (trx: Transaction<Database>) 
 }
 
 async function putAccount(db: Kysely<Database>): Promise<void> {
-  const account = { entity_id: 1, login: 'account', entity_type: 'Organization', stated_at: new Date() } as const;
+  const account = {
+    entity_id: 1,
+    login: 'account',
+    entity_type: 'Organization',
+    stated_at: new Date(),
+  } as const;
   await db
     .insertInto('installations')
     .values({ ...account, app_id: 1001, installation_id: 51_000_001 })
@@ -122,12 +153,26 @@ test('statements about spare, warm and unserved workers, planned while there was
   await putPools(db, examplePools({ pools: [{ warm }] }));
   await putAccount(db);
   await keepStatistics(db, ['jobs', 'workers', 'unserved_keys']);
-  const started = { status: 'running', running_at: minutesAgo(1), registered_at: minutesAgo(1) } as const;
-  const { demand_key: first, pod_name: only } = await putWorker(db, { ...started, entity_id: 1, entity_name: 'account' });
-  for (let time = 0; time < 12; time += 1) for (const [, act] of statements([first], [only])) await rowsRead(db, act);
+  const started = {
+    status: 'running',
+    running_at: minutesAgo(1),
+    registered_at: minutesAgo(1),
+  } as const;
+  const { demand_key: first, pod_name: only } = await putWorker(db, {
+    ...started,
+    entity_id: 1,
+    entity_name: 'account',
+  });
+  for (let time = 0; time < 12; time += 1)
+    for (const [, act] of statements([first], [only])) await rowsRead(db, act);
   await fill(db);
   const keys = await db.selectFrom('workers').select('demand_key').distinct().execute();
-  const names = await db.selectFrom('workers').select('pod_name').where('status', '=', 'running').limit(NAMED).execute();
+  const names = await db
+    .selectFrom('workers')
+    .select('pod_name')
+    .where('status', '=', 'running')
+    .limit(NAMED)
+    .execute();
   const work: [string, number][] = [];
   for (const [name, act] of statements(
     keys.map((key) => key.demand_key),

@@ -3,23 +3,35 @@ import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
 export interface MatchingLimits {
-  /** Longest wait for passes before this one, and for a row that another transaction holds, in milliseconds. */
+  /**
+   * Longest wait for passes before this one, and for a row that another transaction holds, in
+   * milliseconds.
+   */
   lockTimeoutMs: number;
   /** Longest run of one statement, in milliseconds. */
   statementTimeoutMs: number;
-  /** How long the transaction may rest between two statements before PostgreSQL ends it, in milliseconds. */
+  /**
+   * How long the transaction may rest between two statements before PostgreSQL ends it, in
+   * milliseconds.
+   */
   idleTimeoutMs: number;
 }
 
 /**
- * Makes this transaction the only pass in its environment until it ends. The lock has a statement of its own: statements that count demand and
- * supply must see what the pass before has written, or two passes make two workers for one job.
+ * Makes this transaction the only pass in its environment until it ends. The lock has a statement
+ * of its own: statements that count demand and supply must see what the pass before has written, or
+ * two passes make two workers for one job.
  */
-export async function lockMatching(trx: Transaction<Database>, limits: MatchingLimits): Promise<void> {
+export async function lockMatching(
+  trx: Transaction<Database>,
+  limits: MatchingLimits,
+): Promise<void> {
   await sql`${prepared} select set_config('lock_timeout', ${String(limits.lockTimeoutMs)}, true),
     set_config('statement_timeout', ${String(limits.statementTimeoutMs)}, true),
     set_config('idle_in_transaction_session_timeout', ${String(limits.idleTimeoutMs)}, true),
     set_config('max_parallel_workers_per_gather', '0', true)`.execute(trx); // starting workers takes longer than counting alone
   // All schemas of a database share its advisory locks, hence the schema's oid.
-  await sql`${prepared} select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(trx);
+  await sql`${prepared} select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 1)`.execute(
+    trx,
+  );
 }

@@ -14,11 +14,15 @@ export interface RegistrationBudget {
 }
 
 /**
- * Writes down what is left of an installation's budget. Matching reserves no more workers than that until it is full again, and none during a
- * pause. Answers may come in any order: within one window the lowest figure stands, a later window replaces an earlier one, and the longer
- * pause wins. Call it after GitHub has answered, never inside a longer transaction.
+ * Writes down what is left of an installation's budget. Matching reserves no more workers than that
+ * until it is full again, and none during a pause. Answers may come in any order: within one window
+ * the lowest figure stands, a later window replaces an earlier one, and the longer pause wins. Call
+ * it after GitHub has answered, never inside a longer transaction.
  */
-export async function noteRegistrationBudget(db: Kysely<Database>, budget: RegistrationBudget): Promise<void> {
+export async function noteRegistrationBudget(
+  db: Kysely<Database>,
+  budget: RegistrationBudget,
+): Promise<void> {
   const { installationId, remaining, resetAt, retryAfterMs } = budget;
   await sql`
     insert into registration_budgets as b (installation_id, remaining, reset_at, paused_until)

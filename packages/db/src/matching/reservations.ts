@@ -9,7 +9,10 @@ interface Row extends Omit<Reservation, 'podName' | 'stopping' | 'installationId
   workers: { podName: string; stopping: boolean; installationId: number; createdAt: number }[];
 }
 
-/** Workers that nobody has begun to register, the newest first, with demand and supply of their keys. */
+/**
+ * Workers that nobody has begun to register, the newest first, with demand and supply of their
+ * keys.
+ */
 export async function findReservations(db: Kysely<Database>): Promise<Reservation[]> {
   // Grouped by key: PostgreSQL joins nothing whose number it did not know when it made the plan.
   const { rows } = await sql<Row>`${prepared}
@@ -24,14 +27,22 @@ export async function findReservations(db: Kysely<Database>): Promise<Reservatio
       u.k8s_pool as pool, u.workers, (select count(*) from jobs j where j.demand_key = u.demand_key and wants_worker) as waiting,
       (select count(*) from workers w where w.demand_key = u.demand_key and ${UNASSIGNED}) as unassigned
     from keys u`.execute(db);
-  const reservations = rows.flatMap(({ workers, ...key }) => workers.map((worker) => Object.assign(worker, key)));
-  return reservations.toSorted((a, b) => b.createdAt - a.createdAt || (a.podName < b.podName ? -1 : 1));
+  const reservations = rows.flatMap(({ workers, ...key }) =>
+    workers.map((worker) => Object.assign(worker, key)),
+  );
+  return reservations.toSorted(
+    (a, b) => b.createdAt - a.createdAt || (a.podName < b.podName ? -1 : 1),
+  );
 }
 
 /** Ends reservations; `lockPlanned` holds their rows. */
-export async function giveBackWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<void> {
+export async function giveBackWorkers(
+  trx: Transaction<Database>,
+  podNames: readonly string[],
+): Promise<void> {
   if (podNames.length === 0) return;
-  // By name alone: with a further condition PostgreSQL may read an index of few workers anew for each of them.
+  // By name alone: with a further condition PostgreSQL may read an index of few workers anew for
+  // each of them.
   await sql`${prepared}
     update workers
     set status = 'failed', completed_at = now(), stop_reason = coalesce(stop_reason, 'unwanted'),

@@ -16,10 +16,18 @@ export interface GroupToSave {
   readonly pauseMs: number | undefined;
 }
 
-/** Writes down what a pool's runner group lets in. Returns whether it now lets in other things too much than before. */
+/**
+ * Writes down what a pool's runner group lets in. Returns whether it now lets in other things too
+ * much than before.
+ */
 export async function saveRunnerGroup(db: Kysely<Database>, group: GroupToSave): Promise<boolean> {
   const { entityId, pool, name, access, excess = null, pauseMs = null } = group;
-  const { visibility = null, allowsPublicRepositories = null, workflows = null, repositories = null } = access ?? {};
+  const {
+    visibility = null,
+    allowsPublicRepositories = null,
+    workflows = null,
+    repositories = null,
+  } = access ?? {};
   const { rows } = await sql<{ isNews: boolean }>`${prepared}
     with stated as (
       select demand_key_of(${entityId}::bigint, 0, ${pool}::text) as demand_key, ${excess}::text as excess

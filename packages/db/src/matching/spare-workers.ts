@@ -9,7 +9,10 @@ import type { Database } from '../schema/tables.ts';
 import { RETIRABLE, RETURNABLE, UNASSIGNED } from '../states/worker-states.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** All keys with more unassigned workers than waiting jobs, with the account's present login where it is known. */
+/**
+ * All keys with more unassigned workers than waiting jobs, with the account's present login where
+ * it is known.
+ */
 export async function findSpareKeys(db: Kysely<Database>): Promise<SpareKey[]> {
   const { rows } = await sql<SpareKey>`${prepared}
     with ${deficits}
@@ -31,9 +34,10 @@ export interface RetiredWorker {
 }
 
 /**
- * Asks for the end of registered workers, the oldest of each key first: those in the way of a cap whatever their age, others once they have
- * been registered for `surplusAfterMs`. Each that it returns needs the task that ends it with all proofs. Passes over rows that somebody
- * else is writing: the matcher waits for nobody.
+ * Asks for the end of registered workers, the oldest of each key first: those in the way of a cap
+ * whatever their age, others once they have been registered for `surplusAfterMs`. Each that it
+ * returns needs the task that ends it with all proofs. Passes over rows that somebody else is
+ * writing: the matcher waits for nobody.
  */
 export async function retireWorkers(
   trx: Transaction<Database>,
@@ -57,11 +61,20 @@ export async function retireWorkers(
 }
 
 /** Asks for the end of warm workers for their age. */
-export async function renewWarmWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<RetiredWorker[]> {
-  return podNames.length === 0 ? [] : stop(trx, sql`select unnest(${podNames}::text[]) as pod_name`, 'warm_expired');
+export async function renewWarmWorkers(
+  trx: Transaction<Database>,
+  podNames: readonly string[],
+): Promise<RetiredWorker[]> {
+  return podNames.length === 0
+    ? []
+    : stop(trx, sql`select unnest(${podNames}::text[]) as pod_name`, 'warm_expired');
 }
 
-async function stop(trx: Transaction<Database>, chosen: ReturnType<typeof sql>, reason: StopReason): Promise<RetiredWorker[]> {
+async function stop(
+  trx: Transaction<Database>,
+  chosen: ReturnType<typeof sql>,
+  reason: StopReason,
+): Promise<RetiredWorker[]> {
   const { rows } = await sql<RetiredWorker>`${prepared}
     with chosen as materialized (${chosen}),
     locked as (
@@ -91,14 +104,19 @@ export async function findReturnableWorkers(db: Kysely<Database>): Promise<Retur
 }
 
 /**
- * Takes back the request that workers end; `lockPlanned` holds their rows. The task that was to end them reads its row before each step
- * and finds that the worker stays.
+ * Takes back the request that workers end; `lockPlanned` holds their rows. The task that was to end
+ * them reads its row before each step and finds that the worker stays.
  */
-export async function takeBackWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<TakenBack[]> {
+export async function takeBackWorkers(
+  trx: Transaction<Database>,
+  podNames: readonly string[],
+): Promise<TakenBack[]> {
   if (podNames.length === 0) return [];
   const { rows } = await sql<TakenBack>`${prepared}
     update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null
     where pod_name = any(${podNames}::text[])
-    returning pod_name as "podName", pod_uid is not null as "hasPod", delivery_guid as "deliveryGuid"`.execute(trx);
+    returning pod_name as "podName", pod_uid is not null as "hasPod", delivery_guid as "deliveryGuid"`.execute(
+    trx,
+  );
   return rows;
 }

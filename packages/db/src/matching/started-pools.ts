@@ -8,8 +8,9 @@ export interface StartedWorker {
 }
 
 /**
- * Closes the breakers of a started worker's pool for these classes of failures, as far as its start shows that they are over: it was
- * registered since the last of them, or failed so itself. Wakes the matcher.
+ * Closes the breakers of a started worker's pool for these classes of failures, as far as its start
+ * shows that they are over: it was registered since the last of them, or failed so itself. Wakes
+ * the matcher.
  */
 export async function closeStartedPool(
   db: Kysely<Database>,
@@ -25,5 +26,7 @@ export async function closeStartedPool(
       order by b.subject_type, b.subject_id, b.failure_class for update of b
     )
     delete from breakers b using over o
-    where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)`.execute(db);
+    where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)`.execute(
+    db,
+  );
 }

@@ -14,10 +14,14 @@ export interface StoppedMaking {
 }
 
 /**
- * Stops the making of workers from the next pass on, and wakes it. Reservations that nobody has begun to register go back; other workers go
- * on. Returns false if it was stopped already.
+ * Stops the making of workers from the next pass on, and wakes it. Reservations that nobody has
+ * begun to register go back; other workers go on. Returns false if it was stopped already.
  */
-export async function stopMaking(db: Kysely<Database>, subject: MakingSubject, stoppedBy: string): Promise<boolean> {
+export async function stopMaking(
+  db: Kysely<Database>,
+  subject: MakingSubject,
+  stoppedBy: string,
+): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('stopped_making')
     .values({ subject_type: subject.type, subject_id: idOf(subject), stopped_by: stoppedBy })
@@ -36,7 +40,10 @@ export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject)
   return numDeletedRows === 1n;
 }
 
-/** For a WHERE: the row of `stopped_making` has the id of an account. Rows that are older than the table's check may have anything there. */
+/**
+ * For a WHERE: the row of `stopped_making` has the id of an account. Rows that are older than the
+ * table's check may have anything there.
+ */
 export const NAMES_ENTITY = sql<boolean>`subject_type = 'entity' and subject_id ~ '^[1-9][0-9]{0,14}$'`;
 
 /** All stops that hold, the oldest first. */

@@ -13,8 +13,14 @@ import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 /** GitHub has asked to wait with calls among which registrations are. */
 const IS_WAIT = sql`(failure_class = ${sql.lit(RATE_LIMITED)} and paused_until > now() and subject_id not like '%/core')`;
 
-/** What the pools document in force, the stops, the cluster's capacity, failures and GitHub's budgets say. */
-export async function findStoredRules(db: Kysely<Database>, settings: MatchingSettings): Promise<StoredRules> {
+/**
+ * What the pools document in force, the stops, the cluster's capacity, failures and GitHub's
+ * budgets say.
+ */
+export async function findStoredRules(
+  db: Kysely<Database>,
+  settings: MatchingSettings,
+): Promise<StoredRules> {
   const { rows } = await sql<StoredRules>`${prepared}
     with document as ${DOCUMENT_IN_FORCE},
     short as (

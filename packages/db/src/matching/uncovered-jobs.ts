@@ -25,8 +25,14 @@ export const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
     ) j
   )`;
 
-/** For each key the instants at which its oldest waiting jobs became known, in seconds since the epoch. */
-export async function findJobTimes(db: Kysely<Database>, keys: readonly JobsOfKey[]): Promise<ReadonlyMap<number, number[]>> {
+/**
+ * For each key the instants at which its oldest waiting jobs became known, in seconds since the
+ * epoch.
+ */
+export async function findJobTimes(
+  db: Kysely<Database>,
+  keys: readonly JobsOfKey[],
+): Promise<ReadonlyMap<number, number[]>> {
   if (keys.length === 0) return new Map();
   const { rows } = await sql<{ demandKey: number; times: number[] }>`${prepared}
     with ${oldestUncovered(keys)}

@@ -22,11 +22,16 @@ export interface UnservedKey {
 }
 
 /**
- * Writes down keys to which GitHub gives no jobs: a worker of the key ends because it was idle past its deadline while a job waited. It takes
- * the word of GitHub that a job which the worker could have had is still queued; a job that was cancelled unheard proves nothing. The first
- * time the worker is replaced as usual. If a worker that was made since then fares no better, the key is paused. Returns the paused keys.
+ * Writes down keys to which GitHub gives no jobs: a worker of the key ends because it was idle past
+ * its deadline while a job waited. It takes the word of GitHub that a job which the worker could
+ * have had is still queued; a job that was cancelled unheard proves nothing. The first time the
+ * worker is replaced as usual. If a worker that was made since then fares no better, the key is
+ * paused. Returns the paused keys.
  */
-export async function noteUnservedKeys(trx: Transaction<Database>, { firstMs, longestMs }: UnservedPauses): Promise<UnservedKey[]> {
+export async function noteUnservedKeys(
+  trx: Transaction<Database>,
+  { firstMs, longestMs }: UnservedPauses,
+): Promise<UnservedKey[]> {
   const { rows } = await sql<UnservedKey>`${prepared}
     with blamed as (
       select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as created_at
@@ -61,10 +66,14 @@ export async function forgetServedKeys(trx: Transaction<Database>): Promise<void
 }
 
 /**
- * Call it when GitHub has said that these jobs had ended while they waited here. Forgets their keys if no job waits that did when the key was
- * written down: that explains why its workers got none. Wakes the matcher.
+ * Call it when GitHub has said that these jobs had ended while they waited here. Forgets their keys
+ * if no job waits that did when the key was written down: that explains why its workers got none.
+ * Wakes the matcher.
  */
-export async function forgetFoundOutKeys(trx: Transaction<Database>, jobIds: readonly number[]): Promise<void> {
+export async function forgetFoundOutKeys(
+  trx: Transaction<Database>,
+  jobIds: readonly number[],
+): Promise<void> {
   if (jobIds.length === 0) return;
   await sql`
     with forgotten as (
@@ -76,7 +85,10 @@ export async function forgetFoundOutKeys(trx: Transaction<Database>, jobIds: rea
     select pg_notify(current_schema() || '_queue_event', 'workers') from forgotten`.execute(trx);
 }
 
-/** Columns of a select: whether a worker ends that went without a job, and whether any key goes unserved. */
+/**
+ * Columns of a select: whether a worker ends that went without a job, and whether any key goes
+ * unserved.
+ */
 export const unservedSigns = sql`
   exists (
     select from workers where ${BLAMED}
@@ -112,6 +124,14 @@ export async function findUnservedKey(
 }
 
 /** Writes down a sentence about the access that a paused key's runner group gives. */
-export async function saveUnservedAccess(db: Kysely<Database>, demandKey: number, access: string): Promise<void> {
-  await db.updateTable('unserved_keys').set({ access }).where('demand_key', '=', demandKey).execute();
+export async function saveUnservedAccess(
+  db: Kysely<Database>,
+  demandKey: number,
+  access: string,
+): Promise<void> {
+  await db
+    .updateTable('unserved_keys')
+    .set({ access })
+    .where('demand_key', '=', demandKey)
+    .execute();
 }

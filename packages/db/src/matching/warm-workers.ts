@@ -19,8 +19,9 @@ const configured = sql`
 export const hasWarm = sql`exists (select from ${configured})`;
 
 /**
- * Writes down the ids of repositories that the configuration names. Their waiting and running jobs tell them: there is no other source without
- * asking GitHub. When a name has passed to another repository, the first job that is queued since gives it that repository's id.
+ * Writes down the ids of repositories that the configuration names. Their waiting and running jobs
+ * tell them: there is no other source without asking GitHub. When a name has passed to another
+ * repository, the first job that is queued since gives it that repository's id.
  */
 export async function learnWarmRepositories(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
@@ -52,12 +53,15 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
         and (known.found_at > found.newest_at or (known.entity_id = found.entity_id and known.repo_id = found.repo_id))
     )
     order by full_name
-    on conflict (full_name) do update set entity_id = excluded.entity_id, repo_id = excluded.repo_id, found_at = now()`.execute(trx);
+    on conflict (full_name) do update set entity_id = excluded.entity_id, repo_id = excluded.repo_id, found_at = now()`.execute(
+    trx,
+  );
 }
 
 /**
- * What the configuration keeps warm, with the account and the repository's id (0: the account itself), or nulls. They are known once the App
- * is installed on the account and a job has told the repository's id.
+ * What the configuration keeps warm, with the account and the repository's id (0: the account
+ * itself), or nulls. They are known once the App is installed on the account and a job has told the
+ * repository's id.
  */
 const placed = (appIds: readonly number[]) => sql`
   select p ->> 'name' as pool, w ->> 'scope' as scope, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id,
@@ -78,10 +82,17 @@ export interface WarmScope {
   scope: string;
 }
 
-/** Scopes without warm workers, because it is unknown where these would register. In a fixed order. */
-export async function findUnknownWarmScopes(db: Kysely<Database>, appIds: readonly number[]): Promise<WarmScope[]> {
+/**
+ * Scopes without warm workers, because it is unknown where these would register. In a fixed order.
+ */
+export async function findUnknownWarmScopes(
+  db: Kysely<Database>,
+  appIds: readonly number[],
+): Promise<WarmScope[]> {
   const { rows } = await sql<WarmScope>`${prepared}
-    select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`.execute(db);
+    select pool, scope from (${placed(appIds)}) placed where entity_id is null or repo_id is null order by pool, scope`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -113,7 +124,10 @@ export async function findWarmKeys(
   return rows;
 }
 
-/** Marks workers as warm until each key has so many, the newest first: they serve as well as new ones. */
+/**
+ * Marks workers as warm until each key has so many, the newest first: they serve as well as new
+ * ones.
+ */
 export async function markWarm(
   trx: Transaction<Database>,
   keys: readonly { readonly demandKey: number; readonly count: number }[],
@@ -136,11 +150,16 @@ export async function markWarm(
       select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and ${UNASSIGNED}
       order by pod_name for update skip locked
     )
-    update workers w set is_warm = true from locked where w.pod_name = locked.pod_name`.execute(trx);
+    update workers w set is_warm = true from locked where w.pod_name = locked.pod_name`.execute(
+    trx,
+  );
 }
 
 /** Inserts workers that no job asked for, with all labels of their pool. */
-export async function reserveWarmWorkers(trx: Transaction<Database>, keys: readonly WorkersToMake[]): Promise<ReservedWorker[]> {
+export async function reserveWarmWorkers(
+  trx: Transaction<Database>,
+  keys: readonly WorkersToMake[],
+): Promise<ReservedWorker[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<ReservedWorker>`${prepared}
     insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,

@@ -5,7 +5,15 @@ import { sql } from 'kysely';
 import { currentPoolsDocument, POOLS_IN_FORCE, storePoolsDocument } from './pools-documents.ts';
 
 const content = poolsDocument.parse({
-  pools: [{ name: 'small', labels: ['Linux'], image: 'runner:1', namespace: 'runners', template: { spec: { nodeSelector: { a: 'b' } } } }],
+  pools: [
+    {
+      name: 'small',
+      labels: ['Linux'],
+      image: 'runner:1',
+      namespace: 'runners',
+      template: { spec: { nodeSelector: { a: 'b' } } },
+    },
+  ],
   entities: { '*': { maxWorkers: null } },
 });
 
@@ -17,13 +25,17 @@ describe('pools documents', () => {
   });
   afterAll(() => database.drop());
 
-  const store = (digest: string) => storePoolsDocument(database.db, { content, digest, loadedBy: 'test' });
+  const store = (digest: string) =>
+    storePoolsDocument(database.db, { content, digest, loadedBy: 'test' });
 
   test('of many that load the same document at once, one writes it; it reads as it was written (B4)', async () => {
     expect(await currentPoolsDocument(database.db)).toBeUndefined();
     const versions = await Promise.all(Array.from({ length: 5 }, () => store('one')));
     expect(new Set(versions).size).toBe(1);
-    expect(await currentPoolsDocument(database.db)).toEqual({ version: versions[0], document: content });
+    expect(await currentPoolsDocument(database.db)).toEqual({
+      version: versions[0],
+      document: content,
+    });
   });
 
   test('a document that says something else comes into force, an earlier one again too', async () => {
@@ -36,11 +48,23 @@ describe('pools documents', () => {
   });
 
   test('statements see the pools of the newest document alone (B4)', async () => {
-    const { rows: before } = await sql<{ version: number }>`select document.version from ${POOLS_IN_FORCE}`.execute(database.db);
-    const more = { ...content, pools: [0, 1].map((nth) => Object.assign({}, content.pools[0], { name: `pool-${nth}` })) };
-    const version = await storePoolsDocument(database.db, { content: more, digest: 'more', loadedBy: 'test' });
+    const { rows: before } = await sql<{
+      version: number;
+    }>`select document.version from ${POOLS_IN_FORCE}`.execute(database.db);
+    const more = {
+      ...content,
+      pools: [0, 1].map((nth) => Object.assign({}, content.pools[0], { name: `pool-${nth}` })),
+    };
+    const version = await storePoolsDocument(database.db, {
+      content: more,
+      digest: 'more',
+      loadedBy: 'test',
+    });
     expect(before).not.toContainEqual({ version });
-    const { rows } = await sql`select p ->> 'name' as name, document.version from ${POOLS_IN_FORCE} order by name`.execute(database.db);
+    const { rows } =
+      await sql`select p ->> 'name' as name, document.version from ${POOLS_IN_FORCE} order by name`.execute(
+        database.db,
+      );
     expect(rows).toEqual([
       { name: 'pool-0', version },
       { name: 'pool-1', version },
@@ -48,7 +72,12 @@ describe('pools documents', () => {
   });
 
   test('one that this version cannot read is an error that says what to do', async () => {
-    await database.db.insertInto('pools_documents').values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' }).execute();
-    await expect(currentPoolsDocument(database.db)).rejects.toThrow(/cannot be read by this service: upgrade it/);
+    await database.db
+      .insertInto('pools_documents')
+      .values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' })
+      .execute();
+    await expect(currentPoolsDocument(database.db)).rejects.toThrow(
+      /cannot be read by this service: upgrade it/,
+    );
   });
 });

@@ -16,7 +16,9 @@ export interface PoolsDocumentToStore {
 }
 
 /** SQL: the pools document in force, one row at most; give it an alias. */
-export const DOCUMENT_IN_FORCE = sql.raw(`(select version, digest, content from pools_documents order by version desc limit 1)`);
+export const DOCUMENT_IN_FORCE = sql.raw(
+  `(select version, digest, content from pools_documents order by version desc limit 1)`,
+);
 
 /** SQL for a FROM: each pool in force as `p`, and its `document`. */
 export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb_array_elements(document.content -> 'pools') p`;
@@ -26,11 +28,19 @@ export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb
  * the same document at once, one writes it. Pins the document's logins to the entities known by
  * them. Returns the version in force.
  */
-export async function storePoolsDocument(db: Kysely<Database>, { content, digest, loadedBy }: PoolsDocumentToStore): Promise<number> {
+export async function storePoolsDocument(
+  db: Kysely<Database>,
+  { content, digest, loadedBy }: PoolsDocumentToStore,
+): Promise<number> {
   return db.transaction().execute(async (trx) => {
     // A separate statement: the next one must see what the lock's last holder committed.
-    await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 2)`.execute(trx);
-    const { rows } = await sql<{ version: number; digest: string }>`select version, digest from ${DOCUMENT_IN_FORCE} newest`.execute(trx);
+    await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 2)`.execute(
+      trx,
+    );
+    const { rows } = await sql<{
+      version: number;
+      digest: string;
+    }>`select version, digest from ${DOCUMENT_IN_FORCE} newest`.execute(trx);
     const [newest] = rows;
     if (newest?.digest === digest) return newest.version;
     const { version } = await trx
@@ -46,15 +56,23 @@ export async function storePoolsDocument(db: Kysely<Database>, { content, digest
 /**
  * The document in force; undefined: none was ever loaded. Throws if this version cannot read it.
  */
-export async function currentPoolsDocument(db: Kysely<Database>): Promise<CurrentPools | undefined> {
-  const { rows } = await sql<{ version: number; content: unknown }>`select version, content from ${DOCUMENT_IN_FORCE} document`.execute(db);
+export async function currentPoolsDocument(
+  db: Kysely<Database>,
+): Promise<CurrentPools | undefined> {
+  const { rows } = await sql<{
+    version: number;
+    content: unknown;
+  }>`select version, content from ${DOCUMENT_IN_FORCE} document`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
   const parsed = poolsDocument.safeParse(row.content);
   if (!parsed.success) {
-    throw new Error(`Version ${row.version} of the pools document in the database cannot be read by this service: upgrade it.`, {
-      cause: parsed.error,
-    });
+    throw new Error(
+      `Version ${row.version} of the pools document in the database cannot be read by this service: upgrade it.`,
+      {
+        cause: parsed.error,
+      },
+    );
   }
   return { version: row.version, document: parsed.data };
 }

@@ -4,16 +4,36 @@ import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
 
-const POOL = { name: 'small', labels: ['self-hosted', 'k8s'], image: 'runner:1', namespace: 'runners' };
-export const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { acme: {}, beta: {} } }) };
+const POOL = {
+  name: 'small',
+  labels: ['self-hosted', 'k8s'],
+  image: 'runner:1',
+  namespace: 'runners',
+};
+export const pools = {
+  version: 1,
+  document: poolsDocument.parse({ pools: [POOL], entities: { acme: {}, beta: {} } }),
+};
 export const ACME = { id: 11, login: 'acme', type: 'Organization' };
 
-export function delivery(event: string, body: JsonObject, more: Partial<DeliveryToRecord> = {}): DeliveryToRecord {
+export function delivery(
+  event: string,
+  body: JsonObject,
+  more: Partial<DeliveryToRecord> = {},
+): DeliveryToRecord {
   const parsed = parseDelivery(event, body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
   const payload = JSON.stringify(body);
   const digest = bodyDigest({ appId: 41, event }, payload);
-  return { guid: crypto.randomUUID(), appId: 41, parsed, payload, payloadRepaired: false, bodyDigest: digest, ...more };
+  return {
+    guid: crypto.randomUUID(),
+    appId: 41,
+    parsed,
+    payload,
+    payloadRepaired: false,
+    bodyDigest: digest,
+    ...more,
+  };
 }
 
 export const jobBody = (
@@ -28,14 +48,22 @@ export const jobBody = (
     installation: { id: 31 },
   });
 
-export const installationBody = (action: 'created' | 'suspend' | 'unsuspend' | 'deleted', installation: JsonObject) =>
-  examplePayload('installation', action, { installation: { id: 31, account: ACME, repository_selection: 'all', ...installation } });
+export const installationBody = (
+  action: 'created' | 'suspend' | 'unsuspend' | 'deleted',
+  installation: JsonObject,
+) =>
+  examplePayload('installation', action, {
+    installation: { id: 31, account: ACME, repository_selection: 'all', ...installation },
+  });
 
 /** Twenty deliveries of ten jobs of three entities. */
 export const mixedBatch = () =>
   Array.from({ length: 20 }, (_, index) => {
     const owner = { ...ACME, id: 11 + (index % 3) };
-    return delivery('workflow_job', jobBody(index % 2 === 0 ? 'queued' : 'completed', 900 + ((index * 7) % 10), ['k8s'], owner));
+    return delivery(
+      'workflow_job',
+      jobBody(index % 2 === 0 ? 'queued' : 'completed', 900 + ((index * 7) % 10), ['k8s'], owner),
+    );
   });
 
 export const reduced = () => '{"reduced":true}';
@@ -46,12 +74,20 @@ export const SECOND = '2026-01-02T00:00:00Z';
 /** The entity has another login. */
 export const renamed = (login: string, at = SECOND) => {
   const entity = { id: 11, login, updated_at: at };
-  return delivery('installation_target', { action: 'renamed', account: entity, target_type: 'Organization', installation: { id: 31 } });
+  return delivery('installation_target', {
+    action: 'renamed',
+    account: entity,
+    target_type: 'Organization',
+    installation: { id: 31 },
+  });
 };
 
 /** A job of that second, of the entity under this login. */
 export const jobUnder = (login: string) => {
   const body = jobBody('queued', 900, ['k8s'], { ...ACME, login });
   const times = { created_at: SECOND, started_at: SECOND };
-  return delivery('workflow_job', { ...body, workflow_job: { ...(body['workflow_job'] as JsonObject), ...times } });
+  return delivery('workflow_job', {
+    ...body,
+    workflow_job: { ...(body['workflow_job'] as JsonObject), ...times },
+  });
 };

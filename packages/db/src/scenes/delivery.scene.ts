@@ -11,5 +11,12 @@ export function deliveryToRecord(event: string, body: JsonObject, appId = 41): D
   const parsed = parseDelivery(event, body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
   const payload = JSON.stringify(body);
-  return { guid: crypto.randomUUID(), appId, parsed, payload, payloadRepaired: false, bodyDigest: bodyDigest({ appId, event }, payload) };
+  return {
+    guid: crypto.randomUUID(),
+    appId,
+    parsed,
+    payload,
+    payloadRepaired: false,
+    bodyDigest: bodyDigest({ appId, event }, payload),
+  };
 }

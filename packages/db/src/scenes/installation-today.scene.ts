@@ -19,10 +19,25 @@ export interface Installed {
 }
 
 /** What is known of the entity, and which installation serves it. */
-export const CASES: readonly (readonly [name: string, known: readonly Installed[], rowsApp: number, serving: number | undefined])[] = [
+export const CASES: readonly (readonly [
+  name: string,
+  known: readonly Installed[],
+  rowsApp: number,
+  serving: number | undefined,
+])[] = [
   ['the only App', [{ app: OWN }], OWN, OWN],
-  ['its own App before one that was told of later', [{ app: OWN, minutes: 9 }, { app: OTHER }], OWN, OWN],
-  ['the App that replaced its own, which is not configured', [{ app: REMOVED }, { app: OTHER, minutes: 9 }], REMOVED, OTHER],
+  [
+    'its own App before one that was told of later',
+    [{ app: OWN, minutes: 9 }, { app: OTHER }],
+    OWN,
+    OWN,
+  ],
+  [
+    'the App that replaced its own, which is not configured',
+    [{ app: REMOVED }, { app: OTHER, minutes: 9 }],
+    REMOVED,
+    OTHER,
+  ],
   [
     'the App that works, beside its own that is suspended',
     [
@@ -41,7 +56,12 @@ export const CASES: readonly (readonly [name: string, known: readonly Installed[
     OWN,
     OTHER,
   ],
-  ['of two others the one told of last', [{ app: OWN, minutes: 9 }, { app: OTHER }], REMOVED, OTHER],
+  [
+    'of two others the one told of last',
+    [{ app: OWN, minutes: 9 }, { app: OTHER }],
+    REMOVED,
+    OTHER,
+  ],
   ['nobody, if the only App is suspended', [{ app: OWN, state: 'suspended' }], OWN, undefined],
   ['nobody, if the only App was uninstalled', [{ app: OWN, state: 'deleted' }], OWN, undefined],
   ['nobody, if the only App is not configured', [{ app: REMOVED }], REMOVED, undefined],
@@ -50,9 +70,22 @@ export const CASES: readonly (readonly [name: string, known: readonly Installed[
 /** Puts what is known of the entity. */
 export const install = async (db: Kysely<Database>, known: readonly Installed[]): Promise<void> => {
   for (const { app, minutes = 0, state } of known) {
-    const [suspended, deleted] = [state === 'suspended', state === 'deleted'].map((is) => (is ? new Date() : null));
-    const entity = { entity_id: ACME, login: 'acme', entity_type: 'Organization', app_id: app, installation_id: app } as const;
-    const row = { ...entity, suspended_at: suspended ?? null, deleted_at: deleted ?? null, stated_at: minutesAgo(minutes) };
+    const [suspended, deleted] = [state === 'suspended', state === 'deleted'].map((is) =>
+      is ? new Date() : null,
+    );
+    const entity = {
+      entity_id: ACME,
+      login: 'acme',
+      entity_type: 'Organization',
+      app_id: app,
+      installation_id: app,
+    } as const;
+    const row = {
+      ...entity,
+      suspended_at: suspended ?? null,
+      deleted_at: deleted ?? null,
+      stated_at: minutesAgo(minutes),
+    };
     await db.insertInto('installations').values(row).execute();
   }
 };

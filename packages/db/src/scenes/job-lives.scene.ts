@@ -5,8 +5,16 @@ import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
 
-const POOL = { name: 'small', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: 'runners' };
-export const pools = { version: 1, document: poolsDocument.parse({ pools: [POOL], entities: { '*': {} } }) };
+const POOL = {
+  name: 'small',
+  labels: ['self-hosted', 'linux'],
+  image: 'runner:1',
+  namespace: 'runners',
+};
+export const pools = {
+  version: 1,
+  document: poolsDocument.parse({ pools: [POOL], entities: { '*': {} } }),
+};
 
 interface Start {
   readonly second: number;
@@ -36,7 +44,15 @@ interface Life {
 const start = fc.record({ second: fc.integer({ min: 0, max: 2 }), ours: fc.boolean() });
 const end = fc.record({
   second: fc.integer({ min: 10, max: 12 }),
-  conclusion: fc.constantFrom('success', 'failure', 'cancelled', 'skipped', 'timed_out', 'neutral', 'action_required'),
+  conclusion: fc.constantFrom(
+    'success',
+    'failure',
+    'cancelled',
+    'skipped',
+    'timed_out',
+    'neutral',
+    'action_required',
+  ),
 });
 
 function life(index: number): fc.Arbitrary<Life> {
@@ -53,7 +69,9 @@ function life(index: number): fc.Arbitrary<Life> {
     runAttempt: fc.constant(1 + index),
     fits: fc.boolean(),
     waits: fc.boolean(),
-    starts: fc.array(start, { maxLength: 2 }).map((starts) => starts.toSorted((a, b) => a.second - b.second).map(named)),
+    starts: fc
+      .array(start, { maxLength: 2 })
+      .map((starts) => starts.toSorted((a, b) => a.second - b.second).map(named)),
     ends: fc.array(end, { maxLength: 2 }),
     apps: fc.constantFrom([41], [42, 41]),
   });
@@ -71,16 +89,24 @@ export interface Deliveries {
 
 /** Deliveries of up to `most` jobs, some of them lost, some doubled, in any order. */
 export function deliveriesOfJobs(most: number): fc.Arbitrary<Deliveries> {
-  const lives = fc.integer({ min: 1, max: most }).chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => life(index))));
+  const lives = fc
+    .integer({ min: 1, max: most })
+    .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => life(index))));
   return lives
-    .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all.flatMap(deliveriesOf), { minLength: 1 })))
+    .chain((all) =>
+      fc.tuple(fc.constant(all), fc.shuffledSubarray(all.flatMap(deliveriesOf), { minLength: 1 })),
+    )
     .chain(([all, received]) => {
       const twice = [...received, ...received];
       const doubled = fc
         .subarray(received)
-        .chain((more) => fc.shuffledSubarray([...received, ...more], { minLength: received.length + more.length }));
+        .chain((more) =>
+          fc.shuffledSubarray([...received, ...more], { minLength: received.length + more.length }),
+        );
       const cuts = fc.array(fc.boolean(), { minLength: twice.length, maxLength: twice.length });
-      return fc.tuple(doubled, cuts).map(([arrived, cutsAfter]) => ({ lives: all, received, arrived, cuts: cutsAfter }));
+      return fc
+        .tuple(doubled, cuts)
+        .map(([arrived, cutsAfter]) => ({ lives: all, received, arrived, cuts: cutsAfter }));
     });
 }
 
@@ -93,7 +119,15 @@ function deliveriesOf(all: Life): DeliveryToRecord[] {
       waits ? [delivery(all, appId, 'waiting', {})] : [],
       starts.map((given) => delivery(all, appId, 'in_progress', run(given, given.second))),
       ends.map(({ second, conclusion }) =>
-        delivery(all, appId, 'completed', Object.assign(run(last, last?.second ?? 9), { completed_at: instant(second), conclusion })),
+        delivery(
+          all,
+          appId,
+          'completed',
+          Object.assign(run(last, last?.second ?? 9), {
+            completed_at: instant(second),
+            conclusion,
+          }),
+        ),
       ),
     ].flat(),
   );
@@ -129,12 +163,24 @@ function delivery(
       html_url: `https://github.com/acme/api/${jobId}`,
       ...job,
     },
-    repository: { id: 21, full_name: 'acme/api', private: true, owner: { id: 11, login: 'acme', type: 'Organization' } },
+    repository: {
+      id: 21,
+      full_name: 'acme/api',
+      private: true,
+      owner: { id: 11, login: 'acme', type: 'Organization' },
+    },
     installation: { id: 1000 + appId },
   });
   const parsed = parseDelivery('workflow_job', body);
   if (parsed.kind === 'malformed') throw new Error(parsed.problem);
   const payload = JSON.stringify(body);
   const digest = bodyDigest({ appId, event: 'workflow_job' }, payload);
-  return { guid: crypto.randomUUID(), appId, parsed, payload, payloadRepaired: false, bodyDigest: digest };
+  return {
+    guid: crypto.randomUUID(),
+    appId,
+    parsed,
+    payload,
+    payloadRepaired: false,
+    bodyDigest: digest,
+  };
 }

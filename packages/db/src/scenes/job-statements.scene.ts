@@ -2,12 +2,21 @@ import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-sta
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 
 export const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;
-const SMALL = { name: 'small', labels: ['self-hosted', 'linux'], image: 'runner:1', namespace: 'runners' };
-export const pools = { version: 4, document: poolsDocument.parse({ pools: [SMALL], entities: { acme: {}, 'id:12': {} } }) };
+const SMALL = {
+  name: 'small',
+  labels: ['self-hosted', 'linux'],
+  image: 'runner:1',
+  namespace: 'runners',
+};
+export const pools = {
+  version: 4,
+  document: poolsDocument.parse({ pools: [SMALL], entities: { acme: {}, 'id:12': {} } }),
+};
 
 const TEN_O_CLOCK = Date.now() - 2 * 3_600_000;
 /** An instant by a clock that showed 10:00 two hours ago, when the job was queued. */
-export const at = (clock: string) => new Date(TEN_O_CLOCK + Date.parse(`1970-01-01T${clock}Z`) - 10 * 3_600_000);
+export const at = (clock: string) =>
+  new Date(TEN_O_CLOCK + Date.parse(`1970-01-01T${clock}Z`) - 10 * 3_600_000);
 
 export const queued: DeliveredStatement = {
   jobId: 900,
@@ -68,4 +77,10 @@ export const RUNNING_WORKER = {
 } as const;
 
 /** What GitHub has said of a job, without what tells of the writing. */
-export const factsOf = (row: object | undefined) => ({ ...row, created_at: 0, updated_at: 0, revision: 0, delivery_guid: 0 });
+export const factsOf = (row: object | undefined) => ({
+  ...row,
+  created_at: 0,
+  updated_at: 0,
+  revision: 0,
+  delivery_guid: 0,
+});

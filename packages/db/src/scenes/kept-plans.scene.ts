@@ -3,7 +3,10 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
 /** PostgreSQL's statistics say from now on what is there today, whatever comes later. */
-export async function keepStatistics(db: Kysely<Database>, tables: readonly (keyof Database)[]): Promise<void> {
+export async function keepStatistics(
+  db: Kysely<Database>,
+  tables: readonly (keyof Database)[],
+): Promise<void> {
   for (const table of tables) {
     await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(db);
     await sql`vacuum analyze ${sql.table(table)}`.execute(db);
@@ -17,7 +20,11 @@ const COLUMNS = sql`entity_type, app_id, installation_id, job_labels, k8s_pool, 
  * Waiting jobs, spread evenly over so many entities; answers the id of the one that they are made
  * after.
  */
-export async function fillJobs(db: Kysely<Database>, jobs: number, entities: number): Promise<number> {
+export async function fillJobs(
+  db: Kysely<Database>,
+  jobs: number,
+  entities: number,
+): Promise<number> {
   const { job_id: model } = await putJob(db);
   await sql`insert into jobs (job_id, wants_worker, entity_id, entity_name, repo_id, repo_full_name, run_id, run_attempt, job_name, ${COLUMNS})
     select n, true, n % ${entities}::integer + 1, 'entity', repo_id, repo_full_name, n, 1, job_name, ${COLUMNS}
@@ -32,7 +39,11 @@ export async function fillJobs(db: Kysely<Database>, jobs: number, entities: num
 export async function fillWorkers(
   db: Kysely<Database>,
   model: number,
-  { workers, entities, more }: { workers: number; entities: number; more: Readonly<Record<string, RawBuilder<unknown>>> },
+  {
+    workers,
+    entities,
+    more,
+  }: { workers: number; entities: number; more: Readonly<Record<string, RawBuilder<unknown>>> },
 ): Promise<void> {
   const names = sql.join(Object.keys(more).map((name) => sql.ref(name)));
   await sql`insert into workers (pod_name, entity_id, entity_name, namespace, ${names}, ${COLUMNS})

@@ -67,7 +67,8 @@ export async function startPoolingProxy(url: string) {
  * A start-up message that only asks whether TLS can be had: its length, and a number in place of a
  * version.
  */
-export const asksForTls = (message: Buffer): boolean => message.length === 8 && message.readInt32BE(4) === 80_877_103;
+export const asksForTls = (message: Buffer): boolean =>
+  message.length === 8 && message.readInt32BE(4) === 80_877_103;
 
 const AUTHENTICATED = Buffer.from([...Buffer.from('R'), 0, 0, 0, 8, 0, 0, 0, 0]);
 const READY = Buffer.from([...Buffer.from('Z'), 0, 0, 0, 5, ...Buffer.from('I')]);

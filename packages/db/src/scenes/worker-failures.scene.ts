@@ -10,6 +10,8 @@ export async function demandOfAccounts(db: Kysely<Database>) {
 /** Whether a statement waits for a lock in this database. */
 export async function isSomebodyWaiting(db: Kysely<Database>): Promise<boolean> {
   const { rows: waiting } = await sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    db,
+  );
   return waiting.length > 0;
 }

@@ -3,7 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type ControlledTransaction, sql } from 'kysely';
 import pg from 'pg';
 import { sweepEventChannel } from '../connection/schema-name.ts';
-import { readScheduleTimes, takeExtraPasses, wantExtraPasses, type WantedPasses } from './extra-passes.ts';
+import {
+  readScheduleTimes,
+  takeExtraPasses,
+  wantExtraPasses,
+  type WantedPasses,
+} from './extra-passes.ts';
 import type { Database } from '../schema/tables.ts';
 import { takeTick } from './schedules.ts';
 
@@ -23,12 +28,15 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   const { db } = database;
   await db.deleteFrom('schedules').execute();
-  await db.transaction().execute((trx) => takeTick(trx, { name: NAME, tickAt: new Date(0), takenBy: 'test' }));
+  await db
+    .transaction()
+    .execute((trx) => takeTick(trx, { name: NAME, tickAt: new Date(0), takenBy: 'test' }));
   instant = await db.startTransaction().execute();
 });
 afterEach(() => instant.rollback().execute());
 
-const want = (more: Omit<WantedPasses, 'schedule'> = {}) => wantExtraPasses(instant, { schedule: NAME, ...more });
+const want = (more: Omit<WantedPasses, 'schedule'> = {}) =>
+  wantExtraPasses(instant, { schedule: NAME, ...more });
 const take = () => takeExtraPasses(instant, [NAME]);
 const nextInSeconds = async () => {
   const { extraInMs } = await readScheduleTimes(instant, [NAME]);
@@ -50,8 +58,11 @@ describe('an extra pass (E1, E9)', () => {
 
   test('is taken once by two replicas that look at once', async () => {
     await wantExtraPasses(database.db, { schedule: NAME });
-    const takeAlone = () => database.db.transaction().execute((trx) => takeExtraPasses(trx, [NAME]));
-    expect(await Promise.all([takeAlone(), takeAlone()]).then((taken) => taken.flat())).toEqual([NAME]);
+    const takeAlone = () =>
+      database.db.transaction().execute((trx) => takeExtraPasses(trx, [NAME]));
+    expect(await Promise.all([takeAlone(), takeAlone()]).then((taken) => taken.flat())).toEqual([
+      NAME,
+    ]);
   });
 
   test('is followed by others, four seconds apart, until the time that was wanted', async () => {
@@ -130,14 +141,18 @@ describe('an extra pass (E1, E9)', () => {
 
   test('of a schedule that has had no tick yet is left to its first one', async () => {
     await wantExtraPasses(instant, { schedule: 'sweep:2' });
-    expect(await instant.selectFrom('schedules').select('name').execute()).toEqual([{ name: NAME }]);
+    expect(await instant.selectFrom('schedules').select('name').execute()).toEqual([
+      { name: NAME },
+    ]);
   });
 
   test('is told to the reconciler at once', async () => {
     const listener = new pg.Client({ connectionString: database.url });
     await listener.connect();
     await listener.query(`listen ${sweepEventChannel(database.schema)}`);
-    const told = new Promise<string | undefined>((resolve) => void listener.on('notification', ({ payload }) => resolve(payload)));
+    const told = new Promise<string | undefined>(
+      (resolve) => void listener.on('notification', ({ payload }) => resolve(payload)),
+    );
     await wantExtraPasses(database.db, { schedule: NAME });
     expect(await told).toBe(NAME);
     await listener.end();

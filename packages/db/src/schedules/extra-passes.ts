@@ -64,7 +64,10 @@ export interface ScheduleTimes {
   readonly extraInMs: number | null;
 }
 
-export async function readScheduleTimes(db: Kysely<Database>, schedules: readonly string[]): Promise<ScheduleTimes> {
+export async function readScheduleTimes(
+  db: Kysely<Database>,
+  schedules: readonly string[],
+): Promise<ScheduleTimes> {
   const { rows } = await sql<ScheduleTimes>`
     select now() as now, (extract(epoch from min(extra_at) - now()) * 1000)::float8 as "extraInMs"
     from schedules where name = any(${schedules}::text[])`.execute(db);
@@ -77,7 +80,10 @@ export async function readScheduleTimes(db: Kysely<Database>, schedules: readonl
  * Takes the due extra passes, for the whole cluster, and stores when each schedule's next one is
  * due. Returns the schedules' names. Call it in the transaction that enqueues their tasks.
  */
-export async function takeExtraPasses(trx: Transaction<Database>, schedules: readonly string[]): Promise<string[]> {
+export async function takeExtraPasses(
+  trx: Transaction<Database>,
+  schedules: readonly string[],
+): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     update schedules set
       extra_at = case when extra_until > now() + ${milliseconds(SAME_MS)} then now() + ${apart} end,

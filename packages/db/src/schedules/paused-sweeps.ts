@@ -15,7 +15,11 @@ export interface PausedSweep {
  * Pauses a sweep, or all, before their next pass; a dry run still runs. Repeating it changes
  * nothing. True: it was not paused before.
  */
-export async function pauseSweep(db: Kysely<Database>, name: string, pausedBy: string): Promise<boolean> {
+export async function pauseSweep(
+  db: Kysely<Database>,
+  name: string,
+  pausedBy: string,
+): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('paused_sweeps')
     .values({ name, paused_by: pausedBy })
@@ -26,12 +30,18 @@ export async function pauseSweep(db: Kysely<Database>, name: string, pausedBy: s
 
 /** Ends such a pause; a sweep stays paused while all are. True: it was paused before. */
 export async function resumeSweep(db: Kysely<Database>, name: string): Promise<boolean> {
-  const { numDeletedRows } = await db.deleteFrom('paused_sweeps').where('name', '=', name).executeTakeFirst();
+  const { numDeletedRows } = await db
+    .deleteFrom('paused_sweeps')
+    .where('name', '=', name)
+    .executeTakeFirst();
   return numDeletedRows === 1n;
 }
 
 /** The pause that holds this sweep back now, its own before the one of all. */
-export async function findPause(db: Kysely<Database>, name: string): Promise<PausedSweep | undefined> {
+export async function findPause(
+  db: Kysely<Database>,
+  name: string,
+): Promise<PausedSweep | undefined> {
   return pauses(db)
     .where('name', 'in', [name, EVERY_SWEEP])
     .orderBy(sql`name = ${EVERY_SWEEP}`)
@@ -40,6 +50,8 @@ export async function findPause(db: Kysely<Database>, name: string): Promise<Pau
 }
 
 /** All pauses, the oldest first. */
-export const findPausedSweeps = (db: Kysely<Database>): Promise<PausedSweep[]> => pauses(db).orderBy('paused_at').orderBy('name').execute();
+export const findPausedSweeps = (db: Kysely<Database>): Promise<PausedSweep[]> =>
+  pauses(db).orderBy('paused_at').orderBy('name').execute();
 
-const pauses = (db: Kysely<Database>) => db.selectFrom('paused_sweeps').select(['name', 'paused_by as pausedBy', 'paused_at as pausedAt']);
+const pauses = (db: Kysely<Database>) =>
+  db.selectFrom('paused_sweeps').select(['name', 'paused_by as pausedBy', 'paused_at as pausedAt']);

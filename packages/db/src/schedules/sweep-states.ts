@@ -35,7 +35,10 @@ export interface SweepState {
 }
 
 /** The states of these schedules; without those that never had a tick. */
-export async function findSweepStates(db: Kysely<Database>, sweeps: readonly ScheduledSweep[]): Promise<SweepState[]> {
+export async function findSweepStates(
+  db: Kysely<Database>,
+  sweeps: readonly ScheduledSweep[],
+): Promise<SweepState[]> {
   const { rows } = await sql<SweepState>`
     select s.name, extract(epoch from now() - s.succeeded_at)::float8 as "secondsSinceSuccess",
       extract(epoch from now() - s.last_tick_at)::float8 as "secondsSinceTick",

@@ -22,11 +22,19 @@ test('tables.ts says of every table what the database says: columns, types, what
 });
 
 async function tablesInDatabase(): Promise<Record<string, Columns>> {
-  const { rows } = await sql<{ table: string; column: string; type: string; nullable: boolean; defaulted: boolean }>`
+  const { rows } = await sql<{
+    table: string;
+    column: string;
+    type: string;
+    nullable: boolean;
+    defaulted: boolean;
+  }>`
     select table_name as "table", column_name as "column", case data_type when 'USER-DEFINED' then udt_name else data_type end as type,
       is_nullable = 'YES' as nullable, column_default is not null or is_identity = 'YES' or is_generated = 'ALWAYS' as defaulted
     from information_schema.columns
-    where table_schema = current_schema() and not starts_with(table_name, 'schema_migration')`.execute(database.db);
+    where table_schema = current_schema() and not starts_with(table_name, 'schema_migration')`.execute(
+    database.db,
+  );
   const tables: Record<string, Columns> = {};
   for (const { table, column, type, nullable, defaulted } of rows) {
     const columns = (tables[table] ??= {});
@@ -50,13 +58,25 @@ function declaredTables(): Record<string, Columns> {
   const source = globSync('*tables.ts', { cwd: import.meta.dirname })
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n');
-  const interfaces = new Map([...source.matchAll(/^export interface (\w+) \{\n(.*?)^\}/gms)].map(([, name, body]) => [name, body ?? '']));
+  const interfaces = new Map(
+    [...source.matchAll(/^export interface (\w+) \{\n(.*?)^\}/gms)].map(([, name, body]) => [
+      name,
+      body ?? '',
+    ]),
+  );
   const tables = [...(interfaces.get('Database') ?? '').matchAll(/^ {2}(\w+): (\w+);$/gm)];
-  return Object.fromEntries(tables.map(([, table, name]) => [table, columnsOf(interfaces.get(name) ?? '')]));
+  return Object.fromEntries(
+    tables.map(([, table, name]) => [table, columnsOf(interfaces.get(name) ?? '')]),
+  );
 }
 
 function columnsOf(body: string): Columns {
-  return Object.fromEntries([...body.matchAll(/^ {2}(\w+): (.+);$/gm)].map(([, column = '', type = '']) => [column, declaredColumn(type)]));
+  return Object.fromEntries(
+    [...body.matchAll(/^ {2}(\w+): (.+);$/gm)].map(([, column = '', type = '']) => [
+      column,
+      declaredColumn(type),
+    ]),
+  );
 }
 
 function declaredColumn(type: string): string {

@@ -1,8 +1,18 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
-import type { DeliveryListingsTable, RedeliveryPausesTable, RepositoriesTable, UnresolvedDeliveriesTable } from './reconciler-tables.ts';
+import type {
+  DeliveryListingsTable,
+  RedeliveryPausesTable,
+  RepositoriesTable,
+  UnresolvedDeliveriesTable,
+} from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
-import type { PausedSweepsTable, PoolRunnerVersionsTable, RetentionProgressTable, StrayRegistrationsTable } from './sweep-tables.ts';
+import type {
+  PausedSweepsTable,
+  PoolRunnerVersionsTable,
+  RetentionProgressTable,
+  StrayRegistrationsTable,
+} from './sweep-tables.ts';
 import type {
   BreakersTable,
   DemandKeysTable,

@@ -5,7 +5,11 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { connectDatabase } from '../connection/connect.ts';
-import { queueEventChannel, sweepEventChannel, taskEventChannel } from '../connection/schema-name.ts';
+import {
+  queueEventChannel,
+  sweepEventChannel,
+  taskEventChannel,
+} from '../connection/schema-name.ts';
 import { noteFailure } from '../breakers/note-failure.ts';
 import { noteSuccess } from '../breakers/breakers.ts';
 import { poolBreaker } from '../breakers/breaker-subjects.ts';
@@ -21,7 +25,11 @@ beforeAll(async () => {
   listener = new pg.Client({ connectionString: database.url });
   await listener.connect();
   listener.on('notification', ({ channel, payload }) => heard.push(`${channel} ${payload ?? ''}`));
-  for (const channel of [queueEventChannel(database.schema), taskEventChannel(database.schema), 'fence'])
+  for (const channel of [
+    queueEventChannel(database.schema),
+    taskEventChannel(database.schema),
+    'fence',
+  ])
     await listener.query(`listen ${channel}`);
 });
 afterAll(async () => {
@@ -95,10 +103,16 @@ test('what happens in one environment wakes nobody in another of the same databa
   const schema = 'staging';
   await migrate({ url: database.url, schema });
   const channels = [queueEventChannel, taskEventChannel, sweepEventChannel];
-  for (const channelOf of channels) for (const each of [schema, database.schema]) await listener.query(`listen ${channelOf(each)}`);
+  for (const channelOf of channels)
+    for (const each of [schema, database.schema]) await listener.query(`listen ${channelOf(each)}`);
   await notified();
   heard = [];
-  const { db, close } = connectDatabase({ url: database.url, schema, poolSize: 1, applicationName: 'paddock-test' });
+  const { db, close } = connectDatabase({
+    url: database.url,
+    schema,
+    poolSize: 1,
+    applicationName: 'paddock-test',
+  });
   await putJob(db);
   const { pod_name: name } = await putWorker(db);
   await db
@@ -106,7 +120,10 @@ test('what happens in one environment wakes nobody in another of the same databa
     .set({ status: 'completed', completed_at: minutesAgo(0) })
     .where('pod_name', '=', name)
     .execute();
-  await noteFailure({ db, breakerRules: BREAKER_RULES }, { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' });
+  await noteFailure(
+    { db, breakerRules: BREAKER_RULES },
+    { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' },
+  );
   const held = { status: 'queued', held_by: 'pool:linux', due_at: minutesAgo(-60) } as const;
   const task = { kind: 'remove-secret', subject_type: 'worker', max_attempts: 5, max_crashes: 3 };
   await db
@@ -155,12 +172,19 @@ describe('notifications of freed capacity (A7)', () => {
   });
 
   test('a new pools document notifies: caps may have changed', async () => {
-    await database.db.insertInto('pools_documents').values({ digest: 'd', content: '{}', loaded_by: 'test' }).execute();
+    await database.db
+      .insertInto('pools_documents')
+      .values({ digest: 'd', content: '{}', loaded_by: 'test' })
+      .execute();
     expect(await notified()).toEqual(['paddock_queue_event pools_documents']);
   });
 
   test('a breaker that closes notifies, one that counts does not (C11)', async () => {
-    const failure = { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' };
+    const failure = {
+      subject: poolBreaker('linux'),
+      failureClass: 'pod_refused',
+      message: 'quota',
+    };
     await noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, failure);
     expect(await notified()).toEqual([]);
     await noteSuccess(database.db, [failure.subject]);
@@ -169,7 +193,13 @@ describe('notifications of freed capacity (A7)', () => {
 
   test('an installation that is suspended, and its return, notify; its other changes do not (P5)', async () => {
     const key = { entity_id: 1, app_id: 1001 };
-    const row = { ...key, installation_id: 2, login: 'acme', entity_type: 'Organization', stated_at: new Date() } as const;
+    const row = {
+      ...key,
+      installation_id: 2,
+      login: 'acme',
+      entity_type: 'Organization',
+      stated_at: new Date(),
+    } as const;
     await database.db.insertInto('installations').values(row).execute();
     for (const [set, wakes] of [
       [{ login: 'acme-renamed' }, false],
@@ -178,7 +208,11 @@ describe('notifications of freed capacity (A7)', () => {
       [{ suspended_at: null, deleted_at: null }, true],
     ] as const) {
       heard = [];
-      await database.db.updateTable('installations').set(set).where('entity_id', '=', key.entity_id).execute();
+      await database.db
+        .updateTable('installations')
+        .set(set)
+        .where('entity_id', '=', key.entity_id)
+        .execute();
       expect((await notified()).includes('paddock_queue_event installations')).toBe(wakes);
     }
   });

@@ -18,10 +18,30 @@ const live = { status: 'running' } as const;
 test.each([
   ['waits', { status: 'pending' }, undefined, ['unended']],
   ['runs elsewhere', { status: 'running', wants_worker: false }, undefined, ['unended']],
-  ['runs on a live worker', { status: 'running', wants_worker: false }, live, ['live runner', 'unended']],
-  ['runs on a worker whose pod has not started', { status: 'running', wants_worker: false }, {}, ['live runner', 'unended']],
-  ['runs on a worker whose runner ended', { status: 'running', wants_worker: false }, { ...live, runner_ended_at: at }, ['unended']],
-  ['runs on a worker that ended', { status: 'running', wants_worker: false }, { status: 'completed', completed_at: at }, ['unended']],
+  [
+    'runs on a live worker',
+    { status: 'running', wants_worker: false },
+    live,
+    ['live runner', 'unended'],
+  ],
+  [
+    'runs on a worker whose pod has not started',
+    { status: 'running', wants_worker: false },
+    {},
+    ['live runner', 'unended'],
+  ],
+  [
+    'runs on a worker whose runner ended',
+    { status: 'running', wants_worker: false },
+    { ...live, runner_ended_at: at },
+    ['unended'],
+  ],
+  [
+    'runs on a worker that ended',
+    { status: 'running', wants_worker: false },
+    { status: 'completed', completed_at: at },
+    ['unended'],
+  ],
   ['has completed', { status: 'completed', ...ended }, undefined, ['ended']],
   ['has failed', { status: 'failed', ...ended }, undefined, ['ended']],
 ] as const)('a job that %s (A6)', async (_which, job, worker, expected) => {

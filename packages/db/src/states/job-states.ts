@@ -10,7 +10,8 @@ import { isLive } from './worker-states.ts';
 export const hasEnded = (job: string): string => `${job}.status in ('completed', 'failed')`;
 
 /** The job waits or runs. */
-export const isUnended = (job: string) => sql.raw<boolean>(`${job}.status in ('pending', 'running')`);
+export const isUnended = (job: string) =>
+  sql.raw<boolean>(`${job}.status in ('pending', 'running')`);
 
 /**
  * The runner of job `j` may still be at work: its worker lives, and its container was not seen to

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { LIVE, PLACELESS, RESERVED, RETIRABLE, RETURNABLE, STOPPING, UNASSIGNED, UNEXPLAINED } from './worker-states.ts';
+import {
+  LIVE,
+  PLACELESS,
+  RESERVED,
+  RETIRABLE,
+  RETURNABLE,
+  STOPPING,
+  UNASSIGNED,
+  UNEXPLAINED,
+} from './worker-states.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -10,7 +19,16 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const STATES = { LIVE, PLACELESS, RESERVED, RETIRABLE, RETURNABLE, STOPPING, UNASSIGNED, UNEXPLAINED };
+const STATES = {
+  LIVE,
+  PLACELESS,
+  RESERVED,
+  RETIRABLE,
+  RETURNABLE,
+  STOPPING,
+  UNASSIGNED,
+  UNEXPLAINED,
+};
 const at = minutesAgo(1);
 const begun = { registration_started_at: at };
 const registered = { ...begun, registered_at: at };
@@ -18,28 +36,60 @@ const stopping = { ...registered, stopping_at: at, stop_reason: 'surplus' };
 
 test.each([
   ['that is only a row', {}, ['LIVE', 'RESERVED', 'UNASSIGNED']],
-  ['that is only a row and is to end', { stopping_at: at, stop_reason: 'drained' }, ['LIVE', 'RESERVED', 'STOPPING']],
+  [
+    'that is only a row and is to end',
+    { stopping_at: at, stop_reason: 'drained' },
+    ['LIVE', 'RESERVED', 'STOPPING'],
+  ],
   ['whose registration has begun', begun, ['LIVE', 'UNASSIGNED']],
   ['that is registered', registered, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
   ['of which only the pod is known', { pod_uid: 'uid' }, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
-  ['that no node takes', { ...registered, unschedulable_at: at }, ['LIVE', 'PLACELESS', 'RETIRABLE', 'UNASSIGNED']],
-  ['that no node takes and is to end', { ...stopping, unschedulable_at: at }, ['LIVE', 'RETURNABLE', 'STOPPING']],
+  [
+    'that no node takes',
+    { ...registered, unschedulable_at: at },
+    ['LIVE', 'PLACELESS', 'RETIRABLE', 'UNASSIGNED'],
+  ],
+  [
+    'that no node takes and is to end',
+    { ...stopping, unschedulable_at: at },
+    ['LIVE', 'RETURNABLE', 'STOPPING'],
+  ],
   ['that runs', { ...registered, status: 'running' }, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
   ['that runs a job', { ...registered, status: 'running', assigned_at: at }, ['LIVE']],
   ['that runs a job and is to end', { ...stopping, assigned_at: at }, ['LIVE', 'STOPPING']],
   ['that is to end for want of jobs', stopping, ['LIVE', 'RETURNABLE', 'STOPPING']],
-  ['that is to end as idle', { ...stopping, stop_reason: 'idle' }, ['LIVE', 'RETURNABLE', 'STOPPING']],
-  ['that is to end because GitHub gave it no job', { ...stopping, stop_reason: 'not_assigned' }, ['LIVE', 'STOPPING']],
-  ['whose deregistration has begun', { ...stopping, deregistration_started_at: at }, ['LIVE', 'STOPPING']],
-  ['that ended without a known job', { status: 'completed', completed_at: at, unexplained_until: minutesAgo(-1) }, ['UNEXPLAINED']],
-  ['that ended so, and whose job came', { status: 'completed', completed_at: at, unexplained_until: minutesAgo(-1), assigned_at: at }, []],
+  [
+    'that is to end as idle',
+    { ...stopping, stop_reason: 'idle' },
+    ['LIVE', 'RETURNABLE', 'STOPPING'],
+  ],
+  [
+    'that is to end because GitHub gave it no job',
+    { ...stopping, stop_reason: 'not_assigned' },
+    ['LIVE', 'STOPPING'],
+  ],
+  [
+    'whose deregistration has begun',
+    { ...stopping, deregistration_started_at: at },
+    ['LIVE', 'STOPPING'],
+  ],
+  [
+    'that ended without a known job',
+    { status: 'completed', completed_at: at, unexplained_until: minutesAgo(-1) },
+    ['UNEXPLAINED'],
+  ],
+  [
+    'that ended so, and whose job came',
+    { status: 'completed', completed_at: at, unexplained_until: minutesAgo(-1), assigned_at: at },
+    [],
+  ],
   ['that ended so long ago', { status: 'completed', completed_at: at, unexplained_until: at }, []],
   ['that failed as a reservation', { status: 'failed', completed_at: at }, []],
 ] as const)('a worker %s (C3)', async (_which, row, expected) => {
   const { pod_name: name } = await putWorker(database.db, row);
   const columns = Object.entries(STATES).map(([state, holds]) => sql`${holds} as ${sql.id(state)}`);
-  const { rows } = await sql<Record<string, boolean | null>>`select ${sql.join(columns)} from workers where pod_name = ${name}`.execute(
-    database.db,
-  );
+  const { rows } = await sql<
+    Record<string, boolean | null>
+  >`select ${sql.join(columns)} from workers where pod_name = ${name}`.execute(database.db);
   expect(Object.keys(STATES).filter((state) => rows[0]?.[state] === true)).toEqual(expected);
 });

@@ -19,16 +19,22 @@ export const UNASSIGNED = sql<boolean>`${LIVE} and assigned_at is null and stopp
  * The worker is a reservation: its registration at GitHub has not begun, so its row alone can be
  * ended.
  */
-export const RESERVED = sql.raw<boolean>(`status = 'pending' and registration_started_at is null and pod_uid is null`);
+export const RESERVED = sql.raw<boolean>(
+  `status = 'pending' and registration_started_at is null and pod_uid is null`,
+);
 
 /**
  * The runner ended well although no job of it is known: for a while it counts against a waiting
  * job.
  */
-export const UNEXPLAINED = sql.raw<boolean>(`unexplained_until is not null and unexplained_until > now() and assigned_at is null`);
+export const UNEXPLAINED = sql.raw<boolean>(
+  `unexplained_until is not null and unexplained_until > now() and assigned_at is null`,
+);
 
 /** No node takes the worker's pod. */
-export const PLACELESS = sql.raw<boolean>(`unschedulable_at is not null and status = 'pending' and stopping_at is null`);
+export const PLACELESS = sql.raw<boolean>(
+  `unschedulable_at is not null and status = 'pending' and stopping_at is null`,
+);
 
 /** The worker lives, and its end was asked for. */
 export const STOPPING = sql<boolean>`${LIVE} and stopping_at is not null`;

@@ -30,7 +30,16 @@ const pod = (podName: string): PodToAdopt => ({
 
 test('a row that has come meanwhile stays as it is, and the other pods are adopted (A5, E6)', async () => {
   const there = await putWorker(testDb.db);
-  const adopt = () => testDb.db.transaction().execute((trx) => adoptWorkers(trx, [pod(there.pod_name), pod('pdk-left')]));
+  const adopt = () =>
+    testDb.db
+      .transaction()
+      .execute((trx) => adoptWorkers(trx, [pod(there.pod_name), pod('pdk-left')]));
   expect(await adopt()).toEqual(['pdk-left']);
-  expect(await testDb.db.selectFrom('workers').selectAll().where('pod_name', '=', there.pod_name).execute()).toEqual([there]);
+  expect(
+    await testDb.db
+      .selectFrom('workers')
+      .selectAll()
+      .where('pod_name', '=', there.pod_name)
+      .execute(),
+  ).toEqual([there]);
 });

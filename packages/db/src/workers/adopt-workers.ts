@@ -37,7 +37,10 @@ export interface PodToAdopt {
  * The matcher writes a row before provisioning makes its pod, so a pod without a row is never a
  * reservation.
  */
-export async function adoptWorkers(trx: Transaction<Database>, pods: readonly PodToAdopt[]): Promise<string[]> {
+export async function adoptWorkers(
+  trx: Transaction<Database>,
+  pods: readonly PodToAdopt[],
+): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     with given as (
       -- The cluster's clock may be ahead of ours.

@@ -20,7 +20,10 @@ const IS_SUSPECT = sql<boolean>`
  * bound worker stays as it is. The job explains an unexplained end, and takes back a failure that
  * was counted against the pool. Locks workers in order of their names, after any jobs.
  */
-export async function bindWorkers(trx: Transaction<Database>, bindings: readonly Binding[]): Promise<void> {
+export async function bindWorkers(
+  trx: Transaction<Database>,
+  bindings: readonly Binding[],
+): Promise<void> {
   if (bindings.length === 0) return;
   const { rows } = await sql<{ podName: string; isSuspect: boolean }>`
     with binding as (

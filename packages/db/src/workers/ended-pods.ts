@@ -37,7 +37,10 @@ const graceBegan = ({ succeededGraceMs, failedGraceMs }: PodGraces) =>
   sql`now() - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end`;
 
 /** Pods whose grace is over, the longest ended first. */
-export async function findEndedPods(db: Kysely<Database>, query: EndedPodsQuery): Promise<EndedPod[]> {
+export async function findEndedPods(
+  db: Kysely<Database>,
+  query: EndedPodsQuery,
+): Promise<EndedPod[]> {
   const { succeededGraceMs, failedGraceMs, limit, after } = query;
   const { rows } = await sql<EndedPod>`
     select ${ENDED_POD} from workers
@@ -70,7 +73,10 @@ export async function findSurplusPods(
 }
 
 /** Notes that the pods of ended workers are gone. */
-export async function markPodsDeleted(db: Kysely<Database>, podNames: readonly string[]): Promise<number> {
+export async function markPodsDeleted(
+  db: Kysely<Database>,
+  podNames: readonly string[],
+): Promise<number> {
   const { rows } = await sql`
     update workers set pod_deleted_at = now()
     where pod_name in (select pod_name from workers where pod_name = any(${podNames}::text[]) order by pod_name for update)

@@ -16,10 +16,17 @@ const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid 
  * The worker, if it has ended by itself without a job and nothing says yet that its runner was
  * outdated.
  */
-export async function findEndWithoutJob(db: Kysely<Database>, podName: string): Promise<EndWithoutJob | undefined> {
+export async function findEndWithoutJob(
+  db: Kysely<Database>,
+  podName: string,
+): Promise<EndWithoutJob | undefined> {
   return db
     .selectFrom('workers')
-    .select(['pod_name as podName', 'namespace', sql<boolean>`status = 'completed'`.as('hasEndedWell')])
+    .select([
+      'pod_name as podName',
+      'namespace',
+      sql<boolean>`status = 'completed'`.as('hasEndedWell'),
+    ])
     .where('pod_name', '=', podName)
     .where(HAS_ENDED_WITHOUT_JOB)
     .executeTakeFirst();
@@ -29,7 +36,11 @@ export async function findEndWithoutJob(db: Kysely<Database>, podName: string): 
  * Notes that GitHub refused the version of the worker's runner: this explains its end, which counts
  * against no waiting job. False: it has a known job by now, or this was noted before.
  */
-export async function markOutdatedRunner(db: Kysely<Database>, podName: string, message: string): Promise<boolean> {
+export async function markOutdatedRunner(
+  db: Kysely<Database>,
+  podName: string,
+  message: string,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workers')
     .set({

@@ -59,7 +59,8 @@ export interface OverdueQuery {
 
 const MOST_LENIENT = 2;
 
-const past = (instant: string, deadline: string) => sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
+const past = (instant: string, deadline: string) =>
+  sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
 
 /** Its pod has not started: that takes no answer of GitHub's. */
 const isPending = sql`(w.running_at is null and w.assigned_at is null)`;
@@ -85,7 +86,13 @@ export async function findOverdueWorkers(
 ): Promise<OverdueWorker[]> {
   const pools = ((await currentPoolsDocument(db))?.document.pools ?? []).map(deadlinesOf);
   const usual = deadlinesOf({ name: '' });
-  const shortest = Math.min(...[usual, ...pools].flatMap(({ pending, registration, idle }) => [pending, registration, idle]));
+  const shortest = Math.min(
+    ...[usual, ...pools].flatMap(({ pending, registration, idle }) => [
+      pending,
+      registration,
+      idle,
+    ]),
+  );
   const { rows } = await sql<OverdueWorker>`
     select w.pod_name as "podName", w.k8s_pool as pool, w.assigned_at is not null as "hadJob", ${isPending} as "isPending",
       w.running_at is not null and ${past('running_at', 'w.registration_deadline')} as "isRegistrationDue",

@@ -45,7 +45,10 @@ export interface LeftRegistrationsQuery {
  * of our instance. Leaves out what GitHub refused us lately, so that a gone installation costs one
  * call an hour, and entities on which no App may be used.
  */
-export async function findLeftRegistrations(db: Kysely<Database>, query: LeftRegistrationsQuery): Promise<LeftRegistration[]> {
+export async function findLeftRegistrations(
+  db: Kysely<Database>,
+  query: LeftRegistrationsQuery,
+): Promise<LeftRegistration[]> {
   const { graceMs, appIds, limit, after } = query;
   const { rows } = await sql<LeftRegistration>`
     select w.pod_name as "podName", w.runner_id as "runnerId", w.entity_id as "entityId", w.entity_type as "entityType",
@@ -65,7 +68,10 @@ export async function findLeftRegistrations(db: Kysely<Database>, query: LeftReg
 }
 
 /** Notes that GitHub no longer knows these runners. */
-export async function markRegistrationsGone(db: Kysely<Database>, podNames: readonly string[]): Promise<number> {
+export async function markRegistrationsGone(
+  db: Kysely<Database>,
+  podNames: readonly string[],
+): Promise<number> {
   const { rows } = await sql`
     update workers set registration_gone_at = now()
     where pod_name in (select pod_name from workers where pod_name = any(${podNames}::text[]) order by pod_name for update)

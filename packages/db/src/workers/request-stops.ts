@@ -32,7 +32,10 @@ export const ANSWER_AGE_LIMIT = sql`interval '5 minutes'`;
  * Each needs its `stop-worker` task in the same transaction. Workers that have ended, are assigned
  * or are stopping are left alone; returns the names of the others.
  */
-export async function requestStops(trx: Transaction<Database>, requests: readonly StopRequest[]): Promise<string[]> {
+export async function requestStops(
+  trx: Transaction<Database>,
+  requests: readonly StopRequest[],
+): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as given("podName" text, reason text)

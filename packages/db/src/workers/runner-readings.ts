@@ -27,7 +27,10 @@ export interface ReadRunner {
  * unknown job: GitHub never calls an idle runner busy, but calls a busy one idle for minutes.
  * Returns the state of each worker that is still live.
  */
-export async function saveRunnerReadings(db: Kysely<Database>, readings: readonly RunnerReading[]): Promise<ReadRunner[]> {
+export async function saveRunnerReadings(
+  db: Kysely<Database>,
+  readings: readonly RunnerReading[],
+): Promise<ReadRunner[]> {
   if (readings.length === 0) return [];
   const { rows } = await sql<ReadRunner>`
     with reading as (

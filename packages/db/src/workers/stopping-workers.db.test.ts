@@ -16,46 +16,72 @@ afterAll(() => testDb.drop());
 
 const isBlocked = async () => {
   const { rows } = await sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(testDb.db);
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    testDb.db,
+  );
   return rows.length === 1;
 };
 
 const ASKS = {
   'asked to stop': (podName: string) =>
-    testDb.db.transaction().execute(async (trx) => (await requestStops(trx, [{ podName, reason: 'over' }])).length > 0),
+    testDb.db
+      .transaction()
+      .execute(async (trx) => (await requestStops(trx, [{ podName, reason: 'over' }])).length > 0),
   deregistered: (podName: string) => markDeregistering(testDb.db, podName),
 };
 
 test.each([
   ['asked to stop', {}],
   ['deregistered', { stopping_at: new Date(), stop_reason: 'over' }],
-] as const)('a worker believed to have had its job is not %s while a delivery binds it to one that runs (P2)', async (what, stopping) => {
-  const { pod_name: podName } = await putWorker(testDb.db, { status: 'running', assigned_at: new Date(), ...stopping });
-  const { asked } = await testDb.db.transaction().execute(async (trx) => {
-    const { job_id } = await putJob(trx, { status: 'running', wants_worker: false });
-    await trx.updateTable('workers').set({ assigned_job_id: job_id }).where('pod_name', '=', podName).execute();
-    const asking = ASKS[what](podName);
-    await waitFor('it to wait for the delivery', isBlocked);
-    return { asked: asking };
-  });
-  expect(await asked).toBe(false);
-});
+] as const)(
+  'a worker believed to have had its job is not %s while a delivery binds it to one that runs (P2)',
+  async (what, stopping) => {
+    const { pod_name: podName } = await putWorker(testDb.db, {
+      status: 'running',
+      assigned_at: new Date(),
+      ...stopping,
+    });
+    const { asked } = await testDb.db.transaction().execute(async (trx) => {
+      const { job_id } = await putJob(trx, { status: 'running', wants_worker: false });
+      await trx
+        .updateTable('workers')
+        .set({ assigned_job_id: job_id })
+        .where('pod_name', '=', podName)
+        .execute();
+      const asking = ASKS[what](podName);
+      await waitFor('it to wait for the delivery', isBlocked);
+      return { asked: asking };
+    });
+    expect(await asked).toBe(false);
+  },
+);
 
 test('a worker may run any job of its entity that has no label beyond its own and is not known to run, whatever its pool (E5, P2)', async () => {
-  const { pod_name: podName } = await putWorker(testDb.db, { status: 'running', registered_labels: '["gpu", "linux"]' });
+  const { pod_name: podName } = await putWorker(testDb.db, {
+    status: 'running',
+    registered_labels: '["gpu", "linux"]',
+  });
   await putJob(testDb.db, { run_id: 1, k8s_pool: 'of-others' });
   await putJob(testDb.db, { run_id: 2, wants_worker: false });
   await putJob(testDb.db, { run_id: 3, status: 'failed' });
   await putJob(testDb.db, { run_id: 4, job_labels: '["linux", "windows"]' });
   await putJob(testDb.db, { run_id: 5, entity_id: 7 });
   await putJob(testDb.db, { run_id: 6, status: 'running', wants_worker: false });
-  const runs = async (limit: number) => (await findFittingRuns(testDb.db, podName, limit)).map(({ runId }) => runId);
+  const runs = async (limit: number) =>
+    (await findFittingRuns(testDb.db, podName, limit)).map(({ runId }) => runId);
   expect(await runs(3)).toEqual([1, 2, 3]);
   expect(await runs(1)).toHaveLength(2);
 });
 
 test('a worker that was to end as one without a pod does not end once its pod was seen (A3)', async () => {
-  const { pod_name: podName } = await putWorker(testDb.db, { stopping_at: new Date(), stop_reason: 'surplus', pod_uid: 'seen' });
-  const end = (hadPod: boolean) => testDb.db.transaction().execute((trx) => endStoppedWorker(trx, podName, { hadPod, message: 'ended' }));
+  const { pod_name: podName } = await putWorker(testDb.db, {
+    stopping_at: new Date(),
+    stop_reason: 'surplus',
+    pod_uid: 'seen',
+  });
+  const end = (hadPod: boolean) =>
+    testDb.db
+      .transaction()
+      .execute((trx) => endStoppedWorker(trx, podName, { hadPod, message: 'ended' }));
   expect([await end(false), await end(true)]).toEqual([false, true]);
 });

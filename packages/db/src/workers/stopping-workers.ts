@@ -83,7 +83,8 @@ export async function findWorkerToStop(
 }
 
 /** It is stopping, and no job is known to run on it. */
-const mayEnd = (podName: string) => sql`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
+const mayEnd = (podName: string) =>
+  sql`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
 
 /**
  * Call it before its runner is removed from GitHub: from here on the matcher does not take the
@@ -104,7 +105,11 @@ export async function mayStop(db: Kysely<Database>, podName: string): Promise<bo
 }
 
 /** Ends the stop of a worker. `isAssigned`: some job runs on it, so it is no supply. */
-export async function keepWorker(db: Kysely<Database>, podName: string, { isAssigned }: { isAssigned: boolean }): Promise<void> {
+export async function keepWorker(
+  db: Kysely<Database>,
+  podName: string,
+  { isAssigned }: { isAssigned: boolean },
+): Promise<void> {
   await sql`
     update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, unexplained_until = null,
       deregistration_started_at = null, pod_gone_at = null,
@@ -128,7 +133,11 @@ export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Bindin
 }
 
 /** Stores what keeps the worker from being stopped, and since when; null: nothing. */
-export async function noteStopHeldUp(db: Kysely<Database>, podName: string, why: string | null): Promise<void> {
+export async function noteStopHeldUp(
+  db: Kysely<Database>,
+  podName: string,
+  why: string | null,
+): Promise<void> {
   await sql`
     update workers set stop_held_by = ${why}, stop_held_since = case when ${why}::text is null then null else coalesce(stop_held_since, now()) end
     where pod_name = ${podName} and ${LIVE} and stop_held_by is distinct from ${why}`.execute(db);

@@ -27,7 +27,10 @@ export interface KnownScopesQuery {
  * The scopes that may have our registrations, without entities on which no App may be used, and
  * without what GitHub refused us lately.
  */
-export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appIds }: KnownScopesQuery): Promise<KnownScope[]> {
+export async function findKnownScopes(
+  db: Kysely<Database>,
+  { madeWithinMs, appIds }: KnownScopesQuery,
+): Promise<KnownScope[]> {
   const { rows } = await sql<KnownScope>`
     select w.entity_id as "entityId", w.entity_type as "entityType", w.scope_repo_id as "scopeRepoId",
       ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId"
@@ -45,12 +48,17 @@ export async function findKnownScopes(db: Kysely<Database>, { madeWithinMs, appI
  * The names without a worker that a registration may belong to: a live one, or a failed one whose
  * registration is not known to be gone; that one is removed by its name.
  */
-export async function findNamesWithoutWorker(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
+export async function findNamesWithoutWorker(
+  db: Kysely<Database>,
+  names: readonly string[],
+): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from unnest(${names}::text[]) as given(name)
     where not exists (
       select from workers
-      where pod_name = name and (${LIVE} or (status = 'failed' and registration_gone_at is null)))`.execute(db);
+      where pod_name = name and (${LIVE} or (status = 'failed' and registration_gone_at is null)))`.execute(
+    db,
+  );
   return rows.map(({ name }) => name);
 }
 
@@ -73,14 +81,18 @@ export async function noteStrayRegistrations(
   const ids = seen.map(({ runnerId }) => runnerId);
   await sql`
     delete from stray_registrations
-    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and runner_id <> all(${ids}::bigint[])`.execute(db);
+    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and runner_id <> all(${ids}::bigint[])`.execute(
+    db,
+  );
   const { rows } = await sql<SeenRegistration & { isDue: boolean }>`
     insert into stray_registrations as known (entity_id, scope_repo_id, runner_id, name)
     select ${entityId}, ${scopeRepoId}, "runnerId", name
     from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s("runnerId" bigint, name text)
     order by "runnerId"
     on conflict (entity_id, scope_repo_id, runner_id) do update set sightings = known.sightings + 1
-    returning runner_id as "runnerId", name, first_seen_at < now() - ${milliseconds(graceMs)} as "isDue"`.execute(db);
+    returning runner_id as "runnerId", name, first_seen_at < now() - ${milliseconds(graceMs)} as "isDue"`.execute(
+    db,
+  );
   return rows.filter(({ isDue }) => isDue).map(({ runnerId, name }) => ({ runnerId, name }));
 }
 

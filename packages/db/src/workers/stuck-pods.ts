@@ -22,7 +22,10 @@ const MOST_AT_ONCE = 100;
  * Marks pods as stuck that report no change: not started `afterMs` after their creation, or still
  * there `afterMs` after they should be gone. Returns each only once.
  */
-export async function markStuckPods(trx: Transaction<Database>, afterMs: number): Promise<StuckPod[]> {
+export async function markStuckPods(
+  trx: Transaction<Database>,
+  afterMs: number,
+): Promise<StuckPod[]> {
   const ago = sql`now() - ${milliseconds(afterMs)}`;
   const isOverdue = sql`${LIVE} and pod_uid is not null and case when terminating_at is not null
     then terminating_at < ${ago} and stuck_reason is distinct from ${TERMINATING}
@@ -64,7 +67,12 @@ const FAILS_TO_START = sql`any(${START_FAILURES}::text[])`;
  */
 export async function findUnstartableWorkers(
   db: Kysely<Database>,
-  { afterMs, windowMs, mostOfPool, mostAtOnce }: { afterMs: number; windowMs: number; mostOfPool: number; mostAtOnce: number },
+  {
+    afterMs,
+    windowMs,
+    mostOfPool,
+    mostAtOnce,
+  }: { afterMs: number; windowMs: number; mostOfPool: number; mostAtOnce: number },
 ): Promise<UnstartableWorker[]> {
   const { rows } = await sql<UnstartableWorker>`
     with failing as materialized (

@@ -18,7 +18,10 @@ export interface WorkerFailure extends Omit<Failure, 'subject'> {
  * the next entity may try. A transaction that binds the worker to a job waits for this statement,
  * or this one waits for it: then nothing counts.
  */
-export async function noteWorkerFailure({ db, breakerRules }: Noting, { podName, failureClass, message }: WorkerFailure): Promise<void> {
+export async function noteWorkerFailure(
+  { db, breakerRules }: Noting,
+  { podName, failureClass, message }: WorkerFailure,
+): Promise<void> {
   await sql`
     with worker as materialized (
       select pod_name, k8s_pool, entity_id,
@@ -53,9 +56,15 @@ const OUTDATED_FAILURES = 2;
  * is certain. Only the runner's log says it, and a job can write there, so the entity may have
  * caused it.
  */
-export async function noteOutdatedRunner({ db, breakerRules }: Noting, failure: Omit<WorkerFailure, 'failureClass'>): Promise<void> {
+export async function noteOutdatedRunner(
+  { db, breakerRules }: Noting,
+  failure: Omit<WorkerFailure, 'failureClass'>,
+): Promise<void> {
   const rules = { ...breakerRules, failures: OUTDATED_FAILURES };
-  await noteWorkerFailure({ db, breakerRules: rules }, { ...failure, failureClass: OUTDATED_RUNNER });
+  await noteWorkerFailure(
+    { db, breakerRules: rules },
+    { ...failure, failureClass: OUTDATED_RUNNER },
+  );
 }
 
 /**
@@ -63,7 +72,10 @@ export async function noteOutdatedRunner({ db, breakerRules }: Noting, failure: 
  * for the breaker. Runs with the owner's rights (`take_back_failures`): ingress binds workers but
  * may not write breakers.
  */
-export async function takeBackFailures(trx: Transaction<Database>, podNames: readonly string[]): Promise<void> {
+export async function takeBackFailures(
+  trx: Transaction<Database>,
+  podNames: readonly string[],
+): Promise<void> {
   if (podNames.length > 0) await sql`select take_back_failures(${podNames}::text[])`.execute(trx);
 }
 
@@ -83,7 +95,9 @@ export async function closeServedPools(db: Kysely<Database>): Promise<void> {
       order by b.subject_type, b.subject_id, b.failure_class for update of b
     )
     delete from breakers b using served s
-    where (b.subject_type, b.subject_id, b.failure_class) = (s.subject_type, s.subject_id, s.failure_class)`.execute(db);
+    where (b.subject_type, b.subject_id, b.failure_class) = (s.subject_type, s.subject_id, s.failure_class)`.execute(
+    db,
+  );
 }
 
 /**
@@ -98,5 +112,7 @@ export async function forgetFailedAccounts(db: Kysely<Database>): Promise<void> 
       order by subject_type, subject_id, failure_class for update
     )
     delete from breakers b using forgotten f
-    where (b.subject_type, b.subject_id, b.failure_class) = (f.subject_type, f.subject_id, f.failure_class)`.execute(db);
+    where (b.subject_type, b.subject_id, b.failure_class) = (f.subject_type, f.subject_id, f.failure_class)`.execute(
+    db,
+  );
 }

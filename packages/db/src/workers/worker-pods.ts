@@ -83,20 +83,28 @@ export interface RecordedPods {
 }
 
 /** Reasons found by time stay until the pod says otherwise. */
-const HELD_BY_TIME = sql.raw(`stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`);
+const HELD_BY_TIME = sql.raw(
+  `stuck_reason = '${TERMINATING}' or (stuck_reason = '${SLOW_START}' and g.phase = 'pending')`,
+);
 
 /**
  * An instant of the cluster, limited to what can be true: between the making of the worker's row
  * and now. Nodes' clocks may be days off, and deadlines count from it. Pods have whole seconds.
  */
 const clamped = (instant: string) =>
-  sql.raw(`case when g."${instant}" is not null then greatest(least(g."${instant}", now()), date_trunc('second', created_at)) end`);
+  sql.raw(
+    `case when g."${instant}" is not null then greatest(least(g."${instant}", now()), date_trunc('second', created_at)) end`,
+  );
 
 /** An impossible end counts as now. */
-const ENDED_AT = sql.raw(`case when g."endedAt" between date_trunc('second', created_at) and now() then g."endedAt" else now() end`);
+const ENDED_AT = sql.raw(
+  `case when g."endedAt" between date_trunc('second', created_at) and now() then g."endedAt" else now() end`,
+);
 
 /** A deregistered runner that was idle ends by itself, and well. We have ended it all the same. */
-const STOPPED = sql.raw('(deregistration_started_at is not null and stopping_at is not null and assigned_at is null)');
+const STOPPED = sql.raw(
+  '(deregistration_started_at is not null and stopping_at is not null and assigned_at is null)',
+);
 
 /**
  * Updates workers' rows from their pods: pending -> running -> completed | failed, never back, with
@@ -178,7 +186,9 @@ export async function recordPodStates(
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
     select (select coalesce(json_agg(c), '[]') from changed c) as changed,
-      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`.execute(db);
+      array(select "podName" from given g where not exists (select from workers w where w.pod_name = g."podName")) as unknown`.execute(
+    db,
+  );
   return rows[0] ?? { changed: [], unknown: [] };
 }
 
@@ -196,7 +206,9 @@ export async function findKnownPods(db: Kysely<Database>, namespace: string): Pr
     .select('pod_name')
     .where('namespace', '=', namespace)
     .where('pod_uid', 'is not', null)
-    .where(sql<boolean>`((${LIVE} and pod_gone_at is null) or (completed_at is not null and pod_deleted_at is null))`)
+    .where(
+      sql<boolean>`((${LIVE} and pod_gone_at is null) or (completed_at is not null and pod_deleted_at is null))`,
+    )
     .orderBy('pod_name')
     .execute();
   return rows.map((row) => row.pod_name);
@@ -207,7 +219,10 @@ export async function findKnownPods(db: Kysely<Database>, namespace: string): Pr
  * not end them: only GitHub's answer about their runners can. Returns those that are new: each
  * needs its `stop-worker` task.
  */
-export async function stopVanishedWorkers(trx: Transaction<Database>, podNames: readonly string[]): Promise<VanishedWorker[]> {
+export async function stopVanishedWorkers(
+  trx: Transaction<Database>,
+  podNames: readonly string[],
+): Promise<VanishedWorker[]> {
   const { rows } = await sql<VanishedWorker>`
     with locked as (
       select pod_name from workers

@@ -47,6 +47,8 @@ export async function countListable(
   const { rows } = await sql<{ count: number }>`
     select count(*) from workers
     where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and ${LIVE}
-      and registered_at is not null and registration_gone_at is null and assigned_at is null`.execute(db);
+      and registered_at is not null and registration_gone_at is null and assigned_at is null`.execute(
+    db,
+  );
   return rows[0]?.count ?? 0;
 }

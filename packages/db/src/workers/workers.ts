@@ -62,7 +62,9 @@ export async function findWorkerToProvision(
   podName: string,
   appIds: readonly number[],
 ): Promise<WorkerToProvision | undefined> {
-  const { rows } = await sql<Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }>`${prepared}
+  const { rows } = await sql<
+    Omit<WorkerToProvision, 'poolToday'> & { poolToday: unknown }
+  >`${prepared}
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
       extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid",
       w.registration_started_at as "registrationStartedAt", w.entity_id as "entityId", w.entity_type as "entityType",
@@ -88,7 +90,9 @@ function readPool(name: string, content: unknown): Pool | undefined {
   if (content === null) return undefined;
   const parsed = storedPool.safeParse(content);
   if (parsed.success) return parsed.data;
-  throw new Error(`The pool ${name} in the database cannot be read by this service: upgrade it.`, { cause: parsed.error });
+  throw new Error(`The pool ${name} in the database cannot be read by this service: upgrade it.`, {
+    cause: parsed.error,
+  });
 }
 
 /**
@@ -111,7 +115,10 @@ export async function markRegistrationStarted(
 }
 
 /** Removes the mark after a call that certainly registered nothing. */
-export async function clearRegistrationStarted(db: Kysely<Database>, podName: string): Promise<void> {
+export async function clearRegistrationStarted(
+  db: Kysely<Database>,
+  podName: string,
+): Promise<void> {
   await db
     .updateTable('workers')
     .set({ registration_started_at: null })
@@ -132,13 +139,18 @@ export async function saveRegistration(
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`${prepared}
     update workers set runner_id = ${runnerId}, registered_labels = ${JSON.stringify(labels)}, registered_at = coalesce(registered_at, now())
-    where pod_name = ${podName} and status = 'pending' and (registered_at is null or runner_id = ${runnerId})`.execute(db);
+    where pod_name = ${podName} and status = 'pending' and (registered_at is null or runner_id = ${runnerId})`.execute(
+    db,
+  );
   return numAffectedRows === 1n;
 }
 
 /** Whether the worker has not started or ended. */
 export async function isPending(db: Kysely<Database>, podName: string): Promise<boolean> {
-  const { rows } = await sql`${prepared} select from workers where pod_name = ${podName} and status = 'pending'`.execute(db);
+  const { rows } =
+    await sql`${prepared} select from workers where pod_name = ${podName} and status = 'pending'`.execute(
+      db,
+    );
   return rows.length === 1;
 }
 
@@ -147,13 +159,19 @@ export async function isPending(db: Kysely<Database>, podName: string): Promise<
  * long ago the job that it was made for became known, in seconds; undefined: that job's row is
  * gone.
  */
-export async function savePod(db: Kysely<Database>, podName: string, podUid: string): Promise<number | undefined> {
+export async function savePod(
+  db: Kysely<Database>,
+  podName: string,
+  podUid: string,
+): Promise<number | undefined> {
   const { rows } = await sql<{ seconds: number }>`${prepared}
     with saved as (
       update workers set pod_uid = ${podUid}, pod_created_at = now() where pod_name = ${podName} and pod_uid is null
     )
     select extract(epoch from now() - j.created_at)::float8 as seconds
-    from workers w join jobs j on j.job_id = w.made_for_job_id where w.pod_name = ${podName}`.execute(db);
+    from workers w join jobs j on j.job_id = w.made_for_job_id where w.pod_name = ${podName}`.execute(
+    db,
+  );
   return rows[0]?.seconds;
 }
 
@@ -169,7 +187,12 @@ export async function failUnstartedWorker(
   const failure: FailureInfo = { version: 1, message };
   const { numUpdatedRows } = await trx
     .updateTable('workers')
-    .set({ status: 'failed', completed_at: sql`now()`, stop_reason: reason, failure_info: JSON.stringify(failure) })
+    .set({
+      status: 'failed',
+      completed_at: sql`now()`,
+      stop_reason: reason,
+      failure_info: JSON.stringify(failure),
+    })
     .where('pod_name', '=', podName)
     .where('status', '=', 'pending')
     .where('pod_uid', 'is', null)
@@ -223,10 +246,20 @@ export interface WorkerPlace {
   isExamined: boolean;
 }
 
-export async function findWorkerPlace(db: Kysely<Database>, podName: string): Promise<WorkerPlace | undefined> {
+export async function findWorkerPlace(
+  db: Kysely<Database>,
+  podName: string,
+): Promise<WorkerPlace | undefined> {
   return db
     .selectFrom('workers as w')
-    .select(['pod_name as podName', 'namespace', 'pod_uid as podUid', 'status', 'k8s_pool as pool', 'stuck_reason as stuckReason'])
+    .select([
+      'pod_name as podName',
+      'namespace',
+      'pod_uid as podUid',
+      'status',
+      'k8s_pool as pool',
+      'stuck_reason as stuckReason',
+    ])
     .select(IS_EXAMINED.as('isExamined'))
     .where('pod_name', '=', podName)
     .executeTakeFirst();
@@ -236,7 +269,11 @@ export async function findWorkerPlace(db: Kysely<Database>, podName: string): Pr
  * Stores the diagnosis of a worker that failed, is stuck, is stopping or ended unexplained. False:
  * it is none of these now.
  */
-export async function saveDiagnosis(db: Kysely<Database>, podName: string, diagnosis: FailureInfo): Promise<boolean> {
+export async function saveDiagnosis(
+  db: Kysely<Database>,
+  podName: string,
+  diagnosis: FailureInfo,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workers')
     .set({ failure_info: jsonText(diagnosis) })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { bodyDigest } from './body-digest.ts';
 
-const digest = (body: Buffer | string, { appId = 1, event = 'workflow_job' } = {}): string => bodyDigest({ appId, event }, body);
+const digest = (body: Buffer | string, { appId = 1, event = 'workflow_job' } = {}): string =>
+  bodyDigest({ appId, event }, body);
 
 describe('the digest of a body', () => {
   test('is the same for the same bytes, and fits into a UUID', () => {
@@ -10,7 +11,12 @@ describe('the digest of a body', () => {
   });
 
   test('differs for each body, App and event that is handled', () => {
-    const digests = [digest('{}'), digest('{ }'), digest('{}', { appId: 2 }), digest('{}', { event: 'installation' })];
+    const digests = [
+      digest('{}'),
+      digest('{ }'),
+      digest('{}', { appId: 2 }),
+      digest('{}', { event: 'installation' }),
+    ];
     expect(new Set(digests).size).toBe(digests.length);
   });
 

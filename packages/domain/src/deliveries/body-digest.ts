@@ -8,7 +8,10 @@ const HANDLED: ReadonlySet<string> = new Set(HANDLED_EVENTS);
  * and the event. All unhandled events count as one, or a made-up name would make a new delivery.
  * Returns as many hex digits as a UUID has.
  */
-export function bodyDigest({ appId, event }: { appId: number; event: string }, body: Buffer | string): string {
+export function bodyDigest(
+  { appId, event }: { appId: number; event: string },
+  body: Buffer | string,
+): string {
   const hash = createHash('sha256').update(`${appId} ${HANDLED.has(event) ? event : 'other'}\n`);
   return hash.update(body).digest('hex').slice(0, UUID_DIGITS);
 }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
-import { type DeliveredStatement, foldJobStatements, splitByRunner } from './fold-job-statements.ts';
+import {
+  type DeliveredStatement,
+  foldJobStatements,
+  splitByRunner,
+} from './fold-job-statements.ts';
 
 const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatement => ({
   jobId: 1,
@@ -28,7 +32,12 @@ const statement = (changes: Partial<DeliveredStatement> = {}): DeliveredStatemen
 });
 
 const end = (second: number, conclusion: string, deliveryGuid: string) =>
-  statement({ status: 'completed', conclusion, completedAt: `2026-01-01T00:01:0${second}.000Z`, deliveryGuid });
+  statement({
+    status: 'completed',
+    conclusion,
+    completedAt: `2026-01-01T00:01:0${second}.000Z`,
+    deliveryGuid,
+  });
 
 const instants = ['2026-01-01T00:00:10.000Z', '2026-01-01T00:00:20.000Z'];
 /** Statements of a few jobs, each delivery with a GUID of its own, as GitHub's are. */
@@ -45,11 +54,18 @@ const statements = fc
     }),
     { minLength: 1, maxLength: 8 },
   )
-  .map((list) => list.map((changes, index) => statement({ ...changes, deliveryGuid: `guid-${index}` })));
+  .map((list) =>
+    list.map((changes, index) => statement({ ...changes, deliveryGuid: `guid-${index}` })),
+  );
 
 describe('foldJobStatements', () => {
   test.each([
-    ['the later is known', [end(5, 'success', 'b'), end(3, 'failure', 'a')], '2026-01-01T00:01:03.000Z', 'failure'],
+    [
+      'the later is known',
+      [end(5, 'success', 'b'), end(3, 'failure', 'a')],
+      '2026-01-01T00:01:03.000Z',
+      'failure',
+    ],
     [
       'one does not say when',
       [{ ...end(5, 'failure', 'a'), completedAt: null }, end(9, 'success', 'b')],
@@ -62,7 +78,12 @@ describe('foldJobStatements', () => {
       '2026-01-01T00:01:09.000Z',
       'success',
     ],
-    ['both were at one instant', [end(5, 'success', 'a'), end(5, 'failure', 'b')], '2026-01-01T00:01:05.000Z', 'failure'],
+    [
+      'both were at one instant',
+      [end(5, 'success', 'a'), end(5, 'failure', 'b')],
+      '2026-01-01T00:01:05.000Z',
+      'failure',
+    ],
     [
       'the first has no conclusion',
       [{ ...end(3, '', 'a'), conclusion: null }, end(5, 'failure', 'b')],
@@ -71,7 +92,10 @@ describe('foldJobStatements', () => {
     ],
     [
       'one is only said to run',
-      [statement({ status: 'running', completedAt: '2026-01-01T00:00:00.000Z' }), end(5, 'success', 'b')],
+      [
+        statement({ status: 'running', completedAt: '2026-01-01T00:00:00.000Z' }),
+        end(5, 'success', 'b'),
+      ],
       '2026-01-01T00:01:05.000Z',
       'success',
     ],
@@ -82,13 +106,18 @@ describe('foldJobStatements', () => {
 
   test('gives each job once, sorted by id, whatever the order and the doubling (B6)', () => {
     const shuffled = statements.chain((list) =>
-      fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 })),
+      fc.tuple(
+        fc.constant(list),
+        fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 }),
+      ),
     );
     fc.assert(
       fc.property(shuffled, ([list, mixed]) => {
         const folded = foldJobStatements(list);
         expect(foldJobStatements(mixed)).toEqual(folded);
-        expect(folded.map(({ jobId }) => jobId)).toEqual([...new Set(list.map(({ jobId }) => jobId))].toSorted((a, b) => a - b));
+        expect(folded.map(({ jobId }) => jobId)).toEqual(
+          [...new Set(list.map(({ jobId }) => jobId))].toSorted((a, b) => a - b),
+        );
       }),
     );
   });
@@ -110,7 +139,12 @@ describe('foldJobStatements', () => {
       startedAt: '2026-01-01T00:00:10.000Z',
       deliveryGuid: 'y',
     });
-    const completed = statement({ status: 'completed', conclusion: 'success', queuedAt: null, deliveryGuid: 'x' });
+    const completed = statement({
+      status: 'completed',
+      conclusion: 'success',
+      queuedAt: null,
+      deliveryGuid: 'x',
+    });
     expect(foldJobStatements([queued, completed, running])).toEqual([
       statement({
         status: 'completed',
@@ -126,7 +160,12 @@ describe('foldJobStatements', () => {
   });
 
   test('of two runs the later start names the runner, and its id goes with its name', () => {
-    const early = statement({ status: 'running', runnerName: 'one', runnerId: 7, startedAt: '2026-01-01T00:00:10.000Z' });
+    const early = statement({
+      status: 'running',
+      runnerName: 'one',
+      runnerId: 7,
+      startedAt: '2026-01-01T00:00:10.000Z',
+    });
     const late = statement({
       status: 'running',
       runnerName: 'two',
@@ -134,18 +173,24 @@ describe('foldJobStatements', () => {
       startedAt: '2026-01-01T00:00:20.000Z',
       deliveryGuid: 'b',
     });
-    expect(foldJobStatements([early, late])).toMatchObject([{ runnerName: 'two', runnerId: null, startedAt: '2026-01-01T00:00:20.000Z' }]);
+    expect(foldJobStatements([early, late])).toMatchObject([
+      { runnerName: 'two', runnerId: null, startedAt: '2026-01-01T00:00:20.000Z' },
+    ]);
   });
 
   test('of two ends the earlier one counts, with its conclusion (A6)', () => {
     const first = end(1, 'failure', 'z');
-    expect(foldJobStatements([end(2, 'success', 'a'), first])).toMatchObject([{ conclusion: 'failure', completedAt: first.completedAt }]);
+    expect(foldJobStatements([end(2, 'success', 'a'), first])).toMatchObject([
+      { conclusion: 'failure', completedAt: first.completedAt },
+    ]);
   });
 
   test('of two Apps that tell of one job the first by its id counts, with its own installation', () => {
     const one = statement({ appId: 6, installationId: 60, status: 'running', deliveryGuid: 'a' });
     const other = statement({ appId: 5, installationId: 50, deliveryGuid: 'b' });
-    expect(foldJobStatements([one, other])).toMatchObject([{ appId: 5, installationId: 50, status: 'running' }]);
+    expect(foldJobStatements([one, other])).toMatchObject([
+      { appId: 5, installationId: 50, status: 'running' },
+    ]);
   });
 });
 
@@ -156,7 +201,9 @@ describe('splitByRunner', () => {
         const rounds = splitByRunner(list);
         for (const round of rounds) {
           for (const ofJob of Map.groupBy(round, ({ jobId }) => jobId).values()) {
-            expect(new Set(ofJob.flatMap(({ runnerName }) => runnerName ?? [])).size).toBeLessThanOrEqual(1);
+            expect(
+              new Set(ofJob.flatMap(({ runnerName }) => runnerName ?? [])).size,
+            ).toBeLessThanOrEqual(1);
           }
         }
         expect(new Set(rounds.flat())).toEqual(new Set(list));
@@ -166,7 +213,11 @@ describe('splitByRunner', () => {
   });
 
   test('there is one round as long as each job has one runner (B6)', () => {
-    const list = [statement(), statement({ runnerName: 'one' }), statement({ jobId: 2, runnerName: 'two' })];
+    const list = [
+      statement(),
+      statement({ runnerName: 'one' }),
+      statement({ jobId: 2, runnerName: 'two' }),
+    ];
     expect(splitByRunner(list)).toEqual([list]);
   });
 });

@@ -1,7 +1,10 @@
 import type { JobStatement, StatedStatus } from './workflow-job-event.ts';
 
 /** A statement with its delivery and the App that signed it. */
-export type DeliveredStatement = JobStatement & { readonly appId: number; readonly deliveryGuid: string | null };
+export type DeliveredStatement = JobStatement & {
+  readonly appId: number;
+  readonly deliveryGuid: string | null;
+};
 
 /**
  * Merges several deliveries' statements into one for each job, sorted by job id. The order of the
@@ -17,12 +20,17 @@ export function foldJobStatements(statements: readonly DeliveredStatement[]): De
  * job, but each worker of ours must be bound. There is one part, unless GitHub gave a job to a
  * second runner within one batch.
  */
-export function splitByRunner<T extends Pick<JobStatement, 'jobId' | 'runnerName'>>(statements: readonly T[]): T[][] {
+export function splitByRunner<T extends Pick<JobStatement, 'jobId' | 'runnerName'>>(
+  statements: readonly T[],
+): T[][] {
   const parts: T[][] = [];
   for (const ofJob of Map.groupBy(statements, ({ jobId }) => jobId).values()) {
-    const { none = [], ...named } = Object.groupBy(ofJob, ({ runnerName }) => (runnerName === null ? 'none' : `runner ${runnerName}`));
+    const { none = [], ...named } = Object.groupBy(ofJob, ({ runnerName }) =>
+      runnerName === null ? 'none' : `runner ${runnerName}`,
+    );
     const [first = [], ...others] = Object.values(named).filter((part) => part !== undefined);
-    for (const [index, part] of [[...none, ...first], ...others].entries()) (parts[index] ??= []).push(...part);
+    for (const [index, part] of [[...none, ...first], ...others].entries())
+      (parts[index] ??= []).push(...part);
   }
   return parts;
 }
@@ -45,7 +53,8 @@ function foldOne(statements: readonly DeliveredStatement[]): DeliveredStatement 
   return {
     ...first,
     appId,
-    installationId: ofApp.find(({ installationId }) => installationId !== null)?.installationId ?? null,
+    installationId:
+      ofApp.find(({ installationId }) => installationId !== null)?.installationId ?? null,
     workflowName: said('workflowName'),
     htmlUrl: said('htmlUrl'),
     conclusion: ends.find(({ conclusion }) => conclusion !== null)?.conclusion ?? null,
@@ -73,6 +82,7 @@ const byWeight = (a: DeliveredStatement, b: DeliveredStatement): number =>
 const UNKNOWN = '~';
 
 const byEnd = (a: DeliveredStatement, b: DeliveredStatement): number =>
-  compare(a.completedAt ?? UNKNOWN, b.completedAt ?? UNKNOWN) || compare(a.conclusion ?? '', b.conclusion ?? '');
+  compare(a.completedAt ?? UNKNOWN, b.completedAt ?? UNKNOWN) ||
+  compare(a.conclusion ?? '', b.conclusion ?? '');
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

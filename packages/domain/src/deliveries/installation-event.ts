@@ -34,7 +34,10 @@ const installationPayload = z.object({
  * Reads `installation` and `installation_repositories`. No statement for an enterprise. Throws a
  * ZodError.
  */
-export function readInstallation(action: string, body: unknown): { installationId: number; statement: InstallationStatement | undefined } {
+export function readInstallation(
+  action: string,
+  body: unknown,
+): { installationId: number; statement: InstallationStatement | undefined } {
   const { installation } = installationPayload.parse(body);
   const { account: owner } = installation;
   if (owner === undefined) return { installationId: installation.id, statement: undefined };
@@ -42,7 +45,10 @@ export function readInstallation(action: string, body: unknown): { installationI
     entity: owner,
     installationId: installation.id,
     repositorySelection: installation.repository_selection,
-    suspendedAt: action === 'suspend' ? (installation.suspended_at ?? installation.updated_at) : installation.suspended_at,
+    suspendedAt:
+      action === 'suspend'
+        ? (installation.suspended_at ?? installation.updated_at)
+        : installation.suspended_at,
     isDeleted: action === 'deleted',
     statedAt: installation.updated_at,
   };

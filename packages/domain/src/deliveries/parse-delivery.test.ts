@@ -8,7 +8,9 @@ describe('parseDelivery', () => {
       for (const payload of examples) {
         const parsed = parseDelivery(name, payload);
         const action = payload['action'];
-        expect(parsed).toMatchObject({ event: typeof action === 'string' ? `${name}.${action}` : name });
+        expect(parsed).toMatchObject({
+          event: typeof action === 'string' ? `${name}.${action}` : name,
+        });
       }
     }
   });
@@ -20,11 +22,15 @@ describe('parseDelivery', () => {
     ['  ', null],
     [null, null],
   ])('reads the runner %j as %j (B7)', (runner_name, runnerName) => {
-    expect(parseDelivery('workflow_job', { ...withJob(0, { runner_name }), action: 'in_progress' })).toMatchObject({ job: { runnerName } });
+    expect(
+      parseDelivery('workflow_job', { ...withJob(0, { runner_name }), action: 'in_progress' }),
+    ).toMatchObject({ job: { runnerName } });
   });
 
   test('reads a queued job of a user, labels normalised (A2)', () => {
-    expect(parseDelivery('workflow_job', withJob(6, { labels: ['Self-Hosted', 'k8s', 'K8S'] }))).toEqual({
+    expect(
+      parseDelivery('workflow_job', withJob(6, { labels: ['Self-Hosted', 'k8s', 'K8S'] })),
+    ).toEqual({
       kind: 'job',
       event: 'workflow_job.queued',
       installationId: 23154469,
@@ -37,7 +43,8 @@ describe('parseDelivery', () => {
         runAttempt: 1,
         jobName: 'test',
         workflowName: 'Env Test',
-        htmlUrl: 'https://github.com/lineville/elastic-machines-testing/actions/runs/4747967848/jobs/8433573014',
+        htmlUrl:
+          'https://github.com/lineville/elastic-machines-testing/actions/runs/4747967848/jobs/8433573014',
         labels: ['k8s', 'self-hosted'],
         conclusion: null,
         runnerName: null,
@@ -55,8 +62,14 @@ describe('parseDelivery', () => {
   });
 
   test('the action decides: queued with the status waiting is queued, waiting is no demand (B3)', () => {
-    expect(parseDelivery('workflow_job', example('workflow_job', 6))).toMatchObject({ kind: 'job', job: { status: 'pending' } });
-    expect(parseDelivery('workflow_job', example('workflow_job', 7))).toMatchObject({ kind: 'waiting_job', event: 'workflow_job.waiting' });
+    expect(parseDelivery('workflow_job', example('workflow_job', 6))).toMatchObject({
+      kind: 'job',
+      job: { status: 'pending' },
+    });
+    expect(parseDelivery('workflow_job', example('workflow_job', 7))).toMatchObject({
+      kind: 'waiting_job',
+      event: 'workflow_job.waiting',
+    });
   });
 
   test('a queued job that names a runner is not believed to run on it', () => {
@@ -69,14 +82,23 @@ describe('parseDelivery', () => {
     expect(parseDelivery('workflow_job', example('workflow_job', 0))).toMatchObject({
       kind: 'job',
       installationId: null,
-      job: { status: 'running', runAttempt: 1, workflowName: null, queuedAt: null, runnerName: 'my runner', runnerId: 1 },
+      job: {
+        status: 'running',
+        runAttempt: 1,
+        workflowName: null,
+        queuedAt: null,
+        runnerName: 'my runner',
+        runnerId: 1,
+      },
     });
   });
 
   test('an unknown action of workflow_job is noted, whatever else it has', () => {
     const noted = { kind: 'noted', outcome: 'ignored_action', event: 'workflow_job.paused' };
     expect(parseDelivery('workflow_job', { action: 'paused' })).toMatchObject(noted);
-    expect(parseDelivery('workflow_job', { ...example('workflow_job', 6), action: 'paused' })).toMatchObject({
+    expect(
+      parseDelivery('workflow_job', { ...example('workflow_job', 6), action: 'paused' }),
+    ).toMatchObject({
       ...noted,
       repoId: 591427149,
     });
@@ -92,29 +114,53 @@ describe('parseDelivery', () => {
     ['a run attempt beyond an integer', withJob(6, { run_attempt: 2 ** 31 })],
     [
       'an entity of an unknown type',
-      { repository: { id: 1, full_name: 'a/b', private: true, owner: { id: 1, login: 'a', type: 'Enterprise' } } },
+      {
+        repository: {
+          id: 1,
+          full_name: 'a/b',
+          private: true,
+          owner: { id: 1, login: 'a', type: 'Enterprise' },
+        },
+      },
     ],
     [
       'a repository that does not say whether it is public',
       { repository: { id: 1, full_name: 'a/b', owner: { id: 1, login: 'a', type: 'User' } } },
     ],
   ])('a job with %s is malformed (B5)', (_what, changes) => {
-    expect(parseDelivery('workflow_job', { ...example('workflow_job', 6), ...changes })).toMatchObject({ kind: 'malformed' });
+    expect(
+      parseDelivery('workflow_job', { ...example('workflow_job', 6), ...changes }),
+    ).toMatchObject({ kind: 'malformed' });
   });
 
-  test.each([null, 1, 'text', true, [], [{}]])('%j is no JSON object and malformed for every event (B5)', (body) => {
-    expect(parseDelivery('ping', body)).toEqual({ kind: 'malformed', problem: 'the body is not a JSON object' });
-    expect(parseDelivery('push', body)).toMatchObject({ kind: 'malformed' });
-  });
+  test.each([null, 1, 'text', true, [], [{}]])(
+    '%j is no JSON object and malformed for every event (B5)',
+    (body) => {
+      expect(parseDelivery('ping', body)).toEqual({
+        kind: 'malformed',
+        problem: 'the body is not a JSON object',
+      });
+      expect(parseDelivery('push', body)).toMatchObject({ kind: 'malformed' });
+    },
+  );
 
-  test.each([null, undefined])('a job whose labels and attempt are %p has none and the first (P1)', (value) => {
-    const payload = withJob(6, { labels: value, run_attempt: value });
-    expect(parseDelivery('workflow_job', payload)).toMatchObject({ kind: 'job', job: { labels: [], runAttempt: 1 } });
-  });
+  test.each([null, undefined])(
+    'a job whose labels and attempt are %p has none and the first (P1)',
+    (value) => {
+      const payload = withJob(6, { labels: value, run_attempt: value });
+      expect(parseDelivery('workflow_job', payload)).toMatchObject({
+        kind: 'job',
+        job: { labels: [], runAttempt: 1 },
+      });
+    },
+  );
 
   test('an instant that cannot be read counts as not given', () => {
     for (const at of ['yesterday', '', 5e15, {}, '+275760-09-13T00:00:00Z']) {
-      expect(parseDelivery('workflow_job', withJob(6, { created_at: at }))).toMatchObject({ kind: 'job', job: { queuedAt: null } });
+      expect(parseDelivery('workflow_job', withJob(6, { created_at: at }))).toMatchObject({
+        kind: 'job',
+        job: { queuedAt: null },
+      });
     }
   });
 });

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { type EntityName, type InstallationStatement, readInstallation, readInstallationTarget } from './installation-event.ts';
+import {
+  type EntityName,
+  type InstallationStatement,
+  readInstallation,
+  readInstallationTarget,
+} from './installation-event.ts';
 import { entity, type Entity, id } from './payload-fields.ts';
 import { whyMisnamed } from './why-misnamed.ts';
 import { isWorkflowJobAction, type JobStatement, readWorkflowJob } from './workflow-job-event.ts';
@@ -27,7 +32,13 @@ export type ParsedDelivery = About &
 export type Malformed = { readonly kind: 'malformed'; readonly problem: string };
 
 /** The events that Paddock handles. It only records others. */
-export const HANDLED_EVENTS = ['workflow_job', 'installation', 'installation_repositories', 'installation_target', 'ping'] as const;
+export const HANDLED_EVENTS = [
+  'workflow_job',
+  'installation',
+  'installation_repositories',
+  'installation_target',
+  'ping',
+] as const;
 
 /**
  * Reads a delivery's decoded body. It is malformed if a required field is missing, or if it belongs
@@ -37,7 +48,8 @@ export function parseDelivery(event: string, body: unknown): ParsedDelivery | Ma
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { kind: 'malformed', problem: 'the body is not a JSON object' };
   const misnamed = whyMisnamed(event, body);
-  if (misnamed !== undefined) return { kind: 'malformed', problem: `it is called ${event}, but ${misnamed}` };
+  if (misnamed !== undefined)
+    return { kind: 'malformed', problem: `it is called ${event}, but ${misnamed}` };
   try {
     return readEvent(event, body);
   } catch (error) {
@@ -47,13 +59,23 @@ export function parseDelivery(event: string, body: unknown): ParsedDelivery | Ma
 }
 
 function readEvent(event: string, body: object): ParsedDelivery {
-  const action = 'action' in body && typeof body.action === 'string' && body.action !== '' ? body.action : undefined;
+  const action =
+    'action' in body && typeof body.action === 'string' && body.action !== ''
+      ? body.action
+      : undefined;
   const name = action === undefined ? event : `${event}.${action}`;
   // First, because most deliveries are of this event.
   if (event === 'workflow_job' && action !== undefined && isWorkflowJobAction(action)) {
     const job = readWorkflowJob(action, body);
     const { entity: owner, repoId, installationId } = job;
-    return { event: name, entity: owner, repoId, installationId, kind: action === 'waiting' ? 'waiting_job' : 'job', job };
+    return {
+      event: name,
+      entity: owner,
+      repoId,
+      installationId,
+      kind: action === 'waiting' ? 'waiting_job' : 'job',
+      job,
+    };
   }
   const about = { ...aboutOf(body), event: name };
   switch (event) {
@@ -62,13 +84,26 @@ function readEvent(event: string, body: object): ParsedDelivery {
     case 'installation':
     case 'installation_repositories': {
       const { installationId, statement } = readInstallation(action ?? '', body);
-      if (statement === undefined) return { ...about, installationId, entity: null, kind: 'noted', outcome: 'ok' };
-      return { ...about, installationId, entity: statement.entity, kind: 'installation', statement };
+      if (statement === undefined)
+        return { ...about, installationId, entity: null, kind: 'noted', outcome: 'ok' };
+      return {
+        ...about,
+        installationId,
+        entity: statement.entity,
+        kind: 'installation',
+        statement,
+      };
     }
     case 'installation_target': {
       const renamed = readInstallationTarget(body);
       if (renamed === undefined) return { ...about, kind: 'noted', outcome: 'ok' };
-      return { ...about, installationId: renamed.installationId, entity: renamed.entity, kind: 'entity_name', name: renamed };
+      return {
+        ...about,
+        installationId: renamed.installationId,
+        entity: renamed.entity,
+        kind: 'entity_name',
+        name: renamed,
+      };
     }
     case 'ping':
       return { ...about, kind: 'noted', outcome: 'ok' };

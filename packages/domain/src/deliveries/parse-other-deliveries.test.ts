@@ -20,7 +20,9 @@ describe('what other deliveries say', () => {
       event: 'installation.suspend',
       statement: { suspendedAt: '2021-04-29T02:32:50.000Z', statedAt: '2021-04-29T02:32:50.000Z' },
     });
-    expect(parseDelivery('installation', example('installation', 0))).toMatchObject({ statement: { isDeleted: true } });
+    expect(parseDelivery('installation', example('installation', 0))).toMatchObject({
+      statement: { isDeleted: true },
+    });
   });
 
   test.each([
@@ -28,19 +30,35 @@ describe('what other deliveries say', () => {
     ['suspend', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00.000Z'],
     ['created', null, null],
     ['created', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00.000Z'],
-  ])('an installation’s %s that says suspended_at %j means %j (A12)', (action, suspended_at, suspendedAt) => {
-    const entity = { id: 9, login: 'acme', type: 'Organization' };
-    const installation = { id: 5, account: entity, repository_selection: 'all', suspended_at, updated_at: '2026-01-01T00:00:00Z' };
-    expect(parseDelivery('installation', { action, installation })).toMatchObject({ statement: { suspendedAt } });
-  });
+  ])(
+    'an installation’s %s that says suspended_at %j means %j (A12)',
+    (action, suspended_at, suspendedAt) => {
+      const entity = { id: 9, login: 'acme', type: 'Organization' };
+      const installation = {
+        id: 5,
+        account: entity,
+        repository_selection: 'all',
+        suspended_at,
+        updated_at: '2026-01-01T00:00:00Z',
+      };
+      expect(parseDelivery('installation', { action, installation })).toMatchObject({
+        statement: { suspendedAt },
+      });
+    },
+  );
 
   test('repositories that are added say what the installation is now (A12)', () => {
-    expect(parseDelivery('installation_repositories', example('installation_repositories', 0))).toMatchObject({ kind: 'installation' });
+    expect(
+      parseDelivery('installation_repositories', example('installation_repositories', 0)),
+    ).toMatchObject({ kind: 'installation' });
   });
 
   test.each([7, '', null, undefined])('the action %j names no event', (action) => {
     expect(parseDelivery('push', { action })).toMatchObject({ event: 'push' });
-    expect(parseDelivery('workflow_job', { action })).toMatchObject({ event: 'workflow_job', outcome: 'ignored_action' });
+    expect(parseDelivery('workflow_job', { action })).toMatchObject({
+      event: 'workflow_job',
+      outcome: 'ignored_action',
+    });
   });
 
   test('an organisation without a repository is whom an event is about', () => {
@@ -48,17 +66,32 @@ describe('what other deliveries say', () => {
       entity: { id: 7, login: 'acme', type: 'Organization' },
       repoId: null,
     });
-    expect(parseDelivery('push', { organization: { id: 7, login: '' } })).toMatchObject({ entity: null });
-    expect(parseDelivery('push', { organization: { login: 'acme' } })).toMatchObject({ entity: null });
+    expect(parseDelivery('push', { organization: { id: 7, login: '' } })).toMatchObject({
+      entity: null,
+    });
+    expect(parseDelivery('push', { organization: { login: 'acme' } })).toMatchObject({
+      entity: null,
+    });
   });
 
   test('GitHub’s ping is answered with nothing', () => {
-    expect(parseDelivery('ping', { zen: 'x' })).toMatchObject({ kind: 'noted', outcome: 'ok', event: 'ping' });
+    expect(parseDelivery('ping', { zen: 'x' })).toMatchObject({
+      kind: 'noted',
+      outcome: 'ok',
+      event: 'ping',
+    });
   });
 
   test('a user has a new name, too (A12)', () => {
-    const body = { action: 'renamed', account: { id: 5, login: 'mona' }, target_type: 'User', installation: { id: 8 } };
-    expect(parseDelivery('installation_target', body)).toMatchObject({ name: { entity: { type: 'User' }, installationId: 8 } });
+    const body = {
+      action: 'renamed',
+      account: { id: 5, login: 'mona' },
+      target_type: 'User',
+      installation: { id: 8 },
+    };
+    expect(parseDelivery('installation_target', body)).toMatchObject({
+      name: { entity: { type: 'User' }, installationId: 8 },
+    });
   });
 
   test.each([
@@ -78,19 +111,35 @@ describe('what other deliveries say', () => {
     [['2026-01-01T00:00:00Z'], null],
     [0, '1970-01-01T00:00:00.000Z'],
   ])('the instant %j is stored as %j', (created_at, queuedAt) => {
-    expect(parseDelivery('workflow_job', withJob(6, { created_at }))).toMatchObject({ job: { queuedAt } });
+    expect(parseDelivery('workflow_job', withJob(6, { created_at }))).toMatchObject({
+      job: { queuedAt },
+    });
   });
 
   test('text that is empty is not given', () => {
-    expect(parseDelivery('workflow_job', withJob(6, { workflow_name: '' }))).toMatchObject({ job: { workflowName: null } });
+    expect(parseDelivery('workflow_job', withJob(6, { workflow_name: '' }))).toMatchObject({
+      job: { workflowName: null },
+    });
   });
 
   test('what is malformed is told with where, at most five places', () => {
     const { workflow_job: _, ...rest } = example('workflow_job', 6);
-    expect(parseDelivery('workflow_job', rest)).toMatchObject({ problem: expect.stringMatching(/workflow_job payload: workflow_job: /) });
+    expect(parseDelivery('workflow_job', rest)).toMatchObject({
+      problem: expect.stringMatching(/workflow_job payload: workflow_job: /),
+    });
     const two = parseDelivery('workflow_job', withJob(6, { id: 'x', run_id: 'x' }));
-    expect(two).toMatchObject({ problem: expect.stringMatching(/: workflow_job\.id: [^;]+; workflow_job\.run_id: [^;]+$/) });
-    const strange = withJob(6, { id: 'x', run_id: 'x', labels: 1, name: 1, run_attempt: 'x', head_branch: 1, html_url: 1 });
+    expect(two).toMatchObject({
+      problem: expect.stringMatching(/: workflow_job\.id: [^;]+; workflow_job\.run_id: [^;]+$/),
+    });
+    const strange = withJob(6, {
+      id: 'x',
+      run_id: 'x',
+      labels: 1,
+      name: 1,
+      run_attempt: 'x',
+      head_branch: 1,
+      html_url: 1,
+    });
     const parsed = parseDelivery('workflow_job', strange);
     expect('problem' in parsed && parsed.problem.split(';').length).toBe(5);
   });
@@ -105,7 +154,11 @@ describe('what other deliveries say', () => {
   });
 
   test('an installation of an enterprise, or of nobody who is named, is noted, for it has no repositories', () => {
-    const installation = { id: 5, account: { id: 9, slug: 'corp' }, updated_at: '2026-01-01T00:00:00Z' };
+    const installation = {
+      id: 5,
+      account: { id: 9, slug: 'corp' },
+      updated_at: '2026-01-01T00:00:00Z',
+    };
     expect(parseDelivery('installation', { action: 'created', installation })).toMatchObject({
       kind: 'noted',
       outcome: 'ok',
@@ -115,8 +168,17 @@ describe('what other deliveries say', () => {
     expect(parseDelivery('installation', nameless)).toMatchObject({ kind: 'malformed' });
     const unsaid = { action: 'created', installation: { ...installation, account: null } };
     expect(parseDelivery('installation', unsaid)).toMatchObject({ kind: 'noted', outcome: 'ok' });
-    const target = { action: 'renamed', account: { id: 9, slug: 'corp' }, target_type: 'Enterprise', installation: { id: 5 } };
-    expect(parseDelivery('installation_target', target)).toMatchObject({ kind: 'noted', outcome: 'ok', installationId: 5 });
+    const target = {
+      action: 'renamed',
+      account: { id: 9, slug: 'corp' },
+      target_type: 'Enterprise',
+      installation: { id: 5 },
+    };
+    expect(parseDelivery('installation_target', target)).toMatchObject({
+      kind: 'noted',
+      outcome: 'ok',
+      installationId: 5,
+    });
   });
 
   test('installation_target tells an entity’s new name (A12)', () => {
@@ -131,13 +193,23 @@ describe('what other deliveries say', () => {
     expect(parseDelivery('installation_target', body)).toMatchObject({
       kind: 'entity_name',
       event: 'installation_target.renamed',
-      name: { entity: { id: 5, login: 'new-name', type: 'Organization' }, installationId: 8, statedAt: '2026-01-02T00:00:00.000Z' },
+      name: {
+        entity: { id: 5, login: 'new-name', type: 'Organization' },
+        installationId: 8,
+        statedAt: '2026-01-02T00:00:00.000Z',
+      },
     });
   });
 
   test('an event that Paddock does not use is noted with whom it is about', () => {
-    expect(parseDelivery('push', { ...example('push', 0) })).toMatchObject({ kind: 'noted', outcome: 'ignored_event', event: 'push' });
-    expect(parseDelivery('push', { repository: 'strange', installation: 5, organization: null })).toEqual({
+    expect(parseDelivery('push', { ...example('push', 0) })).toMatchObject({
+      kind: 'noted',
+      outcome: 'ignored_event',
+      event: 'push',
+    });
+    expect(
+      parseDelivery('push', { repository: 'strange', installation: 5, organization: null }),
+    ).toEqual({
       kind: 'noted',
       outcome: 'ignored_event',
       event: 'push',

@@ -11,7 +11,12 @@ export const instant = z
   .unknown()
   .optional()
   .transform((value): string | null => {
-    const ms = typeof value === 'number' ? value * 1000 : typeof value === 'string' ? Date.parse(value) : Number.NaN;
+    const ms =
+      typeof value === 'number'
+        ? value * 1000
+        : typeof value === 'string'
+          ? Date.parse(value)
+          : Number.NaN;
     return ms >= FIRST_INSTANT && ms <= LAST_INSTANT ? new Date(ms).toISOString() : null;
   });
 
@@ -26,5 +31,9 @@ export const optionalText = z
   .transform((value) => (value === undefined || value === '' ? null : value));
 
 /** An organisation or a user; `id` survives renames, `login` does not. */
-export const entity = z.object({ id, login: z.string().min(1), type: z.enum(['Organization', 'User']) });
+export const entity = z.object({
+  id,
+  login: z.string().min(1),
+  type: z.enum(['Organization', 'User']),
+});
 export type Entity = z.infer<typeof entity>;

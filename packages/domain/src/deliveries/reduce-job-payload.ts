@@ -32,7 +32,9 @@ export function reduceJobPayload(body: unknown, bytes: number): string {
       ...pick(repository, ['id', 'full_name', 'private']),
       owner: pick(fieldsOf(repository['owner']), ['id', 'login', 'type']),
     },
-    ...(payload['installation'] === undefined ? {} : { installation: pick(fieldsOf(payload['installation']), ['id']) }),
+    ...(payload['installation'] === undefined
+      ? {}
+      : { installation: pick(fieldsOf(payload['installation']), ['id']) }),
     sender: pick(fieldsOf(payload['sender']), ['id', 'login', 'type']),
     reduced_from: { bytes, steps },
   });
@@ -40,14 +42,22 @@ export function reduceJobPayload(body: unknown, bytes: number): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {});
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
 
 const pick = (fields: Fields, names: readonly string[]): Fields =>
-  Object.fromEntries(names.filter((name) => isPlain(fields[name]) || name === 'labels').map((name) => [name, fields[name]]));
+  Object.fromEntries(
+    names
+      .filter((name) => isPlain(fields[name]) || name === 'labels')
+      .map((name) => [name, fields[name]]),
+  );
 
 /**
  * The types of GitHub's fields. Other values are dropped, such as numbers that JavaScript would
  * round.
  */
 const isPlain = (value: unknown): boolean =>
-  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value);
+  value === null ||
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  Number.isSafeInteger(value);

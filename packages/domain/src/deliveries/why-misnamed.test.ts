@@ -4,9 +4,13 @@ import { HANDLED_EVENTS, parseDelivery } from './parse-delivery.ts';
 import { whyMisnamed } from './why-misnamed.ts';
 
 const require = createRequire(import.meta.url);
-const published = require('@octokit/webhooks-examples') as readonly { readonly name: string; readonly examples: readonly object[] }[];
+const published = require('@octokit/webhooks-examples') as readonly {
+  readonly name: string;
+  readonly examples: readonly object[];
+}[];
 const examples = published.flatMap(({ name, examples: of }) => of.map((body) => ({ name, body })));
-const bodiesOf = (event: string) => examples.filter(({ name }) => name === event).map(({ body }) => body);
+const bodiesOf = (event: string) =>
+  examples.filter(({ name }) => name === event).map(({ body }) => body);
 
 describe('an event that does not fit its body', () => {
   test('is none of those that GitHub sends, of any kind', () => {
@@ -14,24 +18,39 @@ describe('an event that does not fit its body', () => {
     expect(examples.filter(({ name, body }) => whyMisnamed(name, body) !== undefined)).toEqual([]);
   });
 
-  test.each(['installation', 'installation_repositories', 'installation_target', 'ping', 'push', 'made_up_event', 'auth_attempt'])(
-    'a job as %s is refused',
-    (event) => {
-      for (const body of bodiesOf('workflow_job')) {
-        expect(parseDelivery(event, body)).toEqual({
-          kind: 'malformed',
-          problem: `it is called ${event}, but the body is a workflow_job payload`,
-        });
-      }
-    },
-  );
+  test.each([
+    'installation',
+    'installation_repositories',
+    'installation_target',
+    'ping',
+    'push',
+    'made_up_event',
+    'auth_attempt',
+  ])('a job as %s is refused', (event) => {
+    for (const body of bodiesOf('workflow_job')) {
+      expect(parseDelivery(event, body)).toEqual({
+        kind: 'malformed',
+        problem: `it is called ${event}, but the body is a workflow_job payload`,
+      });
+    }
+  });
 
-  test.each(['workflow_job', 'installation', 'installation_repositories', 'installation_target'] as const)(
+  test.each([
+    'workflow_job',
+    'installation',
+    'installation_repositories',
+    'installation_target',
+  ] as const)(
     'no body of another event is kept as %s, which is kept for ever or makes demand',
     (event) => {
-      const taken = examples.filter(({ name, body }) => name !== event && parseDelivery(event, body).kind !== 'malformed');
+      const taken = examples.filter(
+        ({ name, body }) => name !== event && parseDelivery(event, body).kind !== 'malformed',
+      );
       // What says nothing of a job's course is only recorded, and for a while.
-      const harmful = event === 'workflow_job' ? taken.filter(({ body }) => parseDelivery(event, body).kind !== 'noted') : taken;
+      const harmful =
+        event === 'workflow_job'
+          ? taken.filter(({ body }) => parseDelivery(event, body).kind !== 'noted')
+          : taken;
       expect(harmful).toEqual([]);
     },
   );
@@ -40,7 +59,9 @@ describe('an event that does not fit its body', () => {
     const mention = { action: 'created', installation: { id: 1, node_id: 'x' } };
     expect(parseDelivery('star', mention)).toMatchObject({ kind: 'noted' });
     expect(parseDelivery('installation', mention)).toMatchObject({ kind: 'malformed' });
-    expect(parseDelivery('installation_repositories', { ...mention, repositories_added: [] })).toMatchObject({ kind: 'malformed' });
+    expect(
+      parseDelivery('installation_repositories', { ...mention, repositories_added: [] }),
+    ).toMatchObject({ kind: 'malformed' });
   });
 
   test.each([
@@ -52,7 +73,11 @@ describe('an event that does not fit its body', () => {
     ['installation', { installation: { account: {} }, repositories_added: [] }, false],
     ['installation', { installation: { account: {} }, repositories_removed: [] }, false],
     ['installation_repositories', { installation: { account: {} }, repositories_added: [] }, true],
-    ['installation_repositories', { installation: { account: {} }, repositories_removed: [] }, true],
+    [
+      'installation_repositories',
+      { installation: { account: {} }, repositories_removed: [] },
+      true,
+    ],
     ['installation_repositories', { installation: { account: {} } }, false],
   ])('%s may be the event of %j: %s', (event, body, fits) => {
     expect(whyMisnamed(event, body) === undefined).toBe(fits);

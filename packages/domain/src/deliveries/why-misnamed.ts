@@ -4,14 +4,16 @@
  * refused.
  */
 export function whyMisnamed(event: string, body: object): string | undefined {
-  if (event !== 'workflow_job' && 'workflow_job' in body) return 'the body is a workflow_job payload';
+  if (event !== 'workflow_job' && 'workflow_job' in body)
+    return 'the body is a workflow_job payload';
   const isOfRepositories = 'repositories_added' in body || 'repositories_removed' in body;
   switch (event) {
     case 'installation':
       if (isOfRepositories) return 'the body is an installation_repositories payload';
       return hasWholeInstallation(body) ? undefined : 'the body only mentions an installation';
     case 'installation_repositories':
-      if (!isOfRepositories) return 'the body has neither repositories_added nor repositories_removed';
+      if (!isOfRepositories)
+        return 'the body has neither repositories_added nor repositories_removed';
       return hasWholeInstallation(body) ? undefined : 'the body only mentions an installation';
     default:
       return undefined;

@@ -34,11 +34,17 @@ export interface JobStatement {
   readonly installationId: number | null;
 }
 
-const STATUS_OF_ACTION = { queued: 'pending', waiting: 'pending', in_progress: 'running', completed: 'completed' } as const;
+const STATUS_OF_ACTION = {
+  queued: 'pending',
+  waiting: 'pending',
+  in_progress: 'running',
+  completed: 'completed',
+} as const;
 
 export type WorkflowJobAction = keyof typeof STATUS_OF_ACTION;
 
-export const isWorkflowJobAction = (action: string): action is WorkflowJobAction => Object.hasOwn(STATUS_OF_ACTION, action);
+export const isWorkflowJobAction = (action: string): action is WorkflowJobAction =>
+  Object.hasOwn(STATUS_OF_ACTION, action);
 
 // Only used fields: GitHub adds fields at any time. Old deliveries lack run_attempt, workflow_name
 // and created_at.
@@ -60,7 +66,9 @@ const payload = z.object({
       .transform((value) => value ?? []),
     conclusion: optionalText,
     // A name of spaces only counts as none.
-    runner_name: optionalText.transform((name) => (name === null ? null : readRunnerName(name) || null)),
+    runner_name: optionalText.transform((name) =>
+      name === null ? null : readRunnerName(name) || null,
+    ),
     runner_id: z
       .int()
       .nullish()

@@ -13,7 +13,10 @@ export interface KnownInstallation extends Omit<ListedInstallation, 'selection'>
   readonly isDeleted: boolean;
 }
 
-export interface InstallationDifferences<L extends ListedInstallation, K extends KnownInstallation> {
+export interface InstallationDifferences<
+  L extends ListedInstallation,
+  K extends KnownInstallation,
+> {
   /** Listed by GitHub, and different from our rows. */
   readonly changed: readonly L[];
   /**
@@ -35,12 +38,18 @@ export function compareInstallations<L extends ListedInstallation, K extends Kno
   const ids = new Set(listed.map(({ installationId }) => installationId));
   return {
     changed: listed.filter((one) => isChanged(one, rows.get(one.entityId))),
-    unlisted: known.filter(({ isDeleted, installationId }) => !isDeleted && !ids.has(installationId)),
+    unlisted: known.filter(
+      ({ isDeleted, installationId }) => !isDeleted && !ids.has(installationId),
+    ),
   };
 }
 
 function isChanged(listed: ListedInstallation, row: KnownInstallation | undefined): boolean {
   if (row === undefined || listed.installationId > row.installationId) return true;
   if (listed.installationId < row.installationId || row.isDeleted) return false;
-  return listed.login !== row.login || listed.selection !== row.selection || listed.isSuspended !== row.isSuspended;
+  return (
+    listed.login !== row.login ||
+    listed.selection !== row.selection ||
+    listed.isSuspended !== row.isSuspended
+  );
 }

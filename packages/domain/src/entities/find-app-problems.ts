@@ -9,20 +9,29 @@ export interface AppToCheck {
 }
 
 /** What an App's rights lack, a sentence each; empty if nothing. */
-export function findAppProblems({ permissions, events, onOrganizations, onUsers, atRepositories }: AppToCheck): string[] {
+export function findAppProblems({
+  permissions,
+  events,
+  onOrganizations,
+  onUsers,
+  atRepositories,
+}: AppToCheck): string[] {
   const lacks = (name: string, level: Level) => rankOf(permissions[name]) < LEVELS.indexOf(level);
   const problems: string[] = [];
   if (!events.includes('workflow_job')) {
     problems.push('it is not subscribed to the event workflow_job: GitHub tells nothing of jobs');
   }
-  if (lacks('actions', 'read')) problems.push('it lacks the permission actions: read, without which jobs cannot be looked up');
+  if (lacks('actions', 'read'))
+    problems.push('it lacks the permission actions: read, without which jobs cannot be looked up');
   if (onOrganizations && lacks('organization_self_hosted_runners', 'write')) {
     problems.push(
       'it lacks the permission organization_self_hosted_runners: write, without which no runner of an organisation can register',
     );
   }
   if (onUsers && lacks('administration', 'write')) {
-    problems.push('it lacks the permission administration: write, without which no runner of a user’s repository can register');
+    problems.push(
+      'it lacks the permission administration: write, without which no runner of a user’s repository can register',
+    );
   }
   if (onOrganizations && atRepositories && lacks('administration', 'write')) {
     problems.push(

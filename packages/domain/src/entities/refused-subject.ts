@@ -19,7 +19,13 @@ const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
  * gives no token or refuses it, the installation is refused; if it refuses the App's key, the App.
  * Undefined: no refusal, or a refusal of this call only.
  */
-export function refusedSubject({ kind, operation }: { readonly kind: string; readonly operation: string }): RefusedSubject | undefined {
+export function refusedSubject({
+  kind,
+  operation,
+}: {
+  readonly kind: string;
+  readonly operation: string;
+}): RefusedSubject | undefined {
   if (!isRefusal({ kind })) return undefined;
   if (isAppCall(operation)) {
     if (kind === 'unauthorized') return 'app';

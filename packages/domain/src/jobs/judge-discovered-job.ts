@@ -21,7 +21,10 @@ const KNOWN: Discovery = { kind: 'known' };
  * Decides what a listed job means. A queued job is demand. A job that is further than its row is
  * news. An ended job without a row changes nothing.
  */
-export function judgeDiscoveredJob(known: KnownJob | undefined, job: { status: string; conclusion: string | null }): Discovery {
+export function judgeDiscoveredJob(
+  known: KnownJob | undefined,
+  job: { status: string; conclusion: string | null },
+): Discovery {
   const action = actionOf(job);
   if (action === undefined) return KNOWN;
   if (known === undefined) return action === 'completed' ? KNOWN : { kind: 'news', action };
@@ -40,7 +43,13 @@ export function judgeDiscoveredJob(known: KnownJob | undefined, job: { status: s
 }
 
 /** Undefined for other statuses: an approval or the run's order holds the job back. */
-function actionOf({ status, conclusion }: { status: string; conclusion: string | null }): WorkflowJobAction | undefined {
+function actionOf({
+  status,
+  conclusion,
+}: {
+  status: string;
+  conclusion: string | null;
+}): WorkflowJobAction | undefined {
   if (conclusion !== null || status === 'completed') return 'completed';
   return status === 'in_progress' || status === 'queued' ? status : undefined;
 }

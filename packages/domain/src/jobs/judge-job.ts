@@ -47,17 +47,23 @@ export function judgeJob(job: JobToJudge, answer: JobAnswer): JobVerdict {
   const isOpen = job.status === 'pending' || job.status === 'running';
   if (answer.kind === 'gone') {
     if (!isOpen) return { kind: 'answered' };
-    return job.wasGone ? { kind: 'failed', message: 'GitHub no longer knows the job', conclusion: null } : { kind: 'gone' };
+    return job.wasGone
+      ? { kind: 'failed', message: 'GitHub no longer knows the job', conclusion: null }
+      : { kind: 'gone' };
   }
   // A conclusion ends a job, regardless of its status.
-  if (answer.conclusion !== null || answer.status === 'completed') return { kind: 'stated', action: 'completed' };
+  if (answer.conclusion !== null || answer.status === 'completed')
+    return { kind: 'stated', action: 'completed' };
   if (answer.status === 'in_progress') return { kind: 'stated', action: 'in_progress' };
   // An approval or the run's order holds the job back: no demand, no end.
   if (answer.status !== 'queued') return { kind: 'answered' };
   return judgeQueued(job, answer.runEnd);
 }
 
-function judgeQueued(job: JobToJudge, runEnd: { readonly conclusion: string | null } | undefined): JobVerdict {
+function judgeQueued(
+  job: JobToJudge,
+  runEnd: { readonly conclusion: string | null } | undefined,
+): JobVerdict {
   if (job.status === 'completed') return { kind: 'answered' };
   if (job.wasQueued && runEnd !== undefined) {
     if (job.status === 'failed') return { kind: 'answered' };

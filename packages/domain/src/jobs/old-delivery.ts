@@ -8,5 +8,8 @@ import type { JobStatement } from '../deliveries/workflow-job-event.ts';
 export const OLD_AFTER_MS = 86_400_000;
 
 /** Whether a waiting job's statement is that old at `now`, in milliseconds since 1970. */
-export const isOldDemand = ({ status, queuedAt }: Pick<JobStatement, 'status' | 'queuedAt'>, now: number): boolean =>
+export const isOldDemand = (
+  { status, queuedAt }: Pick<JobStatement, 'status' | 'queuedAt'>,
+  now: number,
+): boolean =>
   status === 'pending' && queuedAt !== null && Date.parse(queuedAt) < now - OLD_AFTER_MS;

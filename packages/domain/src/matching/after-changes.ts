@@ -13,8 +13,12 @@ interface Change extends LiveWorkers {
 
 export function afterTakingBack(before: Snapshot, workers: readonly Returnable[]): Snapshot {
   const names = new Set(workers.map(({ podName }) => podName));
-  const reservations = before.reservations.map((one) => (names.has(one.podName) ? { ...one, stopping: false } : one));
-  const changes = workers.map((worker) => Object.assign({}, worker, { unassigned: 1, alive: 0, stopping: -1 }));
+  const reservations = before.reservations.map((one) =>
+    names.has(one.podName) ? { ...one, stopping: false } : one,
+  );
+  const changes = workers.map((worker) =>
+    Object.assign({}, worker, { unassigned: 1, alive: 0, stopping: -1 }),
+  );
   return withChanges({ ...before, reservations }, changes);
 }
 
@@ -23,19 +27,28 @@ export function afterGivingBack(before: Snapshot, gone: readonly Reservation[]):
   const reservations = before.reservations.filter(({ podName }) => !names.has(podName));
   const rules = withFreed(before.rules, gone, () => 1);
   const changes = gone.map((one) =>
-    Object.assign({}, one, { unassigned: one.stopping ? 0 : -1, alive: -1, stopping: one.stopping ? -1 : 0 }),
+    Object.assign({}, one, {
+      unassigned: one.stopping ? 0 : -1,
+      alive: -1,
+      stopping: one.stopping ? -1 : 0,
+    }),
   );
   return withChanges({ ...before, reservations, rules }, changes);
 }
 
 export function afterMaking(before: Snapshot, workers: readonly WorkersToMake[]): Snapshot {
   const rules = withFreed(before.rules, workers, ({ count }) => -count);
-  const changes = workers.map((one) => Object.assign({}, one, { unassigned: one.count, alive: one.count, stopping: 0 }));
+  const changes = workers.map((one) =>
+    Object.assign({}, one, { unassigned: one.count, alive: one.count, stopping: 0 }),
+  );
   return withChanges({ ...before, rules, made: [...before.made, ...workers] }, changes);
 }
 
 /** So many workers of each key are asked to end. They count in every cap until they have. */
-export function afterRetiring(before: Snapshot, leaving: readonly { demandKey: number; count: number }[]): Snapshot {
+export function afterRetiring(
+  before: Snapshot,
+  leaving: readonly { demandKey: number; count: number }[],
+): Snapshot {
   const counts = new Map(leaving.map(({ demandKey, count }) => [demandKey, count]));
   const changes = before.spare.map((key) => {
     const count = counts.get(key.demandKey) ?? 0;
@@ -47,22 +60,33 @@ export function afterRetiring(before: Snapshot, leaving: readonly { demandKey: n
 function withChanges(before: Snapshot, changes: readonly Change[]): Snapshot {
   if (changes.length === 0) return before;
   const added = new Map<number, number>();
-  for (const { demandKey, unassigned } of changes) added.set(demandKey, (added.get(demandKey) ?? 0) + unassigned);
+  for (const { demandKey, unassigned } of changes)
+    added.set(demandKey, (added.get(demandKey) ?? 0) + unassigned);
   const addedTo = ({ demandKey }: { demandKey: number }): number => added.get(demandKey) ?? 0;
   const counted = <K extends { demandKey: number; unassigned: number }>(keys: readonly K[]): K[] =>
-    keys.map((key) => (added.has(key.demandKey) ? { ...key, unassigned: key.unassigned + addedTo(key) } : key));
+    keys.map((key) =>
+      added.has(key.demandKey) ? { ...key, unassigned: key.unassigned + addedTo(key) } : key,
+    );
   return {
     ...before,
     demand: counted(before.demand),
     reservations: counted(before.reservations),
-    warm: counted(before.warm).map((key) => Object.assign({}, key, { marked: key.marked + Math.min(0, addedTo(key)) })),
-    spare: before.spare.map((key) => Object.assign({}, key, { spare: key.spare + addedTo(key) })).filter(({ spare }) => spare > 0),
+    warm: counted(before.warm).map((key) =>
+      Object.assign({}, key, { marked: key.marked + Math.min(0, addedTo(key)) }),
+    ),
+    spare: before.spare
+      .map((key) => Object.assign({}, key, { spare: key.spare + addedTo(key) }))
+      .filter(({ spare }) => spare > 0),
     live: withAdded(before.live, changes, ({ alive }) => alive),
     stopping: withAdded(before.stopping, changes, ({ stopping }) => stopping),
   };
 }
 
-function withAdded(workers: readonly LiveWorkers[], changes: readonly Change[], countOf: (change: Change) => number): LiveWorkers[] {
+function withAdded(
+  workers: readonly LiveWorkers[],
+  changes: readonly Change[],
+  countOf: (change: Change) => number,
+): LiveWorkers[] {
   const ofKeys = new Map(workers.map((one) => [one.demandKey, one]));
   for (const change of changes) {
     const { demandKey, entityId, scopeRepoId, pool } = change;

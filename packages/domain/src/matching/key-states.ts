@@ -13,19 +13,30 @@ export interface KeyState extends StoredState {
 }
 
 /** What there is to say of keys that is not stored yet. */
-export function keyStates(demand: readonly Demand[], plans: ReadonlyMap<number, KeyPlan>): KeyState[] {
+export function keyStates(
+  demand: readonly Demand[],
+  plans: ReadonlyMap<number, KeyPlan>,
+): KeyState[] {
   return demand.flatMap(({ stored, ...key }) => {
     const { made = 0, waitReason = null, cap = null } = plans.get(key.demandKey) ?? {};
     const { demandKey, entityId, entityName, scopeRepoId, pool, waiting } = key;
-    const state = { waiting, unassigned: key.unassigned + made, cap, waitReason: waitReason ?? delayOf(key) };
-    return isSame(state, stored) ? [] : [{ demandKey, entityId, entityName, scopeRepoId, pool, ...state }];
+    const state = {
+      waiting,
+      unassigned: key.unassigned + made,
+      cap,
+      waitReason: waitReason ?? delayOf(key),
+    };
+    return isSame(state, stored)
+      ? []
+      : [{ demandKey, entityId, entityName, scopeRepoId, pool, ...state }];
   });
 }
 
 /** Why jobs wait longer than usual although nothing keeps workers from being made for them. */
 function delayOf(key: Omit<Demand, 'stored'>): WaitReason | null {
   const { doubt, waiting, unassigned } = key;
-  if (doubt !== null) return doubt.type === 'capacity' ? 'no_capacity' : reasonOf({ ...doubt, type: doubt.type });
+  if (doubt !== null)
+    return doubt.type === 'capacity' ? 'no_capacity' : reasonOf({ ...doubt, type: doubt.type });
   return waiting - unassigned > lackingOf(key) ? 'unexplained_ends' : null;
 }
 

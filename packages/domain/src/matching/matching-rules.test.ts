@@ -10,10 +10,25 @@ test.each([
   ['the account, by its login', { entities: ['ACME'] }, acme, undefined],
   ['the account, by its id', { entities: ['id:1'] }, acme, undefined],
   ['another account', { entities: ['beta'] }, acme, 'pool_closed'],
-  ['the repository', { repositories: ['acme/infra'] }, { ...acme, repoFullName: 'acme/infra' }, undefined],
-  ['another repository', { repositories: ['acme/infra'] }, { ...acme, repoFullName: 'acme/api' }, 'pool_closed'],
+  [
+    'the repository',
+    { repositories: ['acme/infra'] },
+    { ...acme, repoFullName: 'acme/infra' },
+    undefined,
+  ],
+  [
+    'another repository',
+    { repositories: ['acme/infra'] },
+    { ...acme, repoFullName: 'acme/api' },
+    'pool_closed',
+  ],
   // Its runner group decides there.
-  ['some repositories of an organisation', { repositories: ['acme/infra'] }, { ...acme, repoFullName: null }, undefined],
+  [
+    'some repositories of an organisation',
+    { repositories: ['acme/infra'] },
+    { ...acme, repoFullName: null },
+    undefined,
+  ],
 ])('a pool that serves %s (C4)', (_whom, pool, place, expected) => {
   expect(blockedBy(rulesWith({ pool }), place)).toBe(expected);
 });
@@ -23,23 +38,40 @@ test.each([
   ['by its login in the name of a repository', { repositories: ['acme/infra'] }, 'pool_closed'],
   ['by its id', { entities: ['acme', 'id:1'] }, undefined],
   ['as anybody', {}, undefined],
-])('an account under a login that is another one’s: a pool that serves it %s (C4)', (_how, pool, expected) => {
-  const entities = new Map([['*', { cap: null, weight: 1 }]]);
-  expect(blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 2]]) }), acme)).toBe(expected);
-  expect(blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 1]]) }), acme)).toBeUndefined();
-});
+])(
+  'an account under a login that is another one’s: a pool that serves it %s (C4)',
+  (_how, pool, expected) => {
+    const entities = new Map([['*', { cap: null, weight: 1 }]]);
+    expect(blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 2]]) }), acme)).toBe(
+      expected,
+    );
+    expect(
+      blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 1]]) }), acme),
+    ).toBeUndefined();
+  },
+);
 
 test.each([
   ['its pool is not in force any more', {}, { ...acme, pool: 'gone' }, 'pool_unknown'],
   ['no pool serves it any more', {}, { ...acme, pool: NO_POOL }, 'no_pool_fits'],
   ['its pool is paused', { pool: { paused: true } }, acme, 'pool_paused'],
-  ['its account is not listed', {}, { ...acme, entityId: 2, login: 'stranger' }, 'entity_not_allowed'],
+  [
+    'its account is not listed',
+    {},
+    { ...acme, entityId: 2, login: 'stranger' },
+    'entity_not_allowed',
+  ],
   ['its login is another one’s', { pins: new Map([['acme', 2]]) }, acme, 'entity_not_allowed'],
   ['everything is stopped', { environmentStopped: true }, acme, 'making_stopped'],
   ['its pool is stopped', { pool: { stopped: true } }, acme, 'making_stopped'],
   ['its account is stopped', { stoppedEntities: new Set([1]) }, acme, 'making_stopped'],
   ['another account is stopped', { stoppedEntities: new Set([2]) }, acme, undefined],
-  ['its App is suspended', { barred: new Map([[1, 'installation_suspended' as const]]) }, acme, 'installation_suspended'],
+  [
+    'its App is suspended',
+    { barred: new Map([[1, 'installation_suspended' as const]]) },
+    acme,
+    'installation_suspended',
+  ],
 ])('no worker is made for a job where %s (C4, P5)', (_, given, place, reason) => {
   expect(blockedBy(rulesWith(given), place)).toBe(reason);
 });

@@ -11,7 +11,10 @@ export interface PoolRule {
   readonly repositoryCap: number | null;
   /** A person has stopped the making of workers here. */
   readonly stopped: boolean;
-  /** How many more workers may show whether nodes take them; null: nothing says that nodes are short. */
+  /**
+   * How many more workers may show whether nodes take them; null: nothing says that nodes are
+   * short.
+   */
   readonly trials: number | null;
   /** The accounts whose jobs it serves; null: all. */
   readonly entities: readonly string[] | null;
@@ -31,7 +34,10 @@ export interface CommonRule {
   readonly weight: number;
 }
 
-/** An open breaker: how many more workers may be reserved under it, 1 until a reservation stands for the trial. */
+/**
+ * An open breaker: how many more workers may be reserved under it, 1 until a reservation stands for
+ * the trial.
+ */
 export interface OpenBreaker {
   readonly trials: 0 | 1;
   readonly reason: WaitReason;
@@ -49,7 +55,10 @@ export interface Breakers {
   readonly pools: ReadonlyMap<string, OpenBreaker>;
   /** By `accountInPool`. */
   readonly accounts: ReadonlyMap<string, AccountBreaker>;
-  /** By `accountInPool`, in pools that are held back: how many workers have failed since one succeeded. */
+  /**
+   * By `accountInPool`, in pools that are held back: how many workers have failed since one
+   * succeeded.
+   */
   readonly failed: ReadonlyMap<string, number>;
   /** By account. */
   readonly entities: ReadonlyMap<number, OpenBreaker>;
@@ -60,7 +69,10 @@ export interface Breakers {
 /** Everything that can keep a waiting job without a worker, at one instant. */
 export interface MatchingRules {
   readonly pools: ReadonlyMap<string, PoolRule>;
-  /** By lower-cased key of `entities`: `id:` with an account's number, a login, or '*' for everybody else. */
+  /**
+   * By lower-cased key of `entities`: `id:` with an account's number, a login, or '*' for everybody
+   * else.
+   */
   readonly entities: ReadonlyMap<string, EntityRule>;
   /** By lower-cased login: the only account that it means. */
   readonly pins: ReadonlyMap<string, number>;
@@ -94,7 +106,10 @@ export interface Place {
   readonly repoFullName?: string | null;
 }
 
-/** The rule of an account, by its id before its login; undefined: it may have no workers. A login that is pinned to another account gives none. */
+/**
+ * The rule of an account, by its id before its login; undefined: it may have no workers. A login
+ * that is pinned to another account gives none.
+ */
 export function entityRuleOf(
   { entities, pins }: MatchingRules,
   { entityId: id, login }: Pick<Place, 'entityId' | 'login'>,
@@ -105,8 +120,9 @@ export function entityRuleOf(
 }
 
 /**
- * The accounts that only '*' admits: they share its cap and its weight. Those of `known` are judged by their login. The login of `others` is
- * unknown: they live and lack nothing, and `listed` has their ids.
+ * The accounts that only '*' admits: they share its cap and its weight. Those of `known` are judged
+ * by their login. The login of `others` is unknown: they live and lack nothing, and `listed` has
+ * their ids.
  */
 export function commonAmong(
   { common, entities, listed }: MatchingRules,
@@ -114,29 +130,40 @@ export function commonAmong(
   others: readonly Pick<Place, 'entityId'>[],
 ): ReadonlySet<number> {
   if (common === undefined) return new Set();
-  const accounts = new Map<number, boolean>(others.map(({ entityId }) => [entityId, !listed.has(entityId)]));
+  const accounts = new Map<number, boolean>(
+    others.map(({ entityId }) => [entityId, !listed.has(entityId)]),
+  );
   const logins = new Map(known.map(({ entityId, login }) => [entityId, login]));
   for (const [id, login] of logins) accounts.set(id, isUnlisted(entities, { id, login }));
   return new Set([...accounts].flatMap(([entityId, isCommon]) => (isCommon ? [entityId] : [])));
 }
 
 /** An account in a pool, as one word. */
-export const accountInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'>): string => `${pool}@${entityId}`;
+export const accountInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'>): string =>
+  `${pool}@${entityId}`;
 
 /**
- * How many reservations may stand for the trial of an account in a pool; undefined: its workers there do not fail. While the whole pool is
- * held back, its one trial does not go to an account that is paused for itself.
+ * How many reservations may stand for the trial of an account in a pool; undefined: its workers
+ * there do not fail. While the whole pool is held back, its one trial does not go to an account
+ * that is paused for itself.
  */
-export function standingOf({ breakers }: MatchingRules, place: Pick<Place, 'pool' | 'entityId'>): 0 | 1 | undefined {
+export function standingOf(
+  { breakers }: MatchingRules,
+  place: Pick<Place, 'pool' | 'entityId'>,
+): 0 | 1 | undefined {
   const own = breakers.accounts.get(accountInPool(place));
   return own && (own.isPaused && breakers.pools.has(place.pool) ? 0 : 1);
 }
 
 /**
- * How often an account's workers have failed in a pool that is held back; 0 in other pools. The pool's one trial goes to the account that has
- * failed least, so that an account whose workers always fail does not speak for all.
+ * How often an account's workers have failed in a pool that is held back; 0 in other pools. The
+ * pool's one trial goes to the account that has failed least, so that an account whose workers
+ * always fail does not speak for all.
  */
-export function failuresOf({ breakers }: MatchingRules, place: Pick<Place, 'pool' | 'entityId'>): number {
+export function failuresOf(
+  { breakers }: MatchingRules,
+  place: Pick<Place, 'pool' | 'entityId'>,
+): number {
   return breakers.pools.has(place.pool) ? (breakers.failed.get(accountInPool(place)) ?? 0) : 0;
 }
 
@@ -148,11 +175,16 @@ export function blockedBy(rules: MatchingRules, place: Place): WaitReason | unde
   if (rule.paused) return 'pool_paused';
   if (!servesPlace(rules, rule, place)) return 'pool_closed';
   if (entityRuleOf(rules, place) === undefined) return 'entity_not_allowed';
-  if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId)) return 'making_stopped';
+  if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId))
+    return 'making_stopped';
   return rules.barred.get(entityId);
 }
 
-function servesPlace({ pins }: MatchingRules, { entities, repositories }: PoolRule, { entityId, login, repoFullName }: Place): boolean {
+function servesPlace(
+  { pins }: MatchingRules,
+  { entities, repositories }: PoolRule,
+  { entityId, login, repoFullName }: Place,
+): boolean {
   const gate = { entities: entities ?? undefined, repositories: repositories ?? undefined };
   const isServed = servesWithPin(gate, { id: entityId, login }, pins.get(login.toLowerCase()));
   return isServed && (typeof repoFullName !== 'string' || servesRepository(gate, repoFullName));

@@ -10,7 +10,10 @@ export interface MatchingSettings {
   readonly registrationsPerMinute: number;
   /** How long a registered worker without a job is left alone, in milliseconds. */
   readonly surplusAfterMs: number;
-  /** How long a warm worker is kept, in milliseconds: GitHub forgets a registration after an idle day. */
+  /**
+   * How long a warm worker is kept, in milliseconds: GitHub forgets a registration after an idle
+   * day.
+   */
   readonly warmLifetimeMs: number;
   /** Pauses for a key whose idle workers get no job from GitHub. */
   readonly unservedPauses: UnservedPauses;

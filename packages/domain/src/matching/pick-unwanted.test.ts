@@ -17,11 +17,18 @@ const worker = (podName: string, given: Partial<Reservation> = {}): Reservation 
   ...given,
 });
 
-const three = (given: Partial<Reservation> = {}) => ['newest', 'middle', 'oldest'].map((name) => worker(name, given));
-const live = (alive: number) => [{ demandKey: 7, entityId: 1, scopeRepoId: 0, pool: 'linux', alive }];
+const three = (given: Partial<Reservation> = {}) =>
+  ['newest', 'middle', 'oldest'].map((name) => worker(name, given));
+const live = (alive: number) => [
+  { demandKey: 7, entityId: 1, scopeRepoId: 0, pool: 'linux', alive },
+];
 const NONE = new Map<number, number>();
-const pick = (newestFirst: Reservation[], workers: ReturnType<typeof live>, rules: MatchingRules, warm = NONE) =>
-  pickUnwanted(newestFirst, workers, { rules, warm });
+const pick = (
+  newestFirst: Reservation[],
+  workers: ReturnType<typeof live>,
+  rules: MatchingRules,
+  warm = NONE,
+) => pickUnwanted(newestFirst, workers, { rules, warm });
 const EVERYBODY = new Map([['*', { cap: null, weight: 1 }]]);
 const names = (picked: readonly Reservation[]) => picked.map(({ podName }) => podName);
 
@@ -36,18 +43,27 @@ describe('pickUnwanted', () => {
 
   test('one that is being stopped is no supply: when it goes, as many of the others as before are too many (C3)', () => {
     const [newest, ...others] = three({ waiting: 1, unassigned: 2 });
-    const picked = pick([{ ...(newest ?? worker('newest')), stopping: true }, ...others], live(3), rulesWith());
+    const picked = pick(
+      [{ ...(newest ?? worker('newest')), stopping: true }, ...others],
+      live(3),
+      rulesWith(),
+    );
     expect(names(picked)).toEqual(['newest', 'middle']);
   });
 
   test('keeps what is to be kept warm beyond the demand (C10)', () => {
-    expect(names(pick(three({ waiting: 0 }), live(3), rulesWith(), new Map([[7, 2]])))).toEqual(['newest']);
+    expect(names(pick(three({ waiting: 0 }), live(3), rulesWith(), new Map([[7, 2]])))).toEqual([
+      'newest',
+    ]);
   });
 
   test.each([
     ['the account’s cap', rulesWith({ cap: 2 })],
     ['the pool’s cap', rulesWith({ pool: { cap: 2 } })],
-    ['the common cap of unnamed accounts', rulesWith({ entities: EVERYBODY, common: { cap: 2, weight: 1 } })],
+    [
+      'the common cap of unnamed accounts',
+      rulesWith({ entities: EVERYBODY, common: { cap: 2, weight: 1 } }),
+    ],
   ])('picks as many as exceed %s (C4)', (_name, rules) => {
     expect(names(pick(three(), live(3), rules))).toEqual(['newest']);
   });
@@ -56,7 +72,10 @@ describe('pickUnwanted', () => {
   const none = rulesWith().breakers;
   test.each([
     ['the pool', { ...none, pools: new Map([['linux', breaker]]) }],
-    ['the account in the pool', { ...none, accounts: new Map([['linux@1', { ...breaker, isPaused: true }]]) }],
+    [
+      'the account in the pool',
+      { ...none, accounts: new Map([['linux@1', { ...breaker, isPaused: true }]]) },
+    ],
     ['the account', { ...none, entities: new Map([[1, breaker]]) }],
     ['the repository', { ...none, repositories: new Map([[0, breaker]]) }],
     ['everything', { ...none, everywhere: breaker }],
@@ -67,7 +86,11 @@ describe('pickUnwanted', () => {
   test('takes the trial of a pool from an account that has to wait for longer than others (C11)', () => {
     const accounts = new Map([['linux@1', { ...breaker, isPaused: true }]]);
     const breakers = { ...none, pools: new Map([['linux', breaker]]), accounts };
-    expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle', 'oldest']);
+    expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual([
+      'newest',
+      'middle',
+      'oldest',
+    ]);
   });
 
   test('leaves the trial of a pool to the account that has failed there least (C11)', () => {
@@ -77,12 +100,19 @@ describe('pickUnwanted', () => {
     ]);
     const breakers = { ...none, pools: new Map([['linux', breaker]]), failed };
     const [newest, middle, oldest] = three();
-    const ofThree = [newest, middle && { ...middle, entityId: 2 }, oldest].filter((one) => one !== undefined);
-    expect(names(pick(ofThree, live(3), rulesWith({ entities: EVERYBODY, breakers })))).toEqual(['newest', 'oldest']);
+    const ofThree = [newest, middle && { ...middle, entityId: 2 }, oldest].filter(
+      (one) => one !== undefined,
+    );
+    expect(names(pick(ofThree, live(3), rulesWith({ entities: EVERYBODY, breakers })))).toEqual([
+      'newest',
+      'oldest',
+    ]);
   });
 
   test('counts a worker once that is too many for two reasons', () => {
-    expect(names(pick(three({ waiting: 2 }), live(3), rulesWith({ cap: 2, pool: { cap: 2 } })))).toEqual(['newest']);
+    expect(
+      names(pick(three({ waiting: 2 }), live(3), rulesWith({ cap: 2, pool: { cap: 2 } }))),
+    ).toEqual(['newest']);
   });
 
   test('keeps to a cap per repository only where runners register there (C4)', () => {
@@ -103,12 +133,18 @@ describe('pickUnwanted', () => {
   });
 
   test('picks what is stopping, which was no supply: the others stay', () => {
-    const mixed = [worker('stopping', { stopping: true, unassigned: 2, waiting: 2 }), ...three({ unassigned: 2, waiting: 2 }).slice(1)];
+    const mixed = [
+      worker('stopping', { stopping: true, unassigned: 2, waiting: 2 }),
+      ...three({ unassigned: 2, waiting: 2 }).slice(1),
+    ];
     expect(names(pick(mixed, live(3), rulesWith()))).toEqual(['stopping']);
   });
 
   test('counts what each key lacks by itself (C3)', () => {
-    const keys = [worker('a', { unassigned: 1, waiting: 0 }), worker('b', { demandKey: 8, unassigned: 1, waiting: 1 })];
+    const keys = [
+      worker('a', { unassigned: 1, waiting: 0 }),
+      worker('b', { demandKey: 8, unassigned: 1, waiting: 1 }),
+    ];
     expect(names(pick(keys, live(1), rulesWith()))).toEqual(['a']);
     expect(names(pick(keys.toReversed(), live(1), rulesWith()))).toEqual(['a']);
   });
@@ -116,11 +152,20 @@ describe('pickUnwanted', () => {
   test('counts under the common cap no account that is listed (C4)', () => {
     const entities = new Map([['acme', { cap: null, weight: 1 }], ...EVERYBODY]);
     const rules = rulesWith({ entities, common: { cap: 1, weight: 1 }, listed: new Set([1]) });
-    const stranger = worker('stranger', { demandKey: 8, entityId: 2, login: 'x', waiting: 1, unassigned: 1 });
+    const stranger = worker('stranger', {
+      demandKey: 8,
+      entityId: 2,
+      login: 'x',
+      waiting: 1,
+      unassigned: 1,
+    });
     expect(
       pick(
         [...three(), stranger],
-        [...live(3), { ...live(1)[0], demandKey: 8, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 1 }],
+        [
+          ...live(3),
+          { ...live(1)[0], demandKey: 8, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 1 },
+        ],
         rules,
       ),
     ).toEqual([]);

@@ -26,8 +26,9 @@ export interface Reservation extends Place {
 type Warm = ReadonlyMap<number, number>;
 
 /**
- * The reservations that have become too many. Their demand has gone, a cap was lowered, their account or pool may have no workers, or all but
- * one wait behind an open breaker. The newest go first, and only as many as it takes. In a pool that is held back, reservations of the account
+ * The reservations that have become too many. Their demand has gone, a cap was lowered, their
+ * account or pool may have no workers, or all but one wait behind an open breaker. The newest go
+ * first, and only as many as it takes. In a pool that is held back, reservations of the account
  * that has failed most go before all others.
  */
 export function pickUnwanted(
@@ -41,12 +42,19 @@ export function pickUnwanted(
   const counts = new Map<string, number>();
   const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by);
   const count = (worker: Omit<LiveWorkers, 'alive'>, by: number): void => {
-    for (const key of [`entity ${worker.entityId}`, `pool ${worker.pool}`, `key ${worker.demandKey}`]) add(key, by);
+    for (const key of [
+      `entity ${worker.entityId}`,
+      `pool ${worker.pool}`,
+      `key ${worker.demandKey}`,
+    ])
+      add(key, by);
     if (common.has(worker.entityId)) add('common', by);
   };
   for (const workers of live) count(workers, workers.alive);
-  const isBeyond = (key: string, cap: number | null | undefined): boolean => typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
-  // Under an open breaker one reservation stands for the trial; others would only take room under caps.
+  const isBeyond = (key: string, cap: number | null | undefined): boolean =>
+    typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
+  // Under an open breaker one reservation stands for the trial; others would only take room under
+  // caps.
   for (const worker of newestFirst) for (const key of reservedUnder(worker)) add(key, 1);
   const isHeldBack = (worker: Reservation): boolean => {
     const [all, ofPool, ofAccount, ofEntity, ofRepository] = reservedUnder(worker);
@@ -61,7 +69,8 @@ export function pickUnwanted(
   const inOrder = newestFirst.toSorted((a, b) => failuresOf(rules, b) - failuresOf(rules, a));
   return inOrder.filter((worker) => {
     const spare = `spare ${worker.demandKey}`;
-    if (!counts.has(spare)) counts.set(spare, worker.unassigned - worker.waiting - (warm.get(worker.demandKey) ?? 0));
+    if (!counts.has(spare))
+      counts.set(spare, worker.unassigned - worker.waiting - (warm.get(worker.demandKey) ?? 0));
     const pool = rules.pools.get(worker.pool);
     const isUnwanted =
       worker.stopping ||

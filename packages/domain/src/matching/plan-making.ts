@@ -1,8 +1,12 @@
-import { capsOf, type KeyDemand, type KeyPlan, planWorkers } from './plan-workers.ts';
+import { capsOf, type KeyDemand } from './caps.ts';
+import { type KeyPlan, planWorkers } from './plan-workers.ts';
 import type { Snapshot, WorkersToMake } from './snapshot.ts';
 import { rulesOf } from './stored-rules.ts';
 
-/** The workers to make for keys in the room that the snapshot leaves, `most` at most. `plans` says of each key why not more. */
+/**
+ * The workers to make for keys in the room that the snapshot leaves, `most` at most. `plans` says
+ * of each key why not more.
+ */
 export function planMaking(
   snapshot: Snapshot,
   demand: readonly KeyDemand[],
@@ -12,7 +16,11 @@ export function planMaking(
   const { live, jobTimes } = snapshot;
   const rules = rulesOf(snapshot);
   const atMost = Math.min(most, rules.breakers.everywhere?.trials ?? most);
-  const plans = planWorkers(demand, live, { caps: capsOf(demand, live, rules), jobTimes, most: atMost });
+  const plans = planWorkers(demand, live, {
+    caps: capsOf(demand, live, rules),
+    jobTimes,
+    most: atMost,
+  });
   const make = demand.flatMap(({ demandKey, entityId, scopeRepoId, pool, installationId }) => {
     const count = plans.get(demandKey)?.made ?? 0;
     return count === 0 ? [] : [{ demandKey, entityId, scopeRepoId, pool, installationId, count }];

@@ -1,16 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
 import { findSnapshotRivals, leaveAlone, planPass } from './plan-pass.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
-import { breaker, demandOf, linux, liveOf, reservationOf, snapshotOf, storedRules, warmKey } from '../scenes/snapshot.scene.ts';
+import {
+  breaker,
+  demandOf,
+  linux,
+  liveOf,
+  reservationOf,
+  snapshotOf,
+  storedRules,
+  warmKey,
+} from '../scenes/snapshot.scene.ts';
 
-const plan = (given: Partial<Snapshot>, most?: number) => planPass(snapshotOf(given), most === undefined ? {} : { most });
+const plan = (given: Partial<Snapshot>, most?: number) =>
+  planPass(snapshotOf(given), most === undefined ? {} : { most });
 /** How many workers are made, by key. */
-const madeOf = (made: readonly { demandKey: number; count: number }[]) => made.map(({ demandKey, count }) => [demandKey, count]);
+const madeOf = (made: readonly { demandKey: number; count: number }[]) =>
+  made.map(({ demandKey, count }) => [demandKey, count]);
 /** Of account 2. */
 const budget = (allowed: number | null) => storedRules({ budgets: { 102: allowed } });
 const capped = (cap: number) => storedRules({ pools: [linux({ cap })] });
 
-/** Two reservations of account 1 hold the pool's only places, and its jobs have gone; two jobs of account 2 wait. */
+/**
+ * Two reservations of account 1 hold the pool's only places, and its jobs have gone; two jobs of
+ * account 2 wait.
+ */
 const TAKEN: Partial<Snapshot> = {
   rules: capped(2),
   live: [liveOf(10, 2)],
@@ -32,7 +46,9 @@ describe('planPass', () => {
   });
 
   test('makes what waiting jobs lack beside workers on their way and ends that nobody explains (C3)', () => {
-    const { make, lacking } = plan({ demand: [demandOf(10, { waiting: 5, unassigned: 1, unexplained: 1 })] });
+    const { make, lacking } = plan({
+      demand: [demandOf(10, { waiting: 5, unassigned: 1, unexplained: 1 })],
+    });
     expect([madeOf(make), lacking]).toEqual([[[10, 3]], 0]);
   });
 
@@ -45,7 +61,9 @@ describe('planPass', () => {
     const snapshot = leaveAlone(snapshotOf(TAKEN), ['old']);
     const { giveBack, make, states, lacking } = planPass(snapshot, {});
     expect([giveBack, madeOf(make), lacking]).toEqual([['new'], [[20, 1]], 1]);
-    expect(states).toMatchObject([{ demandKey: 20, waiting: 2, unassigned: 1, waitReason: 'at_pool_cap', cap: 2 }]);
+    expect(states).toMatchObject([
+      { demandKey: 20, waiting: 2, unassigned: 1, waitReason: 'at_pool_cap', cap: 2 },
+    ]);
   });
 
   test('leaves alone what else it would name', () => {
@@ -59,7 +77,9 @@ describe('planPass', () => {
 
   test('takes back the newest workers that were to end, as many as are lacking, and makes the rest (C3)', () => {
     const worker = { demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' };
-    const returnable = ['new', 'middle', 'old'].map((podName) => Object.assign({ podName }, worker));
+    const returnable = ['new', 'middle', 'old'].map((podName) =>
+      Object.assign({ podName }, worker),
+    );
     const given = { returnable, live: [liveOf(10, 3)], stopping: [liveOf(10, 3)] };
     const short = plan({ ...given, demand: [demandOf(10)] });
     expect([short.takeBack, short.make]).toEqual([['new', 'middle'], []]);
@@ -79,7 +99,11 @@ describe('planPass', () => {
   });
 
   test('spends what is given back of a budget, and nothing while GitHub asks to wait (C4, P4)', () => {
-    const given = { ...TAKEN, reservations: TAKEN.reservations?.map((one) => Object.assign({}, one, { installationId: 102 })) ?? [] };
+    const given = {
+      ...TAKEN,
+      reservations:
+        TAKEN.reservations?.map((one) => Object.assign({}, one, { installationId: 102 })) ?? [],
+    };
     expect(madeOf(plan({ ...given, rules: budget(-1) }).make)).toEqual([[20, 1]]);
     expect(plan({ ...given, rules: budget(null) }).make).toEqual([]);
   });
@@ -95,7 +119,9 @@ describe('planPass', () => {
     const stopped = { ...demandOf(10), unassigned: 0 };
     expect(madeOf(plan({ rules, demand: [stopped] }).make)).toEqual([[10, 1]]);
     expect(plan({ rules, demand: [{ ...stopped, unassigned: 1 }] }).make).toEqual([]);
-    expect(plan({ rules: storedRules({ unserved: { 10: true } }), demand: [stopped] }).make).toEqual([]);
+    expect(
+      plan({ rules: storedRules({ unserved: { 10: true } }), demand: [stopped] }).make,
+    ).toEqual([]);
   });
 
   test('says of a key what is new, and nothing that is stored already (P5)', () => {
@@ -116,19 +142,46 @@ describe('planPass', () => {
     ['no node', { doubt: { type: 'capacity', failureClass: 'unschedulable' } }, 'no_capacity'],
     ['a failure', { doubt: { type: 'repository', failureClass: 'not_found' } }, 'repository_gone'],
   ] as const)('names what delays a key that lacks nothing: %s (P5)', (_what, given, waitReason) => {
-    expect(plan({ demand: [demandOf(10, { unassigned: 1, waiting: 2, ...given })] }).states).toMatchObject([{ waitReason }]);
+    expect(
+      plan({ demand: [demandOf(10, { unassigned: 1, waiting: 2, ...given })] }).states,
+    ).toMatchObject([{ waitReason }]);
   });
 
   test('retires what jobs and configuration do not want, its newest reservations at once (C3, C10)', () => {
-    const spare = { demandKey: 10, entityId: 1, login: 'account-1', scopeRepoId: 0, pool: 'linux', spare: 3 };
-    const given = { spare: [spare], live: [liveOf(10, 3)], warm: [warmKey(10, { wanted: 1, unassigned: 3, marked: 1 })] };
-    expect(plan(given)).toMatchObject({ giveBack: [], retire: [{ demandKey: 10, count: 2 }], warm: { make: [] } });
+    const spare = {
+      demandKey: 10,
+      entityId: 1,
+      login: 'account-1',
+      scopeRepoId: 0,
+      pool: 'linux',
+      spare: 3,
+    };
+    const given = {
+      spare: [spare],
+      live: [liveOf(10, 3)],
+      warm: [warmKey(10, { wanted: 1, unassigned: 3, marked: 1 })],
+    };
+    expect(plan(given)).toMatchObject({
+      giveBack: [],
+      retire: [{ demandKey: 10, count: 2 }],
+      warm: { make: [] },
+    });
     const reservations = [reservationOf('new', 10, { unassigned: 3 })];
-    expect(plan({ ...given, reservations })).toMatchObject({ giveBack: ['new'], retire: [{ demandKey: 10, count: 1 }] });
+    expect(plan({ ...given, reservations })).toMatchObject({
+      giveBack: ['new'],
+      retire: [{ demandKey: 10, count: 1 }],
+    });
   });
 
   test('lets warm reservations go for jobs that wait for their places, in the next pass (C10)', () => {
-    const spare = { demandKey: 10, entityId: 1, login: 'account-1', scopeRepoId: 0, pool: 'linux', spare: 2 };
+    const spare = {
+      demandKey: 10,
+      entityId: 1,
+      login: 'account-1',
+      scopeRepoId: 0,
+      pool: 'linux',
+      spare: 2,
+    };
     const { giveBack, make, retire, warm } = plan({
       rules: capped(2),
       demand: [demandOf(20)],
@@ -137,7 +190,11 @@ describe('planPass', () => {
       reservations: [reservationOf('new', 10, { unassigned: 2 })],
       warm: [warmKey(10, { unassigned: 2, marked: 2 })],
     });
-    expect([giveBack, make, retire]).toEqual([['new'], [], [{ demandKey: 10, count: 1, inTheWay: 1 }]]);
+    expect([giveBack, make, retire]).toEqual([
+      ['new'],
+      [],
+      [{ demandKey: 10, count: 1, inTheWay: 1 }],
+    ]);
     expect(warm).toEqual({ mark: [], renew: [], make: [] });
   });
 
@@ -150,13 +207,22 @@ describe('planPass', () => {
   test('what jobs take of caps, budgets and trials is gone for what is kept warm (C4, C10)', () => {
     const given = { demand: [demandOf(10)], warm: [warmKey(20), warmKey(11)] };
     expect(madeOf(plan({ ...given, rules: capped(3) }).warm.make)).toHaveLength(1);
-    expect(madeOf(plan({ ...given, rules: storedRules({ budgets: { 101: 3 } }) }).warm.make)).toEqual([
+    expect(
+      madeOf(plan({ ...given, rules: storedRules({ budgets: { 101: 3 } }) }).warm.make),
+    ).toEqual([
       [20, 2],
       [11, 1],
     ]);
-    expect(plan({ ...given, rules: storedRules({ breakers: [breaker({ type: 'github', id: '' })] }) }).warm.make).toEqual([]);
     expect(
-      plan({ ...given, demand: [demandOf(10, { waiting: 1 })], rules: storedRules({ pools: [linux({ trials: 1 })] }) }).warm.make,
+      plan({ ...given, rules: storedRules({ breakers: [breaker({ type: 'github', id: '' })] }) })
+        .warm.make,
+    ).toEqual([]);
+    expect(
+      plan({
+        ...given,
+        demand: [demandOf(10, { waiting: 1 })],
+        rules: storedRules({ pools: [linux({ trials: 1 })] }),
+      }).warm.make,
     ).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import { pickUnwanted, type Reservation } from './pick-unwanted.ts';
 import { type HeldBack, type Leaving, planLeaving } from './plan-spare.ts';
 import { planWarm, type WarmPlan } from './plan-warm.ts';
 import { planMaking } from './plan-making.ts';
-import { capsOf, findRivals, type KeyPlan } from './plan-workers.ts';
+import { capsOf } from './caps.ts';
+import { findRivals, type KeyPlan } from './plan-workers.ts';
 import { lackingOf, type Returnable, type Snapshot, type WorkersToMake } from './snapshot.ts';
 import { rulesOf } from './stored-rules.ts';
 
@@ -26,8 +27,14 @@ export interface PassPlan {
   readonly lacking: number;
 }
 
-/** Plans one pass. Each step begins with what the steps before it leave: a freed place is seen at once. */
-export function planPass(snapshot: Snapshot, { most = MOST_PER_PASS }: { most?: number }): PassPlan {
+/**
+ * Plans one pass. Each step begins with what the steps before it leave: a freed place is seen at
+ * once.
+ */
+export function planPass(
+  snapshot: Snapshot,
+  { most = MOST_PER_PASS }: { most?: number },
+): PassPlan {
   const warm = new Map(snapshot.warm.map(({ demandKey, wanted }) => [demandKey, wanted]));
 
   // 1. Workers that were to end serve the jobs that have come since.
@@ -62,10 +69,13 @@ export function planPass(snapshot: Snapshot, { most = MOST_PER_PASS }: { most?: 
 }
 
 /**
- * The keys whose jobs may compete for the room of their account: a plan needs to know the age of each of these jobs. Assumes that all
- * reservations go back, since that leaves the most room to compete for.
+ * The keys whose jobs may compete for the room of their account: a plan needs to know the age of
+ * each of these jobs. Assumes that all reservations go back, since that leaves the most room to
+ * compete for.
  */
-export function findSnapshotRivals(snapshot: Omit<Snapshot, 'jobTimes'>): { demandKey: number; count: number }[] {
+export function findSnapshotRivals(
+  snapshot: Omit<Snapshot, 'jobTimes'>,
+): { demandKey: number; count: number }[] {
   const ofAccounts = Map.groupBy(snapshot.demand, ({ entityId }) => entityId);
   if (ofAccounts.size === snapshot.demand.length) return [];
   const roomiest = afterGivingBack({ ...snapshot, jobTimes: new Map() }, snapshot.reservations);
@@ -80,19 +90,26 @@ export function leaveAlone(snapshot: Snapshot, podNames: readonly string[]): Sna
     ...snapshot,
     reservations: snapshot.reservations.filter(isFree),
     returnable: snapshot.returnable.filter(isFree),
-    warm: snapshot.warm.map((key) => ({ ...key, aged: key.aged.filter((podName) => !busy.has(podName)) })),
+    warm: snapshot.warm.map((key) => ({
+      ...key,
+      aged: key.aged.filter((podName) => !busy.has(podName)),
+    })),
   };
 }
 
-const withLacking = ({ demand }: Snapshot) => demand.map((key) => Object.assign({ lacking: lackingOf(key) }, key));
+const withLacking = ({ demand }: Snapshot) =>
+  demand.map((key) => Object.assign({ lacking: lackingOf(key) }, key));
 
-const sumOf = (counts: readonly { count: number }[]): number => counts.reduce((sum, { count }) => sum + count, 0);
+const sumOf = (counts: readonly { count: number }[]): number =>
+  counts.reduce((sum, { count }) => sum + count, 0);
 
 /** Of each key the newest, as many as its jobs lack. */
 function pickReturning({ demand, returnable }: Snapshot): Returnable[] {
   const lacking = new Map(demand.map((key) => [key.demandKey, lackingOf(key)]));
   const ofKeys = Map.groupBy(returnable, ({ demandKey }) => demandKey);
-  return [...ofKeys].flatMap(([demandKey, newestFirst]) => newestFirst.slice(0, lacking.get(demandKey) ?? 0));
+  return [...ofKeys].flatMap(([demandKey, newestFirst]) =>
+    newestFirst.slice(0, lacking.get(demandKey) ?? 0),
+  );
 }
 
 const heldBackBy = ({ demand }: Snapshot, plans: ReadonlyMap<number, KeyPlan>): HeldBack[] =>
@@ -102,7 +119,10 @@ const heldBackBy = ({ demand }: Snapshot, plans: ReadonlyMap<number, KeyPlan>): 
   });
 
 /** Of each key that workers leave, the newest reservations: they go at once. */
-function pickLeaving(newestFirst: readonly Reservation[], leaving: readonly Leaving[]): Reservation[] {
+function pickLeaving(
+  newestFirst: readonly Reservation[],
+  leaving: readonly Leaving[],
+): Reservation[] {
   const ofKeys = Map.groupBy(newestFirst, ({ demandKey }) => demandKey);
   return leaving.flatMap(({ demandKey, count }) => (ofKeys.get(demandKey) ?? []).slice(0, count));
 }

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { rulesWith } from '../scenes/matching-rules.scene.ts';
-import { type HeldBack, isWantedByJobs, planLeaving, type SpareKey, type SpareWorkers } from './plan-spare.ts';
+import {
+  type HeldBack,
+  isWantedByJobs,
+  planLeaving,
+  type SpareKey,
+  type SpareWorkers,
+} from './plan-spare.ts';
 
 const key = (demandKey: number, spare: number, given: Partial<SpareKey> = {}): SpareKey => ({
   demandKey,
@@ -12,7 +18,13 @@ const key = (demandKey: number, spare: number, given: Partial<SpareKey> = {}): S
   ...given,
 });
 
-const workers = (demandKey: number, alive: number) => ({ demandKey, entityId: 1, scopeRepoId: 0, pool: 'linux', alive });
+const workers = (demandKey: number, alive: number) => ({
+  demandKey,
+  entityId: 1,
+  scopeRepoId: 0,
+  pool: 'linux',
+  alive,
+});
 const held = (given: Partial<HeldBack> = {}): HeldBack => ({
   entityId: 1,
   pool: 'linux',
@@ -21,30 +33,63 @@ const held = (given: Partial<HeldBack> = {}): HeldBack => ({
   ...given,
 });
 
-const COMMON = rulesWith({ entities: new Map([['*', { cap: null, weight: 1 }]]), common: { cap: 3, weight: 1 } });
+const COMMON = rulesWith({
+  entities: new Map([['*', { cap: null, weight: 1 }]]),
+  common: { cap: 3, weight: 1 },
+});
 
 const leaving = (given: Partial<SpareWorkers>) =>
-  planLeaving({ keys: [], warm: new Map(), live: [workers(7, 3)], stopping: [], heldBack: [], rules: rulesWith(), ...given });
+  planLeaving({
+    keys: [],
+    warm: new Map(),
+    live: [workers(7, 3)],
+    stopping: [],
+    heldBack: [],
+    rules: rulesWith(),
+    ...given,
+  });
 
 describe('planLeaving', () => {
   test('lets go what no job wants, beyond what is kept warm (C3, C10)', () => {
     const keys = [key(7, 3)];
     expect(leaving({ keys })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
-    expect(leaving({ keys, warm: new Map([[7, 2]]) })).toEqual([{ demandKey: 7, count: 1, inTheWay: 0 }]);
+    expect(leaving({ keys, warm: new Map([[7, 2]]) })).toEqual([
+      { demandKey: 7, count: 1, inTheWay: 0 },
+    ]);
     expect(leaving({ keys, warm: new Map([[7, 5]]) })).toEqual([]);
   });
 
   test.each([
     ['the account’s cap', rulesWith({ cap: 3 }), held({ count: 2 }), 2],
     ['the pool’s cap', rulesWith({ pool: { cap: 3 } }), held({ reason: 'at_pool_cap' }), 1],
-    ['the common cap of unnamed accounts', COMMON, held({ entityId: 2, reason: 'at_common_cap' }), 1],
+    [
+      'the common cap of unnamed accounts',
+      COMMON,
+      held({ entityId: 2, reason: 'at_common_cap' }),
+      1,
+    ],
     ['another account’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
-    ['another pool’s room', rulesWith({ pool: { cap: 3 } }), held({ pool: 'gpu', reason: 'at_pool_cap' }), 0],
+    [
+      'another pool’s room',
+      rulesWith({ pool: { cap: 3 } }),
+      held({ pool: 'gpu', reason: 'at_pool_cap' }),
+      0,
+    ],
     ['GitHub’s budget', rulesWith({ cap: 3 }), held({ reason: 'github_budget' }), 0],
-    ['that, under a cap of the pool', rulesWith({ pool: { cap: 3 } }), held({ reason: 'github_budget' }), 0],
+    [
+      'that, under a cap of the pool',
+      rulesWith({ pool: { cap: 3 } }),
+      held({ reason: 'github_budget' }),
+      0,
+    ],
     ['that, under the common cap', COMMON, held({ reason: 'github_budget' }), 0],
   ])('lets warm workers go as far as jobs wait for %s (C10)', (_name, rules, heldBack, count) => {
-    const plan = leaving({ keys: [key(7, 3)], warm: new Map([[7, 3]]), heldBack: [heldBack], rules });
+    const plan = leaving({
+      keys: [key(7, 3)],
+      warm: new Map([[7, 3]]),
+      heldBack: [heldBack],
+      rules,
+    });
     expect(plan).toEqual(count === 0 ? [] : [{ demandKey: 7, count, inTheWay: count }]);
   });
 
@@ -57,50 +102,66 @@ describe('planLeaving', () => {
       { demandKey: 8, count: 1, inTheWay: 1 },
       { demandKey: 7, count: 1, inTheWay: 1 },
     ]);
-    expect(leaving({ keys: [key(7, 3)], live, warm, heldBack, rules, stopping: [workers(8, 2)] })).toEqual([]);
+    expect(
+      leaving({ keys: [key(7, 3)], live, warm, heldBack, rules, stopping: [workers(8, 2)] }),
+    ).toEqual([]);
   });
 
   test('lets warm workers go that exceed a cap which was lowered, and all of a pool that may have none (C4, C12)', () => {
     const keys = [key(7, 3)];
     const warm = new Map([[7, 3]]);
-    expect(leaving({ keys, warm, rules: rulesWith({ cap: 1 }) })).toEqual([{ demandKey: 7, count: 2, inTheWay: 2 }]);
-    expect(leaving({ keys, warm, rules: rulesWith({ pool: { paused: true } }) })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
+    expect(leaving({ keys, warm, rules: rulesWith({ cap: 1 }) })).toEqual([
+      { demandKey: 7, count: 2, inTheWay: 2 },
+    ]);
+    expect(leaving({ keys, warm, rules: rulesWith({ pool: { paused: true } }) })).toEqual([
+      { demandKey: 7, count: 3, inTheWay: 0 },
+    ]);
   });
 
   test('lets all workers go whose account and pool have no rule any more (C4)', () => {
     const keys = [key(7, 3, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 5 })];
-    expect(leaving({ keys, warm: new Map([[7, 3]]) })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
+    expect(leaving({ keys, warm: new Map([[7, 3]]) })).toEqual([
+      { demandKey: 7, count: 3, inTheWay: 0 },
+    ]);
   });
 
   test('keeps to a cap per repository only where runners register there (C4)', () => {
     const rules = rulesWith({ pool: { repositoryCap: 2 } });
     const warm = new Map([[7, 3]]);
     expect(leaving({ keys: [key(7, 3)], warm, rules })).toEqual([]);
-    expect(leaving({ keys: [key(7, 3, { scopeRepoId: 5 })], warm, rules })).toEqual([{ demandKey: 7, count: 1, inTheWay: 1 }]);
+    expect(leaving({ keys: [key(7, 3, { scopeRepoId: 5 })], warm, rules })).toEqual([
+      { demandKey: 7, count: 1, inTheWay: 1 },
+    ]);
   });
 });
 
 test.each([
   ['the account’s cap', held(), true],
   ['the pool’s nodes', held({ entityId: 2, reason: 'no_capacity' }), true],
-  ...(['github_budget', 'installation_refused', 'installation_gone', 'registration_conflict'] as const).flatMap(
-    (reason): [string, HeldBack, boolean][] => [
-      [`its account’s ${reason}`, held({ reason, pool: 'gpu' }), true],
-      [`another account’s ${reason}`, held({ reason, entityId: 2 }), false],
-    ],
-  ),
+  ...(
+    ['github_budget', 'installation_refused', 'installation_gone', 'registration_conflict'] as const
+  ).flatMap((reason): [string, HeldBack, boolean][] => [
+    [`its account’s ${reason}`, held({ reason, pool: 'gpu' }), true],
+    [`another account’s ${reason}`, held({ reason, entityId: 2 }), false],
+  ]),
   ['the pool’s cap', held({ entityId: 2, reason: 'at_pool_cap' }), true],
   ['a newer runner', held({ reason: 'runner_outdated' }), true],
   ['another account', held({ entityId: 2 }), false],
   ['another pool', held({ pool: 'gpu', reason: 'at_pool_cap' }), false],
   ['the trial of its account in the pool', held({ reason: 'pool_failing' }), true],
-  ['the trial of another account in the pool', held({ entityId: 2, reason: 'pool_failing' }), false],
+  [
+    'the trial of another account in the pool',
+    held({ entityId: 2, reason: 'pool_failing' }),
+    false,
+  ],
   ['what only its own key lacks', held({ reason: 'github_does_not_assign' }), false],
 ])('a warm worker is not made while a job waits for %s: %s (C10)', (_name, heldBack, expected) => {
   expect(isWantedByJobs([heldBack], { entityId: 1, pool: 'linux' })).toBe(expected);
 });
 
 test('one job that waits for it is enough, whatever others wait for (C10)', () => {
-  expect(isWantedByJobs([held({ entityId: 2 }), held()], { entityId: 1, pool: 'linux' })).toBe(true);
+  expect(isWantedByJobs([held({ entityId: 2 }), held()], { entityId: 1, pool: 'linux' })).toBe(
+    true,
+  );
   expect(isWantedByJobs([], { entityId: 1, pool: 'linux' })).toBe(false);
 });

@@ -1,4 +1,10 @@
-import { blockedBy, commonAmong, entityRuleOf, type MatchingRules, type Place } from './matching-rules.ts';
+import {
+  blockedBy,
+  commonAmong,
+  entityRuleOf,
+  type MatchingRules,
+  type Place,
+} from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -34,28 +40,36 @@ export interface SpareWorkers {
 export interface Leaving {
   readonly demandKey: number;
   readonly count: number;
-  /** How many of these stand in the way: a job waits for their place under a cap, or more live than the cap allows. */
+  /**
+   * How many of these stand in the way: a job waits for their place under a cap, or more live than
+   * the cap allows.
+   */
   readonly inTheWay: number;
 }
 
 /**
- * The spare workers that leave: all beyond what is kept warm, and as many warm ones as stand in the way. Workers that waiting jobs can have
- * never leave.
+ * The spare workers that leave: all beyond what is kept warm, and as many warm ones as stand in the
+ * way. Workers that waiting jobs can have never leave.
  */
 export function planLeaving(given: SpareWorkers): Leaving[] {
   const { keys, warm, rules } = given;
   if (keys.length === 0) return [];
   const capsOver = capsOf(given);
   const needed = countNeeded(given, capsOver);
-  const inTheWay = (key: SpareKey): number => Math.max(0, ...capsOver(key).map((cap) => needed.get(cap) ?? 0));
+  const inTheWay = (key: SpareKey): number =>
+    Math.max(0, ...capsOver(key).map((cap) => needed.get(cap) ?? 0));
   const leaving = new Map<number, { count: number; inTheWay: number }>();
   const take = (key: SpareKey, count: number): void => {
     if (count <= 0) return;
     const so = leaving.get(key.demandKey) ?? { count: 0, inTheWay: 0 };
-    leaving.set(key.demandKey, { count: so.count + count, inTheWay: so.inTheWay + Math.min(count, inTheWay(key)) });
+    leaving.set(key.demandKey, {
+      count: so.count + count,
+      inTheWay: so.inTheWay + Math.min(count, inTheWay(key)),
+    });
     for (const cap of capsOver(key)) needed.set(cap, (needed.get(cap) ?? 0) - count);
   };
-  const kept = (key: SpareKey): number => (blockedBy(rules, key) === undefined ? Math.min(key.spare, warm.get(key.demandKey) ?? 0) : 0);
+  const kept = (key: SpareKey): number =>
+    blockedBy(rules, key) === undefined ? Math.min(key.spare, warm.get(key.demandKey) ?? 0) : 0;
   // Workers beyond what is kept warm go first; then warm ones, as far as more room is needed.
   for (const key of keys) take(key, key.spare - kept(key));
   for (const key of keys) take(key, Math.min(kept(key), inTheWay(key)));
@@ -76,9 +90,13 @@ function capsOf({ keys, live, rules }: SpareWorkers): CapsOver {
 }
 
 /** By cap: how many more workers have to leave for what waits; negative: there is room. */
-function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers, capsOver: CapsOver): Map<string, number> {
+function countNeeded(
+  { keys, live, stopping, heldBack, rules }: SpareWorkers,
+  capsOver: CapsOver,
+): Map<string, number> {
   const needed = new Map<string, number>();
-  const add = (cap: string, count: number): void => void needed.set(cap, (needed.get(cap) ?? 0) + count);
+  const add = (cap: string, count: number): void =>
+    void needed.set(cap, (needed.get(cap) ?? 0) + count);
   // A key that is held back by a cap of its own has no spare workers.
   for (const { entityId, pool, reason, count } of heldBack) {
     if (reason === 'at_entity_cap') add(`entity ${entityId}`, count);
@@ -94,7 +112,8 @@ function countNeeded({ keys, live, stopping, heldBack, rules }: SpareWorkers, ca
   for (const key of keys) {
     const { entityId, pool, demandKey, scopeRepoId } = key;
     const rule = rules.pools.get(pool);
-    const write = (cap: string, size: number | null | undefined) => void sizes.set(cap, size ?? Infinity);
+    const write = (cap: string, size: number | null | undefined) =>
+      void sizes.set(cap, size ?? Infinity);
     write(`entity ${entityId}`, entityRuleOf(rules, key)?.cap);
     write(`pool ${pool}`, rule?.cap);
     write(`key ${demandKey}`, scopeRepoId === 0 ? null : rule?.repositoryCap);
@@ -113,13 +132,21 @@ const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
   'registration_conflict',
 ]);
 const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity']);
-/** Reasons that may hold back one account in one pool. Where they hold back all, a job's worker is the trial already. */
+/**
+ * Reasons that may hold back one account in one pool. Where they hold back all, a job's worker is
+ * the trial already.
+ */
 const OF_ACCOUNT_IN_POOL: ReadonlySet<WaitReason> = new Set(['pool_failing', 'runner_outdated']);
 
 /** Whether a job waits for what a warm worker would take: then none is made. */
-export const isWantedByJobs = (heldBack: readonly HeldBack[], { entityId, pool }: { entityId: number; pool: string }): boolean =>
+export const isWantedByJobs = (
+  heldBack: readonly HeldBack[],
+  { entityId, pool }: { entityId: number; pool: string },
+): boolean =>
   heldBack.some(
     (held) =>
       (held.entityId === entityId && OF_ENTITY.has(held.reason)) ||
-      (held.pool === pool && (OF_POOL.has(held.reason) || (held.entityId === entityId && OF_ACCOUNT_IN_POOL.has(held.reason)))),
+      (held.pool === pool &&
+        (OF_POOL.has(held.reason) ||
+          (held.entityId === entityId && OF_ACCOUNT_IN_POOL.has(held.reason)))),
   );

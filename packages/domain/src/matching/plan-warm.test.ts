@@ -3,7 +3,8 @@ import { snapshotOf, storedRules, warmKey } from '../scenes/snapshot.scene.ts';
 import { planWarm } from './plan-warm.ts';
 import type { WarmKey } from './snapshot.ts';
 
-const plan = (given: Partial<WarmKey>, most = 100) => planWarm(snapshotOf({ warm: [warmKey(10, given)] }), [], most);
+const plan = (given: Partial<WarmKey>, most = 100) =>
+  planWarm(snapshotOf({ warm: [warmKey(10, given)] }), [], most);
 const names = (count: number) => Array.from({ length: count }, (_, n) => `aged-${n}`);
 
 describe('planWarm', () => {
@@ -12,7 +13,11 @@ describe('planWarm', () => {
     ['what is missing beside spare workers', { unassigned: 1 }, 1],
     ['none beside enough', { unassigned: 2 }, 0],
     ['all beside workers that jobs wait for', { unassigned: 2, waiting: 2 }, 2],
-    ['none beside workers whose jobs other runners have taken', { unassigned: 2, waiting: 2, unexplained: 2 }, 0],
+    [
+      'none beside workers whose jobs other runners have taken',
+      { unassigned: 2, waiting: 2, unexplained: 2 },
+      0,
+    ],
   ])('makes %s (C10)', (_what, given, made) => {
     expect(plan(given).make.map(({ count }) => count)).toEqual(made === 0 ? [] : [made]);
   });
@@ -29,11 +34,20 @@ describe('planWarm', () => {
     ['a tenth of many', 20, 0, 2],
     ['fewer while others are being replaced', 20, 1, 1],
     ['none while enough are', 20, 3, 0],
-  ])('replaces %s at a time, the oldest, and makes as many (C10)', (_what, wanted, renewing, count) => {
-    const { renew, make } = plan({ wanted, unassigned: wanted, marked: wanted, aged: names(5), renewing });
-    expect(renew).toEqual(names(5).slice(0, count));
-    expect(make.map((one) => one.count)).toEqual(count === 0 ? [] : [count]);
-  });
+  ])(
+    'replaces %s at a time, the oldest, and makes as many (C10)',
+    (_what, wanted, renewing, count) => {
+      const { renew, make } = plan({
+        wanted,
+        unassigned: wanted,
+        marked: wanted,
+        aged: names(5),
+        renewing,
+      });
+      expect(renew).toEqual(names(5).slice(0, count));
+      expect(make.map((one) => one.count)).toEqual(count === 0 ? [] : [count]);
+    },
+  );
 
   test('makes no more than it may, and none where a job waits for the same place (C10)', () => {
     expect(plan({}, 1).make.map(({ count }) => count)).toEqual([1]);
@@ -44,6 +58,8 @@ describe('planWarm', () => {
 
   test('stays within the caps (C4, C10)', () => {
     const rules = storedRules({ entities: { '*': { maxWorkers: 1 } } });
-    expect(planWarm(snapshotOf({ rules, warm: [warmKey(10)] }), [], 100).make).toMatchObject([{ demandKey: 10, count: 1 }]);
+    expect(planWarm(snapshotOf({ rules, warm: [warmKey(10)] }), [], 100).make).toMatchObject([
+      { demandKey: 10, count: 1 },
+    ]);
   });
 });

@@ -15,18 +15,33 @@ export interface WarmPlan {
 const RENEWED_AT_ONCE = 10;
 
 /**
- * Spare workers are marked, old ones make room for new ones a few at a time, and what is missing is made: as far as caps allow, `most` at
- * most, and only where no job waits for the same place.
+ * Spare workers are marked, old ones make room for new ones a few at a time, and what is missing is
+ * made: as far as caps allow, `most` at most, and only where no job waits for the same place.
  */
-export function planWarm(snapshot: Snapshot, heldBack: readonly HeldBack[], most: number): WarmPlan {
+export function planWarm(
+  snapshot: Snapshot,
+  heldBack: readonly HeldBack[],
+  most: number,
+): WarmPlan {
   const keys = snapshot.warm.map((key) => {
-    const renew = key.aged.slice(0, Math.max(0, Math.ceil(key.wanted / RENEWED_AT_ONCE) - key.renewing));
+    const renew = key.aged.slice(
+      0,
+      Math.max(0, Math.ceil(key.wanted / RENEWED_AT_ONCE) - key.renewing),
+    );
     const spare = spareOf(key);
-    return { ...key, renew, kept: Math.min(key.wanted, spare), lacking: key.wanted - spare + renew.length, oldest: 0 };
+    return {
+      ...key,
+      renew,
+      kept: Math.min(key.wanted, spare),
+      lacking: key.wanted - spare + renew.length,
+      oldest: 0,
+    };
   });
   const wanting = keys.filter((key) => key.lacking > 0 && !isWantedByJobs(heldBack, key));
   return {
-    mark: keys.flatMap(({ demandKey, kept, marked }) => (kept > marked ? [{ demandKey, count: kept }] : [])),
+    mark: keys.flatMap(({ demandKey, kept, marked }) =>
+      kept > marked ? [{ demandKey, count: kept }] : [],
+    ),
     renew: keys.flatMap(({ renew }) => renew),
     make: most > 0 ? planMaking({ ...snapshot, jobTimes: new Map() }, wanting, most).make : [],
   };

@@ -1,25 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { rulesWith } from '../scenes/matching-rules.scene.ts';
+import { ACME, INSTALLATION, keyDemand as key } from '../scenes/key-demand.scene.ts';
+import { capsOf, type KeyDemand } from './caps.ts';
 import type { MatchingRules } from './matching-rules.ts';
-import { capsOf, findRivals, type KeyDemand, planWorkers } from './plan-workers.ts';
-
-const ACME = 1;
-const INSTALLATION = 31;
+import { findRivals, planWorkers } from './plan-workers.ts';
 
 const NO_BREAKERS = rulesWith().breakers;
 const GITHUB_FAILS = { trials: 0, reason: 'github_unavailable' } as const;
-
-const key = (demandKey: number, given: Partial<KeyDemand> = {}): KeyDemand => ({
-  demandKey,
-  entityId: ACME,
-  login: 'Acme',
-  installationId: INSTALLATION,
-  scopeRepoId: 0,
-  pool: 'linux',
-  lacking: 3,
-  oldest: demandKey,
-  ...given,
-});
 
 function plan(demand: KeyDemand[], rules: MatchingRules, alive = 0, most = 100) {
   const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 0, pool: 'linux', alive }];
@@ -34,10 +21,30 @@ describe('planWorkers', () => {
     ['nothing binds', rulesWith(), 3, null],
     ['the account has its workers', rulesWith({ cap: 3 }), 1, 'at_entity_cap'],
     ['the pool has its workers', rulesWith({ pool: { cap: 3 } }), 1, 'at_pool_cap'],
-    ['no node takes the pool’s workers', rulesWith({ pool: { cap: 3, trials: 0 } }), 0, 'no_capacity'],
-    ['the budget is tighter than the cap', rulesWith({ cap: 4, budgets: new Map([[INSTALLATION, 1]]) }), 1, 'github_budget'],
-    ['the cap is tighter than the budget', rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 2]]) }), 1, 'at_entity_cap'],
-    ['there is no budget at all', rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }), 0, 'github_budget'],
+    [
+      'no node takes the pool’s workers',
+      rulesWith({ pool: { cap: 3, trials: 0 } }),
+      0,
+      'no_capacity',
+    ],
+    [
+      'the budget is tighter than the cap',
+      rulesWith({ cap: 4, budgets: new Map([[INSTALLATION, 1]]) }),
+      1,
+      'github_budget',
+    ],
+    [
+      'the cap is tighter than the budget',
+      rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 2]]) }),
+      1,
+      'at_entity_cap',
+    ],
+    [
+      'there is no budget at all',
+      rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }),
+      0,
+      'github_budget',
+    ],
     ['making is stopped', rulesWith({ environmentStopped: true, cap: 0 }), 0, 'making_stopped'],
     [
       'everything waits behind a breaker',
@@ -45,8 +52,18 @@ describe('planWorkers', () => {
       0,
       'github_unavailable',
     ],
-    ['the cap is as tight as the budget', rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 1]]) }), 1, 'at_entity_cap'],
-    ['nothing is known of its installation’s budget', rulesWith({ usualBudget: 1 }), 1, 'github_budget'],
+    [
+      'the cap is as tight as the budget',
+      rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 1]]) }),
+      1,
+      'at_entity_cap',
+    ],
+    [
+      'nothing is known of its installation’s budget',
+      rulesWith({ usualBudget: 1 }),
+      1,
+      'github_budget',
+    ],
   ])('when %s (C4, P5)', (_name, rules, made, waitReason) => {
     expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made, waitReason });
   });
@@ -56,14 +73,25 @@ describe('planWorkers', () => {
       ['linux@2', 3],
       ['linux@3', 1],
     ]);
-    const breakers = { ...NO_BREAKERS, pools: new Map([['linux', { trials: 1, reason: 'pool_failing' } as const]]), failed };
+    const breakers = {
+      ...NO_BREAKERS,
+      pools: new Map([['linux', { trials: 1, reason: 'pool_failing' } as const]]),
+      failed,
+    };
     const entities = new Map([['*', { cap: null, weight: 1 }]]);
-    const plans = plan([key(1), key(2, { entityId: 2 }), key(3, { entityId: 3 })], rulesWith({ entities, breakers }), 9);
+    const plans = plan(
+      [key(1), key(2, { entityId: 2 }), key(3, { entityId: 3 })],
+      rulesWith({ entities, breakers }),
+      9,
+    );
     expect([...plans.values()].map(({ made }) => made)).toEqual([1, 0, 0]);
   });
 
   test('an installation without any budget holds back its own keys, not those of another App of the account (C9)', () => {
-    const plans = plan([key(1), key(2, { installationId: 32 })], rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }));
+    const plans = plan(
+      [key(1), key(2, { installationId: 32 })],
+      rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }),
+    );
     expect(plans.get(1)).toMatchObject({ made: 0, waitReason: 'github_budget' });
     expect(plans.get(2)).toMatchObject({ made: 3, waitReason: null });
   });
@@ -89,19 +117,42 @@ describe('planWorkers', () => {
 
   test.each([
     ['the account’s cap alone', rulesWith({ cap: 2 }), 'at_entity_cap', 3],
-    ['the account’s cap, where its pool has room for one', rulesWith({ cap: 2, pool: { cap: 3 } }), 'at_entity_cap', 1],
-    ['the account’s cap and the pool’s', rulesWith({ cap: 2, pool: { cap: 2 } }), 'at_entity_cap', 0],
-    ['the account’s cap, where its pool has more than it may', rulesWith({ cap: 2, pool: { cap: 1 } }), 'at_entity_cap', 0],
-    ['the account’s cap, and no node', rulesWith({ cap: 2, pool: { trials: 0 } }), 'at_entity_cap', 0],
+    [
+      'the account’s cap, where its pool has room for one',
+      rulesWith({ cap: 2, pool: { cap: 3 } }),
+      'at_entity_cap',
+      1,
+    ],
+    [
+      'the account’s cap and the pool’s',
+      rulesWith({ cap: 2, pool: { cap: 2 } }),
+      'at_entity_cap',
+      0,
+    ],
+    [
+      'the account’s cap, where its pool has more than it may',
+      rulesWith({ cap: 2, pool: { cap: 1 } }),
+      'at_entity_cap',
+      0,
+    ],
+    [
+      'the account’s cap, and no node',
+      rulesWith({ cap: 2, pool: { trials: 0 } }),
+      'at_entity_cap',
+      0,
+    ],
     [
       'the pool’s cap, and GitHub that gives no job',
       rulesWith({ pool: { cap: 2 }, unserved: new Map([[1, 0 as const]]) }),
       'at_pool_cap',
       0,
     ],
-  ])('tells how many room under the named cap would make: %s (C10)', (_name, rules, waitReason, heldBack) => {
-    expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made: 0, waitReason, heldBack });
-  });
+  ])(
+    'tells how many room under the named cap would make: %s (C10)',
+    (_name, rules, waitReason, heldBack) => {
+      expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made: 0, waitReason, heldBack });
+    },
+  );
 
   test('accounts that only * admits share its common cap, and named ones go on (C4)', () => {
     const entities = new Map([
@@ -109,11 +160,21 @@ describe('planWorkers', () => {
       ['*', { cap: 4, weight: 1 }],
     ]);
     const rules = rulesWith({ entities, common: { cap: 5, weight: 1 }, listed: new Set([ACME]) });
-    const strangers = [2, 3].map((entityId) => key(entityId, { entityId, login: `stranger-${entityId}` }));
+    const strangers = [2, 3].map((entityId) =>
+      key(entityId, { entityId, login: `stranger-${entityId}` }),
+    );
     // One of acme, and two of a stranger who lacks none.
-    const live = [key(1), key(9, { entityId: 9 })].map((one, index) => Object.assign({ alive: index + 1 }, one));
+    const live = [key(1), key(9, { entityId: 9 })].map((one, index) =>
+      Object.assign({ alive: index + 1 }, one),
+    );
     const caps = capsOf([key(1), ...strangers], live, rules);
-    const plans = [...planWorkers([key(1), ...strangers], live, { caps, jobTimes: new Map(), most: 100 }).values()];
+    const plans = [
+      ...planWorkers([key(1), ...strangers], live, {
+        caps,
+        jobTimes: new Map(),
+        most: 100,
+      }).values(),
+    ];
     expect(plans.map(({ made, waitReason }) => [made, waitReason])).toEqual([
       [3, null],
       [2, 'at_common_cap'],
@@ -127,9 +188,14 @@ describe('planWorkers', () => {
   });
 
   test('an account that fails in a pool gets one worker there, for whichever repository, and others as many as they lack (C11)', () => {
-    const accounts = new Map([['linux@1', { trials: 1, reason: 'pool_failing', isPaused: false } as const]]);
+    const accounts = new Map([
+      ['linux@1', { trials: 1, reason: 'pool_failing', isPaused: false } as const],
+    ]);
     const rules = rulesWith({ breakers: { ...NO_BREAKERS, accounts } });
-    const plans = plan([key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 }), key(3, { entityId: 2 })], rules);
+    const plans = plan(
+      [key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 }), key(3, { entityId: 2 })],
+      rules,
+    );
     expect([...plans.values()].map(({ made, waitReason }) => [made, waitReason])).toEqual([
       [1, 'pool_failing'],
       [0, 'pool_failing'],
@@ -145,8 +211,18 @@ describe('planWorkers', () => {
       'runner_group_open',
     ],
     ['may not be tried again', { openGroups: new Map([[1, 0 as const]]) }, 0, 'runner_group_open'],
-    ['may be tried once, though GitHub gave it no job', { unserved: new Map([[1, 1 as const]]) }, 1, 'github_does_not_assign'],
-    ['is not the one that may not be tried', { unserved: new Map([[2, 0 as const]]), openGroups: new Map([[2, 0 as const]]) }, 3, null],
+    [
+      'may be tried once, though GitHub gave it no job',
+      { unserved: new Map([[1, 1 as const]]) },
+      1,
+      'github_does_not_assign',
+    ],
+    [
+      'is not the one that may not be tried',
+      { unserved: new Map([[2, 0 as const]]), openGroups: new Map([[2, 0 as const]]) },
+      3,
+      null,
+    ],
   ])('a key that %s (C11)', (_name, given, made, waitReason) => {
     expect(plan([key(1)], rulesWith(given)).get(1)).toMatchObject({ made, waitReason });
   });
@@ -158,7 +234,9 @@ describe('planWorkers', () => {
   });
 
   test('a trial that somebody stands for leaves an account no room in its pool (C11)', () => {
-    const accounts = new Map([['linux@1', { trials: 0, reason: 'pool_failing', isPaused: false } as const]]);
+    const accounts = new Map([
+      ['linux@1', { trials: 0, reason: 'pool_failing', isPaused: false } as const],
+    ]);
     const rules = rulesWith({ breakers: { ...NO_BREAKERS, accounts } });
     expect(plan([key(1)], rules).get(1)).toMatchObject({ made: 0, waitReason: 'pool_failing' });
   });
@@ -168,35 +246,9 @@ describe('planWorkers', () => {
   });
 
   test('has no reason where nothing is lacking, whatever is forbidden (P5)', () => {
-    expect(plan([key(1, { lacking: 0 })], rulesWith({ environmentStopped: true })).get(1)).toMatchObject({ made: 0, waitReason: null });
-  });
-});
-
-describe('capsOf', () => {
-  test('knows no bound for an account and a pool without a rule, and blocks their keys (C4)', () => {
-    const stranger = key(9, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 21 });
-    const caps = capsOf([stranger], [], rulesWith({ cap: 1, pool: { cap: 1, trials: 0, repositoryCap: 1 } }));
-    expect(caps.open).toEqual([]);
-    expect(caps.blocks.get(9)).toBe('pool_unknown');
-    const limits = [caps.entityLimit(9), caps.commonLimit(9), caps.poolLimit('gone'), caps.accountLimit(stranger), caps.keyLimit(stranger)];
-    for (const { room } of limits) expect(room).toBe(Infinity);
-    expect(caps.tightestCap(stranger)).toBeNull();
-  });
-
-  test('gives each account its weight, and those that only * admits one together (C4)', () => {
-    const entities = new Map([
-      ['acme', { cap: null, weight: 3 }],
-      ['*', { cap: null, weight: 1 }],
-    ]);
-    const caps = capsOf([key(1), key(2, { entityId: 2, login: 'x' })], [], rulesWith({ entities, common: { cap: null, weight: 4 } }));
-    expect([caps.weight(ACME), caps.weight(2), caps.common.weight]).toEqual([3, 1, 4]);
-    expect([caps.common.has(ACME), caps.common.has(2)]).toEqual([false, true]);
-    const closed = capsOf([key(1, { entityId: 2, login: 'x' })], [], rulesWith());
-    expect([closed.weight(2), closed.common.weight]).toEqual([1, 1]);
-  });
-
-  test('opens only keys that lack something', () => {
-    expect(capsOf([key(1, { lacking: 0 }), key(2)], [], rulesWith()).open.map(({ demandKey }) => demandKey)).toEqual([2]);
+    expect(
+      plan([key(1, { lacking: 0 })], rulesWith({ environmentStopped: true })).get(1),
+    ).toMatchObject({ made: 0, waitReason: null });
   });
 });
 

@@ -1,68 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
-import { type LiveWorkers, type Room, shareRoom, type Sharing, type Shortage } from './share-room.ts';
-
-const ACME = 1;
-const GLOBEX = 2;
-const NOBODY_ELSE = 1_000;
-
-const shortage = (demandKey: number, given: Partial<Shortage> = {}): Shortage => ({
-  demandKey,
-  entityId: ACME,
-  scopeRepoId: 0,
-  pool: 'linux',
-  lacking: 1,
-  jobTimes: [demandKey],
-  ...given,
-});
-
-interface Caps {
-  readonly entities?: Readonly<Record<number, number>>;
-  /** Of the accounts 2 and 3 together. */
-  readonly common?: number | undefined;
-  readonly pools?: Readonly<Record<string, number>>;
-  /** By account and pool. */
-  readonly accounts?: Readonly<Record<string, number>>;
-  readonly keys?: Readonly<Record<number, number>>;
-}
-
-/** Those who share as one, where somebody does. */
-const COMMON = new Set([2, 3]);
-
-const roomOf = ({ entities = {}, common, pools = {}, accounts = {}, keys = {} }: Caps): Room => ({
-  entity: (entityId) => entities[entityId] ?? Infinity,
-  common: (entityId) => (common !== undefined && COMMON.has(entityId) ? common : Infinity),
-  pool: (pool) => pools[pool] ?? Infinity,
-  accountInPool: ({ entityId, pool }) => accounts[`${entityId} ${pool}`] ?? Infinity,
-  key: ({ demandKey }) => keys[demandKey] ?? Infinity,
-});
-
-function share(shortages: Shortage[], caps: Caps, { live = [], weights = {}, most = NOBODY_ELSE, common = NOBODY }: Partial<Extra> = {}) {
-  const weight = (entityId: number) => weights[entityId] ?? 1;
-  return shareRoom({ shortages, live, room: roomOf(caps), weight, common, failures: () => 0, most });
-}
-
-/** Who shares as one: nobody. */
-const NOBODY = { has: () => false, weight: 1 };
-
-interface Extra {
-  readonly common: Sharing['common'];
-  readonly live: LiveWorkers[];
-  readonly weights: Readonly<Record<number, number>>;
-  readonly most: number;
-}
-
-const madeOf = (shares: ReturnType<typeof shareRoom>) => Object.fromEntries([...shares].map(([key, { made }]) => [key, made]));
+import {
+  ACME,
+  GLOBEX,
+  madeOf,
+  roomOf,
+  share,
+  shortage,
+  situations,
+} from '../scenes/share-room.scene.ts';
+import type { Shortage } from './share-room.ts';
 
 describe('shareRoom', () => {
   test('an account spends its cap on the repository that has the fewest workers already, though its jobs are younger (C4)', () => {
     const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 21, pool: 'linux', alive: 2 }];
-    const shares = share([shortage(1, { scopeRepoId: 21 }), shortage(2, { scopeRepoId: 22 })], { entities: { [ACME]: 1 } }, { live });
+    const shares = share(
+      [shortage(1, { scopeRepoId: 21 }), shortage(2, { scopeRepoId: 22 })],
+      { entities: { [ACME]: 1 } },
+      { live },
+    );
     expect(madeOf(shares)).toEqual({ 2: 1 });
   });
 
   test('gives everybody what they lack while nothing binds (C2)', () => {
-    expect(madeOf(share([shortage(1, { lacking: 3 }), shortage(2, { entityId: GLOBEX, lacking: 4 })], {}))).toEqual({ 1: 3, 2: 4 });
+    expect(
+      madeOf(
+        share([shortage(1, { lacking: 3 }), shortage(2, { entityId: GLOBEX, lacking: 4 })], {}),
+      ),
+    ).toEqual({ 1: 3, 2: 4 });
   });
 
   test('fills a pool evenly, counting what each account has of it already (C4)', () => {
@@ -72,13 +37,21 @@ describe('shareRoom', () => {
   });
 
   test('fills it by weight (C4)', () => {
-    const shortages = [shortage(1, { lacking: 90 }), shortage(2, { entityId: GLOBEX, lacking: 90 })];
-    expect(madeOf(share(shortages, { pools: { linux: 40 } }, { weights: { [ACME]: 3 } }))).toEqual({ 1: 30, 2: 10 });
+    const shortages = [
+      shortage(1, { lacking: 90 }),
+      shortage(2, { entityId: GLOBEX, lacking: 90 }),
+    ];
+    expect(madeOf(share(shortages, { pools: { linux: 40 } }, { weights: { [ACME]: 3 } }))).toEqual({
+      1: 30,
+      2: 10,
+    });
   });
 
   test('gives an account of little weight its first worker before another its second (C4)', () => {
     const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: GLOBEX, lacking: 9 })];
-    expect(madeOf(share(shortages, { pools: { linux: 2 } }, { weights: { [GLOBEX]: 0.01 } }))).toEqual({ 1: 1, 2: 1 });
+    expect(
+      madeOf(share(shortages, { pools: { linux: 2 } }, { weights: { [GLOBEX]: 0.01 } })),
+    ).toEqual({ 1: 1, 2: 1 });
   });
 
   test('spends an account’s cap on its oldest jobs, in whatever pool (C4)', () => {
@@ -108,7 +81,11 @@ describe('shareRoom', () => {
   });
 
   test('makes at most so many at once, and says what would be allowed (C4)', () => {
-    const shares = share([shortage(1, { lacking: 5 }), shortage(2, { entityId: GLOBEX, lacking: 5 })], {}, { most: 4 });
+    const shares = share(
+      [shortage(1, { lacking: 5 }), shortage(2, { entityId: GLOBEX, lacking: 5 })],
+      {},
+      { most: 4 },
+    );
     expect(madeOf(shares)).toEqual({ 1: 2, 2: 2 });
     expect(shares.get(1)?.allowed).toBe(4);
   });
@@ -118,28 +95,44 @@ describe('shareRoom', () => {
       fc.property(situations(), ({ shortages, live, caps, weights }) => {
         const shares = share(shortages, caps, { live, weights });
         const made = (of: (one: Shortage) => boolean) =>
-          shortages.filter(of).reduce((sum, { demandKey }) => sum + (shares.get(demandKey)?.made ?? 0), 0);
+          shortages
+            .filter(of)
+            .reduce((sum, { demandKey }) => sum + (shares.get(demandKey)?.made ?? 0), 0);
         const room = roomOf(caps);
         for (const one of shortages) {
           const own = made(({ demandKey }) => demandKey === one.demandKey);
           const ofEntity = made(({ entityId }) => entityId === one.entityId);
           const ofPool = made(({ pool }) => pool === one.pool);
-          const ofAccount = made(({ pool, entityId }) => pool === one.pool && entityId === one.entityId);
+          const ofAccount = made(
+            ({ pool, entityId }) => pool === one.pool && entityId === one.entityId,
+          );
           expect(ofAccount).toBeLessThanOrEqual(room.accountInPool(one));
           expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
           expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
           expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
           const couldHaveMore =
-            own < Math.min(one.lacking, room.key(one)) && ofEntity < room.entity(one.entityId) && ofAccount < room.accountInPool(one);
-          // Work conserving: who could have more is kept from it by the pool alone, and then no other account is further ahead there.
+            own < Math.min(one.lacking, room.key(one)) &&
+            ofEntity < room.entity(one.entityId) &&
+            ofAccount < room.accountInPool(one);
+          // Work conserving: who could have more is kept from it by the pool alone, and then no
+          // other account is further ahead there.
           if (!couldHaveMore) continue;
           expect(ofPool).toBe(room.pool(one.pool));
           const has = (entityId: number) => {
-            const before = live.filter((workers) => workers.entityId === entityId && workers.pool === one.pool);
+            const before = live.filter(
+              (workers) => workers.entityId === entityId && workers.pool === one.pool,
+            );
             const now = made((other) => other.entityId === entityId && other.pool === one.pool);
-            return { now, level: (before.reduce((sum, { alive }) => sum + alive, 0) + now) / (weights[entityId] ?? 1) };
+            return {
+              now,
+              level:
+                (before.reduce((sum, { alive }) => sum + alive, 0) + now) /
+                (weights[entityId] ?? 1),
+            };
           };
-          const rivals = shortages.filter(({ pool, entityId }) => pool === one.pool && entityId !== one.entityId);
+          const rivals = shortages.filter(
+            ({ pool, entityId }) => pool === one.pool && entityId !== one.entityId,
+          );
           const ahead = rivals.filter(({ entityId }) => {
             const { now, level } = has(entityId);
             return now > 0 && level - 1 / (weights[entityId] ?? 1) > has(one.entityId).level + 1e-9;
@@ -151,60 +144,6 @@ describe('shareRoom', () => {
     );
   });
 
-  test('gives accounts that share as one no more together than their cap, and what they leave to others (C4)', () => {
-    const sharesAsOne = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
-    fc.assert(
-      fc.property(situations(), fc.nat(8), ({ shortages, live, caps, weights }, common) => {
-        const room = roomOf({ ...caps, common });
-        const shares = share(shortages, { ...caps, common }, { live, weights, common: sharesAsOne });
-        const made = (of: (one: Shortage) => boolean) =>
-          shortages.filter(of).reduce((sum, { demandKey }) => sum + (shares.get(demandKey)?.made ?? 0), 0);
-        const ofCommon = made(({ entityId }) => COMMON.has(entityId));
-        expect(ofCommon).toBeLessThanOrEqual(common);
-        for (const one of shortages) {
-          const own = made(({ demandKey }) => demandKey === one.demandKey);
-          const ofEntity = made(({ entityId }) => entityId === one.entityId);
-          const ofPool = made(({ pool }) => pool === one.pool);
-          const ofAccount = made(({ pool, entityId }) => pool === one.pool && entityId === one.entityId);
-          expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
-          expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
-          expect(ofAccount).toBeLessThanOrEqual(room.accountInPool(one));
-          expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
-          const isFull =
-            own === Math.min(one.lacking, room.key(one)) ||
-            ofEntity === room.entity(one.entityId) ||
-            ofAccount === room.accountInPool(one) ||
-            (COMMON.has(one.entityId) && ofCommon === common);
-          // Work conserving: only the pool keeps an account from having more.
-          expect(isFull || ofPool === room.pool(one.pool)).toBe(true);
-        }
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('gives accounts that share as one no more of a full pool for being many (C4)', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 30 }), fc.constantFrom(0.5, 1, 2), (accounts, room, weight) => {
-        const named = shortage(1, { lacking: 50 });
-        const others = (count: number) =>
-          Array.from({ length: count }, (_, index) => shortage(10 + index, { entityId: 10 + index, lacking: 50, jobTimes: [10] }));
-        const ofNamed = (count: number) =>
-          share([named, ...others(count)], { pools: { linux: room } }, { common: { has: (entityId) => entityId >= 10, weight } }).get(1)
-            ?.made;
-        expect(ofNamed(accounts)).toBe(ofNamed(1));
-      }),
-    );
-  });
-
-  test('counts what accounts that share as one have of the pool already, and is fair among them (C4)', () => {
-    const live = [{ demandKey: 2, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 3 }];
-    const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: 2, lacking: 9 }), shortage(3, { entityId: 3, lacking: 9 })];
-    const common = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
-    expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live, common }))).toEqual({ 1: 5, 3: 2 });
-    expect(madeOf(share(shortages, { common: 4 }, { live, common }))).toEqual({ 1: 9, 2: 1, 3: 3 });
-  });
-
   test('says the same as making one worker after the other for whoever has the least, when one pool binds (C4)', () => {
     fc.assert(
       fc.property(
@@ -212,11 +151,15 @@ describe('shareRoom', () => {
         fc.nat(30),
         fc.array(fc.integer({ min: 1, max: 5 })),
         (lacks, room, w) => {
-          const shortages = lacks.map((lacking, index) => shortage(index, { entityId: index, lacking: lacking + 1 }));
+          const shortages = lacks.map((lacking, index) =>
+            shortage(index, { entityId: index, lacking: lacking + 1 }),
+          );
           const weights = Object.fromEntries(lacks.map((_, index) => [index, w[index] ?? 1]));
           const shares = share(shortages, { pools: { linux: room } }, { weights });
           const expected = oneByOne(shortages, room, weights);
-          expect(shortages.map(({ demandKey }) => shares.get(demandKey)?.made ?? 0)).toEqual(expected);
+          expect(shortages.map(({ demandKey }) => shares.get(demandKey)?.made ?? 0)).toEqual(
+            expected,
+          );
         },
       ),
     );
@@ -224,65 +167,57 @@ describe('shareRoom', () => {
 
   test('comes to the same in many small passes as in a large one (C4)', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(9), { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 20 }), (lacks, room) => {
-        const shortages = lacks.map((lacking, index) => shortage(index, { entityId: index, lacking: lacking + 1 }));
-        const atOnce = madeOf(share(shortages, { pools: { linux: room } }));
-        const total = new Map<number, number>();
-        for (let left = room; left > 0;) {
-          const live = shortages.map((one) => Object.assign({ alive: total.get(one.demandKey) ?? 0 }, one));
-          const open = live.flatMap(({ alive, ...one }) => (one.lacking > alive ? [{ ...one, lacking: one.lacking - alive }] : []));
-          const made = Object.entries(madeOf(share(open, { pools: { linux: left } }, { live, most: 2 }))).filter(([, count]) => count > 0);
-          if (made.length === 0) break;
-          for (const [key, count] of made) {
-            total.set(Number(key), (total.get(Number(key)) ?? 0) + count);
-            left -= count;
+      fc.property(
+        fc.array(fc.nat(9), { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 1, max: 20 }),
+        (lacks, room) => {
+          const shortages = lacks.map((lacking, index) =>
+            shortage(index, { entityId: index, lacking: lacking + 1 }),
+          );
+          const atOnce = madeOf(share(shortages, { pools: { linux: room } }));
+          const total = new Map<number, number>();
+          for (let left = room; left > 0;) {
+            const live = shortages.map((one) =>
+              Object.assign({ alive: total.get(one.demandKey) ?? 0 }, one),
+            );
+            const open = live.flatMap(({ alive, ...one }) =>
+              one.lacking > alive ? [{ ...one, lacking: one.lacking - alive }] : [],
+            );
+            const made = Object.entries(
+              madeOf(share(open, { pools: { linux: left } }, { live, most: 2 })),
+            ).filter(([, count]) => count > 0);
+            if (made.length === 0) break;
+            for (const [key, count] of made) {
+              total.set(Number(key), (total.get(Number(key)) ?? 0) + count);
+              left -= count;
+            }
           }
-        }
-        expect(Object.fromEntries(total)).toEqual(Object.fromEntries(Object.entries(atOnce).filter(([, count]) => count > 0)));
-      }),
+          expect(Object.fromEntries(total)).toEqual(
+            Object.fromEntries(Object.entries(atOnce).filter(([, count]) => count > 0)),
+          );
+        },
+      ),
     );
   });
 });
 
-/** The rule in its simplest form: one worker at a time, for the account with the fewest per weight. */
-function oneByOne(shortages: readonly Shortage[], room: number, weights: Readonly<Record<number, number>>): number[] {
+/**
+ * The rule in its simplest form: one worker at a time, for the account with the fewest per weight.
+ */
+function oneByOne(
+  shortages: readonly Shortage[],
+  room: number,
+  weights: Readonly<Record<number, number>>,
+): number[] {
   const made = shortages.map(() => 0);
   const level = (index: number) => (made[index] ?? 0) / (weights[index] ?? 1);
   for (let left = room; left > 0; left -= 1) {
-    const open = shortages.map((_, index) => index).filter((index) => (made[index] ?? 0) < (shortages[index]?.lacking ?? 0));
+    const open = shortages
+      .map((_, index) => index)
+      .filter((index) => (made[index] ?? 0) < (shortages[index]?.lacking ?? 0));
     const next = open.toSorted((a, b) => level(a) - level(b) || a - b)[0];
     if (next === undefined) break;
     made[next] = (made[next] ?? 0) + 1;
   }
   return made;
 }
-
-/** Up to three accounts with two repositories each, in up to three pools, under caps of all kinds. */
-const situations = () =>
-  fc
-    .record({
-      lacks: fc.uniqueArray(
-        fc.record({
-          entityId: fc.integer({ min: 1, max: 3 }),
-          repo: fc.nat(2),
-          pool: fc.constantFrom('a', 'b', 'c'),
-          lacking: fc.integer({ min: 1, max: 6 }),
-          time: fc.nat(50),
-          alive: fc.nat(3),
-        }),
-        { selector: ({ entityId, repo, pool }) => `${entityId} ${repo} ${pool}`, maxLength: 12 },
-      ),
-      entities: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.nat(8)),
-      pools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(8)),
-      accounts: fc.dictionary(fc.constantFrom('1 a', '1 b', '2 a', '3 c'), fc.nat(2)),
-      keys: fc.array(fc.option(fc.nat(4), { nil: undefined }), { maxLength: 12 }),
-      weights: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.constantFrom(0.5, 1, 2, 7)),
-    })
-    .map(({ lacks, entities, pools, accounts, keys, weights }) => {
-      const shortages = lacks.map(({ repo, time, alive: _alive, ...lack }, index) =>
-        shortage(index, { ...lack, scopeRepoId: repo, jobTimes: [time, time + 3] }),
-      );
-      const live = shortages.map((one, index) => ({ ...one, alive: lacks[index]?.alive ?? 0 }));
-      const keyCaps = Object.fromEntries(keys.flatMap((cap, index) => (cap === undefined ? [] : [[index, cap]])));
-      return { shortages, live, caps: { entities, pools, accounts, keys: keyCaps }, weights };
-    });

@@ -7,7 +7,10 @@ export interface Shortage {
   readonly pool: string;
   /** How many; at least 1. */
   readonly lacking: number;
-  /** When its oldest jobs became known, in seconds, the oldest first. One is enough, unless jobs of other keys compete. */
+  /**
+   * When its oldest jobs became known, in seconds, the oldest first. One is enough, unless jobs of
+   * other keys compete.
+   */
   readonly jobTimes: readonly number[];
 }
 
@@ -90,13 +93,17 @@ interface Places {
 /**
  * Shares out what the caps leave. Two sides choose:
  *
- * - an account spends its cap on the repository that has the fewest workers, and there on the oldest job;
- * - a pool gives its room to the account that has failed there least, then to the one that has the least of it by its weight. On a tie the
- *   oldest job comes first. Accounts that share as one count as one account there, and share among each other likewise.
+ * - an account spends its cap on the repository that has the fewest workers, and there on the
+ * oldest job;
+ * - a pool gives its room to the account that has failed there least, then to the one that has the
+ * least of it by its weight. On a tie the oldest job comes first. Accounts that share as one count
+ * as one account there, and share among each other likewise.
  *
- * What a full pool refuses, the account asks for elsewhere, until no claim is refused. The result is a stable allocation: it is the same in
- * whatever order accounts ask. No key lacks a worker while its account, its pool and the key itself have room, and no worker goes to an
- * account with more that another account wanted. Each claim is asked for once at most, so the cost is that of sorting them.
+ * What a full pool refuses, the account asks for elsewhere, until no claim is refused. The result
+ * is a stable allocation: it is the same in whatever order accounts ask. No key lacks a worker
+ * while its account, its pool and the key itself have room, and no worker goes to an account with
+ * more that another account wanted. Each claim is asked for once at most, so the cost is that of
+ * sorting them.
  */
 export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
   const accounts = claimsOf(sharing);
@@ -104,7 +111,8 @@ export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
   const kept = withinCommon(granted, sharing);
   if (kept === undefined) return countPerKey(granted, sharing.most);
   for (const account of accounts) {
-    if (sharing.common.has(account.entityId)) account.claims = account.claims.filter((claim) => kept.has(claim));
+    if (sharing.common.has(account.entityId))
+      account.claims = account.claims.filter((claim) => kept.has(claim));
   }
   return countPerKey(allot(accounts, sharing), sharing.most);
 }
@@ -133,10 +141,14 @@ function allot(accounts: readonly Account[], sharing: Sharing): Claim[] {
 }
 
 /**
- * The claims of accounts that share a cap, as many as it leaves, where accounts with the fewest workers come first. Undefined: it leaves
- * all. When all ask again, what was given up goes to others. Claims that are kept were granted beside more rivals, so they are granted again.
+ * The claims of accounts that share a cap, as many as it leaves, where accounts with the fewest
+ * workers come first. Undefined: it leaves all. When all ask again, what was given up goes to
+ * others. Claims that are kept were granted beside more rivals, so they are granted again.
  */
-function withinCommon(granted: readonly Claim[], { live, room, common }: Sharing): ReadonlySet<Claim> | undefined {
+function withinCommon(
+  granted: readonly Claim[],
+  { live, room, common }: Sharing,
+): ReadonlySet<Claim> | undefined {
   const shared = granted.filter(({ account }) => common.has(account.entityId));
   const [first] = shared;
   const most = first === undefined ? 0 : room.common(first.account.entityId);
@@ -145,13 +157,19 @@ function withinCommon(granted: readonly Claim[], { live, room, common }: Sharing
   const turns = [...Map.groupBy(shared, ({ account }) => account)].flatMap(([{ entityId }, own]) =>
     own.map((claim, nth) => ({ claim, turn: (has.get(String(entityId)) ?? 0) + nth })),
   );
-  const inTurn = turns.toSorted((a, b) => a.turn - b.turn || byAge(a.claim, b.claim)).map(({ claim }) => claim);
+  const inTurn = turns
+    .toSorted((a, b) => a.turn - b.turn || byAge(a.claim, b.claim))
+    .map(({ claim }) => claim);
   return new Set(inTurn.slice(0, most));
 }
 
-/** Grants the claim if there is room, or in the place of one that ranks behind it. Returns the claim that goes without: itself, the other one, or none. */
+/**
+ * Grants the claim if there is room, or in the place of one that ranks behind it. Returns the claim
+ * that goes without: itself, the other one, or none.
+ */
 function takePlace(places: Places | undefined, claim: Claim): Claim | undefined {
-  if (places === undefined || (places.taken >= places.room && claim.rank > places.last)) return claim;
+  if (places === undefined || (places.taken >= places.room && claim.rank > places.last))
+    return claim;
   claim.isGranted = true;
   if (places.taken < places.room) {
     places.taken += 1;
@@ -164,13 +182,20 @@ function takePlace(places: Places | undefined, claim: Claim): Claim | undefined 
   return loser;
 }
 
-function placesOf(claims: readonly Claim[], { live, room, common }: Sharing): ReadonlyMap<string, Places> {
+function placesOf(
+  claims: readonly Claim[],
+  { live, room, common }: Sharing,
+): ReadonlyMap<string, Places> {
   const places = [...Map.groupBy(claims, ({ shortage }) => shortage.pool)].map(([pool, asked]) => {
     const shared = asked.filter(({ account }) => common.has(account.entityId));
     // Where no other account asks, they are compared with each other only.
     if (shared.length < asked.length) {
-      const has = live.reduce((sum, one) => sum + (one.pool === pool && common.has(one.entityId) ? one.alive : 0), 0);
-      for (const [nth, claim] of shared.toSorted(byPoolShare).entries()) claim.poolShare = (has + nth) / common.weight;
+      const has = live.reduce(
+        (sum, one) => sum + (one.pool === pool && common.has(one.entityId) ? one.alive : 0),
+        0,
+      );
+      for (const [nth, claim] of shared.toSorted(byPoolShare).entries())
+        claim.poolShare = (has + nth) / common.weight;
     }
     const ranked = asked.toSorted(byPoolShare);
     for (const [rank, claim] of ranked.entries()) claim.rank = rank;
@@ -180,11 +205,16 @@ function placesOf(claims: readonly Claim[], { live, room, common }: Sharing): Re
 }
 
 function countPerKey(granted: Claim[], most: number): ReadonlyMap<number, Share> {
-  const made = new Set(granted.length <= most ? granted : granted.toSorted(byPoolShare).slice(0, most));
+  const made = new Set(
+    granted.length <= most ? granted : granted.toSorted(byPoolShare).slice(0, most),
+  );
   const shares = new Map<number, Share>();
   for (const claim of granted) {
     const before = shares.get(claim.shortage.demandKey) ?? { allowed: 0, made: 0 };
-    shares.set(claim.shortage.demandKey, { allowed: before.allowed + 1, made: before.made + (made.has(claim) ? 1 : 0) });
+    shares.set(claim.shortage.demandKey, {
+      allowed: before.allowed + 1,
+      made: before.made + (made.has(claim) ? 1 : 0),
+    });
   }
   return shares;
 }
@@ -194,18 +224,34 @@ function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): A
   const ofRepository = countBy(live, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`);
   const ofPool = countBy(live, ({ entityId, pool }) => `${entityId} ${pool}`);
   return [...Map.groupBy(shortages, ({ entityId }) => entityId)].map(([entityId, own]) => {
-    const account: Account = { entityId, room: room.entity(entityId), claims: [], asked: 0, granted: 0 };
+    const account: Account = {
+      entityId,
+      room: room.entity(entityId),
+      claims: [],
+      asked: 0,
+      granted: 0,
+    };
     const claims = own.flatMap((shortage) => {
       const failed = failures(shortage);
-      const bounds = [shortage.lacking, room.key(shortage), room.pool(shortage.pool), account.room, room.common(entityId), most];
-      return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) => claimOf(account, shortage, failed, nth));
+      const bounds = [
+        shortage.lacking,
+        room.key(shortage),
+        room.pool(shortage.pool),
+        account.room,
+        room.common(entityId),
+        most,
+      ];
+      return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) =>
+        claimOf(account, shortage, failed, nth),
+      );
     });
     for (const [scopeRepoId, same] of Map.groupBy(claims, ({ shortage }) => shortage.scopeRepoId)) {
       const has = ofRepository.get(`${entityId} ${scopeRepoId}`) ?? 0;
       for (const [nth, claim] of same.toSorted(byAge).entries()) claim.ownShare = has + nth;
     }
     const asked = claims.toSorted(byOwnShare);
-    // A pool that refuses the first claims of an account refuses those behind them too: these are no substitute.
+    // A pool that refuses the first claims of an account refuses those behind them too: these are
+    // no substitute.
     const beyond = new Set<Claim>();
     for (const [pool, same] of Map.groupBy(asked, ({ shortage }) => shortage.pool)) {
       const has = ofPool.get(`${entityId} ${pool}`) ?? 0;
@@ -231,13 +277,19 @@ const claimOf = (account: Account, shortage: Shortage, failures: number, nth: nu
   isGranted: false,
 });
 
-function countBy(live: readonly LiveWorkers[], keyOf: (workers: LiveWorkers) => string): ReadonlyMap<string, number> {
+function countBy(
+  live: readonly LiveWorkers[],
+  keyOf: (workers: LiveWorkers) => string,
+): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const workers of live) counts.set(keyOf(workers), (counts.get(keyOf(workers)) ?? 0) + workers.alive);
+  for (const workers of live)
+    counts.set(keyOf(workers), (counts.get(keyOf(workers)) ?? 0) + workers.alive);
   return counts;
 }
 
 // Sorting is stable, and claims of one key stand in the order of their jobs.
-const byAge = (a: Claim, b: Claim): number => a.time - b.time || a.shortage.demandKey - b.shortage.demandKey;
+const byAge = (a: Claim, b: Claim): number =>
+  a.time - b.time || a.shortage.demandKey - b.shortage.demandKey;
 const byOwnShare = (a: Claim, b: Claim): number => a.ownShare - b.ownShare || byAge(a, b);
-const byPoolShare = (a: Claim, b: Claim): number => a.failures - b.failures || a.poolShare - b.poolShare || byAge(a, b);
+const byPoolShare = (a: Claim, b: Claim): number =>
+  a.failures - b.failures || a.poolShare - b.poolShare || byAge(a, b);

@@ -1,6 +1,6 @@
 import type { Reservation } from './pick-unwanted.ts';
 import type { SpareKey } from './plan-spare.ts';
-import type { KeyDemand } from './plan-workers.ts';
+import type { KeyDemand } from './caps.ts';
 import type { LiveWorkers } from './share-room.ts';
 import { type BreakerType, NO_RULES, type StoredRules } from './stored-rules.ts';
 
@@ -86,8 +86,11 @@ export interface WarmKey extends Omit<KeyDemand, 'lacking' | 'oldest'>, KeyCount
   readonly renewing: number;
 }
 
-/** How many more workers the waiting jobs of a key take; `deficits` of packages/db counts likewise. */
-export const lackingOf = ({ waiting, unassigned, unexplained }: KeyCounts): number => Math.max(0, waiting - unassigned - unexplained);
+/**
+ * How many more workers the waiting jobs of a key take; `deficits` of packages/db counts likewise.
+ */
+export const lackingOf = ({ waiting, unassigned, unexplained }: KeyCounts): number =>
+  Math.max(0, waiting - unassigned - unexplained);
 
 /** How many workers of a key no waiting job takes. */
 export const spareOf = ({ waiting, unassigned, unexplained }: KeyCounts): number =>

@@ -1,16 +1,33 @@
 import { describe, expect, test } from '@jest/globals';
-import { breaker, demandOf, linux, reservationOf, snapshotOf, storedRules, warmKey } from '../scenes/snapshot.scene.ts';
+import {
+  breaker,
+  demandOf,
+  linux,
+  reservationOf,
+  snapshotOf,
+  storedRules,
+  warmKey,
+} from '../scenes/snapshot.scene.ts';
 import type { Snapshot } from './snapshot.ts';
 import { reasonOf, rulesOf, type StoredBreaker, type StoredRules } from './stored-rules.ts';
 
 const rules = (stored: Partial<StoredRules>, given: Partial<Snapshot> = {}) =>
   rulesOf(snapshotOf({ rules: storedRules(stored), ...given }));
-const MADE = { demandKey: 10, entityId: 1, scopeRepoId: 7, pool: 'linux', installationId: 101, count: 1 };
+const MADE = {
+  demandKey: 10,
+  entityId: 1,
+  scopeRepoId: 7,
+  pool: 'linux',
+  installationId: 101,
+  count: 1,
+};
 const HERE = [reservationOf('a', 10, { scopeRepoId: 7 })];
 
 describe('rulesOf', () => {
   test('an account has the usual cap and weight unless others are written, whatever the case of its key (B5)', () => {
-    const { entities, common } = rules({ entities: { Acme: {}, beta: { maxWorkers: null, weight: 3 }, '*': { commonMaxWorkers: 5 } } });
+    const { entities, common } = rules({
+      entities: { Acme: {}, beta: { maxWorkers: null, weight: 3 }, '*': { commonMaxWorkers: 5 } },
+    });
     expect(entities.get('acme')).toEqual({ cap: 20, weight: 1 });
     expect(entities.get('beta')).toEqual({ cap: null, weight: 3 });
     expect(common).toEqual({ cap: 5, weight: 1 });
@@ -19,7 +36,11 @@ describe('rulesOf', () => {
 
   test('an account is listed by its id, or as long as it bears the login that is pinned to it (C4)', () => {
     const entities = { 'id:1': {}, Acme: {}, gone: {} };
-    const { listed } = rules({ entities, pins: { acme: 2, gone: 3, other: 4 }, borne: ['acme', 'other'] });
+    const { listed } = rules({
+      entities,
+      pins: { acme: 2, gone: 3, other: 4 },
+      borne: ['acme', 'other'],
+    });
     expect([...listed]).toEqual([1, 2]);
   });
 
@@ -34,20 +55,38 @@ describe('rulesOf', () => {
     ['of another repository', { type: 'repository', id: '8' }, 1],
     ['of GitHub', { type: 'github', id: '' }, 0],
     ['of the cluster', { type: 'cluster', id: 'default' }, 0],
-  ])('a breaker %s has room for a trial if no reservation stands for it (C11)', (_whose, given, trials) => {
-    const trialsBeside = (supply: Partial<Snapshot>) => {
-      const { everywhere, pools, accounts, entities, repositories } = rules({ breakers: [breaker(given)] }, supply).breakers;
-      const open = [pools.values(), accounts.values(), entities.values(), repositories.values()].flatMap((of) => Array.from(of));
-      return [everywhere, ...open].flatMap((one) => one?.trials ?? []);
-    };
-    expect(trialsBeside({})).toEqual([1]);
-    expect(trialsBeside({ reservations: HERE })).toEqual([trials]);
-    expect(trialsBeside({ made: [MADE] })).toEqual([trials]);
-  });
+  ])(
+    'a breaker %s has room for a trial if no reservation stands for it (C11)',
+    (_whose, given, trials) => {
+      const trialsBeside = (supply: Partial<Snapshot>) => {
+        const { everywhere, pools, accounts, entities, repositories } = rules(
+          { breakers: [breaker(given)] },
+          supply,
+        ).breakers;
+        const open = [
+          pools.values(),
+          accounts.values(),
+          entities.values(),
+          repositories.values(),
+        ].flatMap((of) => Array.from(of));
+        return [everywhere, ...open].flatMap((one) => one?.trials ?? []);
+      };
+      expect(trialsBeside({})).toEqual([1]);
+      expect(trialsBeside({ reservations: HERE })).toEqual([trials]);
+      expect(trialsBeside({ made: [MADE] })).toEqual([trials]);
+    },
+  );
 
   test('what GitHub asked to wait for has no trial, and gives the reason before an older failure (C11, P4)', () => {
-    const wait = breaker({ type: 'installation', id: '1', failureClass: 'rate_limited', isWait: true });
-    const { entities } = rules({ breakers: [breaker({ type: 'installation', id: '1' }), wait] }).breakers;
+    const wait = breaker({
+      type: 'installation',
+      id: '1',
+      failureClass: 'rate_limited',
+      isWait: true,
+    });
+    const { entities } = rules({
+      breakers: [breaker({ type: 'installation', id: '1' }), wait],
+    }).breakers;
     expect(entities.get(1)).toEqual({ trials: 0, reason: 'github_budget' });
   });
 
@@ -58,7 +97,9 @@ describe('rulesOf', () => {
       breaker({ id: 'linux@2', isOpen: false }),
     ];
     const { accounts, failed } = rules({ breakers: rows }).breakers;
-    expect([...accounts]).toEqual([['linux@1', { trials: 1, reason: 'pool_failing', isPaused: true }]]);
+    expect([...accounts]).toEqual([
+      ['linux@1', { trials: 1, reason: 'pool_failing', isPaused: true }],
+    ]);
     expect(Object.fromEntries(failed)).toEqual({ 'linux@1': 7, 'linux@2': 3 });
   });
 
@@ -72,7 +113,8 @@ describe('rulesOf', () => {
 
   test('a pool without nodes has no trial beside one that this pass makes (C4)', () => {
     const pools = [linux({ trials: 1 }), { ...linux({}), name: 'gpu' }];
-    const trials = (given: Partial<Snapshot>) => [...rules({ pools }, given).pools.values()].map((pool) => pool.trials);
+    const trials = (given: Partial<Snapshot>) =>
+      [...rules({ pools }, given).pools.values()].map((pool) => pool.trials);
     expect(trials({})).toEqual([1, null]);
     expect(trials({ made: [MADE, { ...MADE, pool: 'gpu' }] })).toEqual([0, null]);
   });
@@ -90,6 +132,9 @@ test.each<[StoredBreaker['type'], string, string]>([
   ['repository', 'forbidden', 'repository_refused'],
   ['github', 'unavailable', 'github_unavailable'],
   ['cluster', 'away', 'cluster_unavailable'],
-])('jobs behind failures of %s by %s wait with the reason %s (P5)', (type, failureClass, reason) => {
-  expect(reasonOf({ type, failureClass })).toBe(reason);
-});
+])(
+  'jobs behind failures of %s by %s wait with the reason %s (P5)',
+  (type, failureClass, reason) => {
+    expect(reasonOf({ type, failureClass })).toBe(reason);
+  },
+);

@@ -26,11 +26,17 @@ export interface StoredRules {
   readonly stoppedEntities: readonly number[];
   /** By account: why no App may be used there. */
   readonly barred: Readonly<Record<string, WaitReason>>;
-  /** By installation: how many more registrations it may have, negative if it has too many reservations; null: GitHub asked to wait. */
+  /**
+   * By installation: how many more registrations it may have, negative if it has too many
+   * reservations; null: GitHub asked to wait.
+   */
   readonly budgets: Readonly<Record<string, number | null>>;
   /** The same of every other installation. */
   readonly usualBudget: number;
-  /** By key that GitHub gives no jobs: whether it is paused; if not, it may have one worker on trial. */
+  /**
+   * By key that GitHub gives no jobs: whether it is paused; if not, it may have one worker on
+   * trial.
+   */
   readonly unserved: Readonly<Record<string, boolean>>;
   /** By key whose runner group lets in too much: likewise. */
   readonly openGroups: Readonly<Record<string, boolean>>;
@@ -82,24 +88,39 @@ interface ReservedPlace {
 }
 
 /**
- * The rules as they bind the supply of the snapshot: what has a reservation or an unassigned worker for its trial gets no other. The
- * document is read leniently: it may be a newer version's.
+ * The rules as they bind the supply of the snapshot: what has a reservation or an unassigned worker
+ * for its trial gets no other. The document is read leniently: it may be a newer version's.
  */
-export function rulesOf({ rules: stored, demand, warm, reservations, made }: Supply): MatchingRules {
+export function rulesOf({
+  rules: stored,
+  demand,
+  warm,
+  reservations,
+  made,
+}: Supply): MatchingRules {
   const unassigned = new Map([...demand, ...warm].map((key) => [key.demandKey, key.unassigned]));
   const madeIn = new Set(made.map(({ pool }) => pool));
   const entities = Object.entries(stored.entities).map(([key, { maxWorkers, weight }]) => {
-    return [key.toLowerCase(), { cap: maxWorkers === undefined ? USUAL_MAX_WORKERS : maxWorkers, weight: weight ?? 1 }] as const;
+    return [
+      key.toLowerCase(),
+      { cap: maxWorkers === undefined ? USUAL_MAX_WORKERS : maxWorkers, weight: weight ?? 1 },
+    ] as const;
   });
   const everybody = stored.entities['*'];
   const trialsOfKeys = (paused: Readonly<Record<string, boolean>>) =>
-    mapIds(paused, (isPaused, demandKey) => (isPaused || (unassigned.get(demandKey) ?? 0) > 0 ? 0 : 1));
-  const withTrials = (pool: PoolRule): PoolRule => (pool.trials !== null && madeIn.has(pool.name) ? { ...pool, trials: 0 } : pool);
+    mapIds(paused, (isPaused, demandKey) =>
+      isPaused || (unassigned.get(demandKey) ?? 0) > 0 ? 0 : 1,
+    );
+  const withTrials = (pool: PoolRule): PoolRule =>
+    pool.trials !== null && madeIn.has(pool.name) ? { ...pool, trials: 0 } : pool;
   return {
     pools: new Map(stored.pools.map((pool) => [pool.name, withTrials(pool)])),
     entities: new Map(entities),
     pins: new Map(Object.entries(stored.pins)),
-    common: everybody && { cap: everybody.commonMaxWorkers ?? null, weight: everybody.commonWeight ?? 1 },
+    common: everybody && {
+      cap: everybody.commonMaxWorkers ?? null,
+      weight: everybody.commonWeight ?? 1,
+    },
     listed: listedAccounts(stored),
     environmentStopped: stored.environmentStopped,
     stoppedEntities: new Set(stored.stoppedEntities),
@@ -112,7 +133,10 @@ export function rulesOf({ rules: stored, demand, warm, reservations, made }: Sup
   };
 }
 
-const mapIds = <V, W>(values: Readonly<Record<string, V>>, map: (value: V, id: number) => W): ReadonlyMap<number, W> =>
+const mapIds = <V, W>(
+  values: Readonly<Record<string, V>>,
+  map: (value: V, id: number) => W,
+): ReadonlyMap<number, W> =>
   new Map(Object.entries(values).map(([id, value]) => [Number(id), map(value, Number(id))]));
 
 /** Accounts that are listed by their id, or bear a listed login today. */
@@ -125,8 +149,14 @@ function listedAccounts({ entities, pins, borne }: StoredRules): ReadonlySet<num
   ]);
 }
 
-/** If several guard one subject, a wait that GitHub asked for gives the reason, else the latest failure. */
-function breakersBeside(rows: readonly StoredBreaker[], reserved: readonly ReservedPlace[]): Breakers {
+/**
+ * If several guard one subject, a wait that GitHub asked for gives the reason, else the latest
+ * failure.
+ */
+function breakersBeside(
+  rows: readonly StoredBreaker[],
+  reserved: readonly ReservedPlace[],
+): Breakers {
   const pools = new Map<string, OpenBreaker>();
   const accounts = new Map<string, AccountBreaker>();
   const failed = new Map<string, number>();
@@ -136,11 +166,16 @@ function breakersBeside(rows: readonly StoredBreaker[], reserved: readonly Reser
   const tried = new Set(reserved.flatMap(subjectsOf));
   for (const row of rows) {
     const { type, id, isWait } = row;
-    const isTried = type === 'github' || type === 'cluster' ? reserved.length > 0 : tried.has(`${type} ${id}`);
+    const isTried =
+      type === 'github' || type === 'cluster' ? reserved.length > 0 : tried.has(`${type} ${id}`);
     const breaker: OpenBreaker = { trials: isWait || isTried ? 0 : 1, reason: reasonOf(row) };
     if (type === 'pool' && id.includes('@')) {
       failed.set(id, (failed.get(id) ?? 0) + row.failed);
-      if (row.isOpen) accounts.set(id, { ...breaker, isPaused: row.isPaused || accounts.get(id)?.isPaused === true });
+      if (row.isOpen)
+        accounts.set(id, {
+          ...breaker,
+          isPaused: row.isPaused || accounts.get(id)?.isPaused === true,
+        });
     } else if (type === 'pool') pools.set(id, breaker);
     else if (type === 'installation') entities.set(Number(id), breaker);
     else if (type === 'repository') repositories.set(Number(id), breaker);
@@ -158,7 +193,10 @@ const subjectsOf = ({ entityId, scopeRepoId, pool }: ReservedPlace): string[] =>
 ];
 
 /** The word for jobs that wait behind failures of this class. */
-export function reasonOf({ type, failureClass }: Pick<StoredBreaker, 'type' | 'failureClass'>): WaitReason {
+export function reasonOf({
+  type,
+  failureClass,
+}: Pick<StoredBreaker, 'type' | 'failureClass'>): WaitReason {
   switch (type) {
     case 'pool':
       return failureClass === OUTDATED_RUNNER ? 'runner_outdated' : 'pool_failing';

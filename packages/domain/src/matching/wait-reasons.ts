@@ -1,36 +1,47 @@
 /**
- * Why no more workers are made for a demand key whose jobs wait: `demand_keys.wait_reason`. A job's answer is its key's. Stored as text, so
- * that a new one needs no migration.
+ * Why no more workers are made for a demand key whose jobs wait: `demand_keys.wait_reason`. A job's
+ * answer is its key's. Stored as text, so that a new one needs no migration.
  */
 export const WAIT_REASONS = {
   pool_unknown: 'the pool is no longer in the configuration',
-  no_pool_fits: 'no pool serves the job now: its pool lost one of the labels, or does not serve its account, its repository or public ones',
+  no_pool_fits:
+    'no pool serves the job now: its pool lost one of the labels, or does not serve its account, its repository or public ones',
   pool_closed: 'the pool no longer serves the account or the repository',
   runner_group_open:
     'the organisation’s runner group lets in more than the pool serves: `runner_groups` says what, and how to allow it; one worker tries again later',
   pool_paused: 'the pool is paused by configuration',
   entity_not_allowed: 'the account is not among the configured entities',
-  making_stopped: 'a person has stopped the making of workers for the environment, the pool or the account',
+  making_stopped:
+    'a person has stopped the making of workers for the environment, the pool or the account',
   github_unavailable: 'GitHub has failed time and again; one worker stands ready to try again',
-  cluster_unavailable: 'the cluster has failed time and again; one worker stands ready to try again',
-  installation_refused: 'GitHub refuses what the App asks for the account, or gives no usable answer; one worker stands ready to try again',
-  registration_conflict: 'GitHub answers every registration at the account with 409 Conflict; one worker stands ready to try again',
+  cluster_unavailable:
+    'the cluster has failed time and again; one worker stands ready to try again',
+  installation_refused:
+    'GitHub refuses what the App asks for the account, or gives no usable answer; one worker stands ready to try again',
+  registration_conflict:
+    'GitHub answers every registration at the account with 409 Conflict; one worker stands ready to try again',
   installation_suspended: 'GitHub says that the App is suspended on the account',
   app_not_configured: 'no App that is configured here is installed on the account',
   installation_gone: 'GitHub says that the App is no longer installed on the account',
-  repository_gone: 'GitHub knows no such repository, or does not show it to the App; one worker stands ready to try again',
-  repository_refused: 'GitHub refuses to register runners at the repository; one worker stands ready to try again',
+  repository_gone:
+    'GitHub knows no such repository, or does not show it to the App; one worker stands ready to try again',
+  repository_refused:
+    'GitHub refuses to register runners at the repository; one worker stands ready to try again',
   pool_failing:
     'workers of the pool, or of the account in it, have failed time and again before they had a job; one stands ready to try again',
   runner_outdated:
     'GitHub no longer serves the version of the pool’s runners: it needs a newer image; one worker stands ready to try again',
   github_budget: 'GitHub allows the installation no more registrations of runners for now',
   at_entity_cap: 'the account has as many workers as its maxWorkers allows',
-  at_common_cap: "the accounts that only '*' admits have together as many workers as its commonMaxWorkers allows",
-  no_capacity: 'the cluster has no node for workers that the pool has already; one more is tried from time to time',
+  at_common_cap:
+    "the accounts that only '*' admits have together as many workers as its commonMaxWorkers allows",
+  no_capacity:
+    'the cluster has no node for workers that the pool has already; one more is tried from time to time',
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',
-  github_does_not_assign: 'GitHub has given workers of the key no job for long; one more is tried from time to time',
-  at_repository_cap: 'the repository has as many workers as maxWorkersPerRepository of the pool allows',
+  github_does_not_assign:
+    'GitHub has given workers of the key no job for long; one more is tried from time to time',
+  at_repository_cap:
+    'the repository has as many workers as maxWorkersPerRepository of the pool allows',
   unexplained_ends:
     'runners of the key ended well or are being stopped, and their jobs are unknown: GitHub is asked whether jobs still wait',
 } as const;

@@ -4,4 +4,5 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** The fields of a mapping; none for any other value, about which the schema complains. */
 export const asRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
 
-export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+export const asList = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value as unknown[]) : [];

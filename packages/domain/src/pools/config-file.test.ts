@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { configFile, configJsonSchema } from './config-file.ts';
 
 const problemsOf = (github: object): string[] =>
-  configFile.safeParse({ github: { apps: [{ id: 1 }], ...github }, pools: [], entities: {} }).error?.issues.map(({ message }) => message) ??
-  [];
+  configFile
+    .safeParse({ github: { apps: [{ id: 1 }], ...github }, pools: [], entities: {} })
+    .error?.issues.map(({ message }) => message) ?? [];
 
 describe('the address of GitHub, to which tokens are sent (H1)', () => {
   test.each([
@@ -30,13 +31,23 @@ describe('the address of GitHub, to which tokens are sent (H1)', () => {
   });
 
   test('is told by its place in the file', () => {
-    const content = { github: { apps: [{ id: 1 }], apiUrl: 'http://example.com' }, pools: [], entities: {} };
-    expect(configFile.safeParse(content).error?.issues).toMatchObject([{ path: ['github', 'apiUrl'] }]);
+    const content = {
+      github: { apps: [{ id: 1 }], apiUrl: 'http://example.com' },
+      pools: [],
+      entities: {},
+    };
+    expect(configFile.safeParse(content).error?.issues).toMatchObject([
+      { path: ['github', 'apiUrl'] },
+    ]);
   });
 
   test('may lack encryption where the file says so, and be no other protocol even then', () => {
-    expect(problemsOf({ apiUrl: 'http://github.example.com/api/v3', allowPlainHttp: true })).toEqual([]);
-    expect(problemsOf({ apiUrl: 'ftp://github.example.com', allowPlainHttp: true })).toHaveLength(1);
+    expect(
+      problemsOf({ apiUrl: 'http://github.example.com/api/v3', allowPlainHttp: true }),
+    ).toEqual([]);
+    expect(problemsOf({ apiUrl: 'ftp://github.example.com', allowPlainHttp: true })).toHaveLength(
+      1,
+    );
   });
 });
 
@@ -67,7 +78,11 @@ test('a key of a pool at the top of the file is told where it belongs, and the s
 
 test('the schema for editors has the sections of the file, and no key that is refused', () => {
   const schema = configJsonSchema() as Record<string, object>;
-  expect(Object.keys(schema['properties'] ?? {}).toSorted()).toEqual(['entities', 'github', 'pools']);
+  expect(Object.keys(schema['properties'] ?? {}).toSorted()).toEqual([
+    'entities',
+    'github',
+    'pools',
+  ]);
   expect(schema).toMatchObject({
     $schema: expect.stringContaining('draft-07'),
     title: expect.stringContaining('Paddock'),

@@ -13,13 +13,20 @@ const secretSource = z.union(
 
 const githubApp = z.strictObject({
   id: z.int().positive().describe('The App ID of its settings page.'),
-  webhookSecret: secretSource.optional().describe('Needed by the ingress. No two Apps may share one.'),
-  previousWebhookSecret: secretSource.optional().describe('Still accepted while a secret is being replaced.'),
-  privateKey: secretSource.optional().describe('A PEM file; needed by the scheduler and the reconciler.'),
+  webhookSecret: secretSource
+    .optional()
+    .describe('Needed by the ingress. No two Apps may share one.'),
+  previousWebhookSecret: secretSource
+    .optional()
+    .describe('Still accepted while a secret is being replaced.'),
+  privateKey: secretSource
+    .optional()
+    .describe('A PEM file; needed by the scheduler and the reconciler.'),
 });
 
 /** An address of this machine, reached without a network. */
-const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+const isLoopback = ({ hostname }: URL): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 
 const githubKeys = z.strictObject({
   apiUrl: z
@@ -29,16 +36,25 @@ const githubKeys = z.strictObject({
   allowPlainHttp: z
     .boolean()
     .optional()
-    .describe('Whether apiUrl may begin with http://, so that tokens cross the network unencrypted. On this machine itself it always may.'),
+    .describe(
+      'Whether apiUrl may begin with http://, so that tokens cross the network unencrypted. On this machine itself it always may.',
+    ),
   apps: z
     .array(githubApp)
     .min(1, 'needs at least one GitHub App')
-    .refine((apps) => new Set(apps.map((app) => app.id)).size === apps.length, 'the same App is listed twice'),
+    .refine(
+      (apps) => new Set(apps.map((app) => app.id)).size === apps.length,
+      'the same App is listed twice',
+    ),
 });
 
 const github = githubKeys.superRefine(({ apiUrl, allowPlainHttp = false }, context) => {
   const url = new URL(apiUrl);
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && (allowPlainHttp || isLoopback(url)))) return;
+  if (
+    url.protocol === 'https:' ||
+    (url.protocol === 'http:' && (allowPlainHttp || isLoopback(url)))
+  )
+    return;
   const message =
     'must begin with https://, for tokens are sent there; `allowPlainHttp: true` beside it lets them cross the network unencrypted';
   context.addIssue({ code: 'custom', path: ['apiUrl'], message });
@@ -50,7 +66,9 @@ const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
  * The configuration file of all services. Each reads the sections that it needs. A service starts
  * even with pools that `configFileToLoad` refuses: they may be in force from before.
  */
-export const configFile = checkedTogether(z.strictObject({ ...misplacedInFile(keysOfPoolsOnly), github, ...poolsSections }));
+export const configFile = checkedTogether(
+  z.strictObject({ ...misplacedInFile(keysOfPoolsOnly), github, ...poolsSections }),
+);
 
 /**
  * The same file, to put its pools in force. Refused if jobs of unnamed users get power over their

@@ -9,7 +9,10 @@ const warm = (scope: string) => [{ scope, workers: 1 }];
 
 const problemsOf = (...pools: (Partial<Pool> | { warm: object[] })[]) =>
   poolsDocument
-    .safeParse({ pools: pools.map((more) => Object.assign({}, POOL, more)), entities: { acme: {} } })
+    .safeParse({
+      pools: pools.map((more) => Object.assign({}, POOL, more)),
+      entities: { acme: {} },
+    })
     .error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
 describe('the entities and repositories that a pool serves', () => {
@@ -36,20 +39,31 @@ describe('the entities and repositories that a pool serves', () => {
     ]);
     expect(problemsOf({ repositories, registration: 'repository' })).toBeUndefined();
     expect(problemsOf({ repositories, runnerGroup: 'infra' })).toBeUndefined();
-    expect(problemsOf({ repositories, runnerGroup: 'infra', runnerGroupVisibility: 'selected' })).toBeUndefined();
-    expect(problemsOf({ repositories, runnerGroup: 'infra', runnerGroupVisibility: 'all' })).toEqual([
-      expect.stringContaining('pools.0.runnerGroupVisibility: must be selected'),
-    ]);
+    expect(
+      problemsOf({ repositories, runnerGroup: 'infra', runnerGroupVisibility: 'selected' }),
+    ).toBeUndefined();
+    expect(
+      problemsOf({ repositories, runnerGroup: 'infra', runnerGroupVisibility: 'all' }),
+    ).toEqual([expect.stringContaining('pools.0.runnerGroupVisibility: must be selected')]);
   });
 
   test('nothing is kept warm for an entity that the pool does not serve (C10)', () => {
-    const problem = 'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
+    const problem =
+      'pools.0.warm.0.scope: is not served by this pool: see its entities and repositories';
     expect(problemsOf({ entities: ['acme'], warm: warm('beta') })).toEqual([problem]);
     expect(problemsOf({ entities: ['acme'], warm: warm('Acme') })).toBeUndefined();
     expect(problemsOf({ entities: ['id:7'], warm: warm('beta') })).toBeUndefined();
     expect(problemsOf({ entities: ['acme', 'id:7'], warm: warm('beta') })).toBeUndefined();
-    expect(problemsOf({ repositories: ['acme/infra'], registration: 'repository', warm: warm('acme') })).toBeDefined();
-    expect(problemsOf({ repositories: ['acme/infra'], registration: 'repository', warm: warm('acme/api') })).toEqual([problem]);
+    expect(
+      problemsOf({ repositories: ['acme/infra'], registration: 'repository', warm: warm('acme') }),
+    ).toBeDefined();
+    expect(
+      problemsOf({
+        repositories: ['acme/infra'],
+        registration: 'repository',
+        warm: warm('acme/api'),
+      }),
+    ).toEqual([problem]);
   });
 
   test('two pools may have the same labels if they serve others', () => {
@@ -59,7 +73,9 @@ describe('the entities and repositories that a pool serves', () => {
     expect(problemsOf({ entities: ['ACME'] }, twin)).toEqual([
       'pools.1.labels: pool a has the same labels: GitHub could not tell the two apart',
     ]);
-    expect(problemsOf({}, twin, { name: 'c' })).toEqual([expect.stringContaining('pools.2.labels: pool a has the same labels')]);
+    expect(problemsOf({}, twin, { name: 'c' })).toEqual([
+      expect.stringContaining('pools.2.labels: pool a has the same labels'),
+    ]);
   });
 });
 
@@ -76,8 +92,16 @@ describe('whom a gate lets through', () => {
     ['the repository', { repositories: ['acme/api'] }, true],
     ['another repository', { repositories: ['acme/web'] }, false],
     ['the repository of others', { repositories: ['beta/api', '*/api'] }, true],
-    ['the entity, but another repository', { entities: ['acme'], repositories: ['acme/web'] }, false],
-    ['the repository, but another entity', { entities: ['beta'], repositories: ['acme/api'] }, false],
+    [
+      'the entity, but another repository',
+      { entities: ['acme'], repositories: ['acme/web'] },
+      false,
+    ],
+    [
+      'the repository, but another entity',
+      { entities: ['beta'], repositories: ['acme/api'] },
+      false,
+    ],
   ])('one that names %s', (_, gate, isServed) => {
     expect(serves(gate, { entity: ACME, repoFullName: 'Acme/api' })).toBe(isServed);
   });
@@ -90,7 +114,12 @@ describe('whom a gate lets through', () => {
     ['a pattern that fits', { entities: ['acm*'] }, undefined, false],
     ['the login and a pattern', { entities: ['acme', 'b*'] }, 'acme', false],
     ['repositories of the login and of any', { repositories: ['acme/*', '*/api'] }, 'acme', false],
-    ['a pattern, and entities by repositories', { entities: ['acm*'], repositories: ['acme/*'] }, 'acme', true],
+    [
+      'a pattern, and entities by repositories',
+      { entities: ['acm*'], repositories: ['acme/*'] },
+      'acme',
+      true,
+    ],
     ['repositories of any entity', { repositories: ['*/api'] }, undefined, false],
   ])('a gate with %s', (_, gate, login, named) => {
     expect(loginThrough(gate, ACME)).toBe(login);
@@ -114,7 +143,12 @@ describe('whom a gate lets through', () => {
     ['one entity is common', { entities: ['acme', 'beta'] }, { entities: ['gamma', 'BETA'] }, true],
     ['a pattern of one fits', { entities: ['ac*'] }, { entities: ['acme'] }, true],
     ['a pattern of the other fits', { entities: ['acme'] }, { entities: ['ac*'] }, true],
-    ['entities are common, but no repository', { entities: ['acme'], repositories: ['acme/a'] }, { repositories: ['acme/b'] }, false],
+    [
+      'entities are common, but no repository',
+      { entities: ['acme'], repositories: ['acme/a'] },
+      { repositories: ['acme/b'] },
+      false,
+    ],
     [
       'repositories are common, but no entity',
       { entities: ['a'], repositories: ['*/a'] },

@@ -6,7 +6,14 @@ const ENTITY = /^(?:id:[1-9][0-9]{0,15}|[A-Za-z0-9*][A-Za-z0-9_*-]{0,99})$/;
 const REPOSITORY = /^[A-Za-z0-9*][A-Za-z0-9_*-]{0,99}\/[A-Za-z0-9._*-]{1,100}$/;
 
 export const entitiesGate = z
-  .array(z.string().regex(ENTITY, 'must be a login, in which * stands for any characters, or id: and the number of an entity'))
+  .array(
+    z
+      .string()
+      .regex(
+        ENTITY,
+        'must be a login, in which * stands for any characters, or id: and the number of an entity',
+      ),
+  )
   .min(1, 'serves nobody: name entities, or leave it out');
 
 export const repositoriesGate = z
@@ -30,8 +37,10 @@ export const servesRepository = ({ repositories }: Gate, fullName: string): bool
   repositories === undefined || repositories.some((one) => matchesGlob(one, fullName));
 
 /** Whether a pool with this gate serves jobs of the repository. */
-export const serves = (gate: Gate, job: { readonly entity: NamedEntity; readonly repoFullName: string }): boolean =>
-  servesEntity(gate, job.entity) && servesRepository(gate, job.repoFullName);
+export const serves = (
+  gate: Gate,
+  job: { readonly entity: NamedEntity; readonly repoFullName: string },
+): boolean => servesEntity(gate, job.entity) && servesRepository(gate, job.repoFullName);
 
 /**
  * Whether a pool names each of its entities. A pattern with * does not: anyone can register a
@@ -50,15 +59,25 @@ export const overlap = (one: Gate, other: Gate): boolean =>
   });
 
 /** The login, in lower case, if a gate admits an entity by its login and not by its id. */
-export function loginThrough({ entities = [], repositories = [] }: Gate, { id, login }: NamedEntity): string | undefined {
+export function loginThrough(
+  { entities = [], repositories = [] }: Gate,
+  { id, login }: NamedEntity,
+): string | undefined {
   const wanted = login.toLowerCase();
   const named = [...entities, ...repositories.map((one) => one.split('/', 1).join())];
-  return entities.includes(`id:${id}`) || !named.some((one) => one.toLowerCase() === wanted) ? undefined : wanted;
+  return entities.includes(`id:${id}`) || !named.some((one) => one.toLowerCase() === wanted)
+    ? undefined
+    : wanted;
 }
 
 /**
  * Whether a gate admits an entity whose login is pinned to the entity `owner` (undefined: not
  * pinned). A gate that names the login means its owner.
  */
-export const servesWithPin = (gate: Gate, entity: NamedEntity, owner: number | undefined): boolean =>
-  servesEntity(gate, entity) && ((owner ?? entity.id) === entity.id || loginThrough(gate, entity) === undefined);
+export const servesWithPin = (
+  gate: Gate,
+  entity: NamedEntity,
+  owner: number | undefined,
+): boolean =>
+  servesEntity(gate, entity) &&
+  ((owner ?? entity.id) === entity.id || loginThrough(gate, entity) === undefined);

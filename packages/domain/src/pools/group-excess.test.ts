@@ -2,8 +2,19 @@ import { describe, expect, test } from '@jest/globals';
 import { type GroupAccess, groupExcess, isHeldToItsGroup } from './group-excess.ts';
 import { poolsDocument } from './pools-document.ts';
 
-const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners', runnerGroup: 'team' };
-const CLOSED: GroupAccess = { visibility: 'selected', allowsPublicRepositories: false, workflows: null, repositories: ['acme/api'] };
+const POOL = {
+  name: 'a',
+  labels: ['x'],
+  image: 'runner:1',
+  namespace: 'runners',
+  runnerGroup: 'team',
+};
+const CLOSED: GroupAccess = {
+  visibility: 'selected',
+  allowsPublicRepositories: false,
+  workflows: null,
+  repositories: ['acme/api'],
+};
 const FOR_API = { repositories: ['acme/api'] };
 
 function judge(more: object, access: GroupAccess | undefined) {
@@ -14,7 +25,8 @@ function judge(more: object, access: GroupAccess | undefined) {
 
 describe('what a runner group lets in beyond its pool', () => {
   test('is nothing where GitHub shows that it is closed', () => {
-    for (const more of [{}, FOR_API, { containerMode: 'dind' }]) expect(judge(more, CLOSED).excess).toBeUndefined();
+    for (const more of [{}, FOR_API, { containerMode: 'dind' }])
+      expect(judge(more, CLOSED).excess).toBeUndefined();
   });
 
   test('is unknown where GitHub does not show its repositories: a pool that names some is held', () => {
@@ -23,15 +35,41 @@ describe('what a runner group lets in beyond its pool', () => {
       excess: 'The runner group team lets in selected repositories that GitHub does not show us',
       isHeld: true,
     });
-    for (const more of [{}, { containerMode: 'dind' }]) expect(judge(more, unknown).excess).toBeUndefined();
+    for (const more of [{}, { containerMode: 'dind' }])
+      expect(judge(more, unknown).excess).toBeUndefined();
   });
 
   test.each([
-    ['public repositories', {}, { ...CLOSED, visibility: 'all', allowsPublicRepositories: true }, 'public repositories'],
-    ['none, if only private ones may use it', {}, { ...CLOSED, visibility: 'private', allowsPublicRepositories: true }, undefined],
-    ['none that the pool does not serve', { publicRepositories: true }, { ...CLOSED, allowsPublicRepositories: true }, undefined],
-    ['any, though the pool names some', FOR_API, { ...CLOSED, visibility: 'all', repositories: null }, 'repositories that nobody selected'],
-    ['any, and the pool names none', {}, { ...CLOSED, visibility: 'all', repositories: null }, undefined],
+    [
+      'public repositories',
+      {},
+      { ...CLOSED, visibility: 'all', allowsPublicRepositories: true },
+      'public repositories',
+    ],
+    [
+      'none, if only private ones may use it',
+      {},
+      { ...CLOSED, visibility: 'private', allowsPublicRepositories: true },
+      undefined,
+    ],
+    [
+      'none that the pool does not serve',
+      { publicRepositories: true },
+      { ...CLOSED, allowsPublicRepositories: true },
+      undefined,
+    ],
+    [
+      'any, though the pool names some',
+      FOR_API,
+      { ...CLOSED, visibility: 'all', repositories: null },
+      'repositories that nobody selected',
+    ],
+    [
+      'any, and the pool names none',
+      {},
+      { ...CLOSED, visibility: 'all', repositories: null },
+      undefined,
+    ],
     [
       'others than those that the pool names',
       FOR_API,

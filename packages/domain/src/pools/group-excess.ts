@@ -22,25 +22,37 @@ const MOST_NAMES = 3;
  */
 export function groupExcess(pool: Pool, access: GroupAccess | undefined): string | undefined {
   const found = access === undefined ? withoutGroup(pool) : letIn(pool, access);
-  if (found === undefined || !isHeldToItsGroup(pool) || pool.repositories !== undefined) return found;
+  if (found === undefined || !isHeldToItsGroup(pool) || pool.repositories !== undefined)
+    return found;
   return `${found}; write allowUntrusted: true in the pool if that is meant`;
 }
 
 const withoutGroup = ({ runnerGroup }: Pool): string =>
   `GitHub lets us have no runner group ${runnerGroup}, and all repositories may use the default one`;
 
-function letIn(pool: Pool, { visibility, allowsPublicRepositories, repositories }: GroupAccess): string | undefined {
+function letIn(
+  pool: Pool,
+  { visibility, allowsPublicRepositories, repositories }: GroupAccess,
+): string | undefined {
   const others = (repositories ?? []).filter((one) => !servesRepository(pool, one));
-  const some = others.slice(0, MOST_NAMES).join(', ') + (others.length > MOST_NAMES ? ` and ${others.length - MOST_NAMES} more` : '');
+  const some =
+    others.slice(0, MOST_NAMES).join(', ') +
+    (others.length > MOST_NAMES ? ` and ${others.length - MOST_NAMES} more` : '');
   const found = [
-    ...(allowsPublicRepositories && visibility !== 'private' && !pool.publicRepositories ? ['public repositories'] : []),
-    ...(pool.repositories !== undefined && visibility !== 'selected' ? ['repositories that nobody selected'] : []),
+    ...(allowsPublicRepositories && visibility !== 'private' && !pool.publicRepositories
+      ? ['public repositories']
+      : []),
+    ...(pool.repositories !== undefined && visibility !== 'selected'
+      ? ['repositories that nobody selected']
+      : []),
     ...(pool.repositories !== undefined && visibility === 'selected' && repositories === null
       ? ['selected repositories that GitHub does not show us']
       : []),
     ...(others.length > 0 ? [`repositories that the pool does not serve (${some})`] : []),
   ];
-  return found.length === 0 ? undefined : `The runner group ${pool.runnerGroup} lets in ${found.join(', and ')}`;
+  return found.length === 0
+    ? undefined
+    : `The runner group ${pool.runnerGroup} lets in ${found.join(', and ')}`;
 }
 
 /**
@@ -49,4 +61,5 @@ function letIn(pool: Pool, { visibility, allowsPublicRepositories, repositories 
  * pool has `repositories`.
  */
 export const isHeldToItsGroup = (pool: Pool): boolean =>
-  pool.repositories !== undefined || (pool.allowUntrusted !== true && (pool.entities !== undefined || nodePowersOf(pool).length > 0));
+  pool.repositories !== undefined ||
+  (pool.allowUntrusted !== true && (pool.entities !== undefined || nodePowersOf(pool).length > 0));

@@ -9,7 +9,12 @@ export interface GroupToMake extends Pick<GroupAccess, 'visibility' | 'allowsPub
 /**
  * The runner group of a pool. With `repositories` its default is a group of selected repositories.
  */
-export const groupToMake = ({ runnerGroup, runnerGroupVisibility, repositories, publicRepositories }: Pool): GroupToMake => ({
+export const groupToMake = ({
+  runnerGroup,
+  runnerGroupVisibility,
+  repositories,
+  publicRepositories,
+}: Pool): GroupToMake => ({
   name: runnerGroup,
   visibility: runnerGroupVisibility ?? (repositories === undefined ? 'all' : 'selected'),
   allowsPublicRepositories: publicRepositories,

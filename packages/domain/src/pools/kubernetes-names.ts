@@ -18,9 +18,14 @@ export const labelKey = z.string().regex(QUALIFIED_NAME, KEY_IN_WORDS);
 /** The key of a toleration. An empty key matches all taints. */
 export const taintKey = z.string().regex(new RegExp(`^$|${QUALIFIED_NAME.source}`), KEY_IN_WORDS);
 
-export const labelValue = z.string().regex(new RegExp(`^(?:${NAME})?$`), `must be a label's value: ${NAME_IN_WORDS}`);
+export const labelValue = z
+  .string()
+  .regex(new RegExp(`^(?:${NAME})?$`), `must be a label's value: ${NAME_IN_WORDS}`);
 
 /** The name of an object of the cluster. */
 export const objectName = z
   .string()
-  .regex(new RegExp(`^${DOMAIN}$`), 'must be a name in Kubernetes: a-z, 0-9, - and ., such as high-priority');
+  .regex(
+    new RegExp(`^${DOMAIN}$`),
+    'must be a name in Kubernetes: a-z, 0-9, - and ., such as high-priority',
+  );

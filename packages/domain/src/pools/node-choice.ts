@@ -15,19 +15,31 @@ const toleration = z
     operator: z.enum(['Exists', 'Equal'], 'must be Exists or Equal').optional(),
     value: labelValue.optional(),
     effect: z
-      .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'must be NoSchedule, PreferNoSchedule or NoExecute; without it all of them')
+      .enum(
+        ['NoSchedule', 'PreferNoSchedule', 'NoExecute'],
+        'must be NoSchedule, PreferNoSchedule or NoExecute; without it all of them',
+      )
       .optional(),
     tolerationSeconds: z.int().optional(),
   })
-  .superRefine((given, context) => judge(asRecord(given), context), { when: ({ value }) => isRecord(value) });
+  .superRefine((given, context) => judge(asRecord(given), context), {
+    when: ({ value }) => isRecord(value),
+  });
 
 /** Tolerations of the pool's pods. */
 export const tolerations = z.array(toleration);
 
 /** Refuses what the API server would refuse. */
-function judge({ key = '', operator, value = '', effect, tolerationSeconds }: Record<string, unknown>, context: z.RefinementCtx): void {
-  const report = (at: string, message: string) => context.addIssue({ code: 'custom', path: [at], message });
-  if (key === '' && operator !== 'Exists') report('operator', 'must be Exists where there is no key');
-  if (operator === 'Exists' && value !== '') report('value', 'must not be there with operator: Exists, which asks for the key only');
-  if (tolerationSeconds !== undefined && effect !== 'NoExecute') report('tolerationSeconds', 'needs effect: NoExecute');
+function judge(
+  { key = '', operator, value = '', effect, tolerationSeconds }: Record<string, unknown>,
+  context: z.RefinementCtx,
+): void {
+  const report = (at: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [at], message });
+  if (key === '' && operator !== 'Exists')
+    report('operator', 'must be Exists where there is no key');
+  if (operator === 'Exists' && value !== '')
+    report('value', 'must not be there with operator: Exists, which asks for the key only');
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+    report('tolerationSeconds', 'needs effect: NoExecute');
 }

@@ -5,7 +5,14 @@ import { poolsDocument } from './pools-document.ts';
 const document = poolsDocument.parse({
   pools: [
     { name: 'small', labels: ['linux', 'x64'], image: 'runner:1', namespace: 'runners' },
-    { name: 'open', labels: ['open'], image: 'runner:2', namespace: 'runners', publicRepositories: true, registration: 'repository' },
+    {
+      name: 'open',
+      labels: ['open'],
+      image: 'runner:2',
+      namespace: 'runners',
+      publicRepositories: true,
+      registration: 'repository',
+    },
   ],
   entities: { Acme: {} },
 });
@@ -27,29 +34,52 @@ const from = (login: string, id: number, repoFullName: string) => ({
 describe('placeJob', () => {
   test('finds the pool, its image and the scope (B4, C2)', () => {
     expect(placeJob(document, job)).toEqual({ pool: 'small', image: 'runner:1', scopeRepoId: 0 });
-    expect(placeJob(document, { ...job, entity: { ...job.entity, type: 'User' } })).toMatchObject({ scopeRepoId: 9 });
-    expect(placeJob(document, { ...job, labels: ['open'] })).toMatchObject({ pool: 'open', scopeRepoId: 9 });
+    expect(placeJob(document, { ...job, entity: { ...job.entity, type: 'User' } })).toMatchObject({
+      scopeRepoId: 9,
+    });
+    expect(placeJob(document, { ...job, labels: ['open'] })).toMatchObject({
+      pool: 'open',
+      scopeRepoId: 9,
+    });
   });
 
   test('says why there is none: the entity, the labels, the public repository (B4)', () => {
-    expect(placeJob(document, { ...job, entity: { ...job.entity, login: 'other' } })).toEqual({ ignored: 'ignored_entity' });
-    expect(placeJob(document, { ...job, labels: ['windows'] })).toEqual({ ignored: 'ignored_no_label' });
+    expect(placeJob(document, { ...job, entity: { ...job.entity, login: 'other' } })).toEqual({
+      ignored: 'ignored_entity',
+    });
+    expect(placeJob(document, { ...job, labels: ['windows'] })).toEqual({
+      ignored: 'ignored_no_label',
+    });
     expect(placeJob(document, { ...job, labels: [] })).toEqual({ ignored: 'ignored_no_label' });
-    expect(placeJob(document, { ...job, isPublic: true })).toEqual({ ignored: 'ignored_public_repository' });
-    expect(placeJob(document, { ...job, labels: ['open'], isPublic: true })).toMatchObject({ pool: 'open' });
+    expect(placeJob(document, { ...job, isPublic: true })).toEqual({
+      ignored: 'ignored_public_repository',
+    });
+    expect(placeJob(document, { ...job, labels: ['open'], isPublic: true })).toMatchObject({
+      pool: 'open',
+    });
   });
 });
 
 describe('the jobs that a pool serves', () => {
   const everybody = { name: 'b-all', labels: ['docker'], image: 'runner:2', namespace: 'runners' };
   const ofAcme = { ...everybody, name: 'a-acme', entities: ['acme*', 'id:7'] };
-  const ofInfra = { ...everybody, name: 'infra', priority: 1, registration: 'repository', repositories: ['acme/infra'] } as const;
+  const ofInfra = {
+    ...everybody,
+    name: 'infra',
+    priority: 1,
+    registration: 'repository',
+    repositories: ['acme/infra'],
+  } as const;
   const gated = poolsDocument.parse({ pools: [everybody, ofAcme, ofInfra], entities: { '*': {} } });
 
   test.each([
     ['of a repository that the first pool serves', from('acme', 1, 'Acme/Infra'), 'infra'],
     ['of an entity that the next one serves', from('ACME', 1, 'acme/api'), 'a-acme'],
-    ['of an entity with an id that it serves, under a new login', from('renamed', 7, 'renamed/api'), 'a-acme'],
+    [
+      'of an entity with an id that it serves, under a new login',
+      from('renamed', 7, 'renamed/api'),
+      'a-acme',
+    ],
     ['of somebody else', from('beta', 2, 'beta/infra'), 'b-all'],
   ])('a job %s goes there (B4)', (_what, given, pool) => {
     expect(placeJob(gated, given)).toMatchObject({ pool });
@@ -57,9 +87,20 @@ describe('the jobs that a pool serves', () => {
 
   test('a job that none of the pools with its labels serves is told from one without such a pool (B4)', () => {
     const closed = poolsDocument.parse({ pools: [ofAcme, ofInfra], entities: { '*': {} } });
-    expect(placeJob(closed, from('beta', 2, 'beta/infra'))).toEqual({ ignored: 'ignored_pool_closed' });
-    expect(placeJob(closed, { ...from('beta', 2, 'beta/infra'), labels: ['gpu'] })).toEqual({ ignored: 'ignored_no_label' });
-    expect(replaceJob(closed, { ...from('beta', 2, 'beta/api'), pool: 'a-acme', image: 'runner:0', scopeRepoId: 0 })).toMatchObject({
+    expect(placeJob(closed, from('beta', 2, 'beta/infra'))).toEqual({
+      ignored: 'ignored_pool_closed',
+    });
+    expect(placeJob(closed, { ...from('beta', 2, 'beta/infra'), labels: ['gpu'] })).toEqual({
+      ignored: 'ignored_no_label',
+    });
+    expect(
+      replaceJob(closed, {
+        ...from('beta', 2, 'beta/api'),
+        pool: 'a-acme',
+        image: 'runner:0',
+        scopeRepoId: 0,
+      }),
+    ).toMatchObject({
       pool: NO_POOL,
     });
   });
@@ -67,7 +108,11 @@ describe('the jobs that a pool serves', () => {
   test('the pools that are closed to a job are those that serve neither its entity nor its repository, nor public ones', () => {
     expect(poolsClosedTo(gated, from('beta', 2, 'beta/infra'))).toEqual(['a-acme', 'infra']);
     expect(poolsClosedTo(gated, from('acme', 1, 'acme/infra'))).toEqual([]);
-    expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: true })).toEqual(['b-all', 'a-acme', 'infra']);
+    expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: true })).toEqual([
+      'b-all',
+      'a-acme',
+      'infra',
+    ]);
     expect(poolsClosedTo(gated, { ...from('acme', 1, 'acme/infra'), isPublic: null })).toEqual([]);
   });
 });
@@ -76,20 +121,32 @@ describe('replaceJob', () => {
   const waiting = { ...job, pool: 'small', image: 'runner:0', scopeRepoId: 0 };
   test.each([
     ['stays where it fits', waiting, undefined],
-    ['goes to the pool that serves it now', { ...waiting, pool: 'large' }, { pool: 'small', image: 'runner:1', scopeRepoId: 0 }],
+    [
+      'goes to the pool that serves it now',
+      { ...waiting, pool: 'large' },
+      { pool: 'small', image: 'runner:1', scopeRepoId: 0 },
+    ],
     [
       'registers elsewhere if its pool does',
       { ...waiting, labels: ['open'], pool: 'open' },
       { pool: 'open', image: 'runner:2', scopeRepoId: 9 },
     ],
-    ['belongs nowhere when its pool lost a label', { ...waiting, labels: ['gpu'] }, { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 }],
+    [
+      'belongs nowhere when its pool lost a label',
+      { ...waiting, labels: ['gpu'] },
+      { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 },
+    ],
     [
       'belongs nowhere when public repositories are not served',
       { ...waiting, isPublic: true },
       { pool: NO_POOL, image: 'runner:0', scopeRepoId: 0 },
     ],
     ['stays in a pool that has gone', { ...waiting, labels: ['gpu'], pool: 'gpu' }, undefined],
-    ['stays with an entity that is not allowed', { ...waiting, entity: { ...job.entity, login: 'other' } }, undefined],
+    [
+      'stays with an entity that is not allowed',
+      { ...waiting, entity: { ...job.entity, login: 'other' } },
+      undefined,
+    ],
     ['stays nowhere', { ...waiting, labels: ['gpu'], pool: NO_POOL }, undefined],
   ])('a waiting job %s (B4, P5)', (_name, given, expected) => {
     expect(replaceJob(document, given)).toEqual(expected);
@@ -105,5 +162,7 @@ test('pools that name an entity’s login, though not its id, follow who bears i
     { ...pool, name: 'other', labels: ['d'], entities: ['beta'] },
     { ...pool, name: 'all', labels: ['e'] },
   ];
-  expect(poolsNamingLogin(poolsDocument.parse({ pools, entities: { acme: {}, beta: {} } }), job)).toEqual(['login']);
+  expect(
+    poolsNamingLogin(poolsDocument.parse({ pools, entities: { acme: {}, beta: {} } }), job),
+  ).toEqual(['login']);
 });

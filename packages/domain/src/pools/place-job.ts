@@ -44,20 +44,34 @@ export function placeJob(document: PoolsDocument, job: JobToPlace): PlacedJob | 
   if (entityRule(document, job.entity) === undefined) return { ignored: 'ignored_entity' };
   const fitting = poolsFor(document.pools, job.labels);
   const pool = fitting.find((one) => serves(one, job));
-  if (pool === undefined) return { ignored: fitting.length === 0 ? 'ignored_no_label' : 'ignored_pool_closed' };
-  if (job.isPublic !== false && !pool.publicRepositories) return { ignored: 'ignored_public_repository' };
-  return { pool: pool.name, image: pool.image, scopeRepoId: scopeRepoId(job.entity.type, pool, job.repoId) };
+  if (pool === undefined)
+    return { ignored: fitting.length === 0 ? 'ignored_no_label' : 'ignored_pool_closed' };
+  if (job.isPublic !== false && !pool.publicRepositories)
+    return { ignored: 'ignored_public_repository' };
+  return {
+    pool: pool.name,
+    image: pool.image,
+    scopeRepoId: scopeRepoId(job.entity.type, pool, job.repoId),
+  };
 }
 
 /** The pools whose workers must not run a job: they do not serve its entity or repository. */
-export const poolsClosedTo = ({ pools }: PoolsDocument, job: Omit<JobToPlace, 'labels' | 'repoId'>): string[] =>
-  pools.filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories)).map(({ name }) => name);
+export const poolsClosedTo = (
+  { pools }: PoolsDocument,
+  job: Omit<JobToPlace, 'labels' | 'repoId'>,
+): string[] =>
+  pools
+    .filter((pool) => !serves(pool, job) || (job.isPublic === true && !pool.publicRepositories))
+    .map(({ name }) => name);
 
 /**
  * The pools that admit a job's entity by its login. If that is pinned to another entity, they are
  * closed too.
  */
-export const poolsNamingLogin = ({ pools }: PoolsDocument, { entity }: Pick<JobToPlace, 'entity'>): string[] =>
+export const poolsNamingLogin = (
+  { pools }: PoolsDocument,
+  { entity }: Pick<JobToPlace, 'entity'>,
+): string[] =>
   pools.filter((pool) => loginThrough(pool, entity) !== undefined).map(({ name }) => name);
 
 /** The pool of a waiting job that no pool serves now. No pool can have this name. */
@@ -73,7 +87,8 @@ export type WaitingJob = JobToPlace & PlacedJob;
 export function replaceJob(document: PoolsDocument, job: WaitingJob): PlacedJob | undefined {
   const place = placeJob(document, job);
   if ('ignored' in place) {
-    const isGone = place.ignored === 'ignored_entity' || !document.pools.some(({ name }) => name === job.pool);
+    const isGone =
+      place.ignored === 'ignored_entity' || !document.pools.some(({ name }) => name === job.pool);
     return isGone ? undefined : { pool: NO_POOL, image: job.image, scopeRepoId: job.scopeRepoId };
   }
   return place.pool === job.pool && place.scopeRepoId === job.scopeRepoId ? undefined : place;

@@ -16,18 +16,36 @@ describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
     [limits({ memory: '16GB' }), 'resources.limits.memory: must be a quantity'],
     [limits({ cpu: true }), 'resources.limits.cpu: must be a quantity'],
     [limits({ memory: 16 }), 'resources.limits.memory: is less than a mebibyte: write the unit'],
-    [requests({ memory: '512m' }), 'resources.requests.memory: is less than a mebibyte: write the unit'],
+    [
+      requests({ memory: '512m' }),
+      'resources.requests.memory: is less than a mebibyte: write the unit',
+    ],
     [limits({ gpu: 1 }), 'resources.limits.gpu: is no resource: there are cpu, memory'],
-    [limits({ 'nvidia.com/gpu': '500m' }), 'resources.limits.nvidia.com/gpu: must be a whole number'],
+    [
+      limits({ 'nvidia.com/gpu': '500m' }),
+      'resources.limits.nvidia.com/gpu: must be a whole number',
+    ],
     [limits({ 'Nvidia.com/gpu': 1 }), 'resources.limits.Nvidia.com/gpu: is no name of a resource'],
-    [limits({ 'requests.nvidia.com/gpu': 1 }), 'resources.limits.requests.nvidia.com/gpu: is no name of a resource'],
-    [requests({ 'nvidia.com/gpu': 1 }), 'resources.requests.nvidia.com/gpu: needs the same amount in limits'],
+    [
+      limits({ 'requests.nvidia.com/gpu': 1 }),
+      'resources.limits.requests.nvidia.com/gpu: is no name of a resource',
+    ],
+    [
+      requests({ 'nvidia.com/gpu': 1 }),
+      'resources.requests.nvidia.com/gpu: needs the same amount in limits',
+    ],
     [
       { resources: { requests: { 'nvidia.com/gpu': 1 }, limits: { 'nvidia.com/gpu': 2 } } },
       'resources.requests.nvidia.com/gpu: must be the amount in limits',
     ],
-    [{ resources: { requests: { cpu: '1500m' }, limits: { cpu: 1 } } }, 'resources.requests.cpu: is more than limits has of it'],
-    [requests({ cpu: 1, 'hugepages-2Mi': '2Mi' }), 'resources.requests.hugepages-2Mi: needs the same amount in limits'],
+    [
+      { resources: { requests: { cpu: '1500m' }, limits: { cpu: 1 } } },
+      'resources.requests.cpu: is more than limits has of it',
+    ],
+    [
+      requests({ cpu: 1, 'hugepages-2Mi': '2Mi' }),
+      'resources.requests.hugepages-2Mi: needs the same amount in limits',
+    ],
     [limits({ 'hugepages-2Mi': '2Mi' }), 'resources: huge pages need cpu or memory beside them'],
     [{ resources: { cpu: 1 } }, 'resources.cpu: must stand in requests, limits or both'],
     [{ resources: { claims: [{ name: 'a' }] } }, "resources.claims: is the template's"],
@@ -35,20 +53,47 @@ describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
     [{ nodeSelector: { 'a/b/c': 'a' } }, "nodeSelector.a/b/c: must be a label's key"],
     [{ nodeSelector: { disk: 'fast ssd' } }, "nodeSelector.disk: must be a label's value"],
     [{ nodeSelector: { [`${'d'.repeat(254)}/a`]: 'a' } }, "must be a label's key"],
-    [tolerating({ key: 'two words', operator: 'Exists' }), "tolerations.0.key: must be a label's key"],
-    [tolerating({ key: true, operator: 'Exists' }), 'tolerations.0.key: Invalid input: expected string'],
-    [tolerating({ key: 'spot', operator: 'exists' }), 'tolerations.0.operator: must be Exists or Equal'],
-    [tolerating({ key: 'spot', effect: 'noSchedule' }), 'tolerations.0.effect: must be NoSchedule, PreferNoSchedule or NoExecute'],
-    [tolerating({ effect: 'NoSchedule' }), 'tolerations.0.operator: must be Exists where there is no key'],
-    [tolerating({ key: 'a', operator: 'Exists', value: 'b' }), 'tolerations.0.value: must not be there with operator: Exists'],
+    [
+      tolerating({ key: 'two words', operator: 'Exists' }),
+      "tolerations.0.key: must be a label's key",
+    ],
+    [
+      tolerating({ key: true, operator: 'Exists' }),
+      'tolerations.0.key: Invalid input: expected string',
+    ],
+    [
+      tolerating({ key: 'spot', operator: 'exists' }),
+      'tolerations.0.operator: must be Exists or Equal',
+    ],
+    [
+      tolerating({ key: 'spot', effect: 'noSchedule' }),
+      'tolerations.0.effect: must be NoSchedule, PreferNoSchedule or NoExecute',
+    ],
+    [
+      tolerating({ effect: 'NoSchedule' }),
+      'tolerations.0.operator: must be Exists where there is no key',
+    ],
+    [
+      tolerating({ key: 'a', operator: 'Exists', value: 'b' }),
+      'tolerations.0.value: must not be there with operator: Exists',
+    ],
     [tolerating({ key: 'a', value: 'b c' }), "tolerations.0.value: must be a label's value"],
-    [tolerating({ key: 'a', tolerationSeconds: 30 }), 'tolerations.0.tolerationSeconds: needs effect: NoExecute'],
+    [
+      tolerating({ key: 'a', tolerationSeconds: 30 }),
+      'tolerations.0.tolerationSeconds: needs effect: NoExecute',
+    ],
     [{ priorityClassName: 'High_Prio' }, 'priorityClassName: must be a name in Kubernetes'],
     [{ terminationGracePeriodSeconds: -1 }, 'terminationGracePeriodSeconds: '],
     [{ affinity: {} }, "affinity: is the template's: write it as template.spec.affinity"],
-    [{ env: [] }, "env: is the template's: write it in template.spec.containers, in the container named runner"],
+    [
+      { env: [] },
+      "env: is the template's: write it in template.spec.containers, in the container named runner",
+    ],
     [{ maxRunners: 5 }, 'maxRunners: is called maxWorkers here'],
-    [{ template: { tolerations: [] } }, 'template.tolerations: must stand in spec: write it as template.spec.tolerations'],
+    [
+      { template: { tolerations: [] } },
+      'template.tolerations: must stand in spec: write it as template.spec.tolerations',
+    ],
   ])('%j: %s', (pool, problem) => {
     expect(problemsOf(pool)).toEqual([expect.stringContaining(problem)]);
   });
@@ -56,11 +101,25 @@ describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
   test.each([
     requests({ cpu: 4, memory: '16Gi', 'ephemeral-storage': '50Gi' }),
     limits({ cpu: '0.5', memory: 0, 'nvidia.com/gpu': 1, 'nvidia.com/mig-1g.5gb': '2' }),
-    { resources: { requests: { cpu: '1000m', 'amd.com/gpu': '1' }, limits: { cpu: 1, 'amd.com/gpu': 1 } } },
+    {
+      resources: {
+        requests: { cpu: '1000m', 'amd.com/gpu': '1' },
+        limits: { cpu: 1, 'amd.com/gpu': 1 },
+      },
+    },
     { resources: {}, nodeSelector: {}, tolerations: [], terminationGracePeriodSeconds: 0 },
-    { nodeSelector: { 'kubernetes.io/arch': 'arm64', disk: '' }, priorityClassName: 'system-node-critical' },
+    {
+      nodeSelector: { 'kubernetes.io/arch': 'arm64', disk: '' },
+      priorityClassName: 'system-node-critical',
+    },
     tolerating({ operator: 'Exists' }),
-    tolerating({ key: 'example.com/spot', operator: 'Equal', value: 'true', effect: 'NoExecute', tolerationSeconds: 30 }),
+    tolerating({
+      key: 'example.com/spot',
+      operator: 'Equal',
+      value: 'true',
+      effect: 'NoExecute',
+      tolerationSeconds: 30,
+    }),
     tolerating({ key: 'spot' }),
   ])('%j is right, and is stored as it is written', (pool) => {
     expect(problemsOf(pool)).toBeUndefined();
@@ -73,7 +132,10 @@ describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
     const problems = problemsOf({
       name: 'GPU',
       image: undefined,
-      resources: { requests: { cpu: 'one', memory: '9Gi', 'nvidia.com/gpu': 1 }, limits: { memory: '8Gi', gpu: 1 } },
+      resources: {
+        requests: { cpu: 'one', memory: '9Gi', 'nvidia.com/gpu': 1 },
+        limits: { memory: '8Gi', gpu: 1 },
+      },
       nodeSelector: { disk: 'ssd', 'a b': 'c' },
       tolerations: ['spot', { key: 'a b', operator: 'Exists', value: 'c' }],
       terminationGracePeriodSeconds: 5,
@@ -99,16 +161,36 @@ describe('pool and template', () => {
   const runner = { name: 'runner', resources: { limits: { cpu: 2 } } };
 
   test.each<[object, object, string]>([
-    [{ priorityClassName: 'a' }, { priorityClassName: 'a' }, 'priorityClassName: stands in template.spec.priorityClassName too'],
+    [
+      { priorityClassName: 'a' },
+      { priorityClassName: 'a' },
+      'priorityClassName: stands in template.spec.priorityClassName too',
+    ],
     [
       { terminationGracePeriodSeconds: 0 },
       { terminationGracePeriodSeconds: 0 },
       'stands in template.spec.terminationGracePeriodSeconds too',
     ],
-    [limits({ cpu: 1 }), { containers: [runner] }, "resources: stands in the template's container runner too"],
-    [{ nodeSelector: { a: 'b' } }, { nodeSelector: { a: 'c' } }, 'nodeSelector.a: has another value in template.spec.nodeSelector'],
-    [tolerating({ key: 'a' }), { tolerations: { key: 'b' } }, 'template.spec.tolerations: must be a list'],
-    [{ nodeSelector: { a: 'b' } }, { nodeSelector: ['a'] }, 'template.spec.nodeSelector: must be a mapping'],
+    [
+      limits({ cpu: 1 }),
+      { containers: [runner] },
+      "resources: stands in the template's container runner too",
+    ],
+    [
+      { nodeSelector: { a: 'b' } },
+      { nodeSelector: { a: 'c' } },
+      'nodeSelector.a: has another value in template.spec.nodeSelector',
+    ],
+    [
+      tolerating({ key: 'a' }),
+      { tolerations: { key: 'b' } },
+      'template.spec.tolerations: must be a list',
+    ],
+    [
+      { nodeSelector: { a: 'b' } },
+      { nodeSelector: ['a'] },
+      'template.spec.nodeSelector: must be a mapping',
+    ],
   ])('%j beside %j is refused where one only could count: %s', (pool, spec, problem) => {
     expect(problemsOf({ ...pool, template: { spec } })).toEqual([expect.stringContaining(problem)]);
   });
@@ -135,7 +217,12 @@ describe('pool and template', () => {
   test('add up in the pod: labels of nodes, tolerations, and the rest in its place', () => {
     const template = {
       metadata: { labels: { team: 'a' } },
-      spec: { nodeSelector: { a: '1' }, tolerations: [{ key: 'x' }], hostNetwork: true, containers: [{ name: 'cache' }] },
+      spec: {
+        nodeSelector: { a: '1' },
+        tolerations: [{ key: 'x' }],
+        hostNetwork: true,
+        containers: [{ name: 'cache' }],
+      },
     };
     const before = structuredClone(template);
     const resources = { limits: { 'nvidia.com/gpu': 1 } };

@@ -6,7 +6,8 @@ const problemsOf = (pool: object) =>
   poolsDocument
     .safeParse({ pools: [{ ...POOL, ...pool }], entities: {} })
     .error?.issues.map(({ path, message }) => `${path.slice(2).join('.')}: ${message}`);
-const imageOf = (pool: object) => poolsDocument.parse({ pools: [pool], entities: {} }).pools[0]?.image;
+const imageOf = (pool: object) =>
+  poolsDocument.parse({ pools: [pool], entities: {} }).pools[0]?.image;
 
 describe('what a pool says of its pods (H3, H4)', () => {
   test.each<[object, string]>([
@@ -18,10 +19,16 @@ describe('what a pool says of its pods (H3, H4)', () => {
       { containerMode: { type: 'kubernetes-novolume' } },
       'containerMode: kubernetes-novolume is not supported yet: job containers that run as pods of their own come later',
     ],
-    [{ containerMode: { type: 'dind' } }, 'containerMode: must be none or dind, written without `type`'],
+    [
+      { containerMode: { type: 'dind' } },
+      'containerMode: must be none or dind, written without `type`',
+    ],
     [{ containerMode: 'docker' }, 'containerMode: must be none or dind'],
     [{ proxy: {} }, 'proxy: needs http, https or both'],
-    [{ proxy: { http: 'proxy:3128' } }, 'proxy.http: must be an address such as http://proxy.example.com:3128'],
+    [
+      { proxy: { http: 'proxy:3128' } },
+      'proxy.http: must be an address such as http://proxy.example.com:3128',
+    ],
     [
       { proxy: { https: { url: 'http://proxy:3128' } } },
       'proxy.https: must be an address such as http://proxy.example.com:3128, written without `url`',
@@ -30,21 +37,36 @@ describe('what a pool says of its pods (H3, H4)', () => {
       { proxy: { http: 'http://me:word@proxy:3128' } },
       'proxy.http: must hold no user and password: set HTTPS_PROXY in the template, from a Secret, instead',
     ],
-    [{ proxy: { https: 'http://:word@proxy:3128' } }, 'proxy.https: must hold no user and password'],
-    [{ caBundle: { configMap: 'ca', key: 'ca.pem' } }, 'caBundle.key: must be a key that ends in .crt'],
+    [
+      { proxy: { https: 'http://:word@proxy:3128' } },
+      'proxy.https: must hold no user and password',
+    ],
+    [
+      { caBundle: { configMap: 'ca', key: 'ca.pem' } },
+      'caBundle.key: must be a key that ends in .crt',
+    ],
     [{ template: { spec: { containers: [{ image: 'x' }] } } }, 'template.spec.containers.0.name: '],
-    [{ template: { spec: { containers: { runner: {} } } } }, 'template.spec.containers: Invalid input: expected array'],
+    [
+      { template: { spec: { containers: { runner: {} } } } },
+      'template.spec.containers: Invalid input: expected array',
+    ],
     [
       { template: { spec: { containers: [{ name: 'runner' }, { name: 'runner' }] } } },
       'template.spec.containers: two containers are named runner',
     ],
-    [{ template: { spec: { initContainers: [{ name: 'runner' }] } } }, 'template.spec.containers: two containers are named runner'],
+    [
+      { template: { spec: { initContainers: [{ name: 'runner' }] } } },
+      'template.spec.containers: two containers are named runner',
+    ],
     [{ runnerGroupVisibility: 'public' }, 'runnerGroupVisibility: '],
     [
       { runnerGroupVisibility: 'private', publicRepositories: true },
       'runnerGroupVisibility: private keeps public repositories out, which publicRepositories lets in',
     ],
-    [{ template: { metadata: { labels: { a: true } } } }, 'template.metadata.labels.a: Invalid input: expected string'],
+    [
+      { template: { metadata: { labels: { a: true } } } },
+      'template.metadata.labels.a: Invalid input: expected string',
+    ],
   ])('%j: %s', (pool, problem) => {
     expect(problemsOf(pool)).toEqual([expect.stringContaining(problem)]);
   });
@@ -60,22 +82,37 @@ describe('what a pool says of its pods (H3, H4)', () => {
 
   test("the image may stand in the template's runner, where actions-runner-controller has it", () => {
     const { image: _image, ...bare } = POOL;
-    const inTemplate = { ...bare, template: { spec: { containers: [{ name: 'runner', image: 'theirs:1' }] } } };
+    const inTemplate = {
+      ...bare,
+      template: { spec: { containers: [{ name: 'runner', image: 'theirs:1' }] } },
+    };
     expect(imageOf(inTemplate)).toBe('theirs:1');
     expect(imageOf({ ...inTemplate, image: 'ours:1' })).toBe('ours:1');
     expect(imageOf(bare)).toBe('ghcr.io/actions/actions-runner:latest');
-    expect(imageOf({ ...bare, template: { spec: { containers: [{ name: 'runner' }] } } })).toBe('ghcr.io/actions/actions-runner:latest');
+    expect(imageOf({ ...bare, template: { spec: { containers: [{ name: 'runner' }] } } })).toBe(
+      'ghcr.io/actions/actions-runner:latest',
+    );
   });
 
   test('a template that a program wrote out is taken without its empty creationTimestamp', () => {
     const metadata = { creationTimestamp: null, labels: { a: 'b' } };
-    const [stored] = poolsDocument.parse({ pools: [{ ...POOL, template: { metadata } }], entities: {} }).pools;
+    const [stored] = poolsDocument.parse({
+      pools: [{ ...POOL, template: { metadata } }],
+      entities: {},
+    }).pools;
     expect(stored?.template).toEqual({ metadata: { labels: { a: 'b' } } });
-    expect(problemsOf({ template: { metadata: { creationTimestamp: '2026-11-22T00:00:00Z' } } })).toHaveLength(1);
+    expect(
+      problemsOf({ template: { metadata: { creationTimestamp: '2026-11-22T00:00:00Z' } } }),
+    ).toHaveLength(1);
   });
 
   test('a document that is stored and read again is the same', () => {
-    const more = { containerMode: 'dind', proxy: { http: 'http://p:1' }, caBundle: { configMap: 'ca' }, template: { spec: { a: 1 } } };
+    const more = {
+      containerMode: 'dind',
+      proxy: { http: 'http://p:1' },
+      caBundle: { configMap: 'ca' },
+      template: { spec: { a: 1 } },
+    };
     const document = poolsDocument.parse({ pools: [{ ...POOL, ...more }], entities: { '*': {} } });
     expect(poolsDocument.parse(JSON.parse(JSON.stringify(document)))).toEqual(document);
   });

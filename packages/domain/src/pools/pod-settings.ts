@@ -5,7 +5,8 @@ const LATER = 'is not supported yet: job containers that run as pods of their ow
 /** How jobs get containers of their own. */
 export const containerMode = z.enum(['none', 'dind'], {
   error: ({ input }) => {
-    const type = typeof input === 'object' && input !== null && 'type' in input ? input.type : input;
+    const type =
+      typeof input === 'object' && input !== null && 'type' in input ? input.type : input;
     if (type === 'kubernetes' || type === 'kubernetes-novolume') return `${type} ${LATER}`;
     return type === input ? 'must be none or dind' : 'must be none or dind, written without `type`';
   },
@@ -25,8 +26,15 @@ const proxyUrl = z
 
 /** The proxy of the runner and the Docker daemon. */
 export const proxy = z
-  .strictObject({ http: proxyUrl.optional(), https: proxyUrl.optional(), noProxy: z.array(z.string().min(1)).optional() })
-  .refine(({ http, https }) => http !== undefined || https !== undefined, 'needs http, https or both');
+  .strictObject({
+    http: proxyUrl.optional(),
+    https: proxyUrl.optional(),
+    noProxy: z.array(z.string().min(1)).optional(),
+  })
+  .refine(
+    ({ http, https }) => http !== undefined || https !== undefined,
+    'needs http, https or both',
+  );
 
 /**
  * A ConfigMap in the pool's namespace with certificates (PEM) that runner and Docker daemon also

@@ -6,30 +6,58 @@ import { devicesIn } from './resources.ts';
 
 const POOL = { name: 'linux', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
 const placesOf = (pool: object): string[] =>
-  (poolsDocument.safeParse({ pools: [{ ...POOL, ...pool }], entities: {} }).error?.issues ?? []).map(({ path }) => path.slice(2).join('.'));
+  (
+    poolsDocument.safeParse({ pools: [{ ...POOL, ...pool }], entities: {} }).error?.issues ?? []
+  ).map(({ path }) => path.slice(2).join('.'));
 const withSpec = (spec: object): object => ({ template: { spec } });
-const inContainer = (fields: object): object => withSpec({ containers: [{ name: 'runner', ...fields }] });
+const inContainer = (fields: object): object =>
+  withSpec({ containers: [{ name: 'runner', ...fields }] });
 
 describe('a template', () => {
   test.each([
-    [inContainer({ env: [{ name: 'A', value: 'b' }], volumeMounts: [{ name: 'work', mountPath: '/work' }] }), []],
+    [
+      inContainer({
+        env: [{ name: 'A', value: 'b' }],
+        volumeMounts: [{ name: 'work', mountPath: '/work' }],
+      }),
+      [],
+    ],
     [inContainer({ env: [{ value: 'b' }] }), ['template.spec.containers.0.env.0.name']],
-    [inContainer({ volumeMounts: [{ name: 'work' }] }), ['template.spec.containers.0.volumeMounts.0.mountPath']],
-    [inContainer({ volumeMounts: [{ mountPath: '/work' }] }), ['template.spec.containers.0.volumeMounts.0.name']],
+    [
+      inContainer({ volumeMounts: [{ name: 'work' }] }),
+      ['template.spec.containers.0.volumeMounts.0.mountPath'],
+    ],
+    [
+      inContainer({ volumeMounts: [{ mountPath: '/work' }] }),
+      ['template.spec.containers.0.volumeMounts.0.name'],
+    ],
     [withSpec({ initContainers: [{ name: 'a' }, { name: 'a' }] }), ['template.spec.containers']],
-    [withSpec({ containers: [{ name: 'a' }], initContainers: [{ name: 'a' }] }), ['template.spec.containers']],
+    [
+      withSpec({ containers: [{ name: 'a' }], initContainers: [{ name: 'a' }] }),
+      ['template.spec.containers'],
+    ],
     [withSpec({ initContainers: [{ name: 'runner' }] }), ['template.spec.containers']],
-    [withSpec({ containers: [{ name: 'sidecar' }], initContainers: [{ name: 'runner' }] }), ['template.spec.containers']],
+    [
+      withSpec({ containers: [{ name: 'sidecar' }], initContainers: [{ name: 'runner' }] }),
+      ['template.spec.containers'],
+    ],
     [withSpec({ containers: [{ name: 'sidecar' }], initContainers: [{ name: 'setup' }] }), []],
   ])('%j is refused at %j', (pool, places) => {
     expect(placesOf(pool)).toEqual(places);
   });
 
-  test.each(['containers', 'initContainers'])('of a pool without logs puts none into the status of its pods from its %s', (list) => {
-    const spec = { [list]: [{ name: 'setup', terminationMessagePolicy: 'FallbackToLogsOnError' }] };
-    expect(placesOf({ ...withSpec(spec), keepLogs: false })).toEqual([`template.spec.${list}.0.terminationMessagePolicy`]);
-    expect(placesOf({ ...withSpec(spec), keepLogs: true })).toEqual([]);
-  });
+  test.each(['containers', 'initContainers'])(
+    'of a pool without logs puts none into the status of its pods from its %s',
+    (list) => {
+      const spec = {
+        [list]: [{ name: 'setup', terminationMessagePolicy: 'FallbackToLogsOnError' }],
+      };
+      expect(placesOf({ ...withSpec(spec), keepLogs: false })).toEqual([
+        `template.spec.${list}.0.terminationMessagePolicy`,
+      ]);
+      expect(placesOf({ ...withSpec(spec), keepLogs: true })).toEqual([]);
+    },
+  );
 
   test.each([
     [{ spec: { containers: [{ name: 'runner', image: 'a' }] } }, 'a'],
@@ -49,17 +77,25 @@ describe('a template', () => {
       entities: {},
     }).pools;
     expect(pool && templateWithKeys(pool)).toEqual({
-      spec: { hostname: 'x', containers: [{ name: 'sidecar' }, { name: 'runner', workingDir: '/w', resources }] },
+      spec: {
+        hostname: 'x',
+        containers: [{ name: 'sidecar' }, { name: 'runner', workingDir: '/w', resources }],
+      },
     });
     const [bare] = poolsDocument.parse({ pools: [{ ...POOL, resources }], entities: {} }).pools;
-    expect(bare && templateWithKeys(bare)).toEqual({ spec: { containers: [{ name: 'runner', resources }] } });
+    expect(bare && templateWithKeys(bare)).toEqual({
+      spec: { containers: [{ name: 'runner', resources }] },
+    });
   });
 });
 
 test('devices are the limits with a domain that is not Kubernetes’ own', () => {
-  expect(devicesIn({ limits: { cpu: 1, 'nvidia.com/gpu': 1, 'kubernetes.io/x': 1 }, requests: { 'amd.com/gpu': 1 } })).toEqual([
-    'nvidia.com/gpu',
-  ]);
+  expect(
+    devicesIn({
+      limits: { cpu: 1, 'nvidia.com/gpu': 1, 'kubernetes.io/x': 1 },
+      requests: { 'amd.com/gpu': 1 },
+    }),
+  ).toEqual(['nvidia.com/gpu']);
   expect(devicesIn(undefined)).toEqual([]);
 });
 

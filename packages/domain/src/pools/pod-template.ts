@@ -37,7 +37,11 @@ export const podTemplate = z.strictObject({
     })
     .superRefine(({ containers, initContainers }, context) => {
       for (const name of namedTwice(containers ?? [], initContainers ?? [])) {
-        context.addIssue({ code: 'custom', path: ['containers'], message: `two containers are named ${name}` });
+        context.addIssue({
+          code: 'custom',
+          path: ['containers'],
+          message: `two containers are named ${name}`,
+        });
       }
     })
     .nullish(),
@@ -67,10 +71,16 @@ export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): 
   if (keepLogs !== false) return;
   const spec = asRecord(asRecord(template)['spec']);
   for (const list of ['containers', 'initContainers']) {
-    for (const [index, { terminationMessagePolicy }] of asList(spec[list]).map(asRecord).entries()) {
+    for (const [index, { terminationMessagePolicy }] of asList(spec[list])
+      .map(asRecord)
+      .entries()) {
       if (terminationMessagePolicy !== 'FallbackToLogsOnError') continue;
       const path = ['template', 'spec', list, index, 'terminationMessagePolicy'];
-      context.addIssue({ code: 'custom', path, message: 'puts the end of a log into the status of the pod, beside `keepLogs: false`' });
+      context.addIssue({
+        code: 'custom',
+        path,
+        message: 'puts the end of a log into the status of the pod, beside `keepLogs: false`',
+      });
     }
   }
 }
@@ -78,7 +88,10 @@ export function refuseLogsInStatus(written: unknown, context: z.RefinementCtx): 
 /**
  * Containers and init containers must have different names. Every pod has the runner's container.
  */
-function namedTwice(containers: readonly { name: string }[], initContainers: readonly { name: string }[]): Set<string> {
+function namedTwice(
+  containers: readonly { name: string }[],
+  initContainers: readonly { name: string }[],
+): Set<string> {
   const names = [...containers, ...initContainers].map(({ name }) => name);
   if (!containers.some(({ name }) => name === RUNNER_CONTAINER)) names.push(RUNNER_CONTAINER);
   return new Set(names.filter((name, index) => names.indexOf(name) !== index));

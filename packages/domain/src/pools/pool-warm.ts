@@ -9,8 +9,13 @@ export const warm = z
       scope: z
         .string()
         .regex(SCOPE, 'must be an organization, or a repository as owner/name')
-        .describe('Where they register: an organization, or owner/name where runners register at repositories.'),
+        .describe(
+          'Where they register: an organization, or owner/name where runners register at repositories.',
+        ),
       workers: z.int().min(1).max(1_000).describe('How many are idle while no job waits for one.'),
     }),
   )
-  .refine((list) => new Set(list.map(({ scope }) => scope.toLowerCase())).size === list.length, 'names the same scope twice');
+  .refine(
+    (list) => new Set(list.map(({ scope }) => scope.toLowerCase())).size === list.length,
+    'names the same scope twice',
+  );

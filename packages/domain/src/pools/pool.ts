@@ -28,36 +28,62 @@ const writtenPool = z.strictObject({
       (labels) => storableLabels(labels).length === labels.length,
       `may have ${MOST_LABEL_BYTES} bytes of labels, counting 4 more for each`,
     )
-    .describe('A job fits if all that it asks for in `runs-on` is among these, without regard to case.'),
+    .describe(
+      'A job fits if all that it asks for in `runs-on` is among these, without regard to case.',
+    ),
   image: z
     .string()
     .min(1)
     .optional()
-    .describe("The runner's image; without one that of the template's container `runner`, else the official one."),
+    .describe(
+      "The runner's image; without one that of the template's container `runner`, else the official one.",
+    ),
   namespace: z
     .string()
     .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a Kubernetes namespace')
     .describe('Where its pods are made.'),
-  priority: z.int().default(0).describe('Decides between pools of equally many labels that a job fits; the higher wins.'),
+  priority: z
+    .int()
+    .default(0)
+    .describe('Decides between pools of equally many labels that a job fits; the higher wins.'),
   registration: z
     .enum(['organization', 'repository'])
     .default('organization')
     .describe('Where runners register for organisations; for users it is always the repository.'),
-  runnerGroup: z.string().min(1).default('Default').describe('The runner group of organisations; it is made if it is not there.'),
-  publicRepositories: z.boolean().default(false).describe('Whether jobs of public repositories are served.'),
-  maxWorkers: count.nullable().default(null).describe('Most workers at one time; null: no limit, 0: switched off.'),
-  maxWorkersPerRepository: count.nullable().default(null).describe('The same for one repository; only with `registration: repository`.'),
+  runnerGroup: z
+    .string()
+    .min(1)
+    .default('Default')
+    .describe('The runner group of organisations; it is made if it is not there.'),
+  publicRepositories: z
+    .boolean()
+    .default(false)
+    .describe('Whether jobs of public repositories are served.'),
+  maxWorkers: count
+    .nullable()
+    .default(null)
+    .describe('Most workers at one time; null: no limit, 0: switched off.'),
+  maxWorkersPerRepository: count
+    .nullable()
+    .default(null)
+    .describe('The same for one repository; only with `registration: repository`.'),
   paused: z.boolean().default(false).describe('Makes no more workers; those that are there go on.'),
   // Keys after the first version have no default: the previous version must read stored documents.
   runnerGroupVisibility: z
     .enum(['all', 'private', 'selected'])
     .optional()
-    .describe('Which repositories of the organisation may use a runner group that Paddock makes; all without it.'),
+    .describe(
+      'Which repositories of the organisation may use a runner group that Paddock makes; all without it.',
+    ),
   containerMode: containerMode
     .optional()
-    .describe('none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.'),
+    .describe(
+      'none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.',
+    ),
   proxy: proxy.optional().describe('What runner and Docker daemon reach the outside through.'),
-  caBundle: caBundle.optional().describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
+  caBundle: caBundle
+    .optional()
+    .describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
   warm: warm.optional().describe('Workers that are kept idle, so that jobs begin at once.'),
   keepLogs: z
     .boolean()
@@ -67,10 +93,14 @@ const writtenPool = z.strictObject({
     ),
   entities: entitiesGate
     .optional()
-    .describe('Whose jobs it serves, of those that the file’s `entities` admit: logins, in which * stands for any characters, or id:123.'),
+    .describe(
+      'Whose jobs it serves, of those that the file’s `entities` admit: logins, in which * stands for any characters, or id:123.',
+    ),
   repositories: repositoriesGate
     .optional()
-    .describe('Which repositories it serves, as owner/name with * for any characters; with `registration: repository`, or a runner group.'),
+    .describe(
+      'Which repositories it serves, as owner/name with * for any characters; with `registration: repository`, or a runner group.',
+    ),
   allowUntrusted: z
     .boolean()
     .optional()
@@ -79,16 +109,23 @@ const writtenPool = z.strictObject({
     ),
   ...deadlines,
   ...podKeys,
-  template: podTemplate.optional().describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
+  template: podTemplate
+    .optional()
+    .describe("Metadata and PodSpec of its pods, as in actions-runner-controller's `template`."),
 });
 
 /** The valid keys of a pool. */
-export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter((key) => !(key in misplacedInPools));
+export const keysOfPools: readonly string[] = Object.keys(writtenPool.shape).filter(
+  (key) => !(key in misplacedInPools),
+);
 
 /** One class of workers, as stored in the database. */
 export const pool = writtenPool
   .superRefine(refuseDuplicateKeys, { when: () => true })
   .superRefine(refuseLogsInStatus, { when: () => true })
-  .transform(({ image, ...rest }) => ({ ...rest, image: image ?? templateImage(rest.template) ?? OFFICIAL_IMAGE }));
+  .transform(({ image, ...rest }) => ({
+    ...rest,
+    image: image ?? templateImage(rest.template) ?? OFFICIAL_IMAGE,
+  }));
 
 export type Pool = z.infer<typeof pool>;

@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import { normaliseLabels } from './labels.ts';
-import { admittingLogin, entityRule, poolFor, poolsDocument, sharedLabels } from './pools-document.ts';
+import {
+  admittingLogin,
+  entityRule,
+  poolFor,
+  poolsDocument,
+  sharedLabels,
+} from './pools-document.ts';
 import type { Pool } from './pool.ts';
 
 const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
@@ -11,16 +17,31 @@ const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
   namespace: 'runners',
   ...more,
 });
-const documentOf = (...pools: ReturnType<typeof pool>[]) => poolsDocument.parse({ pools, entities: { '*': {} } });
+const documentOf = (...pools: ReturnType<typeof pool>[]) =>
+  poolsDocument.parse({ pools, entities: { '*': {} } });
 const problemsOf = (content: unknown) =>
-  poolsDocument.safeParse(content).error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  poolsDocument
+    .safeParse(content)
+    .error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
 
 const keeping = (scopes: string[], registration = 'organization') =>
-  problemsOf({ pools: [{ ...pool('a', ['x']), registration, warm: scopes.map((scope) => ({ scope, workers: 1 })) }], entities: {} });
+  problemsOf({
+    pools: [
+      { ...pool('a', ['x']), registration, warm: scopes.map((scope) => ({ scope, workers: 1 })) },
+    ],
+    entities: {},
+  });
 
 describe('labels', () => {
   test('are lower-cased, made unique and sorted by code unit (A2)', () => {
-    expect(normaliseLabels(['X64', 'self-hosted', 'x64', 'Zed', '10', '9', 'é'])).toEqual(['10', '9', 'self-hosted', 'x64', 'zed', 'é']);
+    expect(normaliseLabels(['X64', 'self-hosted', 'x64', 'Zed', '10', '9', 'é'])).toEqual([
+      '10',
+      '9',
+      'self-hosted',
+      'x64',
+      'zed',
+      'é',
+    ]);
   });
 
   test('normalising twice changes nothing, and order and case of the input do not matter', () => {
@@ -59,7 +80,9 @@ describe('the pool for a job (B4)', () => {
 });
 
 const withPolicy = (terminationMessagePolicy: string, keepLogs?: boolean) => {
-  const template = { spec: { containers: [{ name: 'runner' }, { name: 'proxy', terminationMessagePolicy }] } };
+  const template = {
+    spec: { containers: [{ name: 'runner' }, { name: 'proxy', terminationMessagePolicy }] },
+  };
   return problemsOf({ pools: [{ ...pool('a', ['x']), keepLogs, template }], entities: {} });
 };
 
@@ -75,7 +98,12 @@ describe('a pool that keeps no logs', () => {
 
 describe('label sets that fit several pools (B4)', () => {
   test('are told with their pools, the one that serves them first, each set once', () => {
-    const { pools } = documentOf(pool('b', ['x', 'y', 'b']), pool('a', ['x', 'Y', 'a', 'c']), pool('d', ['x', 'd']), pool('e', ['e']));
+    const { pools } = documentOf(
+      pool('b', ['x', 'y', 'b']),
+      pool('a', ['x', 'Y', 'a', 'c']),
+      pool('d', ['x', 'd']),
+      pool('e', ['e']),
+    );
     expect(sharedLabels(pools)).toEqual([
       { labels: ['x', 'y'], pools: ['b', 'a'] },
       { labels: ['x'], pools: ['d', 'b', 'a'] },
@@ -86,15 +114,18 @@ describe('label sets that fit several pools (B4)', () => {
 
 /** The cap of the entity acme with the id 11. */
 function capOf(caps: Record<string, number>): number | null | undefined {
-  const entities = Object.fromEntries(Object.entries(caps).map(([key, maxWorkers]) => [key, { maxWorkers }]));
-  return entityRule(poolsDocument.parse({ pools: [], entities }), { id: 11, login: 'acme' })?.maxWorkers;
+  const entities = Object.fromEntries(
+    Object.entries(caps).map(([key, maxWorkers]) => [key, { maxWorkers }]),
+  );
+  return entityRule(poolsDocument.parse({ pools: [], entities }), { id: 11, login: 'acme' })
+    ?.maxWorkers;
 }
 
 describe('the pools document', () => {
   test('two pools with one label set are refused, whatever their order and case', () => {
-    expect(problemsOf({ pools: [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])], entities: {} })).toEqual([
-      'pools.1.labels: pool a has the same labels: GitHub could not tell the two apart',
-    ]);
+    expect(
+      problemsOf({ pools: [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])], entities: {} }),
+    ).toEqual(['pools.1.labels: pool a has the same labels: GitHub could not tell the two apart']);
   });
 
   test.each([
@@ -108,14 +139,20 @@ describe('the pools document', () => {
 
   test('a label set that no index could hold is refused', () => {
     const labels = Array.from({ length: 10 }, (_, index) => `${index}${'é'.repeat(100)}`);
-    expect(problemsOf({ pools: [pool('a', labels)], entities: {} })).toEqual([expect.stringContaining('may have 2000 bytes of labels')]);
+    expect(problemsOf({ pools: [pool('a', labels)], entities: {} })).toEqual([
+      expect.stringContaining('may have 2000 bytes of labels'),
+    ]);
     expect(problemsOf({ pools: [pool('a', labels.slice(1))], entities: {} })).toBeUndefined();
   });
 
   test('a cap per repository is refused where runners register at the organisation (C4)', () => {
     const capped = pool('a', ['x'], { maxWorkersPerRepository: 2 });
-    expect(problemsOf({ pools: [capped], entities: {} })?.join()).toContain('a cap per repository needs registration: repository');
-    expect(problemsOf({ pools: [{ ...capped, registration: 'repository' }], entities: {} })).toBeUndefined();
+    expect(problemsOf({ pools: [capped], entities: {} })?.join()).toContain(
+      'a cap per repository needs registration: repository',
+    );
+    expect(
+      problemsOf({ pools: [{ ...capped, registration: 'repository' }], entities: {} }),
+    ).toBeUndefined();
   });
 
   test('what is kept warm has a scope where runners of the pool can register, each once (C10)', () => {
@@ -127,14 +164,25 @@ describe('the pools document', () => {
   });
 
   test('all problems are told at once, unknown keys among them', () => {
-    const content = { pools: [{ ...pool('Bad Name', []), maxWorker: 3 }], entities: { a: { maxWorkers: -1 }, A: {} } };
+    const content = {
+      pools: [{ ...pool('Bad Name', []), maxWorker: 3 }],
+      entities: { a: { maxWorkers: -1 }, A: {} },
+    };
     expect(problemsOf(content)?.map((problem) => problem.split(':')[0])).toEqual(
-      expect.arrayContaining(['pools.0.name', 'pools.0.labels', 'pools.0', 'entities.a.maxWorkers']),
+      expect.arrayContaining([
+        'pools.0.name',
+        'pools.0.labels',
+        'pools.0',
+        'entities.a.maxWorkers',
+      ]),
     );
   });
 
   test('what is wrong between pools is told beside what is wrong within one (H1)', () => {
-    const content = { pools: [pool('a', ['x']), pool('a', ['y']), { name: 'b' }], entities: { A: {}, a: {} } };
+    const content = {
+      pools: [pool('a', ['x']), pool('a', ['y']), { name: 'b' }],
+      entities: { A: {}, a: {} },
+    };
     expect(problemsOf(content)).toEqual(
       expect.arrayContaining([
         'pools.1.name: there is another pool named a',
@@ -146,17 +194,31 @@ describe('the pools document', () => {
   });
 
   test('an entity needs a rule of its own or the star, which must be written out', () => {
-    const document = poolsDocument.parse({ pools: [], entities: { Acme: { maxWorkers: null }, '*': {} } });
+    const document = poolsDocument.parse({
+      pools: [],
+      entities: { Acme: { maxWorkers: null }, '*': {} },
+    });
     expect(entityRule(document, { id: 1, login: 'aCME' })).toEqual({ maxWorkers: null, weight: 1 });
     expect(entityRule(document, { id: 2, login: 'else' })).toEqual({ maxWorkers: 20, weight: 1 });
-    expect(entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), { id: 2, login: 'else' })).toBeUndefined();
+    expect(
+      entityRule(poolsDocument.parse({ pools: [], entities: { Acme: {} } }), {
+        id: 2,
+        login: 'else',
+      }),
+    ).toBeUndefined();
   });
 
   test('what entities share is written under * only, and absent where it is not written (C4)', () => {
     const common = { commonMaxWorkers: 40, commonWeight: 2 };
-    expect(poolsDocument.parse({ pools: [], entities: { '*': common } }).entities['*']).toMatchObject(common);
-    expect(Object.keys(poolsDocument.parse({ pools: [], entities: { '*': {} } }).entities['*'] ?? {})).toEqual(['maxWorkers', 'weight']);
-    expect(problemsOf({ pools: [], entities: { acme: common } })?.join()).toContain("entities.acme.commonWeight: belongs under '*'");
+    expect(
+      poolsDocument.parse({ pools: [], entities: { '*': common } }).entities['*'],
+    ).toMatchObject(common);
+    expect(
+      Object.keys(poolsDocument.parse({ pools: [], entities: { '*': {} } }).entities['*'] ?? {}),
+    ).toEqual(['maxWorkers', 'weight']);
+    expect(problemsOf({ pools: [], entities: { acme: common } })?.join()).toContain(
+      "entities.acme.commonWeight: belongs under '*'",
+    );
   });
 
   test("an entity's id wins over its login, its login over the star", () => {
@@ -166,17 +228,34 @@ describe('the pools document', () => {
     expect(capOf({ 'id:12': 3 })).toBeUndefined();
   });
 
-  test.each(['id:', 'id:0', 'id:007', 'id:acme', 'ID:12', 'id: 12', 'id:99999999999999999'])('%s is no key of an entity', (key) => {
-    expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain("must be id: and the entity's number");
-  });
+  test.each(['id:', 'id:0', 'id:007', 'id:acme', 'ID:12', 'id: 12', 'id:99999999999999999'])(
+    '%s is no key of an entity',
+    (key) => {
+      expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain(
+        "must be id: and the entity's number",
+      );
+    },
+  );
 });
 
 test('a login admits an entity by the entities or by the gate of the pool, unless its id does (A12)', () => {
   const gated = { ...pool('a', ['x']), entities: ['acme'] };
-  const document = poolsDocument.parse({ pools: [gated, pool('b', ['y'])], entities: { Beta: {}, 'id:3': {}, '*': {} } });
-  const by = (id: number, login: string, name: string) => admittingLogin(document, { id, login }, { pool: name });
-  expect([by(1, 'Acme', 'a'), by(1, 'Acme', 'b'), by(1, 'Acme', 'gone')]).toEqual(['acme', undefined, undefined]);
-  expect([by(2, 'BETA', 'a'), by(2, 'BETA', 'b'), by(3, 'beta', 'b')]).toEqual(['beta', 'beta', undefined]);
+  const document = poolsDocument.parse({
+    pools: [gated, pool('b', ['y'])],
+    entities: { Beta: {}, 'id:3': {}, '*': {} },
+  });
+  const by = (id: number, login: string, name: string) =>
+    admittingLogin(document, { id, login }, { pool: name });
+  expect([by(1, 'Acme', 'a'), by(1, 'Acme', 'b'), by(1, 'Acme', 'gone')]).toEqual([
+    'acme',
+    undefined,
+    undefined,
+  ]);
+  expect([by(2, 'BETA', 'a'), by(2, 'BETA', 'b'), by(3, 'beta', 'b')]).toEqual([
+    'beta',
+    'beta',
+    undefined,
+  ]);
 });
 
 describe('what a pool may be', () => {
@@ -203,12 +282,15 @@ describe('what a pool may be', () => {
     ['idleDeadlineSeconds', 86_400, true],
     ['registrationDeadlineSeconds', 86_401, false],
   ])('%s %j: %s', (key, value, isTaken) => {
-    const problems = problemsOf({ pools: [{ ...pool('a', ['x']), [key]: value }], entities: {} }) ?? [];
+    const problems =
+      problemsOf({ pools: [{ ...pool('a', ['x']), [key]: value }], entities: {} }) ?? [];
     expect(problems.length === 0).toBe(isTaken);
     for (const problem of problems) expect(problem).toMatch(new RegExp(`^pools\\.0\\.${key}`));
   });
 
   test('it makes workers, and does so for no public repository, unless it says otherwise', () => {
-    expect(documentOf(pool('a', ['x'])).pools).toMatchObject([{ paused: false, publicRepositories: false }]);
+    expect(documentOf(pool('a', ['x'])).pools).toMatchObject([
+      { paused: false, publicRepositories: false },
+    ]);
   });
 });

@@ -12,13 +12,19 @@ const rule = z.strictObject({
     .nullable()
     .default(USUAL_MAX_WORKERS)
     .describe('Most workers of the entity at one time; null: no limit, 0: switched off.'),
-  weight: weight.default(1).describe('Its share of a pool that is full, against those of other entities.'),
+  weight: weight
+    .default(1)
+    .describe('Its share of a pool that is full, against those of other entities.'),
   commonMaxWorkers: count
     .optional()
-    .describe("Only under '*': most workers of all entities that it alone admits, together; no limit without it."),
+    .describe(
+      "Only under '*': most workers of all entities that it alone admits, together; no limit without it.",
+    ),
   commonWeight: weight
     .optional()
-    .describe("Only under '*': all entities that it alone admits share a full pool like one of this weight; 1 without it."),
+    .describe(
+      "Only under '*': all entities that it alone admits share a full pool like one of this weight; 1 without it.",
+    ),
 });
 
 /** The sections of the configuration file that the database stores. */
@@ -40,7 +46,8 @@ export type PoolsDocument = z.infer<typeof poolsDocument>;
  * The first pool for these labels. Jobs of entities or repositories that it does not serve go to
  * the next.
  */
-export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined => poolsFor(pools, jobLabels)[0];
+export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): Pool | undefined =>
+  poolsFor(pools, jobLabels)[0];
 
 /**
  * The pools that have all labels of a job, without regard to case. Ordered by fewest labels,
@@ -49,26 +56,43 @@ export const poolFor = (pools: readonly Pool[], jobLabels: readonly string[]): P
 export function poolsFor(pools: readonly Pool[], jobLabels: readonly string[]): Pool[] {
   const wanted = normaliseLabels(jobLabels);
   if (wanted.length === 0) return [];
-  return pools.filter((candidate) => wanted.every((label) => candidate.labels.includes(label))).toSorted(byPreference);
+  return pools
+    .filter((candidate) => wanted.every((label) => candidate.labels.includes(label)))
+    .toSorted(byPreference);
 }
 
 /**
  * The largest label sets that fit several pools, with these pools' names in order of preference.
  */
-export function sharedLabels(pools: readonly Pool[]): { labels: readonly string[]; pools: readonly string[] }[] {
+export function sharedLabels(
+  pools: readonly Pool[],
+): { labels: readonly string[]; pools: readonly string[] }[] {
   const sets = pools.flatMap((one, index) =>
-    pools.slice(index + 1).map((other) => one.labels.filter((label) => other.labels.includes(label))),
+    pools
+      .slice(index + 1)
+      .map((other) => one.labels.filter((label) => other.labels.includes(label))),
   );
-  const byKey = new Map(sets.filter((labels) => labels.length > 0).map((labels) => [labels.join('\n'), labels]));
-  return [...byKey.values()].map((labels) => ({ labels, pools: poolsFor(pools, labels).map(({ name }) => name) }));
+  const byKey = new Map(
+    sets.filter((labels) => labels.length > 0).map((labels) => [labels.join('\n'), labels]),
+  );
+  return [...byKey.values()].map((labels) => ({
+    labels,
+    pools: poolsFor(pools, labels).map(({ name }) => name),
+  }));
 }
 
 const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
 /** An entity's rule in the configuration, by id before login. Undefined: it may not use Paddock. */
-export function entityRule(document: PoolsDocument, entity: NamedEntity): PoolsDocument['entities'][string] | undefined {
-  return ruleAmong(new Map(Object.entries(document.entities).map(([key, given]) => [key.toLowerCase(), given])), entity);
+export function entityRule(
+  document: PoolsDocument,
+  entity: NamedEntity,
+): PoolsDocument['entities'][string] | undefined {
+  return ruleAmong(
+    new Map(Object.entries(document.entities).map(([key, given]) => [key.toLowerCase(), given])),
+    entity,
+  );
 }
 
 /**

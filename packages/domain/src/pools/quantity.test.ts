@@ -31,15 +31,29 @@ describe('a quantity', () => {
     expect(readQuantity(written)).toBe(amount);
   });
 
-  test.each(['', '16GB', '16gb', '2 cores', '-1', -1, '1Mib', '1K', '1mi', '1 Gi', 'Gi', '1.2.3', Number.NaN, true, null, [1]])(
-    '%j is none',
-    (written) => {
-      expect(quantity.safeParse(written).error?.issues).toEqual([
-        expect.objectContaining({ message: expect.stringContaining('must be a quantity') }),
-      ]);
-      expect(readQuantity(written)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    '16GB',
+    '16gb',
+    '2 cores',
+    '-1',
+    -1,
+    '1Mib',
+    '1K',
+    '1mi',
+    '1 Gi',
+    'Gi',
+    '1.2.3',
+    Number.NaN,
+    true,
+    null,
+    [1],
+  ])('%j is none', (written) => {
+    expect(quantity.safeParse(written).error?.issues).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('must be a quantity') }),
+    ]);
+    expect(readQuantity(written)).toBeUndefined();
+  });
 
   test('thousandths are the number that is written with a point', () => {
     fc.assert(

@@ -9,9 +9,22 @@ const WANTED =
  * An amount in Kubernetes' form. Without a unit YAML reads a number, which the API server takes,
  * too.
  */
-export const quantity = z.union([z.number().min(0, WANTED), z.string().regex(QUANTITY, WANTED)], WANTED);
+export const quantity = z.union(
+  [z.number().min(0, WANTED), z.string().regex(QUANTITY, WANTED)],
+  WANTED,
+);
 
-const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const DECIMAL: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+};
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /**

@@ -11,13 +11,26 @@ interface UnnamedUsers {
 }
 
 /** The users who can run jobs in a pool although nobody named them. */
-export function unnamedUsers(entities: Readonly<Record<string, unknown>>, pool: Pool): UnnamedUsers[] {
+export function unnamedUsers(
+  entities: Readonly<Record<string, unknown>>,
+  pool: Pool,
+): UnnamedUsers[] {
   return [
     ...(Object.hasOwn(entities, '*') && !namesEntities(pool)
-      ? [{ whom: "whoever installs the App, whom '*' in entities admits", remedy: 'name entities, without a *, in entities of the pool' }]
+      ? [
+          {
+            whom: "whoever installs the App, whom '*' in entities admits",
+            remedy: 'name entities, without a *, in entities of the pool',
+          },
+        ]
       : []),
     ...(pool.publicRepositories
-      ? [{ whom: 'public repositories, where anybody proposes what runs', remedy: 'leave publicRepositories out' }]
+      ? [
+          {
+            whom: 'public repositories, where anybody proposes what runs',
+            remedy: 'leave publicRepositories out',
+          },
+        ]
       : []),
   ];
 }
@@ -25,7 +38,12 @@ export function unnamedUsers(entities: Readonly<Record<string, unknown>>, pool: 
 /** Every repository of an organisation may use its default group, which we do not control. */
 const ofDefaultGroup = ({ registration, runnerGroup }: Pool): UnnamedUsers[] =>
   registration === 'organization' && runnerGroup.toLowerCase() === 'default'
-    ? [{ whom: 'all that may use the runner group Default', remedy: 'name a runnerGroup of its own, or write registration: repository' }]
+    ? [
+        {
+          whom: 'all that may use the runner group Default',
+          remedy: 'name a runnerGroup of its own, or write registration: repository',
+        },
+      ]
     : [];
 
 /**
@@ -46,6 +64,7 @@ export function refuseUntrusted(content: unknown, context: z.RefinementCtx): voi
   const { pools, entities } = validPartsOf(content);
   for (const [index, pool] of pools.entries()) {
     const messages = pool === undefined ? [] : untrustedUses(entities, pool);
-    for (const message of messages) context.addIssue({ code: 'custom', path: ['pools', index, 'allowUntrusted'], message });
+    for (const message of messages)
+      context.addIssue({ code: 'custom', path: ['pools', index, 'allowUntrusted'], message });
   }
 }

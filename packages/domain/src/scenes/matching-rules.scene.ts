@@ -15,7 +15,9 @@ const LINUX: PoolRule = {
  * The rules for the entity acme and the pool `linux`, without any cap; `given` says what is
  * different.
  */
-export const rulesWith = (given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {}): MatchingRules => ({
+export const rulesWith = (
+  given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {},
+): MatchingRules => ({
   pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
   entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
   pins: new Map(),

@@ -23,7 +23,10 @@ export const storedRules = (given: Partial<StoredRules> = {}): StoredRules => ({
 });
 
 /** The pool `linux` with what is different. */
-export const linux = (given: Partial<typeof LINUX> | { cap: number } | { trials: 0 | 1 }) => ({ ...LINUX, ...given });
+export const linux = (given: Partial<typeof LINUX> | { cap: number } | { trials: 0 | 1 }) => ({
+  ...LINUX,
+  ...given,
+});
 
 export const breaker = (given: Partial<StoredBreaker> = {}): StoredBreaker => ({
   type: 'pool',
@@ -36,14 +39,23 @@ export const breaker = (given: Partial<StoredBreaker> = {}): StoredBreaker => ({
   ...given,
 });
 
-export const snapshotOf = (given: Partial<Snapshot>): Snapshot => ({ ...EMPTY_SNAPSHOT, rules: storedRules(), ...given });
+export const snapshotOf = (given: Partial<Snapshot>): Snapshot => ({
+  ...EMPTY_SNAPSHOT,
+  rules: storedRules(),
+  ...given,
+});
 
 /** The entity that a key belongs to: 10 to 19 are those of entity 1. */
 const entityOf = (demandKey: number) => {
   const entityId = Math.floor(demandKey / 10);
   return { entityId, login: `account-${entityId}`, installationId: 100 + entityId };
 };
-const placeOf = (demandKey: number) => ({ demandKey, ...entityOf(demandKey), scopeRepoId: 0, pool: 'linux' });
+const placeOf = (demandKey: number) => ({
+  demandKey,
+  ...entityOf(demandKey),
+  scopeRepoId: 0,
+  pool: 'linux',
+});
 
 /** Two jobs of the key wait, and nothing is on its way. */
 export const demandOf = (demandKey: number, given: Partial<Demand> = {}): Demand => ({
@@ -58,7 +70,11 @@ export const demandOf = (demandKey: number, given: Partial<Demand> = {}): Demand
   ...given,
 });
 
-export const reservationOf = (podName: string, demandKey: number, given: Partial<Reservation> = {}): Reservation => ({
+export const reservationOf = (
+  podName: string,
+  demandKey: number,
+  given: Partial<Reservation> = {},
+): Reservation => ({
   podName,
   ...placeOf(demandKey),
   stopping: false,

@@ -1,4 +1,9 @@
-import { nextStopStep, type StopEvidence, type StoppingWorker, type StopStep } from '../workers/stop-steps.ts';
+import {
+  nextStopStep,
+  type StopEvidence,
+  type StoppingWorker,
+  type StopStep,
+} from '../workers/stop-steps.ts';
 
 const RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 45_000 };
 
@@ -21,7 +26,8 @@ export const WORKER: StoppingWorker = {
 export const DEREGISTERED = { deregistration: 'done', deregisteredForMs: 30_000 } as const;
 
 export type Given = Omit<StopEvidence, 'worker'> & { readonly worker?: Partial<StoppingWorker> };
-export const decide = ({ worker, ...seen }: Given): StopStep => nextStopStep({ ...seen, worker: { ...WORKER, ...worker } }, RULES);
+export const decide = ({ worker, ...seen }: Given): StopStep =>
+  nextStopStep({ ...seen, worker: { ...WORKER, ...worker } }, RULES);
 
 /** What the step is, without its sentence. */
 export const brief = (step: StopStep) => {

@@ -8,13 +8,22 @@ const worker = { type: 'worker', id: 'pod-1', name: 'pod-1' };
 
 // Rows of the queue hold these words: another version of a service has to understand them.
 test.each([
-  [provisionTask({ podName: 'pod-1', deliveryGuid: null }), { kind: 'provision-worker', subject: worker }],
-  [provisionTask({ podName: 'pod-1', deliveryGuid: 'g' }), { kind: 'provision-worker', subject: worker, deliveryGuid: 'g' }],
+  [
+    provisionTask({ podName: 'pod-1', deliveryGuid: null }),
+    { kind: 'provision-worker', subject: worker },
+  ],
+  [
+    provisionTask({ podName: 'pod-1', deliveryGuid: 'g' }),
+    { kind: 'provision-worker', subject: worker, deliveryGuid: 'g' },
+  ],
   [diagnoseTask('pod-1'), { kind: 'diagnose-pod', subject: worker }],
   [removeSecretTask('pod-1'), { kind: 'remove-secret', subject: worker }],
   [stopTask('pod-1'), { kind: 'stop-worker', subject: worker }],
   [lookUpAccessTask(7), { kind: 'look-up-access', subject: { type: 'key', id: '7', name: '7' } }],
-  [lookUpJobsTask, { kind: 'look-up-jobs', subject: { type: 'schedule', id: 'look-up-jobs' }, maxAttempts: 3 }],
+  [
+    lookUpJobsTask,
+    { kind: 'look-up-jobs', subject: { type: 'schedule', id: 'look-up-jobs' }, maxAttempts: 3 },
+  ],
 ])('the queue keeps %j', (task, kept) => {
   expect(task).toEqual(kept);
 });

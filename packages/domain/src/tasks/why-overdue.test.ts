@@ -12,7 +12,10 @@ const NOTHING: PassesSinceSuccess = {
 
 test.each<[Partial<PassesSinceSuccess>, string]>([
   [{ pausedBy: 'mona', retryMessage: '502' }, 'it was paused by mona'],
-  [{ retryMessage: '502', failureMessage: 'older', runningSeconds: 3 }, 'its last pass failed: 502'],
+  [
+    { retryMessage: '502', failureMessage: 'older', runningSeconds: 3 },
+    'its last pass failed: 502',
+  ],
   [
     { failureMessage: 'canceling statement due to statement timeout' },
     'its last pass failed: canceling statement due to statement timeout',

@@ -20,13 +20,15 @@ export const isOverdue = (secondsSinceSuccess: number, everySeconds: number): bo
 
 /** Why a sweep has not succeeded, as a sentence. The current cause comes before earlier ones. */
 export function whyOverdue(passes: PassesSinceSuccess, everySeconds: number): string {
-  const { secondsSinceTick, pausedBy, runningSeconds, dueSeconds, retryMessage, failureMessage } = passes;
+  const { secondsSinceTick, pausedBy, runningSeconds, dueSeconds, retryMessage, failureMessage } =
+    passes;
   const said = retryMessage ?? failureMessage;
   if (pausedBy !== null) return `it was paused by ${pausedBy}`;
   if (said !== null) return `its last pass failed: ${said}`;
   if (runningSeconds !== null) return `a pass has been running for ${Math.round(runningSeconds)} s`;
   if (dueSeconds !== null && dueSeconds > everySeconds)
     return `its task is due, and no executor has taken it for ${Math.round(dueSeconds)} s`;
-  if (secondsSinceTick > CADENCES * everySeconds) return `no replica has taken a tick of it for ${Math.round(secondsSinceTick)} s`;
+  if (secondsSinceTick > CADENCES * everySeconds)
+    return `no replica has taken a tick of it for ${Math.round(secondsSinceTick)} s`;
   return 'its passes end without a result';
 }

@@ -4,7 +4,10 @@
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const [patterns, texts] = [pattern.toLowerCase().split('/'), text.toLowerCase().split('/')];
-  return patterns.length === texts.length && patterns.every((part, index) => matchesPart(part, texts[index] ?? ''));
+  return (
+    patterns.length === texts.length &&
+    patterns.every((part, index) => matchesPart(part, texts[index] ?? ''))
+  );
 }
 
 /**
@@ -15,7 +18,8 @@ function matchesPart(pattern: string, text: string): boolean {
   const pieces = pattern.split('*');
   const [first = '', last = ''] = [pieces[0], pieces.at(-1)];
   if (pieces.length === 1) return pattern === text;
-  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
+    return false;
   const end = text.length - last.length;
   let from = first.length;
   for (const piece of pieces.slice(1, -1)) {

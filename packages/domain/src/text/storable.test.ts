@@ -4,7 +4,9 @@ import { jsonText, repairJsonText, storable } from './storable.ts';
 
 describe('storable', () => {
   test('replaces NUL and lone surrogates, and nothing else (B9)', () => {
-    expect(storable('a\0b\uD800c \uDE00 😀\n\u001b[0m')).toBe('a\uFFFDb\uFFFDc \uFFFD 😀\n\u001b[0m');
+    expect(storable('a\0b\uD800c \uDE00 😀\n\u001b[0m')).toBe(
+      'a\uFFFDb\uFFFDc \uFFFD 😀\n\u001b[0m',
+    );
   });
 });
 
@@ -20,9 +22,15 @@ describe('repairJsonText', () => {
     expect(repairJsonText('{"a":1}')).toEqual({ text: '{"a":1}', isRepaired: false });
   });
 
-  test.each(['dfff', 'd800', 'DFFF', 'D800', '0000'])('half a pair at the edge, %s, cannot be stored', (code) => {
-    expect(repairJsonText(`"\\u${code}"`)).toEqual({ text: String.raw`"\ufffd"`, isRepaired: true });
-  });
+  test.each(['dfff', 'd800', 'DFFF', 'D800', '0000'])(
+    'half a pair at the edge, %s, cannot be stored',
+    (code) => {
+      expect(repairJsonText(`"\\u${code}"`)).toEqual({
+        text: String.raw`"\ufffd"`,
+        isRepaired: true,
+      });
+    },
+  );
 
   test.each(['d7ff', 'e000', '0001'])('%s can be stored', (code) => {
     expect(repairJsonText(`"\\u${code}"`)).toEqual({ text: `"\\u${code}"`, isRepaired: false });
@@ -31,21 +39,31 @@ describe('repairJsonText', () => {
   test('leaves pairs, escaped backslashes and big numbers as they are', () => {
     const text = String.raw`{"pair":"\ud83d\uDE00","path":"C:\\u0000 \\\\ud800","number":12345678901234567890.10}`;
     expect(repairJsonText(text)).toEqual({ text, isRepaired: false });
-    expect(repairJsonText(String.raw`["\\u0000\u0000"]`)).toEqual({ text: String.raw`["\\u0000\ufffd"]`, isRepaired: true });
+    expect(repairJsonText(String.raw`["\\u0000\u0000"]`)).toEqual({
+      text: String.raw`["\\u0000\ufffd"]`,
+      isRepaired: true,
+    });
   });
 
   test('what JavaScript decodes from it is what it decoded before, with the bad characters replaced', () => {
     const anyText = fc
-      .array(fc.oneof(fc.constantFrom('\0', '\ud83d', '\ude00', '\\', 'u0000', '"'), fc.string({ unit: anyCharacter })))
+      .array(
+        fc.oneof(
+          fc.constantFrom('\0', '\ud83d', '\ude00', '\\', 'u0000', '"'),
+          fc.string({ unit: anyCharacter }),
+        ),
+      )
       .map((parts) => parts.join(''));
     fc.assert(
       fc.property(anyText, (value) => {
         // Escapes every unit, so that pairs, too, appear as two escapes.
-        const escaped = Array.from({ length: value.length }, (_, index) => value.charCodeAt(index)).map(
-          (unit) => `\\u${unit.toString(16).padStart(4, '0')}`,
-        );
+        const escaped = Array.from({ length: value.length }, (_, index) =>
+          value.charCodeAt(index),
+        ).map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`);
         for (const json of [JSON.stringify(value), `"${escaped.join('')}"`]) {
-          expect(JSON.parse(repairJsonText(json).text)).toBe(value.toWellFormed().replaceAll('\0', '\ufffd'));
+          expect(JSON.parse(repairJsonText(json).text)).toBe(
+            value.toWellFormed().replaceAll('\0', '\ufffd'),
+          );
         }
       }),
     );
@@ -65,11 +83,15 @@ describe('jsonText', () => {
   });
 
   test('replaces what JSONB cannot hold, in keys too', () => {
-    expect(JSON.parse(jsonText({ 'a\0': ['\uD800', { b: 'x\0' }] }))).toEqual({ 'a\uFFFD': ['\uFFFD', { b: 'x\uFFFD' }] });
+    expect(JSON.parse(jsonText({ 'a\0': ['\uD800', { b: 'x\0' }] }))).toEqual({
+      'a\uFFFD': ['\uFFFD', { b: 'x\uFFFD' }],
+    });
   });
 
   test('changes every string and key', () => {
-    expect(jsonText({ me: ['me', 1, null] }, (text) => text.replaceAll('me', '*'))).toBe('{"*":["*",1,null]}');
+    expect(jsonText({ me: ['me', 1, null] }, (text) => text.replaceAll('me', '*'))).toBe(
+      '{"*":["*",1,null]}',
+    );
   });
 
   test('is null for what is no value in JSON, and refuses what has no text', () => {

@@ -8,7 +8,8 @@ const SUSPECT = /\\u(?:0000|[dD][89a-fA-F])/;
 
 // Also matches other escapes, so that `\\u0000`, a backslash and plain text, is not taken for a
 // NUL.
-const ESCAPES = /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([0-9a-fA-F]{4})|\\[^u]/g;
+const ESCAPES =
+  /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u([0-9a-fA-F]{4})|\\[^u]/g;
 
 /**
  * The same for JSON text, before it is parsed. Valid JSON stays valid. The rest of the text stays

@@ -9,15 +9,18 @@ const PROBLEMS = [
     advice: 'set the time of the node, and see that no certificate on the way has expired',
   },
   {
-    signs: /proxy tunnel request|Proxy Authentication Required|\bstatus ?code:? ?'?407\b|schemes are allowed for proxies/i,
+    signs:
+      /proxy tunnel request|Proxy Authentication Required|\bstatus ?code:? ?'?407\b|schemes are allowed for proxies/i,
     says: 'a proxy that refuses it',
-    advice: 'check the address and the login in HTTP_PROXY and HTTPS_PROXY of the pool’s template, and what the proxy lets through',
+    advice:
+      'check the address and the login in HTTP_PROXY and HTTPS_PROXY of the pool’s template, and what the proxy lets through',
   },
   {
     signs:
       /SSL connection could not be established|remote certificate (?:is|was) (?:invalid|rejected)|certificate chain: |RemoteCertificate(?:NameMismatch|ChainErrors)|self[- ]signed certificate|unable to get (?:local )?issuer certificate/i,
     says: 'a certificate that it does not trust',
-    advice: 'put the CA of the server, or of the proxy that opens TLS, into the image or the pool’s template',
+    advice:
+      'put the CA of the server, or of the proxy that opens TLS, into the image or the pool’s template',
   },
   {
     signs:
@@ -34,15 +37,18 @@ const PROBLEMS = [
     signs:
       /registration has been deleted|Registration [\w-]+ was not found|response code: NotFound|indicate success: 404|Runner not found/i,
     says: 'a registration that GitHub does not know',
-    advice: 'see whether something else removes runners, and that the runner asks the GitHub where Paddock registers it',
+    advice:
+      'see whether something else removes runners, and that the runner asks the GitHub where Paddock registers it',
   },
   {
-    signs: /response code: (?:Forbidden|Unauthorized)|indicate success: 40[13]|AccessDeniedException|VssUnauthorizedException/i,
+    signs:
+      /response code: (?:Forbidden|Unauthorized)|indicate success: 40[13]|AccessDeniedException|VssUnauthorizedException/i,
     says: 'a GitHub that refuses it',
     advice: 'see what GitHub or a proxy on the way says, such as an allow list of addresses',
   },
   {
-    signs: /session for this runner already exists|Session Conflict error|connect error: (?:Error: )?Conflict/i,
+    signs:
+      /session for this runner already exists|Session Conflict error|connect error: (?:Error: )?Conflict/i,
     says: 'another runner with its registration',
     advice: 'see that the image starts the runner once only',
   },
@@ -58,7 +64,8 @@ const PROBLEMS = [
     advice: 'build the image on GitHub’s own, or run installdependencies.sh in it',
   },
   {
-    signs: /(?:run(?:-helper)?|entrypoint)\.sh(?:["']|: |\b).*(?:not found|no such file)|Runner\.Listener.*(?:not found|no such file)/i,
+    signs:
+      /(?:run(?:-helper)?|entrypoint)\.sh(?:["']|: |\b).*(?:not found|no such file)|Runner\.Listener.*(?:not found|no such file)/i,
     says: 'an image without the runner where it is started',
     advice: 'use an image with the runner in it, and look at `command` in the pool’s template',
   },
@@ -82,7 +89,8 @@ const PROBLEMS = [
     signs:
       /Connection refused|Connection timed out|Connection reset|No route to host|Network (?:is )?unreachable|HttpClient\.Timeout|response ended prematurely|\bE(?:CONNREFUSED|TIMEDOUT|HOSTUNREACH)\b|Runner connect error/i,
     says: 'a connection that does not come about',
-    advice: 'check what the pods may reach: a NetworkPolicy, a firewall, or a proxy that the pool’s template does not name',
+    advice:
+      'check what the pods may reach: a NetworkPolicy, a firewall, or a proxy that the pool’s template does not name',
   },
 ] as const;
 

@@ -4,8 +4,21 @@ import { type DoubtedPods, judgeAbsence, NO_DOUBT } from './judge-absence.ts';
 const names = (count: number) => Array.from({ length: count }, (_, index) => `pod-${index}`);
 const DOUBT_MS = 30_000;
 
-function judge({ known, there, doubted = NO_DOUBT, nowMs = 0 }: { known: number; there: number; doubted?: DoubtedPods; nowMs?: number }) {
-  const { gone, doubted: left } = judgeAbsence({ known: names(known), present: new Set(names(there)), doubted, nowMs }, DOUBT_MS);
+function judge({
+  known,
+  there,
+  doubted = NO_DOUBT,
+  nowMs = 0,
+}: {
+  known: number;
+  there: number;
+  doubted?: DoubtedPods;
+  nowMs?: number;
+}) {
+  const { gone, doubted: left } = judgeAbsence(
+    { known: names(known), present: new Set(names(there)), doubted, nowMs },
+    DOUBT_MS,
+  );
   return { gone: gone.length, doubted: left };
 }
 
@@ -26,7 +39,10 @@ describe('pods that a list lacks (C8, P1, P6)', () => {
     const first = judge({ known: 100, there: 0, nowMs: 1_000 });
     const soon = judge({ known: 100, there: 0, doubted: first.doubted, nowMs: 30_999 });
     expect([soon.gone, soon.doubted.size]).toEqual([0, 100]);
-    expect(judge({ known: 100, there: 0, doubted: soon.doubted, nowMs: 31_000 })).toEqual({ gone: 100, doubted: new Map() });
+    expect(judge({ known: 100, there: 0, doubted: soon.doubted, nowMs: 31_000 })).toEqual({
+      gone: 100,
+      doubted: new Map(),
+    });
   });
 
   test('are doubted each from when it was first missed', () => {
@@ -37,6 +53,9 @@ describe('pods that a list lacks (C8, P1, P6)', () => {
 
   test('are doubted no more after a list that has them', () => {
     const first = judge({ known: 100, there: 0, nowMs: 1_000 });
-    expect(judge({ known: 100, there: 99, doubted: first.doubted, nowMs: 2_000 })).toEqual({ gone: 1, doubted: NO_DOUBT });
+    expect(judge({ known: 100, there: 99, doubted: first.doubted, nowMs: 2_000 })).toEqual({
+      gone: 1,
+      doubted: NO_DOUBT,
+    });
   });
 });

@@ -18,11 +18,22 @@ const FEWEST = 10;
  * doubted first, and gone once a list `doubtMs` later lacks it too.
  */
 export function judgeAbsence(
-  { known, present, doubted, nowMs }: { known: readonly string[]; present: ReadonlySet<string>; doubted: DoubtedPods; nowMs: number },
+  {
+    known,
+    present,
+    doubted,
+    nowMs,
+  }: {
+    known: readonly string[];
+    present: ReadonlySet<string>;
+    doubted: DoubtedPods;
+    nowMs: number;
+  },
   doubtMs: number,
 ): { gone: readonly string[]; doubted: DoubtedPods } {
   const missing = known.filter((name) => !present.has(name));
-  if (missing.length < FEWEST || missing.length * 2 <= known.length) return { gone: missing, doubted: NO_DOUBT };
+  if (missing.length < FEWEST || missing.length * 2 <= known.length)
+    return { gone: missing, doubted: NO_DOUBT };
   const sinceOf = (name: string) => doubted.get(name) ?? nowMs;
   const gone = missing.filter((name) => nowMs - sinceOf(name) >= doubtMs);
   const left = missing.filter((name) => nowMs - sinceOf(name) < doubtMs);

@@ -22,8 +22,20 @@ export interface OverdueRunner {
  * Why to stop the worker; undefined: keep it. If a job has waited for less than the deadline,
  * GitHub may still give it to the worker.
  */
-export function judgeWorker(worker: OverdueRunner, { offlineMs }: { readonly offlineMs: number }): StopReason | undefined {
-  const { runner, hadJob, wasOnline, offlineForMs, isRegistrationDue, isIdleDue, idleDeadlineMs, waitingForMs } = worker;
+export function judgeWorker(
+  worker: OverdueRunner,
+  { offlineMs }: { readonly offlineMs: number },
+): StopReason | undefined {
+  const {
+    runner,
+    hadJob,
+    wasOnline,
+    offlineForMs,
+    isRegistrationDue,
+    isIdleDue,
+    idleDeadlineMs,
+    waitingForMs,
+  } = worker;
   if (hadJob) return runner === 'busy' ? undefined : 'over';
   switch (runner) {
     case 'busy':

@@ -20,6 +20,9 @@ test.each([
   [{ name: 'pdk-1', id: null }, 5, true],
   [{ name: 'pdk-1', id: 6 }, null, true],
   [{ name: null, id: 5 }, 5, false],
-])('the runner %j is that of the worker pdk-1 with the runner %j: %s (B7)', (runner, runnerId, expected) => {
-  expect(isRunnerOf({ podName: 'pdk-1', runnerId }, runner)).toBe(expected);
-});
+])(
+  'the runner %j is that of the worker pdk-1 with the runner %j: %s (B7)',
+  (runner, runnerId, expected) => {
+    expect(isRunnerOf({ podName: 'pdk-1', runnerId }, runner)).toBe(expected);
+  },
+);

@@ -6,7 +6,9 @@ import { WORKER_PREFIX } from './worker-name.ts';
  */
 export function readRunnerName(name: string): string {
   const trimmed = name.trim();
-  return trimmed.slice(0, WORKER_PREFIX.length).toLowerCase() === WORKER_PREFIX ? trimmed.toLowerCase() : trimmed;
+  return trimmed.slice(0, WORKER_PREFIX.length).toLowerCase() === WORKER_PREFIX
+    ? trimmed.toLowerCase()
+    : trimmed;
 }
 
 /** A runner in GitHub's answer. Its id may be missing. */
@@ -18,5 +20,8 @@ interface ReportedRunner {
 /**
  * Whether a runner belongs to a worker. Other runners may have the same name, so known ids decide.
  */
-export const isRunnerOf = (worker: { readonly podName: string; readonly runnerId: number | null }, { name, id }: ReportedRunner): boolean =>
+export const isRunnerOf = (
+  worker: { readonly podName: string; readonly runnerId: number | null },
+  { name, id }: ReportedRunner,
+): boolean =>
   name === worker.podName && (worker.runnerId === null || id === null || id === worker.runnerId);

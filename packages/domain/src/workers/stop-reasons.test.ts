@@ -1,5 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { DEADLINE_REASONS, describeStop, isStartFailure, JOBLESS_REASONS, STOP_REASONS, type StopReason } from './stop-reasons.ts';
+import {
+  DEADLINE_REASONS,
+  describeStop,
+  isStartFailure,
+  JOBLESS_REASONS,
+  STOP_REASONS,
+  type StopReason,
+} from './stop-reasons.ts';
 
 const REASONS = Object.keys(STOP_REASONS) as StopReason[];
 

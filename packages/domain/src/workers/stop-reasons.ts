@@ -8,7 +8,8 @@ export const STOP_REASONS = {
   container_config: 'The pod could not start: a container could not be made from its template.',
   not_registered: 'The pod ran, but GitHub never called its runner online.',
   idle: 'The runner was idle for long, and no job of its key waited.',
-  not_assigned: 'The runner was idle for long, although a job of its key waited: GitHub did not give it the job.',
+  not_assigned:
+    'The runner was idle for long, although a job of its key waited: GitHub did not give it the job.',
   offline: 'GitHub called the runner offline for long while its pod ran.',
   registration_gone: 'GitHub did not know the runner any more while its pod ran.',
   over: 'The worker had had its job, and its pod went on.',
@@ -21,15 +22,24 @@ export const STOP_REASONS = {
 export type StopReason = keyof typeof STOP_REASONS;
 
 /** Failures of a start that seldom pass by themselves. Rows and pod failures use the same words. */
-export const START_FAILURES = ['image_pull', 'container_config'] as const satisfies readonly StopReason[];
+export const START_FAILURES = [
+  'image_pull',
+  'container_config',
+] as const satisfies readonly StopReason[];
 
-export const isStartFailure = (reason: string | null): boolean => START_FAILURES.some((failure) => failure === reason);
+export const isStartFailure = (reason: string | null): boolean =>
+  START_FAILURES.some((failure) => failure === reason);
 
 /** GitHub no longer serves the runner's version. Also a class of a pool's failures. */
 export const OUTDATED_RUNNER = 'outdated_runner';
 
 /** Ends after which the next workers of the pool get more time. */
-export const DEADLINE_REASONS = ['pending_timeout', 'not_registered', 'idle', 'not_assigned'] as const satisfies readonly StopReason[];
+export const DEADLINE_REASONS = [
+  'pending_timeout',
+  'not_registered',
+  'idle',
+  'not_assigned',
+] as const satisfies readonly StopReason[];
 
 /**
  * Ends without a job although one waited. Before the next worker, a look-up checks the key's jobs.
@@ -45,6 +55,7 @@ export const JOBLESS_REASONS = [
 /** The sentence for a stored reason. A reason that this version does not know is quoted. */
 export function describeStop(reason: string | null): string {
   return (
-    Object.entries(STOP_REASONS).find(([known]) => known === reason)?.[1] ?? `The worker was stopped: ${reason ?? 'no reason is known'}.`
+    Object.entries(STOP_REASONS).find(([known]) => known === reason)?.[1] ??
+    `The worker was stopped: ${reason ?? 'no reason is known'}.`
   );
 }

@@ -82,15 +82,22 @@ export type StopStep =
   | { readonly act: 'keep'; readonly assigned: boolean; readonly why: string }
   | { readonly act: 'bind' | 'deregister' | 'delete_pod' | 'end' }
   /** `heldUp`: the cause may not pass by itself, so the row shows it. */
-  | { readonly act: 'wait'; readonly forMs: number; readonly why: string; readonly heldUp: boolean };
+  | {
+      readonly act: 'wait';
+      readonly forMs: number;
+      readonly why: string;
+      readonly heldUp: boolean;
+    };
 
 /**
- * Ends a worker step by step. All proofs that no job runs come before the deregistration. The last two
- * are repeated before the pod is deleted:
+ * Ends a worker step by step. All proofs that no job runs come before the deregistration. The last
+ * two are repeated before the pod is deleted:
  *
- *   no job bound ─► idle, twice ─► no job found on it ─► its log shows none ─► deregister ─► wait ─► job, log again ─► delete the pod
+ * no job bound ─► idle, twice ─► no job found on it ─► its log shows none
+ *   ─► deregister ─► wait ─► job, log again ─► delete the pod
  *
- * Without a pod, the row ends once GitHub does not know the runner, or has called it offline for long.
+ * Without a pod, the row ends once GitHub does not know the runner, or has called it offline for
+ * long.
  */
 export function nextStopStep(evidence: StopEvidence, rules: StopRules): StopStep {
   const { worker, pod } = evidence;
@@ -101,7 +108,12 @@ export function nextStopStep(evidence: StopEvidence, rules: StopRules): StopStep
     case undefined:
       return { look: 'pod' };
     case 'ended':
-      return { act: 'wait', forMs: rules.retryMs, why: 'its pod has ended; whoever follows pods ends the row', heldUp: false };
+      return {
+        act: 'wait',
+        forMs: rules.retryMs,
+        why: 'its pod has ended; whoever follows pods ends the row',
+        heldUp: false,
+      };
     case 'terminating':
       return heldUp(rules, 'its pod is being deleted');
     case 'absent':
@@ -122,12 +134,18 @@ function withoutPod(evidence: StopEvidence, rules: StopRules): StopStep {
   if (runner === 'unknown') return { act: 'end' };
   // Its pod was never seen, so it may be made at this moment. Deregister first: then it gets no
   // job.
-  if (!worker.hadPod && !worker.isAssigned && !worker.hadJob) return provenIdle(evidence, rules) ?? { act: 'deregister' };
+  if (!worker.hadPod && !worker.isAssigned && !worker.hadJob)
+    return provenIdle(evidence, rules) ?? { act: 'deregister' };
   if (worker.offlineForMs !== null) {
     const left = rules.offlineMs - worker.offlineForMs;
     return left <= 0
       ? { act: 'end' }
-      : { act: 'wait', forMs: left, why: 'its pod is gone, and GitHub calls the runner offline', heldUp: false };
+      : {
+          act: 'wait',
+          forMs: left,
+          why: 'its pod is gone, and GitHub calls the runner offline',
+          heldUp: false,
+        };
   }
   return heldUp(rules, `its pod is gone, but GitHub calls the runner ${runner}`);
 }
@@ -145,38 +163,57 @@ export function hasOutlived({ worker, pod }: StopEvidence): boolean {
   return pod === 'absent' && worker.podlessForMs !== null && worker.podlessForMs >= LONGEST_LIFE_MS;
 }
 
-function withPod(evidence: StopEvidence, pod: 'unstarted' | 'working' | 'over', rules: StopRules): StopStep {
+function withPod(
+  evidence: StopEvidence,
+  pod: 'unstarted' | 'working' | 'over',
+  rules: StopRules,
+): StopStep {
   const { worker } = evidence;
   if (worker.isAssigned) return { act: 'keep', assigned: true, why: 'a job runs on it' };
   if (worker.deregistration === 'none') {
-    if (worker.reason === 'pod_gone') return { act: 'keep', assigned: false, why: 'its pod is there' };
-    if (pod === 'working' && hadNotStarted(worker.reason)) return { act: 'keep', assigned: false, why: 'its pod has started' };
+    if (worker.reason === 'pod_gone')
+      return { act: 'keep', assigned: false, why: 'its pod is there' };
+    if (pod === 'working' && hadNotStarted(worker.reason))
+      return { act: 'keep', assigned: false, why: 'its pod has started' };
   }
   const idle = worker.deregistration === 'done' ? undefined : provenIdle(evidence, rules);
   if (idle !== undefined) return idle;
   if (evidence.job === undefined) return { look: 'job' };
   if (evidence.job === 'found') return { act: 'bind' };
-  if (evidence.job === 'too_many') return heldUp(rules, 'more runs wait for its like than can be looked through');
+  if (evidence.job === 'too_many')
+    return heldUp(rules, 'more runs wait for its like than can be looked through');
   const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;
   if (silent !== undefined) return silent;
   if (worker.deregisteredForMs === null) return { act: 'deregister' };
   const left = rules.lastLookMs - worker.deregisteredForMs;
-  return left > 0 ? { act: 'wait', forMs: left, why: 'the last look at its log comes later', heldUp: false } : { act: 'delete_pod' };
+  return left > 0
+    ? { act: 'wait', forMs: left, why: 'the last look at its log comes later', heldUp: false }
+    : { act: 'delete_pod' };
 }
 
-const hadNotStarted = (reason: string | null): boolean => reason === 'pending_timeout' || isStartFailure(reason);
+const hadNotStarted = (reason: string | null): boolean =>
+  reason === 'pending_timeout' || isStartFailure(reason);
 
 /**
  * Undefined once two readings of GitHub, some time apart, prove it idle, or GitHub does not know
  * it.
  */
-function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules): StopStep | undefined {
+function provenIdle(
+  { worker, runner }: StopEvidence,
+  { idleApartMs }: StopRules,
+): StopStep | undefined {
   if (runner === undefined) return { look: 'runner' };
-  if (runner === 'busy') return { act: 'keep', assigned: true, why: 'GitHub calls its runner busy' };
+  if (runner === 'busy')
+    return { act: 'keep', assigned: true, why: 'GitHub calls its runner busy' };
   if (runner === 'unknown') return undefined;
   const left = idleApartMs - (worker.idleForMs ?? 0);
   return left > 0
-    ? { act: 'wait', forMs: left, why: 'GitHub is asked a second time whether its runner is idle', heldUp: false }
+    ? {
+        act: 'wait',
+        forMs: left,
+        why: 'GitHub is asked a second time whether its runner is idle',
+        heldUp: false,
+      }
     : undefined;
 }
 
@@ -185,15 +222,24 @@ function provenIdle({ worker, runner }: StopEvidence, { idleApartMs }: StopRules
  * that was online or had a job has started. One that GitHub does not know may have ended after its
  * job. One that was deregistered may have taken a job right before.
  */
-function needsLog(pod: 'unstarted' | 'working' | 'over', { worker, runner }: StopEvidence): boolean {
+function needsLog(
+  pod: 'unstarted' | 'working' | 'over',
+  { worker, runner }: StopEvidence,
+): boolean {
   if (pod === 'working') return true;
-  return pod === 'unstarted' && (hasBegun(worker) || runner === 'unknown' || worker.deregistration === 'done');
+  return (
+    pod === 'unstarted' &&
+    (hasBegun(worker) || runner === 'unknown' || worker.deregistration === 'done')
+  );
 }
 
 const hasBegun = ({ wasOnline, hadJob }: StoppingWorker): boolean => wasOnline || hadJob;
 
 /** Undefined once the log shows that no job runs. */
-function provenByLog({ worker, pod, runner, log }: StopEvidence, rules: StopRules): StopStep | undefined {
+function provenByLog(
+  { worker, pod, runner, log }: StopEvidence,
+  rules: StopRules,
+): StopStep | undefined {
   const begun = hasBegun(worker);
   const neverBegan = pod === 'unstarted' && !begun;
   switch (log) {
@@ -201,19 +247,31 @@ function provenByLog({ worker, pod, runner, log }: StopEvidence, rules: StopRule
       return { look: 'log' };
     case 'job_begun':
       return worker.hadJob && runner === 'unknown'
-        ? heldUp(rules, 'GitHub does not know its runner any more, but its log does not show the end of its job')
+        ? heldUp(
+            rules,
+            'GitHub does not know its runner any more, but its log does not show the end of its job',
+          )
         : { act: 'keep', assigned: true, why: 'its log shows a job' };
     case 'job_over':
-      return worker.hadJob ? undefined : { act: 'keep', assigned: true, why: 'its log shows a job' };
+      return worker.hadJob
+        ? undefined
+        : { act: 'keep', assigned: true, why: 'its log shows a job' };
     case 'unreadable':
       return heldUp(rules, 'its log cannot be read, so it is not known whether a job runs');
     case 'silent':
       // A runner that was online wrote a line about it. If that line is gone, others may be, too.
-      if (neverBegan || (!begun && (runner === 'offline' || worker.deregistration === 'done'))) return undefined;
-      return heldUp(rules, 'its log does not show its beginning, so it is not known whether a job runs');
+      if (neverBegan || (!begun && (runner === 'offline' || worker.deregistration === 'done')))
+        return undefined;
+      return heldUp(
+        rules,
+        'its log does not show its beginning, so it is not known whether a job runs',
+      );
     case 'none':
       if (neverBegan) return undefined;
-      return heldUp(rules, 'it has run, but its node says that it has not: it is not known whether a job runs');
+      return heldUp(
+        rules,
+        'it has run, but its node says that it has not: it is not known whether a job runs',
+      );
     case 'listening':
       return undefined;
     default:
@@ -222,4 +280,9 @@ function provenByLog({ worker, pod, runner, log }: StopEvidence, rules: StopRule
 }
 
 /** Waits for a cause that may not pass by itself. */
-const heldUp = ({ retryMs }: StopRules, why: string): StopStep => ({ act: 'wait', forMs: retryMs, why, heldUp: true });
+const heldUp = ({ retryMs }: StopRules, why: string): StopStep => ({
+  act: 'wait',
+  forMs: retryMs,
+  why,
+  heldUp: true,
+});

@@ -19,9 +19,11 @@ test.each([
   expect(isWorkerName(name, 'abc123')).toBe(false);
 });
 
-test.each(['pdk-abc124-linux-0123456789ab', 'pdk-abc1234-linux-0123456789ab', 'build-box-1', 'pdk-abc123'])(
-  'the runner %s is of another instance than a worker (A8)',
-  (name) => {
-    expect(isOfSameInstance(name, 'pdk-abc123-linux-0123456789ab')).toBe(false);
-  },
-);
+test.each([
+  'pdk-abc124-linux-0123456789ab',
+  'pdk-abc1234-linux-0123456789ab',
+  'build-box-1',
+  'pdk-abc123',
+])('the runner %s is of another instance than a worker (A8)', (name) => {
+  expect(isOfSameInstance(name, 'pdk-abc123-linux-0123456789ab')).toBe(false);
+});

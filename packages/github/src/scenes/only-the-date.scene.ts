@@ -1,6 +1,9 @@
 import type { jest } from '@jest/globals';
 
-type FakeTimersConfig = Extract<Parameters<typeof jest.useFakeTimers>[0], { readonly doNotFake?: unknown }>;
+type FakeTimersConfig = Extract<
+  Parameters<typeof jest.useFakeTimers>[0],
+  { readonly doNotFake?: unknown }
+>;
 
 /** Only the date is moved: the calls in between are real. */
 export const EVERY_TIMER: FakeTimersConfig['doNotFake'] & object = [

@@ -9,7 +9,14 @@ export async function failureOf(call: Promise<unknown>): Promise<KubeFailure | u
 
 /** The parts of a pod's status and of an event that a kubelet and a scheduler would write. */
 export function containerStatus(state: object): object {
-  return { name: 'runner', image: 'example.test/runner:1', imageID: '', ready: false, restartCount: 0, state };
+  return {
+    name: 'runner',
+    image: 'example.test/runner:1',
+    imageID: '',
+    ready: false,
+    restartCount: 0,
+    state,
+  };
 }
 
 export function eventAbout(name: string, uid: string, message: string): object {
@@ -36,7 +43,11 @@ export const RUNNING = {
 };
 
 /** As a kubelet sets it. */
-export const setPodStatus = (cluster: Cluster, { namespace, name }: { namespace: string; name: string }, status: object) =>
+export const setPodStatus = (
+  cluster: Cluster,
+  { namespace, name }: { namespace: string; name: string },
+  status: object,
+) =>
   callJson(cluster, {
     method: 'PATCH',
     path: objectPath(namespace, 'pods', name, 'status'),

@@ -17,7 +17,11 @@ export const JIT_CONFIG = {
   name: 'ACTIONS_RUNNER_INPUT_JITCONFIG',
   valueFrom: { secretKeyRef: { name: worker.name, key: 'jitconfig' } },
 };
-export const DEPRECATION = { name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE', value: '1' };
+export const DEPRECATION = {
+  name: 'ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE',
+  value: '1',
+};
 
 export const withTemplate = (template: PodTemplate) => runnerPod({ ...worker, template });
-export const runnerOf = (pod: ReturnType<typeof runnerPod>) => pod.spec?.containers.find(({ name }) => name === 'runner');
+export const runnerOf = (pod: ReturnType<typeof runnerPod>) =>
+  pod.spec?.containers.find(({ name }) => name === 'runner');

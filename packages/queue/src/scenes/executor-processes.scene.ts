@@ -17,7 +17,10 @@ export interface ExecutorProcess {
   /** Lets the runs of the kind `hold` of this subject go on, those to come too. */
   open(subject: string): void;
   kill(signal: NodeJS.Signals): void;
-  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  readonly exited: Promise<{
+    readonly code: number | null;
+    readonly signal: NodeJS.Signals | null;
+  }>;
 }
 
 export type ExecutorProcessOptions = Pick<ExecutorProgramOptions, 'name'> &
@@ -45,8 +48,13 @@ const RULES: ExecutorRules = {
 
 const PROGRAM = bundledProgram('executors', join(import.meta.dirname, 'executor-program.scene.ts'));
 
-/** Starts executors of the kinds `count` and `hold` as processes, on a database that `prepareEffects` has seen. */
-export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url' | 'schema'>): ExecutorProcesses {
+/**
+ * Starts executors of the kinds `count` and `hold` as processes, on a database that
+ * `prepareEffects` has seen.
+ */
+export function executorProcesses(
+  place: () => Pick<ExecutorProgramOptions, 'url' | 'schema'>,
+): ExecutorProcesses {
   const children: { child: ChildProcess; exited: Promise<unknown> }[] = [];
   return {
     async start({ name, rules, ...more }) {
@@ -61,17 +69,27 @@ export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url
         rules: { ...RULES, ...rules },
       };
       // Not the test's own environment and flags: those are Jest's.
-      const child = fork(PROGRAM, [JSON.stringify(all)], { env: {}, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+      const child = fork(PROGRAM, [JSON.stringify(all)], {
+        env: {},
+        execArgv: [],
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      });
       const said: Said[] = [];
       child.on('message', (message) => said.push(message as Said));
       // "close" comes after "exit", when all that it has told has arrived.
       const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }));
       children.push({ child, exited });
       const heard: ExecutorProcess['heard'] = (what, subject) =>
-        said.filter((one) => one.what === what && (subject === undefined || one.subject === subject));
+        said.filter(
+          (one) => one.what === what && (subject === undefined || one.subject === subject),
+        );
       const process: ExecutorProcess = {
         heard,
-        waitFor: (what, subject) => waitFor(`${name} to tell "${what}" of ${subject ?? 'anything'}`, () => heard(what, subject)[0]),
+        waitFor: (what, subject) =>
+          waitFor(
+            `${name} to tell "${what}" of ${subject ?? 'anything'}`,
+            () => heard(what, subject)[0],
+          ),
         open: (subject) => void child.send(subject),
         kill: (signal) => void child.kill(signal),
         exited,
@@ -87,8 +105,8 @@ export function executorProcesses(place: () => Pick<ExecutorProgramOptions, 'url
 }
 
 /**
- * Waits until PostgreSQL has noticed the end of the processes that were killed. A claim that one of them had sent could otherwise take what the
- * next test enqueues.
+ * Waits until PostgreSQL has noticed the end of the processes that were killed. A claim that one of
+ * them had sent could otherwise take what the next test enqueues.
  */
 export const sessionsToEnd = (db: Kysely<Database>): Promise<true> =>
   waitFor('the sessions of the killed to end', async () => {
@@ -102,7 +120,9 @@ export const sessionsToEnd = (db: Kysely<Database>): Promise<true> =>
 
 /** Makes the table that the handlers of the processes write to. */
 export async function prepareEffects(db: Kysely<Database>): Promise<void> {
-  await sql`create table effects (task_id uuid not null, subject text not null, holder text not null, fence bigint not null)`.execute(db);
+  await sql`create table effects (task_id uuid not null, subject text not null, holder text not null, fence bigint not null)`.execute(
+    db,
+  );
 }
 
 export interface Effect {
@@ -112,6 +132,7 @@ export interface Effect {
 }
 
 export async function readEffects(db: Kysely<Database>): Promise<Effect[]> {
-  const { rows } = await sql<Effect>`select task_id, subject, holder from effects order by subject`.execute(db);
+  const { rows } =
+    await sql<Effect>`select task_id, subject, holder from effects order by subject`.execute(db);
   return rows;
 }

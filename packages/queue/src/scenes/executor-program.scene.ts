@@ -52,9 +52,13 @@ export interface Said {
   readonly detail?: string;
 }
 
-/** Executors in a process of their own, stopped by signals as a service is. Ends with its parent. */
+/**
+ * Executors in a process of their own, stopped by signals as a service is. Ends with its parent.
+ */
 await main(async () => {
-  const { name, url, schema, executors, slots, rules } = JSON.parse(process.argv[2] ?? '') as ExecutorProgramOptions;
+  const { name, url, schema, executors, slots, rules } = JSON.parse(
+    process.argv[2] ?? '',
+  ) as ExecutorProgramOptions;
   const connection = connectDatabase({ url, schema, poolSize: 8, applicationName: name });
   const { db } = connection;
   const opened = new Set<string>();
@@ -69,11 +73,16 @@ await main(async () => {
   const count =
     (holder: string): Handler =>
     async ({ id, subject, fence }) => {
-      await sql`insert into effects (task_id, subject, holder, fence) values (${id}, ${subject.id}, ${holder}, ${fence})`.execute(db);
+      await sql`insert into effects (task_id, subject, holder, fence) values (${id}, ${subject.id}, ${holder}, ${fence})`.execute(
+        db,
+      );
       return done({ by: holder });
     };
 
-  /** Runs until the parent opens the gate of its subject, and takes effect then, if it still has the task. */
+  /**
+   * Runs until the parent opens the gate of its subject, and takes effect then, if it still has the
+   * task.
+   */
   const hold =
     (holder: string): Handler =>
     async ({ id, subject, fence, attempt, crashes, payload }, signal) => {
@@ -85,7 +94,9 @@ await main(async () => {
       if (effect) {
         await sql`insert into effects (task_id, subject, holder, fence)
                   select id, subject_id, ${holder}, fence from tasks
-                  where id = ${id} and fence = ${fence} and locked_by = ${holderName(holder, rules.claimMs)}`.execute(db);
+                  where id = ${id} and fence = ${fence} and locked_by = ${holderName(holder, rules.claimMs)}`.execute(
+          db,
+        );
       }
       return done({ by: holder });
     };
@@ -98,12 +109,18 @@ await main(async () => {
       config: clientConfig({ url, schema, applicationName: `${holder}-own` }),
       schema,
       holder,
-      kinds: { count: { handler: count(holder), slots: slots.count }, hold: { handler: hold(holder), slots: slots.hold } },
+      kinds: {
+        count: { handler: count(holder), slots: slots.count },
+        hold: { handler: hold(holder), slots: slots.hold },
+      },
       events: eventsOf(holder),
     });
     return [holder, executor.run] as const;
   });
-  await run({ ...Object.fromEntries(services), announce }, { graceMs: 30_000, log: createLogger(name, 'error') });
+  await run(
+    { ...Object.fromEntries(services), announce },
+    { graceMs: 30_000, log: createLogger(name, 'error') },
+  );
   await connection.close();
   process.removeAllListeners('disconnect');
   process.disconnect?.();
@@ -121,7 +138,14 @@ function say(said: Said): void {
 
 function eventsOf(holder: string): ExecutorEvents {
   const tell = (what: Said['what'], { subject, attempt, crashes }: TaskIdentity, detail?: string) =>
-    say({ what, holder, subject: subject.id, attempt, crashes, ...(detail === undefined ? {} : { detail }) });
+    say({
+      what,
+      holder,
+      subject: subject.id,
+      attempt,
+      crashes,
+      ...(detail === undefined ? {} : { detail }),
+    });
   return {
     inFlight: () => undefined,
     processed: (task, outcome) => tell('processed', task, outcome),

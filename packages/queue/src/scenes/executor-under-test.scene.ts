@@ -10,7 +10,13 @@ import type { NewTask } from '../new-task.ts';
 
 /** What the events told, in order. */
 export interface Told {
-  readonly processed: { task: TaskIdentity; outcome: Processed; dueInMs?: number; message?: string; reason?: string }[];
+  readonly processed: {
+    task: TaskIdentity;
+    outcome: Processed;
+    dueInMs?: number;
+    message?: string;
+    reason?: string;
+  }[];
   readonly lost: TaskIdentity[];
   readonly released: { task: TaskIdentity; why: string }[];
   readonly takenOver: TaskIdentity[];
@@ -19,12 +25,20 @@ export interface Told {
 }
 
 function recordEvents(): { told: Told; events: ExecutorEvents } {
-  const told: Told = { processed: [], lost: [], released: [], takenOver: [], endedByCrashes: [], failed: [] };
+  const told: Told = {
+    processed: [],
+    lost: [],
+    released: [],
+    takenOver: [],
+    endedByCrashes: [],
+    failed: [],
+  };
   return {
     told,
     events: {
       inFlight: () => undefined,
-      processed: (task, outcome, details) => void told.processed.push({ task, outcome, ...details }),
+      processed: (task, outcome, details) =>
+        void told.processed.push({ task, outcome, ...details }),
       released: (task, why) => void told.released.push({ task, why }),
       lost: (task) => void told.lost.push(task),
       takenOver: (task) => void told.takenOver.push(task),
@@ -50,13 +64,24 @@ export interface Place {
 const HOUR_MS = 3_600_000;
 let started = 0;
 
-/** Starts an executor with long times, so that nothing happens by itself unless the test shortens one of them. */
-export function startExecutor(place: Place, kinds: Kinds, overrides: Partial<ExecutorOptions> = {}): RunningExecutor {
+/**
+ * Starts an executor with long times, so that nothing happens by itself unless the test shortens
+ * one of them.
+ */
+export function startExecutor(
+  place: Place,
+  kinds: Kinds,
+  overrides: Partial<ExecutorOptions> = {},
+): RunningExecutor {
   const { told, events } = recordEvents();
   const holder = `executor-${++started}`;
   const executor = createExecutor({
     connection: place,
-    config: clientConfig({ url: place.url, schema: place.schema, applicationName: `${holder}-own` }),
+    config: clientConfig({
+      url: place.url,
+      schema: place.schema,
+      applicationName: `${holder}-own`,
+    }),
     schema: place.schema,
     kinds,
     holder,
@@ -83,7 +108,9 @@ export function startExecutor(place: Place, kinds: Kinds, overrides: Partial<Exe
   };
 }
 
-/** Starts executors for the tests of a file; `stopAll`, after each test, stops those of that test. */
+/**
+ * Starts executors for the tests of a file; `stopAll`, after each test, stops those of that test.
+ */
 export function executorsOf() {
   let running: RunningExecutor[] = [];
   return {
@@ -99,7 +126,8 @@ export function executorsOf() {
   };
 }
 
-export const enqueueNow = (db: Kysely<Database>, ...tasks: NewTask[]) => db.transaction().execute((trx) => enqueue(trx, tasks));
+export const enqueueNow = (db: Kysely<Database>, ...tasks: NewTask[]) =>
+  db.transaction().execute((trx) => enqueue(trx, tasks));
 
 /** A task of a kind for a worker of the given name. */
 export const task = (kind: string, id: string, more: Partial<NewTask> = {}): NewTask => ({

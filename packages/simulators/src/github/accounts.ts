@@ -9,8 +9,12 @@ type NewAccount = {
   readonly hasRunnerGroups: boolean;
 };
 
-export function addAccount(world: World, { login, id, type, hasRunnerGroups }: NewAccount): Account {
-  if (world.accounts.has(login.toLowerCase())) throw new Refusal(422, `There is already an account named ${login}.`);
+export function addAccount(
+  world: World,
+  { login, id, type, hasRunnerGroups }: NewAccount,
+): Account {
+  if (world.accounts.has(login.toLowerCase()))
+    throw new Refusal(422, `There is already an account named ${login}.`);
   const account: Account = {
     id: id ?? nextId(world, 'account'),
     login,
@@ -48,7 +52,11 @@ type NewRepository = {
 };
 
 export function addRepository(world: World, { owner, id, ...given }: NewRepository): Repository {
-  const repository = { id: id ?? nextId(world, 'repository'), owner: findAccount(world, owner), ...given };
+  const repository = {
+    id: id ?? nextId(world, 'repository'),
+    owner: findAccount(world, owner),
+    ...given,
+  };
   world.repositories.set(repository.id, repository);
   return repository;
 }
@@ -89,10 +97,14 @@ type NewInstallation = {
 };
 
 /** Installs an App: on all repositories, or on those named (`owner/name`). */
-export function addInstallation(world: World, { appId, account, repositories, id }: NewInstallation): Installation {
+export function addInstallation(
+  world: World,
+  { appId, account, repositories, id }: NewInstallation,
+): Installation {
   if (!world.apps.has(appId)) throw new Refusal(422, `There is no App ${appId}.`);
   const owner = findAccount(world, account);
-  if (findInstallationOf(world, appId, owner) !== undefined) throw new Refusal(422, `App ${appId} is already installed on ${account}.`);
+  if (findInstallationOf(world, appId, owner) !== undefined)
+    throw new Refusal(422, `App ${appId} is already installed on ${account}.`);
   const installation: Installation = {
     id: id ?? nextId(world, 'installation'),
     appId,
@@ -110,7 +122,8 @@ export function addInstallation(world: World, { appId, account, repositories, id
 export function removeInstallation(world: World, id: number): Installation {
   const installation = findInstallation(world, id);
   world.installations.delete(id);
-  for (const [token, { installationId }] of world.tokens) if (installationId === id) world.tokens.delete(token);
+  for (const [token, { installationId }] of world.tokens)
+    if (installationId === id) world.tokens.delete(token);
   return installation;
 }
 
@@ -120,12 +133,21 @@ export function findInstallation(world: World, id: number): Installation {
   return installation;
 }
 
-export function findInstallationOf(world: World, appId: number, account: Account): Installation | undefined {
-  return [...world.installations.values()].find((candidate) => candidate.appId === appId && candidate.account === account);
+export function findInstallationOf(
+  world: World,
+  appId: number,
+  account: Account,
+): Installation | undefined {
+  return [...world.installations.values()].find(
+    (candidate) => candidate.appId === appId && candidate.account === account,
+  );
 }
 
 export function covers(installation: Installation, repository: Repository): boolean {
-  return installation.account === repository.owner && (installation.selection === 'all' || installation.repositoryIds.has(repository.id));
+  return (
+    installation.account === repository.owner &&
+    (installation.selection === 'all' || installation.repositoryIds.has(repository.id))
+  );
 }
 
 export function repositoriesOf(world: World, installation: Installation): Repository[] {

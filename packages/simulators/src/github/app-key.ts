@@ -1,6 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-/** A key pair of an App, in the form GitHub hands out: the App keeps the private half, GitHub the public one. */
+/**
+ * A key pair of an App, in the form GitHub hands out: the App keeps the private half, GitHub the
+ * public one.
+ */
 export interface AppKey {
   readonly privateKeyPem: string;
   readonly publicKeyPem: string;
@@ -18,7 +21,10 @@ export function createAppKey(): AppKey {
 
 let shared: AppKey | undefined;
 
-/** The same pair each time, for tests that care for no more than one App: that of the test run if it has made one, else this process' own. */
+/**
+ * The same pair each time, for tests that care for no more than one App: that of the test run if it
+ * has made one, else this process' own.
+ */
 export function sharedAppKey(): AppKey {
   const ofRun = process.env['PADDOCK_TEST_APP_KEY'];
   shared ??= ofRun === undefined ? createAppKey() : (JSON.parse(ofRun) as AppKey);

@@ -13,7 +13,8 @@ describe('who may call the simulated GitHub', () => {
   afterEach(() => world.github.stop());
 
   const statusOf = async (path: string, authorization?: string) =>
-    (await callApi(world, 'GET', path, authorization === undefined ? {} : { authorization })).status;
+    (await callApi(world, 'GET', path, authorization === undefined ? {} : { authorization }))
+      .status;
   const seconds = () => Math.floor(now / 1000);
 
   test('an App with a fresh token of its key', async () => {
@@ -30,7 +31,9 @@ describe('who may call the simulated GitHub', () => {
   });
 
   test('not with another key, nor without a token, nor with an installation’s', async () => {
-    expect(await statusOf('/app', await appAuthorization(world, {}, createAppKey().privateKeyPem))).toBe(401);
+    expect(
+      await statusOf('/app', await appAuthorization(world, {}, createAppKey().privateKeyPem)),
+    ).toBe(401);
     expect(await statusOf('/app')).toBe(401);
     expect(await statusOf('/app', 'Bearer nonsense')).toBe(401);
     expect(await statusOf('/app', await installationAuthorization(world))).toBe(401);
@@ -69,7 +72,10 @@ describe('who may call the simulated GitHub', () => {
     expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
     expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(403);
     now += 3_600_000 - 1;
-    const renewed = await installationAuthorization(world, caller.installationId, { iat: seconds(), exp: seconds() + 500 });
+    const renewed = await installationAuthorization(world, caller.installationId, {
+      iat: seconds(),
+      exp: seconds() + 500,
+    });
     now += 1;
     expect(await statusOf('/orgs/acme/actions/runners', renewed)).toBe(200);
   });

@@ -9,9 +9,13 @@ const TOKEN_LIFE_MS = 3_600_000;
 const JWT_LIFE_SECONDS = 600;
 
 /** The App that signed the request's JSON web token; 401 for anything else. */
-export async function authenticateApp(world: World, authorization: string | undefined): Promise<SimulatedApp> {
+export async function authenticateApp(
+  world: World,
+  authorization: string | undefined,
+): Promise<SimulatedApp> {
   const jwt = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
-  if (jwt === undefined || jwt.split('.').length !== 3) throw new Refusal(401, 'A JSON web token could not be decoded');
+  if (jwt === undefined || jwt.split('.').length !== 3)
+    throw new Refusal(401, 'A JSON web token could not be decoded');
   try {
     const app = world.apps.get(Number(decodeJwt(jwt).iss));
     if (app === undefined) throw new Refusal(401, 'Integration not found');
@@ -23,7 +27,10 @@ export async function authenticateApp(world: World, authorization: string | unde
     });
     const now = world.now() / 1000;
     if (payload.iat === undefined || payload.iat > now + 60) {
-      throw new Refusal(401, `'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued`);
+      throw new Refusal(
+        401,
+        `'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued`,
+      );
     }
     if (payload.exp === undefined || payload.exp > now + JWT_LIFE_SECONDS + 5) {
       throw new Refusal(401, `'Expiration time' claim ('exp') is too far in the future`);
@@ -36,7 +43,8 @@ export async function authenticateApp(world: World, authorization: string | unde
         `'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires`,
       );
     }
-    if (error instanceof errors.JOSEError) throw new Refusal(401, 'A JSON web token could not be decoded');
+    if (error instanceof errors.JOSEError)
+      throw new Refusal(401, 'A JSON web token could not be decoded');
     throw error;
   }
 }
@@ -45,21 +53,32 @@ export type IssuedToken = { readonly token: string; readonly expiresAt: string }
 
 /** A token of the stateless format, longer than the 40 characters it once had. */
 export function issueToken(world: World, installation: Installation): IssuedToken {
-  if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended');
-  const claims = Buffer.from(JSON.stringify({ installation_id: installation.id })).toString('base64url');
+  if (installation.suspendedAt !== null)
+    throw new Refusal(403, 'This installation has been suspended');
+  const claims = Buffer.from(JSON.stringify({ installation_id: installation.id })).toString(
+    'base64url',
+  );
   const token = `ghs_${installation.appId}_${Buffer.from('{"alg":"ES256"}').toString('base64url')}.${claims}.${randomText(240)}`;
   const expiresAt = world.now() + TOKEN_LIFE_MS;
   world.tokens.set(token, { installationId: installation.id, expiresAt });
   return { token, expiresAt: isoTime(expiresAt) };
 }
 
-/** The installation whose token the request carries; 401 when unknown or expired, 403 while suspended. */
-export function authenticateInstallation(world: World, authorization: string | undefined): Installation {
+/**
+ * The installation whose token the request carries; 401 when unknown or expired, 403 while
+ * suspended.
+ */
+export function authenticateInstallation(
+  world: World,
+  authorization: string | undefined,
+): Installation {
   const token = /^(?:token|bearer) (\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw new Refusal(401, 'Requires authentication');
   const known = world.tokens.get(token);
-  if (known === undefined || known.expiresAt <= world.now()) throw new Refusal(401, 'Bad credentials');
+  if (known === undefined || known.expiresAt <= world.now())
+    throw new Refusal(401, 'Bad credentials');
   const installation = findInstallation(world, known.installationId);
-  if (installation.suspendedAt !== null) throw new Refusal(403, 'This installation has been suspended');
+  if (installation.suspendedAt !== null)
+    throw new Refusal(403, 'This installation has been suspended');
   return installation;
 }

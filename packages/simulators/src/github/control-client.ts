@@ -1,6 +1,9 @@
 import type { GitHubControl } from './control.ts';
 
-/** Steers a simulated GitHub that runs in another process. Rejects with the simulator's own words when it refuses. */
+/**
+ * Steers a simulated GitHub that runs in another process. Rejects with the simulator's own words
+ * when it refuses.
+ */
 export function connectGitHubSimulator(url: string): GitHubControl {
   const call = async (name: string, args: readonly unknown[]): Promise<unknown> => {
     const response = await fetch(`${url}/_sim/${name}`, {
@@ -9,7 +12,10 @@ export function connectGitHubSimulator(url: string): GitHubControl {
       body: JSON.stringify({ args }),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`The simulated GitHub at ${url} refused ${name} with status ${response.status}: ${text}`);
+    if (!response.ok)
+      throw new Error(
+        `The simulated GitHub at ${url} refused ${name} with status ${response.status}: ${text}`,
+      );
     return text === '' ? undefined : JSON.parse(text);
   };
   const methods = CONTROL_NAMES.map((name) => [name, (...args: unknown[]) => call(name, args)]);

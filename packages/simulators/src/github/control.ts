@@ -18,20 +18,32 @@ export type GroupSetting = {
 };
 
 /**
- * How the simulated world is steered and asked, in process and over HTTP alike: every argument and every answer is plain JSON.
- * Repositories are named `owner/name`. What does not exist rejects.
+ * How the simulated world is steered and asked, in process and over HTTP alike: every argument and
+ * every answer is plain JSON. Repositories are named `owner/name`. What does not exist rejects.
  */
 export type GitHubControl = {
-  /** An organisation with a Default runner group; `runnerGroups: false` for a plan that has no others. */
+  /**
+   * An organisation with a Default runner group; `runnerGroups: false` for a plan that has no
+   * others.
+   */
   addOrganization(account: { login: string; id?: number; runnerGroups?: boolean }): Promise<Named>;
   /** Makes an organisation's runner group, or changes the one of that name. */
   setRunnerGroup(group: GroupSetting): Promise<void>;
   addUser(account: { login: string; id?: number }): Promise<Named>;
-  addRepository(repository: { owner: string; name: string; id?: number; private?: boolean; archived?: boolean }): Promise<Named>;
+  addRepository(repository: {
+    owner: string;
+    name: string;
+    id?: number;
+    private?: boolean;
+    archived?: boolean;
+  }): Promise<Named>;
   /** The old name goes on answering with a redirect. */
   renameRepository(repo: string, newName: string): Promise<Named>;
   renameAccount(login: string, newLogin: string): Promise<Named>;
-  /** Installs an App on all repositories, or on those named; `announce: false` sends no `installation` delivery. */
+  /**
+   * Installs an App on all repositories, or on those named; `announce: false` sends no
+   * `installation` delivery.
+   */
   install(installation: {
     appId: number;
     account: string;
@@ -39,8 +51,14 @@ export type GitHubControl = {
     id?: number;
     announce?: boolean;
   }): Promise<Named>;
-  /** Gives an installation these repositories and no others, or all there are; what it may not see, it hears nothing of. */
-  selectRepositories(installationId: number, repositories: readonly string[] | 'all'): Promise<void>;
+  /**
+   * Gives an installation these repositories and no others, or all there are; what it may not see,
+   * it hears nothing of.
+   */
+  selectRepositories(
+    installationId: number,
+    repositories: readonly string[] | 'all',
+  ): Promise<void>;
   /** The installation and its tokens go. */
   uninstall(installationId: number): Promise<void>;
   suspend(installationId: number): Promise<void>;
@@ -59,8 +77,9 @@ export type GitHubControl = {
 
   setDeliveryFaults(faults: DeliveryFaults): Promise<void>;
   /**
-   * `busyLies`: busy runners look idle, and deleting one succeeds (its job dies). `refusesVersions`: every runner that connects hears that
-   * its version has ended, as on 2026-08-06, whatever the API says. Absent: no.
+   * `busyLies`: busy runners look idle, and deleting one succeeds (its job dies).
+   * `refusesVersions`: every runner that connects hears that its version has ended, as on
+   * 2026-08-06, whatever the API says. Absent: no.
    */
   setRunnerFaults(faults: { busyLies?: boolean; refusesVersions?: boolean }): Promise<void>;
   /** When a version of the runner ends; null: no end is set. */
@@ -128,7 +147,10 @@ export type RegistrationTruth = {
   readonly registeredAt: string;
   readonly goneAt: string | null;
   readonly jobIds: readonly number[];
-  /** The runners that were idle when it was made, or on their way and came, sufficed for the queued jobs; and it has run none. */
+  /**
+   * The runners that were idle when it was made, or on their way and came, sufficed for the queued
+   * jobs; and it has run none.
+   */
   readonly inExcess: boolean;
 };
 
@@ -162,9 +184,15 @@ export type Report = {
   readonly excessWorkers: number;
   /** Calls per operation id of GitHub's description. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Calls among them whose answer was that nothing has changed (304): they cost nothing of any budget. */
+  /**
+   * Calls among them whose answer was that nothing has changed (304): they cost nothing of any
+   * budget.
+   */
   readonly unchangedAnswers: number;
-  /** Calls that were made although an answer had told their caller to wait (`Retry-After`, or an hourly budget that is used up). */
+  /**
+   * Calls that were made although an answer had told their caller to wait (`Retry-After`, or an
+   * hourly budget that is used up).
+   */
   readonly callsAgainstWait: number;
   /** The first of them, by operation and caller. */
   readonly firstAgainstWait: readonly string[];

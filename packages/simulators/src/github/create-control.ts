@@ -28,21 +28,26 @@ type DirectControl = {
   ) => Awaited<ReturnType<GitHubControl[Name]>> | ReturnType<GitHubControl[Name]>;
 };
 
-/** Promises throughout, so that whoever steers the world may do so from another process just as well. */
+/**
+ * Promises throughout, so that whoever steers the world may do so from another process just as
+ * well.
+ */
 export function createControl(world: World): GitHubControl {
-  const methods = Object.entries<(...args: never[]) => unknown>(directControl(world)).map(([name, method]) => [
-    name,
-    async (...args: never[]) => await method(...args),
-  ]);
+  const methods = Object.entries<(...args: never[]) => unknown>(directControl(world)).map(
+    ([name, method]) => [name, async (...args: never[]) => await method(...args)],
+  );
   return Object.fromEntries(methods) as GitHubControl;
 }
 
 function directControl(world: World): DirectControl {
   return {
     addOrganization: ({ login, id, runnerGroups = true }) =>
-      namedAccount(addAccount(world, { login, id, type: 'Organization', hasRunnerGroups: runnerGroups })),
+      namedAccount(
+        addAccount(world, { login, id, type: 'Organization', hasRunnerGroups: runnerGroups }),
+      ),
     setRunnerGroup: (group) => setRunnerGroup(world, group),
-    addUser: ({ login, id }) => namedAccount(addAccount(world, { login, id, type: 'User', hasRunnerGroups: false })),
+    addUser: ({ login, id }) =>
+      namedAccount(addAccount(world, { login, id, type: 'User', hasRunnerGroups: false })),
     addRepository: ({ owner, name, id, private: isPrivate = true, archived = false }) =>
       namedRepository(addRepository(world, { owner, name, id, private: isPrivate, archived })),
     renameRepository: (repo, newName) => namedRepository(renameRepository(world, repo, newName)),
@@ -91,12 +96,17 @@ function namedRepository(repository: Repository): Named {
   return { id: repository.id, name: fullName(repository) };
 }
 
-function selectRepositories(world: World, id: number, repositories: readonly string[] | 'all'): void {
+function selectRepositories(
+  world: World,
+  id: number,
+  repositories: readonly string[] | 'all',
+): void {
   const installation = findInstallation(world, id);
   const before = repositoriesOf(world, installation);
   installation.selection = repositories === 'all' ? 'all' : 'selected';
   installation.repositoryIds.clear();
-  if (repositories !== 'all') for (const name of repositories) installation.repositoryIds.add(findRepository(world, name).id);
+  if (repositories !== 'all')
+    for (const name of repositories) installation.repositoryIds.add(findRepository(world, name).id);
   const after = repositoriesOf(world, installation);
   emitInstallationRepositories(world, installation, {
     added: after.filter((repository) => !before.includes(repository)),
@@ -117,7 +127,8 @@ function changeApp(world: World, appId: number, changes: AppChanges): void {
 }
 
 function replaceFaults(world: World, faults: DeliveryFaults): void {
-  for (const name of Object.keys(world.deliveryFaults)) Reflect.deleteProperty(world.deliveryFaults, name);
+  for (const name of Object.keys(world.deliveryFaults))
+    Reflect.deleteProperty(world.deliveryFaults, name);
   Object.assign(world.deliveryFaults, faults);
 }
 
@@ -125,7 +136,10 @@ function clearCallFaults({ faults }: World): void {
   faults.length = 0;
 }
 
-function setRateLimit(world: World, { caller, resource, remaining, limit, resetInMs }: RateSetting): void {
+function setRateLimit(
+  world: World,
+  { caller, resource, remaining, limit, resetInMs }: RateSetting,
+): void {
   const name = 'appId' in caller ? `app ${caller.appId}` : `installation ${caller.installationId}`;
   const bucket = bucketOf(world, name, resource);
   bucket.limit = limit ?? bucket.limit;

@@ -33,17 +33,32 @@ describe('simulated deliveries', () => {
       'x-github-hook-installation-target-id': String(world.appId),
       'x-github-hook-installation-target-type': 'integration',
     });
-    expect(await verify(world.webhookSecret, delivery?.body ?? '', String(delivery?.headers['x-hub-signature-256']))).toBe(true);
+    expect(
+      await verify(
+        world.webhookSecret,
+        delivery?.body ?? '',
+        String(delivery?.headers['x-hub-signature-256']),
+      ),
+    ).toBe(true);
   });
 
   test('tell a job’s life', async () => {
-    await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['ubuntu-latest'],
+      hosted: true,
+      durationMs: 1,
+    });
     await waitFor('three deliveries', () => receiver.received.length === 3);
     expect(new Set(actions())).toEqual(new Set(['queued', 'in_progress', 'completed']));
   });
 
   test('tell of a job that waits for approval, and of its release', async () => {
-    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'], waiting: true });
+    const { id } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['none'],
+      waiting: true,
+    });
     await world.github.approveJob(id);
     await world.github.settled();
     expect(new Set(actions())).toEqual(new Set(['queued', 'waiting']));
@@ -65,11 +80,19 @@ describe('simulated deliveries', () => {
     await world.github.settled();
     expect(receiver.received).toEqual([]);
     expect(await logged()).toMatchObject([{ action: 'queued', statusCode: 502 }]);
-    expect(await world.github.report()).toMatchObject({ deliveries: 1, failedDeliveries: 1, redelivered: 0 });
+    expect(await world.github.report()).toMatchObject({
+      deliveries: 1,
+      failedDeliveries: 1,
+      redelivered: 0,
+    });
   });
 
   test('a job that is not told of is queued, and no delivery says so', async () => {
-    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'], untold: true });
+    const { id } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['none'],
+      untold: true,
+    });
     await world.github.cancelJob(id);
     await world.github.settled();
     expect(await logged()).toMatchObject([{ action: 'completed' }]);
@@ -101,7 +124,9 @@ describe('simulated deliveries', () => {
     const ids: number[] = [];
     for (let n = 0; n < 20; n += 1) ids.push((await queue()).id);
     await world.github.settled();
-    const arrived = receiver.received.map(({ body }) => (JSON.parse(body) as { workflow_job: { id: number } }).workflow_job.id);
+    const arrived = receiver.received.map(
+      ({ body }) => (JSON.parse(body) as { workflow_job: { id: number } }).workflow_job.id,
+    );
     expect(arrived.toSorted((a, b) => a - b)).toEqual(ids);
     expect(arrived).not.toEqual(ids);
   });
@@ -121,7 +146,9 @@ describe('simulated deliveries', () => {
     await world.github.setApp(world.appId, { events: [] });
     await queue('acme/api');
     await world.github.settled();
-    expect(receiver.received.map(({ event, action }) => [event, action])).toEqual([['installation', 'suspend']]);
+    expect(receiver.received.map(({ event, action }) => [event, action])).toEqual([
+      ['installation', 'suspend'],
+    ]);
   });
 
   test('an installation is announced with its repositories', async () => {
@@ -130,7 +157,11 @@ describe('simulated deliveries', () => {
     await world.github.settled();
     const created = receiver.received.find(({ action }) => action === 'created');
     expect(JSON.parse(created?.body ?? '{}')).toMatchObject({
-      installation: { app_id: world.appId, repository_selection: 'selected', account: { login: 'acme', type: 'Organization' } },
+      installation: {
+        app_id: world.appId,
+        repository_selection: 'selected',
+        account: { login: 'acme', type: 'Organization' },
+      },
       repositories: [{ id: world.repositories.api, full_name: 'acme/api' }],
     });
     expect(actions()).toContain('deleted');
@@ -141,6 +172,8 @@ describe('simulated deliveries', () => {
     await world.github.sendExample(world.appId, 'check_run', 0);
     await world.github.settled();
     expect(receiver.received).toMatchObject([{ event: 'check_run' }]);
-    await expect(world.github.sendExample(world.appId, 'check_run', 999)).rejects.toThrow('There is no example 999');
+    await expect(world.github.sendExample(world.appId, 'check_run', 999)).rejects.toThrow(
+      'There is no example 999',
+    );
   });
 });

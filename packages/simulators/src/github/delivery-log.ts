@@ -3,7 +3,10 @@ import { notFound } from './refusal.ts';
 
 /** One attempt to deliver one event to one App. Attempts of the same event share the GUID. */
 export type Delivery = {
-  /** A whole number as text: since 2026 GitHub's have 19 digits, which no JavaScript number holds exactly. */
+  /**
+   * A whole number as text: since 2026 GitHub's have 19 digits, which no JavaScript number holds
+   * exactly.
+   */
   readonly id: string;
   readonly guid: string;
   readonly appId: number;
@@ -46,21 +49,32 @@ export function findDelivery(log: readonly Delivery[], appId: number, id: string
 
 type Page = { readonly deliveries: readonly Delivery[]; readonly nextCursor: string | null };
 
-/** Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not shift it. */
+/**
+ * Newest first. The cursor names the newest delivery of its page, so entries added meanwhile do not
+ * shift it.
+ */
 export function pageOfDeliveries(
   log: readonly Delivery[],
   appId: number,
-  { perPage, cursor, status }: { readonly perPage: number; readonly cursor: string | null; readonly status: string | null },
+  {
+    perPage,
+    cursor,
+    status,
+  }: { readonly perPage: number; readonly cursor: string | null; readonly status: string | null },
 ): Page {
   const from = cursor === null ? undefined : BigInt(/^v1_(\d+)$/.exec(cursor)?.[1] ?? 0);
   const found: Delivery[] = [];
   for (let index = log.length - 1; index >= 0 && found.length <= perPage; index -= 1) {
     const delivery = log[index];
-    if (delivery === undefined || delivery.appId !== appId || !hasOutcome(delivery, status)) continue;
+    if (delivery === undefined || delivery.appId !== appId || !hasOutcome(delivery, status))
+      continue;
     if (from === undefined || BigInt(delivery.id) <= from) found.push(delivery);
   }
   const next = found[perPage];
-  return { deliveries: found.slice(0, perPage), nextCursor: next === undefined ? null : `v1_${next.id}` };
+  return {
+    deliveries: found.slice(0, perPage),
+    nextCursor: next === undefined ? null : `v1_${next.id}`,
+  };
 }
 
 function hasOutcome({ statusCode }: Delivery, status: string | null): boolean {

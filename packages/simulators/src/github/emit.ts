@@ -33,14 +33,26 @@ const ALWAYS_SENT = new Set([
   'ping',
 ]);
 
-/** Sends an event to its App, at once and without waiting: GitHub waits for nobody, and never tries twice by itself. */
+/**
+ * Sends an event to its App, at once and without waiting: GitHub waits for nobody, and never tries
+ * twice by itself.
+ */
 export function emit(world: World, { installation, ...event }: WebhookEvent): void {
   const app = world.apps.get(event.appId);
   const { omitActions, dropActions, duplicateRate = 0, lossRate = 0 } = world.deliveryFaults;
-  if (app === undefined || (!app.events.includes(event.event) && !ALWAYS_SENT.has(event.event))) return;
+  if (app === undefined || (!app.events.includes(event.event) && !ALWAYS_SENT.has(event.event)))
+    return;
   if (event.action !== null && omitActions?.includes(event.action) === true) return;
-  const attempt = { ...event, guid: randomUUID(), installationId: installation?.id ?? null, redelivery: false };
-  if ((event.action !== null && dropActions?.includes(event.action) === true) || world.isLost(lossRate)) {
+  const attempt = {
+    ...event,
+    guid: randomUUID(),
+    installationId: installation?.id ?? null,
+    redelivery: false,
+  };
+  if (
+    (event.action !== null && dropActions?.includes(event.action) === true) ||
+    world.isLost(lossRate)
+  ) {
     const statusCode = world.deliveryFaults.lossStatusCode ?? 502;
     strike(world, 'delivery_lost');
     record(world, app, attempt, {
@@ -58,7 +70,10 @@ export function emit(world: World, { installation, ...event }: WebhookEvent): vo
   depart(world, app, attempt, { isEcho: true });
 }
 
-/** One more attempt, as asked over the API: the same GUID and payload, signed with the secret of today. */
+/**
+ * One more attempt, as asked over the API: the same GUID and payload, signed with the secret of
+ * today.
+ */
 export function redeliver(world: World, delivery: Delivery): void {
   const app = world.apps.get(delivery.appId);
   if (app === undefined) throw new Refusal(422, 'The App is gone.');
@@ -75,7 +90,12 @@ function depart(world: World, app: SimulatedApp, attempt: Attempt, { isEcho = fa
   later(world, delay, send);
 }
 
-async function deliver(world: World, app: SimulatedApp, attempt: Attempt, isEcho: boolean): Promise<void> {
+async function deliver(
+  world: World,
+  app: SimulatedApp,
+  attempt: Attempt,
+  isEcho: boolean,
+): Promise<void> {
   const at = world.now();
   const outcome = await post(world, app, attempt);
   // The log knows of one attempt, whatever the network made of it.
@@ -88,7 +108,13 @@ async function deliver(world: World, app: SimulatedApp, attempt: Attempt, isEcho
 
 /** Never rejects: what goes wrong on the way is the outcome. */
 async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<Outcome> {
-  if (app.webhookUrl === null) return { status: 'failed to connect to host', statusCode: 502, responseText: null, requestHeaders: {} };
+  if (app.webhookUrl === null)
+    return {
+      status: 'failed to connect to host',
+      statusCode: 502,
+      responseText: null,
+      requestHeaders: {},
+    };
   const body = JSON.stringify(attempt.payload);
   const requestHeaders = {
     'User-Agent': 'GitHub-Hookshot/51a8ed3',
@@ -103,21 +129,41 @@ async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<
   };
   try {
     const signal = AbortSignal.timeout(world.deliveryTimeoutMs);
-    const response = await fetch(app.webhookUrl, { method: 'POST', headers: requestHeaders, body, signal, redirect: 'manual' });
+    const response = await fetch(app.webhookUrl, {
+      method: 'POST',
+      headers: requestHeaders,
+      body,
+      signal,
+      redirect: 'manual',
+    });
     const responseText = (await response.text()).slice(0, 2000);
     const status = response.ok ? 'OK' : `Invalid HTTP Response: ${response.status}`;
     return { status, statusCode: response.status, responseText, requestHeaders };
   } catch (error) {
-    const timedOut = typeof error === 'object' && error !== null && 'name' in error && error.name === 'TimeoutError';
+    const timedOut =
+      typeof error === 'object' &&
+      error !== null &&
+      'name' in error &&
+      error.name === 'TimeoutError';
     return timedOut
       ? { status: 'timed out', statusCode: 504, responseText: null, requestHeaders }
-      : { status: 'failed to connect to host', statusCode: 502, responseText: null, requestHeaders };
+      : {
+          status: 'failed to connect to host',
+          statusCode: 502,
+          responseText: null,
+          requestHeaders,
+        };
   }
 }
 
 const DELIVERY_IDS = 3_804_004_623_000_000_000n;
 
-function record(world: World, app: SimulatedApp, attempt: Attempt, { at, ...outcome }: Outcome & { readonly at: number }): void {
+function record(
+  world: World,
+  app: SimulatedApp,
+  attempt: Attempt,
+  { at, ...outcome }: Outcome & { readonly at: number },
+): void {
   const { guid, event, action, installationId, repositoryId, payload, redelivery } = attempt;
   world.deliveries.push({
     id: String(DELIVERY_IDS + BigInt(nextId(world, 'delivery'))),

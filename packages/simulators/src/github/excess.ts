@@ -6,26 +6,41 @@ import type { World } from './world.ts';
 /** A runner registered but not yet connected counts as on its way for this long. */
 const STARTING_MS = 60_000;
 
-/** Things alike in labels and scope: one of them stands for all, so that thousands cost no more than a few. */
+/**
+ * Things alike in labels and scope: one of them stands for all, so that thousands cost no more than
+ * a few.
+ */
 type Class<T> = { readonly example: T; count: number };
 
 /** How many jobs of which class each class of runners serves. */
 type Serving = Map<Class<Runner>, Map<Class<Job>, number>>;
 
 /**
- * Tells, as things are now and whenever it is asked, whether `runner` is one too many: with it, no more of the queued jobs can be served than
- * by the runners that are idle, or on their way and do come (`comes`), each job having a runner of its own (a maximum bipartite matching).
+ * Tells, as things are now and whenever it is asked, whether `runner` is one too many: with it, no
+ * more of the queued jobs can be served than by the runners that are idle, or on their way and do
+ * come (`comes`), each job having a runner of its own (a maximum bipartite matching).
  */
-export function coverageOf(world: World, runner: Runner): (comes: (runner: Runner) => boolean) => boolean {
+export function coverageOf(
+  world: World,
+  runner: Runner,
+): (comes: (runner: Runner) => boolean) => boolean {
   const jobs = classify([...world.queuedJobs.values()], jobKey);
   const others = [...world.runners.values()].filter((other) => other !== runner);
   const idle = others.filter(({ state }) => state === 'idle');
-  const starting = others.filter((other) => other.state === 'registered' && isStarting(world, other));
+  const starting = others.filter(
+    (other) => other.state === 'registered' && isStarting(world, other),
+  );
   return (comes) => isCovered(runner, jobs, [...idle, ...starting.filter(comes)]);
 }
 
-function isCovered(runner: Runner, jobs: readonly Class<Job>[], others: readonly Runner[]): boolean {
-  const serving: Serving = new Map(classify(others, runnerKey).map((each) => [each, new Map<Class<Job>, number>()]));
+function isCovered(
+  runner: Runner,
+  jobs: readonly Class<Job>[],
+  others: readonly Runner[],
+): boolean {
+  const serving: Serving = new Map(
+    classify(others, runnerKey).map((each) => [each, new Map<Class<Job>, number>()]),
+  );
   const left = jobs.filter((job) => {
     for (let n = 0; n < job.count; n += 1) if (!serve(job, serving, new Set())) return true;
     return false;
@@ -39,7 +54,12 @@ const jobKey = remembered(({ run, labels }: Job) =>
 );
 
 const runnerKey = remembered(({ scope, group, lowerLabels }: Runner) =>
-  JSON.stringify([scope.owner.id, scope.repository?.id ?? 0, group.id, ...sorted([...lowerLabels])]),
+  JSON.stringify([
+    scope.owner.id,
+    scope.repository?.id ?? 0,
+    group.id,
+    ...sorted([...lowerLabels]),
+  ]),
 );
 
 /** What makes a job or a runner like another never changes: it is worked out once. */
@@ -56,7 +76,8 @@ function sorted(labels: readonly string[]): string[] {
   return labels.toSorted((a, b) => a.localeCompare(b));
 }
 
-const isStarting = (world: World, { registeredAt }: Runner): boolean => world.now() - registeredAt < STARTING_MS;
+const isStarting = (world: World, { registeredAt }: Runner): boolean =>
+  world.now() - registeredAt < STARTING_MS;
 
 /** Whether a runner that was on its way has come, or may come still. */
 export function mayCome(world: World, runner: Runner): boolean {
@@ -74,7 +95,10 @@ function classify<T>(items: readonly T[], key: (item: T) => string): Class<T>[] 
   return [...classes.values()];
 }
 
-/** Finds a runner for one more job of this class, moving a job served before to another class of runners where that helps. */
+/**
+ * Finds a runner for one more job of this class, moving a job served before to another class of
+ * runners where that helps.
+ */
 function serve(job: Class<Job>, serving: Serving, tried: Set<Class<Runner>>): boolean {
   for (const [runners, served] of serving) {
     if (tried.has(runners) || !canRun(runners.example, job.example)) continue;

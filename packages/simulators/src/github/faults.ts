@@ -2,7 +2,10 @@
 export type Fault = {
   /** Any method if absent. */
   readonly method?: string | undefined;
-  /** Source of a regular expression, tried on the path without the query and without a base path such as `/api/v3`. */
+  /**
+   * Source of a regular expression, tried on the path without the query and without a base path
+   * such as `/api/v3`.
+   */
   readonly path: string;
   /** What is answered. Without it the connection is cut, unless `hang` is set. */
   readonly status?: number | undefined;
@@ -18,7 +21,10 @@ export type Fault = {
   readonly hang?: boolean | undefined;
 };
 
-/** The fault of `faults` this call runs into, counted there as used; undefined when the call may pass. */
+/**
+ * The fault of `faults` this call runs into, counted there as used; undefined when the call may
+ * pass.
+ */
 export function takeFault(faults: Fault[], method: string, path: string): Fault | undefined {
   for (const [index, fault] of faults.entries()) {
     if (fault.method !== undefined && fault.method.toUpperCase() !== method.toUpperCase()) continue;

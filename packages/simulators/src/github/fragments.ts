@@ -21,7 +21,11 @@ export function simpleUser(account: Account): Payload {
 }
 
 export function organizationFragment(account: Account): Payload {
-  return { ...replaceTexts(organizationExample, [['Octocoders', account.login]]), id: account.id, node_id: nodeId('O', account.id) };
+  return {
+    ...replaceTexts(organizationExample, [['Octocoders', account.login]]),
+    id: account.id,
+    node_id: nodeId('O', account.id),
+  };
 }
 
 /** Whoever caused an event. */
@@ -29,9 +33,15 @@ export function senderFragment(): Payload {
   return senderExample;
 }
 
-const repositoryFragments = new WeakMap<Repository, { readonly name: string; readonly payload: Payload }>();
+const repositoryFragments = new WeakMap<
+  Repository,
+  { readonly name: string; readonly payload: Payload }
+>();
 
-/** A repository with all its addresses; remade only when its name changed, for thousands of payloads hold it. */
+/**
+ * A repository with all its addresses; remade only when its name changed, for thousands of payloads
+ * hold it.
+ */
 export function repositoryFragment(repository: Repository): Payload {
   const name = fullName(repository);
   const known = repositoryFragments.get(repository);

@@ -4,7 +4,10 @@ import { nodeId } from './fragments.ts';
 import type { Job, JobStatus } from './job.ts';
 import type { World } from './world.ts';
 
-/** The examples whose form a job's JSON takes in each state; the webhook and the REST API agree in it. */
+/**
+ * The examples whose form a job's JSON takes in each state; the webhook and the REST API agree in
+ * it.
+ */
 const EXAMPLES: Readonly<Record<JobStatus, Payload>> = {
   waiting: objectField(exampleOf('workflow_job', 7), 'workflow_job'),
   queued: objectField(exampleOf('workflow_job', 5), 'workflow_job'),
@@ -58,5 +61,14 @@ function stepsOf(job: Job): Payload[] {
       completed_at: job.completedAt,
     }));
   }
-  return [{ name: 'Set up job', status: 'in_progress', conclusion: null, number: 1, started_at: job.startedAt, completed_at: null }];
+  return [
+    {
+      name: 'Set up job',
+      status: 'in_progress',
+      conclusion: null,
+      number: 1,
+      started_at: job.startedAt,
+      completed_at: null,
+    },
+  ];
 }

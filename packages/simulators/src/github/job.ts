@@ -34,7 +34,10 @@ export type Job = {
   conclusion: JobConclusion | null;
   startedAt: string;
   completedAt: string | null;
-  /** When it began, or ended without having begun, in milliseconds since the epoch; null while it waits. */
+  /**
+   * When it began, or ended without having begun, in milliseconds since the epoch; null while it
+   * waits.
+   */
   leftQueueAtMs: number | null;
   /** Who runs it or ran it. */
   runner: JobRunner | null;
@@ -42,19 +45,36 @@ export type Job = {
   killed: boolean;
 };
 
-export type JobRunner = { readonly id: number; readonly name: string; readonly groupId: number; readonly groupName: string };
+export type JobRunner = {
+  readonly id: number;
+  readonly name: string;
+  readonly groupId: number;
+  readonly groupName: string;
+};
 
 /** GitHub's words for a run's state, from the jobs of its latest attempt. */
-export function runState(run: Run): { status: JobStatus; conclusion: JobConclusion | null; updatedAt: string } {
+export function runState(run: Run): {
+  status: JobStatus;
+  conclusion: JobConclusion | null;
+  updatedAt: string;
+} {
   const jobs = latestJobs(run);
-  const updatedAt = jobs.map((job) => job.completedAt ?? job.startedAt).reduce((a, b) => (a > b ? a : b), run.createdAt);
+  const updatedAt = jobs
+    .map((job) => job.completedAt ?? job.startedAt)
+    .reduce((a, b) => (a > b ? a : b), run.createdAt);
   const unfinished = jobs.filter((job) => job.status !== 'completed');
   if (unfinished.length === 0) {
-    const bad = jobs.find((job) => job.conclusion === 'failure') ?? jobs.find((job) => job.conclusion === 'cancelled');
+    const bad =
+      jobs.find((job) => job.conclusion === 'failure') ??
+      jobs.find((job) => job.conclusion === 'cancelled');
     return { status: 'completed', conclusion: bad?.conclusion ?? 'success', updatedAt };
   }
   const started = jobs.some((job) => job.status === 'in_progress' || job.status === 'completed');
-  const status = started ? 'in_progress' : unfinished.every((job) => job.status === 'waiting') ? 'waiting' : 'queued';
+  const status = started
+    ? 'in_progress'
+    : unfinished.every((job) => job.status === 'waiting')
+      ? 'waiting'
+      : 'queued';
   return { status, conclusion: null, updatedAt };
 }
 
@@ -66,5 +86,10 @@ export function latestJobs(run: Run): Job[] {
 }
 
 export function jobRunnerOf(runner: Runner): JobRunner {
-  return { id: runner.id, name: runner.name, groupId: runner.group.id, groupName: runner.group.name };
+  return {
+    id: runner.id,
+    name: runner.name,
+    groupId: runner.group.id,
+    groupName: runner.group.name,
+  };
 }

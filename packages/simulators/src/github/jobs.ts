@@ -66,7 +66,10 @@ function startRun(world: World, { repo, workflowName, event = 'push' }: NewJob):
   return run;
 }
 
-type JobPlan = Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'> & { readonly waiting: boolean; readonly untold: boolean };
+type JobPlan = Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'> & {
+  readonly waiting: boolean;
+  readonly untold: boolean;
+};
 
 function addJob(world: World, run: Run, { waiting, untold, ...plan }: JobPlan): Job {
   const now = isoNow(world);
@@ -100,7 +103,8 @@ function enqueue(world: World, job: Job): void {
 
 export function approveJob(world: World, jobId: number): Job {
   const job = findJob(world, jobId);
-  if (job.status !== 'waiting') throw new Refusal(422, `Job ${jobId} is ${job.status}, not waiting.`);
+  if (job.status !== 'waiting')
+    throw new Refusal(422, `Job ${jobId} is ${job.status}, not waiting.`);
   job.status = 'queued';
   emitWorkflowJob(world, job, 'queued');
   enqueue(world, job);
@@ -110,12 +114,19 @@ export function approveJob(world: World, jobId: number): Job {
 /** A new job, with an id of its own, in the run's next attempt. */
 export function rerunJob(world: World, jobId: number): Job {
   const job = findJob(world, jobId);
-  if (job.status !== 'completed') throw new Refusal(403, `Job ${jobId} is ${job.status}; only a completed job can be run again.`);
+  if (job.status !== 'completed')
+    throw new Refusal(403, `Job ${jobId} is ${job.status}; only a completed job can be run again.`);
   job.run.attempt += 1;
   return addJob(world, job.run, { ...pickPlan(job), waiting: false, untold: false });
 }
 
-function pickPlan({ name, labels, durationMs, result, hosted }: Job): Omit<JobPlan, 'waiting' | 'untold'> {
+function pickPlan({
+  name,
+  labels,
+  durationMs,
+  result,
+  hosted,
+}: Job): Omit<JobPlan, 'waiting' | 'untold'> {
   return { name, labels, durationMs, result, hosted };
 }
 
@@ -133,7 +144,8 @@ export function cancelJob(world: World, jobId: number): Job {
 export function assignJobs(world: World): void {
   const idle = [...world.runners.values()].filter((runner) => runner.state === 'idle');
   for (const job of world.queuedJobs.values()) {
-    if (idle.some((runner) => runner.state === 'idle' && canRun(runner, job))) assignJob(world, job);
+    if (idle.some((runner) => runner.state === 'idle' && canRun(runner, job)))
+      assignJob(world, job);
   }
 }
 
@@ -144,12 +156,23 @@ function assignJob(world: World, job: Job): void {
   runner.jobId = job.id;
   world.runnerRecords.get(runner.id)?.jobIds.push(job.id);
   begin(world, job, jobRunnerOf(runner));
-  runner.send?.({ type: 'job', jobId: job.id, name: job.name, durationMs: job.durationMs, result: job.result });
+  runner.send?.({
+    type: 'job',
+    jobId: job.id,
+    name: job.name,
+    durationMs: job.durationMs,
+    result: job.result,
+  });
 }
 
 function startHosted(world: World, job: Job): void {
   const number = Math.floor(world.random() * 900) + 100;
-  begin(world, job, { id: 1_000_000_000 + number, name: `GitHub Actions ${number}`, groupId: 0, groupName: 'GitHub Actions' });
+  begin(world, job, {
+    id: 1_000_000_000 + number,
+    name: `GitHub Actions ${number}`,
+    groupId: 0,
+    groupName: 'GitHub Actions',
+  });
   later(world, job.durationMs, () => finishJob(world, job.id, job.result));
 }
 
@@ -163,7 +186,12 @@ function begin(world: World, job: Job, runner: JobRunner): void {
 }
 
 /** Ends a job, once; the ephemeral runner that ran it is forgotten. */
-export function finishJob(world: World, jobId: number, conclusion: JobConclusion, { killed = false } = {}): void {
+export function finishJob(
+  world: World,
+  jobId: number,
+  conclusion: JobConclusion,
+  { killed = false } = {},
+): void {
   const job = findJob(world, jobId);
   if (job.status === 'completed') return;
   world.queuedJobs.delete(jobId);
@@ -172,7 +200,8 @@ export function finishJob(world: World, jobId: number, conclusion: JobConclusion
   job.completedAt = isoNow(world);
   job.leftQueueAtMs ??= world.now();
   job.killed = killed;
-  const runner: Runner | undefined = job.runner === null ? undefined : world.runners.get(job.runner.id);
+  const runner: Runner | undefined =
+    job.runner === null ? undefined : world.runners.get(job.runner.id);
   if (runner !== undefined) forgetRunner(world, runner);
   emitWorkflowJob(world, job, 'completed');
 }

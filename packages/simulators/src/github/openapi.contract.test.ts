@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
-import { appAuthorization, callApi, installationAuthorization, registerRunner } from './call-api.ts';
+import {
+  appAuthorization,
+  callApi,
+  installationAuthorization,
+  registerRunner,
+} from './call-api.ts';
 import { playRunner } from './play-runner.ts';
 import { startReceiver, type Receiver } from './start-receiver.ts';
 import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
@@ -24,11 +29,26 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     world = await startSmallWorld({ webhookUrl: receiver.url });
     app = await appAuthorization(world);
     acme = await installationAuthorization(world);
-    ({ runnerId } = await registerRunner(world, { name: 'of-acme', labels: ['self-hosted', 'linux'] }));
-    ({ runnerId: repositoryRunnerId } = await registerRunner(world, { name: 'of-api', labels: ['self-hosted'], repository: 'acme/api' }));
-    const job = await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
+    ({ runnerId } = await registerRunner(world, {
+      name: 'of-acme',
+      labels: ['self-hosted', 'linux'],
+    }));
+    ({ runnerId: repositoryRunnerId } = await registerRunner(world, {
+      name: 'of-api',
+      labels: ['self-hosted'],
+      repository: 'acme/api',
+    }));
+    const job = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['ubuntu-latest'],
+      hosted: true,
+      durationMs: 1,
+    });
     ({ id: jobId, runId } = job);
-    await waitFor('the hosted job to end', async () => (await world.github.report()).completed === 1);
+    await waitFor(
+      'the hosted job to end',
+      async () => (await world.github.report()).completed === 1,
+    );
     await world.github.settled();
     deliveryId = (await world.github.truth()).deliveries[0]?.id ?? '';
   });
@@ -37,7 +57,13 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     await receiver.stop();
   });
 
-  type Case = readonly [method: string, path: string, status: number, caller: 'app' | 'installation', body?: unknown];
+  type Case = readonly [
+    method: string,
+    path: string,
+    status: number,
+    caller: 'app' | 'installation',
+    body?: unknown,
+  ];
   const jit = { name: 'made-here', labels: ['self-hosted'], runner_group_id: 1 };
   const group = { name: 'made here', visibility: 'private', allows_public_repositories: true };
 
@@ -53,17 +79,40 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['get', '/orgs/{org}/actions/runners/{runner_id}', 200, 'installation'],
     ['post', '/orgs/{org}/actions/runners/generate-jitconfig', 201, 'installation', jit],
     ['post', '/orgs/{org}/actions/runners/generate-jitconfig', 409, 'installation', jit],
-    ['post', '/orgs/{org}/actions/runners/generate-jitconfig', 422, 'installation', { ...jit, labels: [] }],
+    [
+      'post',
+      '/orgs/{org}/actions/runners/generate-jitconfig',
+      422,
+      'installation',
+      { ...jit, labels: [] },
+    ],
     ['get', '/orgs/{org}/actions/runner-groups', 200, 'installation'],
     ['post', '/orgs/{org}/actions/runner-groups', 201, 'installation', group],
     ['get', '/orgs/{org}/actions/runner-groups/{runner_group_id}', 200, 'installation'],
-    ['get', '/orgs/{org}/actions/runner-groups/{runner_group_id}/repositories', 200, 'installation'],
-    ['patch', '/orgs/{org}/actions/runner-groups/{runner_group_id}', 200, 'installation', { name: 'Default', visibility: 'all' }],
+    [
+      'get',
+      '/orgs/{org}/actions/runner-groups/{runner_group_id}/repositories',
+      200,
+      'installation',
+    ],
+    [
+      'patch',
+      '/orgs/{org}/actions/runner-groups/{runner_group_id}',
+      200,
+      'installation',
+      { name: 'Default', visibility: 'all' },
+    ],
     ['get', '/repos/{owner}/{repo}/actions/runners', 200, 'installation'],
     ['get', '/repos/{owner}/{repo}/actions/runners/{runner_id}', 200, 'installation'],
     ['post', '/repos/{owner}/{repo}/actions/runners/generate-jitconfig', 201, 'installation', jit],
     ['post', '/repos/{owner}/{repo}/actions/runners/generate-jitconfig', 409, 'installation', jit],
-    ['post', '/repos/{owner}/{repo}/actions/runners/generate-jitconfig', 422, 'installation', { ...jit, name: '' }],
+    [
+      'post',
+      '/repos/{owner}/{repo}/actions/runners/generate-jitconfig',
+      422,
+      'installation',
+      { ...jit, name: '' },
+    ],
     ['get', '/repos/{owner}/{repo}/actions/jobs/{job_id}', 200, 'installation'],
     ['get', '/repos/{owner}/{repo}/actions/runs', 200, 'installation'],
     ['get', '/repos/{owner}/{repo}/actions/runs/{run_id}', 200, 'installation'],
@@ -71,7 +120,10 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['delete', '/orgs/{org}/actions/runners/{runner_id}', 204, 'installation'],
     ['delete', '/repos/{owner}/{repo}/actions/runners/{runner_id}', 204, 'installation'],
   ])('%s %s: %i', async (...[method, path, status, caller, body]: Case) => {
-    const answer = await callApi(world, method.toUpperCase(), fill(path), { authorization: caller === 'app' ? app : acme, body });
+    const answer = await callApi(world, method.toUpperCase(), fill(path), {
+      authorization: caller === 'app' ? app : acme,
+      body,
+    });
     expect(answer.status).toBe(status);
     expect(problemsOf(method, path, answer)).toEqual([]);
     expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
@@ -81,7 +133,12 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     ['get', '/app/installations/{installation_id}'],
     ['post', '/app/installations/{installation_id}/access_tokens'],
   ])('%s %s: 404 for another App’s installation', async (method, path) => {
-    const answer = await callApi(world, method.toUpperCase(), path.replace('{installation_id}', '1'), { authorization: app });
+    const answer = await callApi(
+      world,
+      method.toUpperCase(),
+      path.replace('{installation_id}', '1'),
+      { authorization: app },
+    );
     expect(answer.status).toBe(404);
     expect(problemsOf(method, path, answer)).toEqual([]);
   });
@@ -89,7 +146,10 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   test.each(['/orgs/mona', '/orgs/nobody', '/repos/mona/tool', '/repos/acme/nothing'])(
     'JIT for %s: 404, for the installation cannot see it',
     async (scope) => {
-      const answer = await callApi(world, 'POST', `${scope}/actions/runners/generate-jitconfig`, { authorization: acme, body: jit });
+      const answer = await callApi(world, 'POST', `${scope}/actions/runners/generate-jitconfig`, {
+        authorization: acme,
+        body: jit,
+      });
       expect(answer.status).toBe(404);
       const path = `${scope.startsWith('/orgs') ? '/orgs/{org}' : '/repos/{owner}/{repo}'}/actions/runners/generate-jitconfig`;
       expect(problemsOf('post', path, answer)).toEqual([]);
@@ -97,12 +157,19 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   );
 
   test('a busy runner is not deleted: 422', async () => {
-    const { runnerId: busyId, jitConfig } = await registerRunner(world, { name: 'busy', labels: ['only-here'] });
+    const { runnerId: busyId, jitConfig } = await registerRunner(world, {
+      name: 'busy',
+      labels: ['only-here'],
+    });
     await world.github.queueJob({ repo: 'acme/api', labels: ['only-here'], durationMs: 600_000 });
     const killed = new AbortController();
     const end = playRunner(jitConfig, killed.signal);
-    await waitFor('the runner to be busy', async () => (await world.github.truth()).runners.some(({ state }) => state === 'busy'));
-    const answer = await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${busyId}`, { authorization: acme });
+    await waitFor('the runner to be busy', async () =>
+      (await world.github.truth()).runners.some(({ state }) => state === 'busy'),
+    );
+    const answer = await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${busyId}`, {
+      authorization: acme,
+    });
     expect(answer.status).toBe(422);
     expect(problemsOf('delete', '/orgs/{org}/actions/runners/{runner_id}', answer)).toEqual([]);
     killed.abort();
@@ -120,9 +187,14 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
   test('a suspended installation gets no token: 403', async () => {
     await world.github.suspend(world.user.installationId);
     const path = '/app/installations/{installation_id}/access_tokens';
-    const answer = await callApi(world, 'POST', path.replace('{installation_id}', String(world.user.installationId)), {
-      authorization: app,
-    });
+    const answer = await callApi(
+      world,
+      'POST',
+      path.replace('{installation_id}', String(world.user.installationId)),
+      {
+        authorization: app,
+      },
+    );
     expect(answer.status).toBe(403);
     expect(problemsOf('post', path, answer)).toEqual([]);
   });
@@ -136,33 +208,65 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
 
   // Described with an object as its body, and with null as its example: only the status is sure.
   test('a redelivery is accepted: 202', async () => {
-    const answer = await callApi(world, 'POST', `/app/hook/deliveries/${deliveryId}/attempts`, { authorization: app });
+    const answer = await callApi(world, 'POST', `/app/hook/deliveries/${deliveryId}/attempts`, {
+      authorization: app,
+    });
     expect(answer).toMatchObject({ status: 202, body: {} });
     await world.github.settled();
   });
 
   // The description's slice does not hold these three; they answer with the same objects.
-  test.each(['/orgs/acme/installation', '/repos/acme/api/installation'])('GET %s is the installation', async (path) => {
-    const answer = await callApi(world, 'GET', path, { authorization: app });
-    expect(answer).toMatchObject({ status: 200, body: { id: world.organization.installationId, target_type: 'Organization' } });
-    expect(problemsOf('get', '/app/installations/{installation_id}', answer)).toEqual([]);
-  });
+  test.each(['/orgs/acme/installation', '/repos/acme/api/installation'])(
+    'GET %s is the installation',
+    async (path) => {
+      const answer = await callApi(world, 'GET', path, { authorization: app });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { id: world.organization.installationId, target_type: 'Organization' },
+      });
+      expect(problemsOf('get', '/app/installations/{installation_id}', answer)).toEqual([]);
+    },
+  );
 
-  // GitHub describes it since 2026-09-03, after the slice was cut: `runner_version` is always there, an end may be null or absent.
-  test.each(['/orgs/acme', '/repos/acme/api'])('GET %s/actions/runners/deprecations/{version} tells when a version ends', async (scope) => {
-    const ask = (version: string) => callApi(world, 'GET', `${scope}/actions/runners/deprecations/${version}`, { authorization: acme });
-    const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    expect(await ask('2.335.1')).toMatchObject({ status: 200, body: { runner_version: '2.335.1', runtime_deprecates_at: instant } });
-    expect(await ask('2.337.0')).toMatchObject({ status: 200, body: { runner_version: '2.337.0', runtime_deprecates_at: null } });
-    expect((await ask('9.9.9')).status).toBe(404);
-  });
+  // GitHub describes it since 2026-09-03, after the slice was cut: `runner_version` is always
+  // there, an end may be null or absent.
+  test.each(['/orgs/acme', '/repos/acme/api'])(
+    'GET %s/actions/runners/deprecations/{version} tells when a version ends',
+    async (scope) => {
+      const ask = (version: string) =>
+        callApi(world, 'GET', `${scope}/actions/runners/deprecations/${version}`, {
+          authorization: acme,
+        });
+      const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      expect(await ask('2.335.1')).toMatchObject({
+        status: 200,
+        body: { runner_version: '2.335.1', runtime_deprecates_at: instant },
+      });
+      expect(await ask('2.337.0')).toMatchObject({
+        status: 200,
+        body: { runner_version: '2.337.0', runtime_deprecates_at: null },
+      });
+      expect((await ask('9.9.9')).status).toBe(404);
+    },
+  );
 
-  test.each(['/repos/acme/api', `/repositories/{repository_id}`])('GET %s is the repository', async (path) => {
-    const answer = await callApi(world, 'GET', path.replace('{repository_id}', String(world.repositories.api)), { authorization: acme });
-    const validate = ajv.compile({ $ref: 'github#/components/schemas/repository' });
-    expect(validate(answer.body) ? [] : validate.errors).toEqual([]);
-    expect(answer).toMatchObject({ status: 200, body: { id: world.repositories.api, full_name: 'acme/api' } });
-  });
+  test.each(['/repos/acme/api', `/repositories/{repository_id}`])(
+    'GET %s is the repository',
+    async (path) => {
+      const answer = await callApi(
+        world,
+        'GET',
+        path.replace('{repository_id}', String(world.repositories.api)),
+        { authorization: acme },
+      );
+      const validate = ajv.compile({ $ref: 'github#/components/schemas/repository' });
+      expect(validate(answer.body) ? [] : validate.errors).toEqual([]);
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { id: world.repositories.api, full_name: 'acme/api' },
+      });
+    },
+  );
 
   function fill(path: string): string {
     const values: Readonly<Record<string, string | number>> = {

@@ -12,10 +12,20 @@ describe('workflow_job payloads', () => {
   beforeAll(async () => {
     receiver = await startReceiver();
     world = await startSmallWorld({ webhookUrl: receiver.url });
-    await world.github.queueJob({ repo: 'acme/api', labels: ['ubuntu-latest'], hosted: true, durationMs: 1 });
-    await world.github.queueJob({ repo: 'mona/tool', labels: ['self-hosted', 'gpu'], waiting: true });
+    await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['ubuntu-latest'],
+      hosted: true,
+      durationMs: 1,
+    });
+    await world.github.queueJob({
+      repo: 'mona/tool',
+      labels: ['self-hosted', 'gpu'],
+      waiting: true,
+    });
     await waitFor('the four deliveries', () => receiver.received.length === 4);
-    for (const { action, body } of receiver.received) sent.set(String(action), JSON.parse(body) as Payload);
+    for (const { action, body } of receiver.received)
+      sent.set(String(action), JSON.parse(body) as Payload);
   });
   afterAll(async () => {
     await world.github.stop();
@@ -28,7 +38,11 @@ describe('workflow_job payloads', () => {
     ['completed', 2],
     ['waiting', 7],
   ])('%s has the fields and types of GitHub’s own example %i', (action, index) => {
-    const { organization: _organization, installation: _installation, ...example } = exampleOf('workflow_job', index);
+    const {
+      organization: _organization,
+      installation: _installation,
+      ...example
+    } = exampleOf('workflow_job', index);
     const { organization: _ours, installation, ...payload } = sent.get(action) ?? {};
     expect(shapeProblems(payload, example)).toEqual([]);
     expect(shapeProblems(installation, exampleOf('workflow_job', 5)['installation'])).toEqual([]);
@@ -57,7 +71,9 @@ describe('workflow_job payloads', () => {
   test('nothing of the example’s own names and ids is left', () => {
     for (const payload of sent.values()) {
       const { sender: _, ...ours } = payload;
-      expect(JSON.stringify(ours)).not.toMatch(/Codertocat|Octocoders|octo-org|lineville|289782451|186853002/);
+      expect(JSON.stringify(ours)).not.toMatch(
+        /Codertocat|Octocoders|octo-org|lineville|289782451|186853002/,
+      );
     }
   });
 
@@ -70,10 +86,20 @@ describe('workflow_job payloads', () => {
     await waitFor('both deliveries', () => receiver.received.length === before + 2);
     await world.github.settled();
     const told = receiver.received.slice(before);
-    const payloadOf = (wanted: string) => JSON.parse(told.find(({ action }) => action === wanted)?.body ?? '{}') as Payload;
-    expect(told.map(({ event }) => event)).toEqual(['installation_repositories', 'installation_repositories']);
-    expect(payloadOf('removed')).toMatchObject({ repository_selection: 'selected', repositories_removed: [{ full_name: 'acme/api' }] });
-    expect(payloadOf('added')).toMatchObject({ repository_selection: 'all', repositories_added: [{ full_name: 'acme/api' }] });
+    const payloadOf = (wanted: string) =>
+      JSON.parse(told.find(({ action }) => action === wanted)?.body ?? '{}') as Payload;
+    expect(told.map(({ event }) => event)).toEqual([
+      'installation_repositories',
+      'installation_repositories',
+    ]);
+    expect(payloadOf('removed')).toMatchObject({
+      repository_selection: 'selected',
+      repositories_removed: [{ full_name: 'acme/api' }],
+    });
+    expect(payloadOf('added')).toMatchObject({
+      repository_selection: 'all',
+      repositories_added: [{ full_name: 'acme/api' }],
+    });
     expect(payloadOf('added')).toMatchObject({ installation: { id: installationId } });
   });
 
@@ -85,12 +111,17 @@ describe('workflow_job payloads', () => {
 /** Fields that only the younger ones of the examples have. */
 const YOUNG_FIELDS = new Set(['has_discussions', 'allow_forking', 'custom_properties']);
 
-/** Where the form of `actual` differs from that of `example`. Null and any type agree: which fields are filled depends on the job. */
+/**
+ * Where the form of `actual` differs from that of `example`. Null and any type agree: which fields
+ * are filled depends on the job.
+ */
 function shapeProblems(actual: unknown, example: unknown, path = ''): string[] {
   if (actual === null || example === null) return [];
   if (Array.isArray(actual) && Array.isArray(example)) {
     const [sample] = example;
-    return sample === undefined ? [] : actual.flatMap((item, index) => shapeProblems(item, sample, `${path}[${index}]`));
+    return sample === undefined
+      ? []
+      : actual.flatMap((item, index) => shapeProblems(item, sample, `${path}[${index}]`));
   }
   if (isRecord(actual) && isRecord(example)) {
     const names = new Set([...Object.keys(actual), ...Object.keys(example)]);
@@ -101,7 +132,9 @@ function shapeProblems(actual: unknown, example: unknown, path = ''): string[] {
       return shapeProblems(actual[name], example[name], `${path}.${name}`);
     });
   }
-  return typeof actual === typeof example ? [] : [`${path} is a ${typeof actual}, GitHub’s a ${typeof example}`];
+  return typeof actual === typeof example
+    ? []
+    : [`${path} is a ${typeof actual}, GitHub’s a ${typeof example}`];
 }
 
 function isRecord(value: unknown): value is Payload {

@@ -24,12 +24,23 @@ export function emitWorkflowJob(world: World, job: Job, action: WorkflowJobActio
       sender: senderFragment(),
       installation: installationField(installation),
     };
-    emit(world, { appId: installation.appId, event: 'workflow_job', action, installation, repositoryId: repository.id, payload });
+    emit(world, {
+      appId: installation.appId,
+      event: 'workflow_job',
+      action,
+      installation,
+      repositoryId: repository.id,
+      payload,
+    });
   }
 }
 
 /** `installation` events: the App was installed, removed, suspended, or let back in. */
-export function emitInstallation(world: World, installation: Installation, action: 'created' | 'deleted' | 'suspend' | 'unsuspend'): void {
+export function emitInstallation(
+  world: World,
+  installation: Installation,
+  action: 'created' | 'deleted' | 'suspend' | 'unsuspend',
+): void {
   const payload = {
     ...exampleOf('installation', 0),
     action,
@@ -37,17 +48,37 @@ export function emitInstallation(world: World, installation: Installation, actio
     repositories: repositoriesOf(world, installation).map(briefRepository),
     sender: senderFragment(),
   };
-  emit(world, { appId: installation.appId, event: 'installation', action, installation, repositoryId: null, payload });
+  emit(world, {
+    appId: installation.appId,
+    event: 'installation',
+    action,
+    installation,
+    repositoryId: null,
+    payload,
+  });
 }
 
-/** `installation_repositories` events: one for those that were added, one for those that were removed. */
+/**
+ * `installation_repositories` events: one for those that were added, one for those that were
+ * removed.
+ */
 export function emitInstallationRepositories(
   world: World,
   installation: Installation,
-  { added, removed }: { readonly added: readonly Repository[]; readonly removed: readonly Repository[] },
+  {
+    added,
+    removed,
+  }: { readonly added: readonly Repository[]; readonly removed: readonly Repository[] },
 ): void {
   const emitOne = (action: 'added' | 'removed', payload: Payload) =>
-    emit(world, { appId: installation.appId, event: 'installation_repositories', action, installation, repositoryId: null, payload });
+    emit(world, {
+      appId: installation.appId,
+      event: 'installation_repositories',
+      action,
+      installation,
+      repositoryId: null,
+      payload,
+    });
   const common = {
     ...exampleOf('installation_repositories', 0),
     installation: installationJson(world, installation),
@@ -56,15 +87,32 @@ export function emitInstallationRepositories(
     repositories_removed: [],
     sender: senderFragment(),
   };
-  if (added.length > 0) emitOne('added', { ...common, action: 'added', repositories_added: added.map(briefRepository) });
-  if (removed.length > 0) emitOne('removed', { ...common, action: 'removed', repositories_removed: removed.map(briefRepository) });
+  if (added.length > 0)
+    emitOne('added', {
+      ...common,
+      action: 'added',
+      repositories_added: added.map(briefRepository),
+    });
+  if (removed.length > 0)
+    emitOne('removed', {
+      ...common,
+      action: 'removed',
+      repositories_removed: removed.map(briefRepository),
+    });
 }
 
 /** Any example as GitHub published it, for the events that Paddock must bear but does not use. */
 export function emitExample(world: World, appId: number, event: string, index: number): void {
   const payload = exampleOf(event, index);
   const action = typeof payload['action'] === 'string' ? payload['action'] : null;
-  emit(world, { appId, event, action, installation: null, repositoryId: repositoryIdOf(payload), payload });
+  emit(world, {
+    appId,
+    event,
+    action,
+    installation: null,
+    repositoryId: repositoryIdOf(payload),
+    payload,
+  });
 }
 
 function repositoryIdOf(payload: Payload): number | null {

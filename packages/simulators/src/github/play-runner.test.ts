@@ -20,7 +20,9 @@ describe('a simulated runner', () => {
     const { jitConfig, runnerId } = await registerRunner(world, { name, labels: LABELS });
     const end: Promise<RunnerEnd> = playRunner(jitConfig, signal);
     await waitFor(`the runner ${name} to be ${state}`, async () =>
-      (await world.github.truth()).runners.some((each) => each.id === runnerId && each.state === state),
+      (await world.github.truth()).runners.some(
+        (each) => each.id === runnerId && each.state === state,
+      ),
     );
     return { end, runnerId, jitConfig };
   }
@@ -41,21 +43,29 @@ describe('a simulated runner', () => {
     ['2.335.1', {}, 0],
     ['2.329.0', CODED, 0],
     ['2.100.0', CODED, 0],
-  ])('of the version %s, which has ended, listens and ends without a job; with %j its exit code is %i', async (version, env, exitCode) => {
-    await world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
-    const { jitConfig } = await registerRunner(world, { name: 'old', labels: LABELS });
-    const end = await playRunner(jitConfig, never, undefined, { image: `runner:${version}`, env });
-    expect(end.exitCode).toBe(exitCode);
-    expect(end.log).toEqual(
-      expect.arrayContaining([
-        `Current runner version: '${version}'`,
-        expect.stringContaining(': Listening for Jobs'),
-        `${ENDED}${version} is deprecated and cannot receive messages.`,
-      ]),
-    );
-    expect((await world.github.truth()).jobs).toMatchObject([{ status: 'queued' }]);
-    await waitFor('the old runner to be offline', async () => (await runnersNow()).every(({ state }) => state === 'offline'));
-  });
+  ])(
+    'of the version %s, which has ended, listens and ends without a job; with %j its exit code is %i',
+    async (version, env, exitCode) => {
+      await world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
+      const { jitConfig } = await registerRunner(world, { name: 'old', labels: LABELS });
+      const end = await playRunner(jitConfig, never, undefined, {
+        image: `runner:${version}`,
+        env,
+      });
+      expect(end.exitCode).toBe(exitCode);
+      expect(end.log).toEqual(
+        expect.arrayContaining([
+          `Current runner version: '${version}'`,
+          expect.stringContaining(': Listening for Jobs'),
+          `${ENDED}${version} is deprecated and cannot receive messages.`,
+        ]),
+      );
+      expect((await world.github.truth()).jobs).toMatchObject([{ status: 'queued' }]);
+      await waitFor('the old runner to be offline', async () =>
+        (await runnersNow()).every(({ state }) => state === 'offline'),
+      );
+    },
+  );
 
   test('of the newest version hears the same during a false alarm', async () => {
     await world.github.setRunnerFaults({ refusesVersions: true });
@@ -85,12 +95,22 @@ describe('a simulated runner', () => {
       'Running job: unit tests',
       'Job unit tests completed with result: Succeeded',
     ]);
-    expect(await jobOf(id)).toMatchObject({ status: 'completed', conclusion: 'success', runnerName: 'worker-1', killed: false });
+    expect(await jobOf(id)).toMatchObject({
+      status: 'completed',
+      conclusion: 'success',
+      runnerName: 'worker-1',
+      killed: false,
+    });
     expect(await runnersNow()).toEqual([]);
   });
 
   test('gets a job that waited for it', async () => {
-    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 1, result: 'failure' });
+    const { id } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: LABELS,
+      durationMs: 1,
+      result: 'failure',
+    });
     const { jitConfig } = await registerRunner(world, { name: 'late', labels: LABELS });
     const { exitCode, log } = await playRunner(jitConfig, never);
     expect(exitCode).toBe(0);
@@ -122,7 +142,11 @@ describe('a simulated runner', () => {
 
   test('killed while busy its job fails after a while', async () => {
     const killed = new AbortController();
-    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 600_000 });
+    const { id } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: LABELS,
+      durationMs: 600_000,
+    });
     const { end } = await begin('worker-1', killed.signal, 'busy');
     killed.abort();
     expect((await end).exitCode).toBe(143);
@@ -134,31 +158,55 @@ describe('a simulated runner', () => {
   test('removed over the API while idle it is told and ends', async () => {
     const { end, runnerId } = await begin('worker-1');
     const authorization = await installationAuthorization(world);
-    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(204);
+    expect(
+      (await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization }))
+        .status,
+    ).toBe(204);
     expect((await end).exitCode).toBe(0);
-    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(404);
+    expect(
+      (await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization }))
+        .status,
+    ).toBe(404);
   });
 
   test('busy it is not removed, unless GitHub’s knowledge lags: then its job dies (E5)', async () => {
-    const { id } = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 600_000 });
+    const { id } = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: LABELS,
+      durationMs: 600_000,
+    });
     const { end, runnerId } = await begin('worker-1', never, 'busy');
     const authorization = await installationAuthorization(world);
-    expect(await callApi(world, 'GET', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).toMatchObject({
+    expect(
+      await callApi(world, 'GET', `/orgs/acme/actions/runners/${runnerId}`, { authorization }),
+    ).toMatchObject({
       body: { busy: true, status: 'online' },
     });
-    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(422);
+    expect(
+      (await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization }))
+        .status,
+    ).toBe(422);
 
     await world.github.setRunnerFaults({ busyLies: true });
-    expect(await callApi(world, 'GET', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).toMatchObject({
+    expect(
+      await callApi(world, 'GET', `/orgs/acme/actions/runners/${runnerId}`, { authorization }),
+    ).toMatchObject({
       body: { busy: false },
     });
-    expect((await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization })).status).toBe(204);
+    expect(
+      (await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${runnerId}`, { authorization }))
+        .status,
+    ).toBe(204);
     await end;
     expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: true });
   });
 
   test('a cancelled job ends as cancelled, whether it runs or waits', async () => {
-    const running = await world.github.queueJob({ repo: 'acme/api', labels: LABELS, durationMs: 600_000 });
+    const running = await world.github.queueJob({
+      repo: 'acme/api',
+      labels: LABELS,
+      durationMs: 600_000,
+    });
     const { end } = await begin('worker-1', never, 'busy');
     await world.github.cancelJob(running.id);
     const { exitCode, log } = await end;
@@ -167,7 +215,11 @@ describe('a simulated runner', () => {
     expect(await jobOf(running.id)).toMatchObject({ conclusion: 'cancelled', killed: false });
 
     const waiting = await world.github.queueJob({ repo: 'acme/api', labels: LABELS });
-    expect(await world.github.cancelJob(waiting.id)).toMatchObject({ status: 'completed', conclusion: 'cancelled', runnerName: null });
+    expect(await world.github.cancelJob(waiting.id)).toMatchObject({
+      status: 'completed',
+      conclusion: 'cancelled',
+      runnerName: null,
+    });
   });
 
   test('ends with 1 when its GitHub is gone', async () => {

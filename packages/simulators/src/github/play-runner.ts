@@ -18,11 +18,12 @@ type Config = { readonly url: string; readonly runnerId: number; readonly secret
 const TERMINATED = 143;
 
 /**
- * Plays the runner application with a JIT config of the simulated GitHub: connects, waits for one job, works as long as the job takes,
- * reports, ends. Exit code 0 after a job or when the registration was removed meanwhile; 1 when it could not start (the config was used
- * before, the registration is gone); 143 when `signal` aborted, as when its pod is killed: the connection breaks without a word. Where
- * GitHub serves its version no more 0, or 7 if the container asks for that and the version knows of it.
- * Each log line is also handed to `onLine` as it is written.
+ * Plays the runner application with a JIT config of the simulated GitHub: connects, waits for one
+ * job, works as long as the job takes, reports, ends. Exit code 0 after a job or when the
+ * registration was removed meanwhile; 1 when it could not start (the config was used before, the
+ * registration is gone); 143 when `signal` aborted, as when its pod is killed: the connection
+ * breaks without a word. Where GitHub serves its version no more 0, or 7 if the container asks for
+ * that and the version knows of it. Each log line is also handed to `onLine` as it is written.
  */
 export async function playRunner(
   jitConfig: string,
@@ -35,9 +36,13 @@ export async function playRunner(
     log.push(line);
     onLine?.(line);
   };
-  const stamped = (text: string) => say(`${new Date().toISOString().replace('T', ' ').slice(0, 19)}Z: ${text}`);
+  const stamped = (text: string) =>
+    say(`${new Date().toISOString().replace('T', ' ').slice(0, 19)}Z: ${text}`);
   try {
-    return { exitCode: await work(parseConfig(jitConfig), container, { signal, say, stamped }), log };
+    return {
+      exitCode: await work(parseConfig(jitConfig), container, { signal, say, stamped }),
+      log,
+    };
   } catch (error) {
     if (signal.aborted) return { exitCode: TERMINATED, log };
     say(`An error occurred: ${error instanceof Error ? error.message : String(error)}`);
@@ -45,14 +50,22 @@ export async function playRunner(
   }
 }
 
-type Words = { readonly signal: AbortSignal; readonly say: (line: string) => void; readonly stamped: (text: string) => void };
+type Words = {
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+  readonly stamped: (text: string) => void;
+};
 
 const VERSION_TAG = /:(\d+\.\d+\.\d+)$/;
 /** What a runner ends with that GitHub calls too old, from 2.333.0 on. */
 const VERSION_ENDED = 7;
 const tellsEnd = (version: string): boolean => Number(version.split('.')[1]) >= 333;
 
-async function work(config: Config, container: RunnerContainer, { signal, say, stamped }: Words): Promise<number> {
+async function work(
+  config: Config,
+  container: RunnerContainer,
+  { signal, say, stamped }: Words,
+): Promise<number> {
   const version = VERSION_TAG.exec(container.image)?.[1] ?? NEWEST_VERSION;
   const session = await post(config, '/_runner/session', { version }, signal);
   if (session.statusCode !== 200) {
@@ -81,8 +94,12 @@ async function work(config: Config, container: RunnerContainer, { signal, say, s
         end.resolve(0);
         break;
       case 'version_ended': {
-        say(`An error occurred: Error: Forbidden Runner version v${version} is deprecated and cannot receive messages.`);
-        const hasCode = tellsEnd(version) && container.env['ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE'] === '1';
+        say(
+          `An error occurred: Error: Forbidden Runner version v${version} is deprecated and cannot receive messages.`,
+        );
+        const hasCode =
+          tellsEnd(version) &&
+          container.env['ACTIONS_RUNNER_RETURN_VERSION_DEPRECATED_EXIT_CODE'] === '1';
         say(
           hasCode
             ? `Runner listener exit with deprecated version exit code: ${VERSION_ENDED}.`
@@ -98,17 +115,19 @@ async function work(config: Config, container: RunnerContainer, { signal, say, s
       case 'job':
         busy = true;
         stamped(`Running job: ${message.name}`);
-        runJob(config, message, { over: AbortSignal.any([signal, over.signal]), cancelled: cancelled.signal, stamped }).then(
-          () => end.resolve(0),
-          end.reject,
-        );
+        runJob(config, message, {
+          over: AbortSignal.any([signal, over.signal]),
+          cancelled: cancelled.signal,
+          stamped,
+        }).then(() => end.resolve(0), end.reject);
         break;
       default:
         message satisfies never;
     }
   };
   onLines(session, (line) => receive(JSON.parse(line) as RunnerMessage));
-  // A close follows every error; a busy runner works on without its connection and fails when it reports, or when it is killed.
+  // A close follows every error; a busy runner works on without its connection and fails when it
+  // reports, or when it is killed.
   session.on('error', () => undefined);
   session.on('close', () => {
     if (!busy) end.reject(new Error('The connection to the server was lost.'));
@@ -131,19 +150,34 @@ function onLines(session: IncomingMessage, take: (line: string) => void): void {
 }
 
 type JobMessage = Extract<RunnerMessage, { readonly type: 'job' }>;
-type Circumstances = { readonly over: AbortSignal; readonly cancelled: AbortSignal; readonly stamped: (text: string) => void };
+type Circumstances = {
+  readonly over: AbortSignal;
+  readonly cancelled: AbortSignal;
+  readonly stamped: (text: string) => void;
+};
 
 const RESULT_WORDS = { success: 'Succeeded', failure: 'Failed', cancelled: 'Canceled' } as const;
 
-async function runJob(config: Config, job: JobMessage, { over, cancelled, stamped }: Circumstances): Promise<void> {
+async function runJob(
+  config: Config,
+  job: JobMessage,
+  { over, cancelled, stamped }: Circumstances,
+): Promise<void> {
   const result = await workUnlessCancelled(job, over, cancelled);
   const answer = await post(config, '/_runner/complete', { result }, over);
   answer.resume();
-  if (answer.statusCode !== 204) throw new Error(`The end of job ${job.name} was refused with status ${answer.statusCode ?? 0}.`);
+  if (answer.statusCode !== 204)
+    throw new Error(
+      `The end of job ${job.name} was refused with status ${answer.statusCode ?? 0}.`,
+    );
   stamped(`Job ${job.name} completed with result: ${RESULT_WORDS[result]}`);
 }
 
-async function workUnlessCancelled(job: JobMessage, over: AbortSignal, cancelled: AbortSignal): Promise<keyof typeof RESULT_WORDS> {
+async function workUnlessCancelled(
+  job: JobMessage,
+  over: AbortSignal,
+  cancelled: AbortSignal,
+): Promise<keyof typeof RESULT_WORDS> {
   try {
     await pause(job.durationMs, undefined, { signal: AbortSignal.any([over, cancelled]) });
     return job.result;
@@ -153,8 +187,16 @@ async function workUnlessCancelled(job: JobMessage, over: AbortSignal, cancelled
   }
 }
 
-/** A request on a connection of its own: a session's breaking must be its own. Resolves with the answer's head. */
-function post({ url, runnerId, secret }: Config, path: string, fields: object, signal: AbortSignal): Promise<IncomingMessage> {
+/**
+ * A request on a connection of its own: a session's breaking must be its own. Resolves with the
+ * answer's head.
+ */
+function post(
+  { url, runnerId, secret }: Config,
+  path: string,
+  fields: object,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const headers = { 'content-type': 'application/json' };
   const sent = request(`${url}${path}`, { method: 'POST', headers, agent: false, signal }, resolve);
@@ -165,8 +207,18 @@ function post({ url, runnerId, secret }: Config, path: string, fields: object, s
 
 function parseConfig(jitConfig: string): Config {
   const config: unknown = JSON.parse(Buffer.from(jitConfig, 'base64').toString());
-  if (typeof config !== 'object' || config === null || !('url' in config) || !('runnerId' in config) || !('secret' in config)) {
+  if (
+    typeof config !== 'object' ||
+    config === null ||
+    !('url' in config) ||
+    !('runnerId' in config) ||
+    !('secret' in config)
+  ) {
     throw new Error('The JIT config is not one of the simulated GitHub.');
   }
-  return { url: String(config.url), runnerId: Number(config.runnerId), secret: String(config.secret) };
+  return {
+    url: String(config.url),
+    runnerId: Number(config.runnerId),
+    secret: String(config.secret),
+  };
 }

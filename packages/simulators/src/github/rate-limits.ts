@@ -9,7 +9,11 @@ export function bucketOf(world: World, caller: string, resource: RateResource): 
   const key = `${caller} ${resource}`;
   const known = world.rateBuckets.get(key);
   if (known !== undefined && known.resetAt > world.now()) return known;
-  const fresh = { limit: known?.limit ?? world.rateLimits[resource], used: 0, resetAt: world.now() + WINDOW_MS };
+  const fresh = {
+    limit: known?.limit ?? world.rateLimits[resource],
+    used: 0,
+    resetAt: world.now() + WINDOW_MS,
+  };
   world.rateBuckets.set(key, fresh);
   return fresh;
 }

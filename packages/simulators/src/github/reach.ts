@@ -4,7 +4,10 @@ import { notFound, Refusal } from './refusal.ts';
 import { textParam, type Call, type InstallationCall } from './route.ts';
 import type { RunnerScope } from './runner.ts';
 
-/** The repository a path names. Under its former name GitHub points to the present one: 301 for reading, 307 for the rest. */
+/**
+ * The repository a path names. Under its former name GitHub points to the present one: 301 for
+ * reading, 307 for the rest.
+ */
 export function repositoryOf(call: Call): Repository {
   const asked = `${textParam(call, 'owner')}/${textParam(call, 'repo')}`;
   const renamed = call.world.formerNames.get(asked.toLowerCase());

@@ -19,7 +19,11 @@ export type Call = {
 export type AppCall = Call & { readonly app: SimulatedApp };
 export type InstallationCall = Call & { readonly installation: Installation };
 
-export type Answer = { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+export type Answer = {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 type RouteBase = {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
@@ -35,7 +39,10 @@ type RouteBase = {
 /** An endpoint, for an App's JSON web token or for an installation's token. */
 export type Route =
   | (RouteBase & { readonly caller: 'app'; readonly answer: (call: AppCall) => Answer })
-  | (RouteBase & { readonly caller: 'installation'; readonly answer: (call: InstallationCall) => Answer });
+  | (RouteBase & {
+      readonly caller: 'installation';
+      readonly answer: (call: InstallationCall) => Answer;
+    });
 
 export function textParam({ params }: Call, name: string): string {
   const value = params[name];

@@ -1,5 +1,11 @@
 import type { Installation } from './account.ts';
-import { covers, findAccount, findInstallation, findInstallationOf, repositoriesOf } from './accounts.ts';
+import {
+  covers,
+  findAccount,
+  findInstallation,
+  findInstallationOf,
+  repositoriesOf,
+} from './accounts.ts';
 import { issueToken } from './authenticate.ts';
 import { findDelivery, pageOfDeliveries, type Delivery } from './delivery-log.ts';
 import { redeliver } from './emit.ts';
@@ -13,16 +19,28 @@ import { repositoryOf } from './reach.ts';
 
 /** What an App may ask with its own JSON web token. */
 export const appRoutes: readonly Route[] = [
-  { method: 'get', path: '/app', operation: 'apps/get-authenticated', caller: 'app', answer: getApp },
+  {
+    method: 'get',
+    path: '/app',
+    operation: 'apps/get-authenticated',
+    caller: 'app',
+    answer: getApp,
+  },
   {
     method: 'get',
     path: '/app/installations',
     operation: 'apps/list-installations',
     caller: 'app',
     answer: (call) => {
-      const mine = [...call.world.installations.values()].filter(({ appId }) => appId === call.app.appId);
+      const mine = [...call.world.installations.values()].filter(
+        ({ appId }) => appId === call.app.appId,
+      );
       const { items, headers } = pageOf(call, mine);
-      return { status: 200, headers, body: items.map((installation) => installationJson(call.world, installation)) };
+      return {
+        status: 200,
+        headers,
+        body: items.map((installation) => installationJson(call.world, installation)),
+      };
     },
   },
   {
@@ -45,7 +63,14 @@ export const appRoutes: readonly Route[] = [
     operation: 'apps/get-org-installation',
     caller: 'app',
     answer: (call) =>
-      installationAnswer(call, findInstallationOf(call.world, call.app.appId, findAccount(call.world, textParam(call, 'org')))),
+      installationAnswer(
+        call,
+        findInstallationOf(
+          call.world,
+          call.app.appId,
+          findAccount(call.world, textParam(call, 'org')),
+        ),
+      ),
   },
   {
     method: 'get',
@@ -56,11 +81,19 @@ export const appRoutes: readonly Route[] = [
       const repository = repositoryOf(call);
       return installationAnswer(
         call,
-        [...call.world.installations.values()].find((each) => each.appId === call.app.appId && covers(each, repository)),
+        [...call.world.installations.values()].find(
+          (each) => each.appId === call.app.appId && covers(each, repository),
+        ),
       );
     },
   },
-  { method: 'get', path: '/app/hook/deliveries', operation: 'apps/list-webhook-deliveries', caller: 'app', answer: listDeliveries },
+  {
+    method: 'get',
+    path: '/app/hook/deliveries',
+    operation: 'apps/list-webhook-deliveries',
+    caller: 'app',
+    answer: listDeliveries,
+  },
   {
     method: 'get',
     path: '/app/hook/deliveries/:delivery_id',
@@ -68,7 +101,9 @@ export const appRoutes: readonly Route[] = [
     caller: 'app',
     answer: (call) => ({
       status: 200,
-      body: deliveryDetails(findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id'))),
+      body: deliveryDetails(
+        findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id')),
+      ),
     }),
   },
   {
@@ -77,14 +112,23 @@ export const appRoutes: readonly Route[] = [
     operation: 'apps/redeliver-webhook-delivery',
     caller: 'app',
     answer: (call) => {
-      redeliver(call.world, findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id')));
+      redeliver(
+        call.world,
+        findDelivery(call.world.deliveries, call.app.appId, textParam(call, 'delivery_id')),
+      );
       return { status: 202, body: {} };
     },
   },
 ];
 
 function getApp({ world, app }: AppCall) {
-  const owner = { id: 9919, login: 'simulated-owner', type: 'Organization', hasRunnerGroups: false, runnerGroups: [] } as const;
+  const owner = {
+    id: 9919,
+    login: 'simulated-owner',
+    type: 'Organization',
+    hasRunnerGroups: false,
+    runnerGroups: [],
+  } as const;
   const body = {
     id: app.appId,
     slug: app.slug,
@@ -99,7 +143,9 @@ function getApp({ world, app }: AppCall) {
     updated_at: app.createdAt,
     permissions: app.permissions,
     events: app.events,
-    installations_count: [...world.installations.values()].filter(({ appId }) => appId === app.appId).length,
+    installations_count: [...world.installations.values()].filter(
+      ({ appId }) => appId === app.appId,
+    ).length,
   };
   return { status: 200, body };
 }
@@ -112,7 +158,9 @@ function createToken(call: AppCall) {
     expires_at: expiresAt,
     permissions: call.app.permissions,
     repository_selection: installation.selection,
-    ...(installation.selection === 'all' ? {} : { repositories: repositoriesOf(call.world, installation).map(repositoryFragment) }),
+    ...(installation.selection === 'all'
+      ? {}
+      : { repositories: repositoriesOf(call.world, installation).map(repositoryFragment) }),
   };
   return { status: 201, body };
 }
@@ -130,14 +178,19 @@ function installationAnswer({ world }: AppCall, installation: Installation | und
 
 function listDeliveries(call: AppCall) {
   const { query, world, app } = call;
-  const page = { perPage: perPageOf(call), cursor: query.get('cursor'), status: query.get('status') };
+  const page = {
+    perPage: perPageOf(call),
+    cursor: query.get('cursor'),
+    status: query.get('status'),
+  };
   const { deliveries, nextCursor } = pageOfDeliveries(world.deliveries, app.appId, page);
   const headers = nextCursor === null ? {} : { link: link(call, { cursor: nextCursor }, 'next') };
   return { status: 200, headers, body: deliveries.map(deliverySummary) };
 }
 
 /** A number with all its digits, as it goes over the wire. */
-const numeral = (digits: string): unknown => (JSON as unknown as { rawJSON: (json: string) => object }).rawJSON(digits);
+const numeral = (digits: string): unknown =>
+  (JSON as unknown as { rawJSON: (json: string) => object }).rawJSON(digits);
 
 function deliverySummary(delivery: Delivery): Payload {
   return {

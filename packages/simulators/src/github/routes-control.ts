@@ -9,7 +9,9 @@ export function controlRoutes(control: GitHubControl): Router {
   for (const [name, method] of Object.entries(control)) {
     router.post(`/${name}`, async (request, response) => {
       try {
-        const result = await (method as (...args: unknown[]) => Promise<unknown>)(...argumentsIn(request.body));
+        const result = await (method as (...args: unknown[]) => Promise<unknown>)(
+          ...argumentsIn(request.body),
+        );
         if (result === undefined) response.status(204).end();
         else response.json(result);
       } catch (error) {
@@ -22,6 +24,7 @@ export function controlRoutes(control: GitHubControl): Router {
 }
 
 function argumentsIn(body: unknown): unknown[] {
-  if (typeof body === 'object' && body !== null && 'args' in body && Array.isArray(body.args)) return body.args;
+  if (typeof body === 'object' && body !== null && 'args' in body && Array.isArray(body.args))
+    return body.args;
   throw new Refusal(400, 'Send { "args": [...] }.');
 }

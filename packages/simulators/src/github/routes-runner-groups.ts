@@ -10,8 +10,20 @@ import { nextId, type World } from './world.ts';
 const PATH = '/orgs/:org/actions/runner-groups';
 
 export const runnerGroupRoutes: readonly Route[] = [
-  { method: 'get', path: PATH, operation: 'actions/list-self-hosted-runner-groups-for-org', caller: 'installation', answer: listGroups },
-  { method: 'post', path: PATH, operation: 'actions/create-self-hosted-runner-group-for-org', caller: 'installation', answer: createGroup },
+  {
+    method: 'get',
+    path: PATH,
+    operation: 'actions/list-self-hosted-runner-groups-for-org',
+    caller: 'installation',
+    answer: listGroups,
+  },
+  {
+    method: 'post',
+    path: PATH,
+    operation: 'actions/create-self-hosted-runner-group-for-org',
+    caller: 'installation',
+    answer: createGroup,
+  },
   {
     method: 'get',
     path: `${PATH}/:runner_group_id`,
@@ -39,19 +51,35 @@ function listGroups(call: InstallationCall): Answer {
   const account = reachableOrganization(call);
   const { items, headers } = pageOf(call, account.runnerGroups);
   const runner_groups = items.map((group) => groupJson(call.world, account, group));
-  return { status: 200, headers, body: { total_count: account.runnerGroups.length, runner_groups } };
+  return {
+    status: 200,
+    headers,
+    body: { total_count: account.runnerGroups.length, runner_groups },
+  };
 }
 
 function createGroup(call: InstallationCall): Answer {
   const account = reachableOrganization(call);
-  if (!account.hasRunnerGroups) throw new Refusal(403, 'Runner groups are not available on the plan of this organization.');
+  if (!account.hasRunnerGroups)
+    throw new Refusal(403, 'Runner groups are not available on the plan of this organization.');
   const { name } = call.body;
   if (typeof name !== 'string' || name === '') throw new Refusal(422, 'Name is missing.');
   if (account.runnerGroups.some((group) => group.name.toLowerCase() === name.toLowerCase())) {
     throw new Refusal(409, 'A runner group with this name exists.');
   }
-  const group = { id: nextId(call.world, 'group'), name, visibility: 'all', allowsPublicRepositories: false, isDefault: false } as const;
-  const made: RunnerGroup = { ...group, repositoryIds: new Set(), workflows: null, ...settingsIn(call) };
+  const group = {
+    id: nextId(call.world, 'group'),
+    name,
+    visibility: 'all',
+    allowsPublicRepositories: false,
+    isDefault: false,
+  } as const;
+  const made: RunnerGroup = {
+    ...group,
+    repositoryIds: new Set(),
+    workflows: null,
+    ...settingsIn(call),
+  };
   account.runnerGroups.push(made);
   return answerWith(call, 201, made);
 }
@@ -60,7 +88,11 @@ function listRepositories(call: InstallationCall): Answer {
   const { repositoryIds } = namedGroup(call);
   const all = [...call.world.repositories.values()].filter(({ id }) => repositoryIds.has(id));
   const { items, headers } = pageOf(call, all);
-  return { status: 200, headers, body: { total_count: all.length, repositories: items.map((one) => repositoryFragment(one)) } };
+  return {
+    status: 200,
+    headers,
+    body: { total_count: all.length, repositories: items.map((one) => repositoryFragment(one)) },
+  };
 }
 
 function updateGroup(call: InstallationCall): Answer {
@@ -73,7 +105,8 @@ type Settings = Partial<Pick<RunnerGroup, 'visibility' | 'allowsPublicRepositori
 
 function settingsIn({ body }: InstallationCall): Settings {
   const { visibility, allows_public_repositories: allowsPublicRepositories } = body;
-  if (visibility !== undefined && !isVisibility(visibility)) throw new Refusal(422, 'Visibility must be all, private or selected.');
+  if (visibility !== undefined && !isVisibility(visibility))
+    throw new Refusal(422, 'Visibility must be all, private or selected.');
   return {
     ...(visibility === undefined ? {} : { visibility }),
     ...(typeof allowsPublicRepositories === 'boolean' ? { allowsPublicRepositories } : {}),

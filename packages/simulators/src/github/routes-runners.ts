@@ -8,7 +8,10 @@ import { deleteRunner, jitConfigOf, registerRunner } from './runner-service.ts';
 import { strike, type World } from './world.ts';
 
 /** Runners of organisations and of repositories: the same endpoints under two paths. */
-export const runnerRoutes: readonly Route[] = [...routesUnder('/orgs/:org', 'org'), ...routesUnder('/repos/:owner/:repo', 'repo')];
+export const runnerRoutes: readonly Route[] = [
+  ...routesUnder('/orgs/:org', 'org'),
+  ...routesUnder('/repos/:owner/:repo', 'repo'),
+];
 
 function routesUnder(prefix: string, kind: 'org' | 'repo'): Route[] {
   const runners = `${prefix}/actions/runners`;
@@ -58,27 +61,49 @@ function routesUnder(prefix: string, kind: 'org' | 'repo'): Route[] {
 function generateJitConfig(call: InstallationCall): Answer {
   const scope = reachableScope(call);
   const { name, labels, runner_group_id: groupId } = call.body;
-  if (typeof name !== 'string' || name === '' || name.length > 64) throw new Refusal(422, 'Name is missing or longer than 64 characters.');
+  if (typeof name !== 'string' || name === '' || name.length > 64)
+    throw new Refusal(422, 'Name is missing or longer than 64 characters.');
   if (typeof groupId !== 'number') throw new Refusal(422, 'Runner group id is missing.');
   if (!isLabels(labels)) throw new Refusal(422, 'Labels must be 1 to 100 texts.');
   const runner = registerRunner(call.world, { name, labels, groupId, scope });
-  return { status: 201, body: { runner: runnerJson(call.world, runner), encoded_jit_config: jitConfigOf(call.world, runner) } };
+  return {
+    status: 201,
+    body: {
+      runner: runnerJson(call.world, runner),
+      encoded_jit_config: jitConfigOf(call.world, runner),
+    },
+  };
 }
 
 function isLabels(value: unknown): value is string[] {
   return (
-    Array.isArray(value) && value.length >= 1 && value.length <= 100 && value.every((label) => typeof label === 'string' && label !== '')
+    Array.isArray(value) &&
+    value.length >= 1 &&
+    value.length <= 100 &&
+    value.every((label) => typeof label === 'string' && label !== '')
   );
 }
 
 function listRunners(call: InstallationCall): Answer {
   const name = call.query.get('name');
-  const runners = runnersOf(call.world.runners, reachableScope(call)).filter((runner) => name === null || runner.name === name);
+  const runners = runnersOf(call.world.runners, reachableScope(call)).filter(
+    (runner) => name === null || runner.name === name,
+  );
   const { items, headers } = pageOf(call, runners);
-  return { status: 200, headers, body: { total_count: runners.length, runners: items.map((runner) => runnerJson(call.world, runner)) } };
+  return {
+    status: 200,
+    headers,
+    body: {
+      total_count: runners.length,
+      runners: items.map((runner) => runnerJson(call.world, runner)),
+    },
+  };
 }
 
-/** When a version of the runner ends. GitHub leaves out the end of registrations, and answers 404 for a version that it does not know. */
+/**
+ * When a version of the runner ends. GitHub leaves out the end of registrations, and answers 404
+ * for a version that it does not know.
+ */
 function answerVersion(call: InstallationCall): Answer {
   reachableScope(call);
   const version = textParam(call, 'version');

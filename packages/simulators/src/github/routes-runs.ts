@@ -30,7 +30,10 @@ export const runRoutes: readonly Route[] = [
     answer: (call) => {
       const repositories = repositoriesOf(call.world, call.installation);
       const { items, headers } = pageOf(call, repositories);
-      const body = { total_count: repositories.length, repositories: items.map((repository) => listedRepository(call.world, repository)) };
+      const body = {
+        total_count: repositories.length,
+        repositories: items.map((repository) => listedRepository(call.world, repository)),
+      };
       return { status: 200, headers, body };
     },
   },
@@ -57,7 +60,13 @@ export const runRoutes: readonly Route[] = [
       return { status: 200, body: jobJson(call.world, job) };
     },
   },
-  { method: 'get', path: `${ACTIONS}/runs`, operation: 'actions/list-workflow-runs-for-repo', caller: 'installation', answer: listRuns },
+  {
+    method: 'get',
+    path: `${ACTIONS}/runs`,
+    operation: 'actions/list-workflow-runs-for-repo',
+    caller: 'installation',
+    answer: listRuns,
+  },
   {
     method: 'get',
     path: `${ACTIONS}/runs/:run_id`,
@@ -74,14 +83,19 @@ export const runRoutes: readonly Route[] = [
       const run = namedRun(call);
       const jobs = call.query.get('filter') === 'all' ? run.jobs : latestJobs(run);
       const { items, headers } = pageOf(call, jobs);
-      return unlessKnown(call, headers, { total_count: jobs.length, jobs: items.map((job) => jobJson(call.world, job)) });
+      return unlessKnown(call, headers, {
+        total_count: jobs.length,
+        jobs: items.map((job) => jobJson(call.world, job)),
+      });
     },
   },
 ];
 
 /** It was last pushed to when the newest run began that a push began. */
 function listedRepository(world: World, repository: Repository): Payload {
-  const newest = [...world.runs.values()].findLast((run) => run.repository === repository && run.event === 'push');
+  const newest = [...world.runs.values()].findLast(
+    (run) => run.repository === repository && run.event === 'push',
+  );
   const fragment = repositoryFragment(repository);
   return newest === undefined ? fragment : { ...fragment, pushed_at: newest.createdAt };
 }
@@ -90,17 +104,27 @@ function listedRepository(world: World, repository: Repository): Payload {
 function listRuns(call: InstallationCall): Answer {
   const repository = reachableRepository(call);
   const wanted = call.query.get('status');
-  const runs = [...call.world.runs.values()].filter((run) => run.repository === repository && hasState(run, wanted)).toReversed();
+  const runs = [...call.world.runs.values()]
+    .filter((run) => run.repository === repository && hasState(run, wanted))
+    .toReversed();
   const { items, headers } = pageOf(call, runs);
-  return unlessKnown(call, headers, { total_count: runs.length, workflow_runs: items.map((run) => runJson(call.world, run)) });
+  return unlessKnown(call, headers, {
+    total_count: runs.length,
+    workflow_runs: items.map((run) => runJson(call.world, run)),
+  });
 }
 
-/** Asked with the ETag of an unchanged answer, it costs nothing. ETags belong to the token that they were given to. */
+/**
+ * Asked with the ETag of an unchanged answer, it costs nothing. ETags belong to the token that they
+ * were given to.
+ */
 function unlessKnown(call: InstallationCall, headers: Answer['headers'], body: Payload): Answer {
   const etag = `W/"${createHash('sha256')
     .update(JSON.stringify([call.headers['authorization'], body]))
     .digest('hex')}"`;
-  return call.headers['if-none-match'] === etag ? { status: 304, headers: { etag } } : { status: 200, headers: { ...headers, etag }, body };
+  return call.headers['if-none-match'] === etag
+    ? { status: 304, headers: { etag } }
+    : { status: 200, headers: { ...headers, etag }, body };
 }
 
 function hasState(run: Run, wanted: string | null): boolean {

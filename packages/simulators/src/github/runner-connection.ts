@@ -5,8 +5,8 @@ import { closeSession, openSession, reportCompletion } from './runner-service.ts
 import type { World } from './world.ts';
 
 /**
- * What the runner application talks to. A session is one answer that stays open and brings one JSON message per line;
- * when the connection breaks, the session is over.
+ * What the runner application talks to. A session is one answer that stays open and brings one JSON
+ * message per line; when the connection breaks, the session is over.
  */
 export function runnerConnection(world: World): Router {
   const router = Router();
@@ -16,7 +16,9 @@ export function runnerConnection(world: World): Router {
     const session = { ...credentialsIn(request.body), version: versionIn(request.body) };
     let runner: Runner;
     try {
-      runner = openSession(world, session, (message) => response.write(`${JSON.stringify(message)}\n`));
+      runner = openSession(world, session, (message) =>
+        response.write(`${JSON.stringify(message)}\n`),
+      );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       response.status(error.status).json({ message: error.message });
@@ -46,12 +48,14 @@ function credentialsIn(body: unknown): { readonly runnerId: number; readonly sec
 }
 
 function versionIn(body: unknown): string {
-  if (typeof body !== 'object' || body === null || !('version' in body)) throw new Error('A runner that connects says its version.');
+  if (typeof body !== 'object' || body === null || !('version' in body))
+    throw new Error('A runner that connects says its version.');
   return String(body.version);
 }
 
 function resultIn(body: unknown): 'success' | 'failure' | 'cancelled' {
-  const result = typeof body === 'object' && body !== null && 'result' in body ? body.result : undefined;
+  const result =
+    typeof body === 'object' && body !== null && 'result' in body ? body.result : undefined;
   if (result === 'success' || result === 'failure' || result === 'cancelled') return result;
   throw new Error(`A runner reports success, failure or cancelled, not ${String(result)}.`);
 }

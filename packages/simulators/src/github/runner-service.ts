@@ -2,12 +2,26 @@ import { coverageOf } from './excess.ts';
 import { forgetRunner } from './forget-runner.ts';
 import { assignJobs, finishJob, loseRunnerOf } from './jobs.ts';
 import { Refusal, notFound } from './refusal.ts';
-import { describeScope, runnersOf, type Runner, type RunnerMessage, type RunnerScope } from './runner.ts';
+import {
+  describeScope,
+  runnersOf,
+  type Runner,
+  type RunnerMessage,
+  type RunnerScope,
+} from './runner.ts';
 import { isoNow, nextId, randomText, strike, type World } from './world.ts';
 
-type NewRunner = { readonly name: string; readonly labels: readonly string[]; readonly groupId: number; readonly scope: RunnerScope };
+type NewRunner = {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly groupId: number;
+  readonly scope: RunnerScope;
+};
 
-/** Registers an ephemeral runner. Refuses a name taken in its scope (409) and an unknown group (404). */
+/**
+ * Registers an ephemeral runner. Refuses a name taken in its scope (409) and an unknown group
+ * (404).
+ */
 export function registerRunner(world: World, { name, labels, groupId, scope }: NewRunner): Runner {
   if (runnersOf(world.runners, scope).some((runner) => runner.name === name))
     throw new Refusal(409, 'Already exists - A runner with the name exists.');
@@ -45,7 +59,9 @@ export function registerRunner(world: World, { name, labels, groupId, scope }: N
 
 /** What the runner application starts with: where to connect, as whom, with which secret. */
 export function jitConfigOf(world: World, runner: Runner): string {
-  return Buffer.from(JSON.stringify({ url: world.url, runnerId: runner.id, secret: runner.secret })).toString('base64');
+  return Buffer.from(
+    JSON.stringify({ url: world.url, runnerId: runner.id, secret: runner.secret }),
+  ).toString('base64');
 }
 
 export type NewSession = {
@@ -55,10 +71,14 @@ export type NewSession = {
 };
 
 /**
- * The runner connects: 409 when its configuration has been used before, 404 when the registration is gone. One of a version that has ended
- * connects as well, and hears so instead of getting a job.
+ * The runner connects: 409 when its configuration has been used before, 404 when the registration
+ * is gone. One of a version that has ended connects as well, and hears so instead of getting a job.
  */
-export function openSession(world: World, { runnerId, secret, version }: NewSession, send: (message: RunnerMessage) => void): Runner {
+export function openSession(
+  world: World,
+  { runnerId, secret, version }: NewSession,
+  send: (message: RunnerMessage) => void,
+): Runner {
   const runner = world.runners.get(runnerId);
   if (runner === undefined || runner.secret !== secret) throw notFound();
   if (runner.configUsed) throw new Refusal(409, 'A session for this runner already exists.');
@@ -79,10 +99,14 @@ export function openSession(world: World, { runnerId, secret, version }: NewSess
 /** Whether runners of this version get jobs. One that GitHub does not know is far too old. */
 function isServed({ runnerVersions, runnerFaults, now }: World, version: string): boolean {
   const end = runnerVersions.get(version);
-  return !runnerFaults.refusesVersions && end !== undefined && (end === null || Date.parse(end) > now());
+  return (
+    !runnerFaults.refusesVersions && end !== undefined && (end === null || Date.parse(end) > now())
+  );
 }
 
-/** The runner's connection broke. Idle, it is offline; busy, GitHub gives its job up after a while. */
+/**
+ * The runner's connection broke. Idle, it is offline; busy, GitHub gives its job up after a while.
+ */
 export function closeSession(world: World, runner: Runner): void {
   runner.send = null;
   if (!world.runners.has(runner.id)) return;
@@ -91,16 +115,27 @@ export function closeSession(world: World, runner: Runner): void {
 }
 
 /** The runner reports the end of its job; its registration vanishes, for it is ephemeral. */
-export function reportCompletion(world: World, runnerId: number, secret: string, result: 'success' | 'failure' | 'cancelled'): void {
+export function reportCompletion(
+  world: World,
+  runnerId: number,
+  secret: string,
+  result: 'success' | 'failure' | 'cancelled',
+): void {
   const runner = world.runners.get(runnerId);
   if (runner === undefined || runner.secret !== secret || runner.jobId === null) throw notFound();
   finishJob(world, runner.jobId, result);
 }
 
-/** An owner of the repository or organisation, or our App, removes the registration. A busy one is refused, unless GitHub's knowledge lags. */
+/**
+ * An owner of the repository or organisation, or our App, removes the registration. A busy one is
+ * refused, unless GitHub's knowledge lags.
+ */
 export function deleteRunner(world: World, runner: Runner): void {
   if (runner.jobId !== null && !world.runnerFaults.busyLies) {
-    throw new Refusal(422, `Runner "${runner.name}" is currently running a job and cannot be deleted.`);
+    throw new Refusal(
+      422,
+      `Runner "${runner.name}" is currently running a job and cannot be deleted.`,
+    );
   }
   runner.send?.({ type: 'deleted' });
   if (runner.jobId === null) forgetRunner(world, runner);

@@ -4,7 +4,13 @@ export type RunnerScope = { readonly owner: Account; readonly repository?: Repos
 
 /** What the runner service tells a connected runner. */
 export type RunnerMessage =
-  | { readonly type: 'job'; readonly jobId: number; readonly name: string; readonly durationMs: number; readonly result: JobResult }
+  | {
+      readonly type: 'job';
+      readonly jobId: number;
+      readonly name: string;
+      readonly durationMs: number;
+      readonly result: JobResult;
+    }
   | { readonly type: 'cancel' }
   | { readonly type: 'deleted' }
   | { readonly type: 'version_ended' };
@@ -12,7 +18,10 @@ export type RunnerMessage =
 /** How a job ends when its runner is left in peace. */
 export type JobResult = 'success' | 'failure';
 
-/** registered (no session yet) → idle → busy; offline when the session broke. A runner that is done is in no map any more. */
+/**
+ * registered (no session yet) → idle → busy; offline when the session broke. A runner that is done
+ * is in no map any more.
+ */
 export type RunnerState = 'registered' | 'idle' | 'busy' | 'offline';
 
 export type Runner = {
@@ -41,8 +50,8 @@ export type RunnerRecord = {
   readonly labels: readonly string[];
   readonly registeredAt: string;
   /**
-   * Set if, at its making, runners idle or on their way already sufficed for the queued jobs it could serve: whether they still do when of
-   * those on their way only some count (`comes`).
+   * Set if, at its making, runners idle or on their way already sufficed for the queued jobs it
+   * could serve: whether they still do when of those on their way only some count (`comes`).
    */
   readonly isCovered: ((comes: (runner: Runner) => boolean) => boolean) | null;
   readonly jobIds: number[];
@@ -53,6 +62,11 @@ export function describeScope({ owner, repository }: RunnerScope): string {
   return repository === undefined ? owner.login : `${owner.login}/${repository.name}`;
 }
 
-export function runnersOf(runners: ReadonlyMap<number, Runner>, { owner, repository }: RunnerScope): Runner[] {
-  return [...runners.values()].filter(({ scope }) => scope.owner === owner && scope.repository === repository);
+export function runnersOf(
+  runners: ReadonlyMap<number, Runner>,
+  { owner, repository }: RunnerScope,
+): Runner[] {
+  return [...runners.values()].filter(
+    ({ scope }) => scope.owner === owner && scope.repository === repository,
+  );
 }

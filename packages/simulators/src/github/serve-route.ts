@@ -8,7 +8,10 @@ import type { Answer, Call, Route } from './route.ts';
 import { callerOf, noteAnswer, noteCall } from './told-waits.ts';
 import { randomText, strike, type World } from './world.ts';
 
-/** Puts an endpoint on the router: counted, able to fail on demand, authenticated, within its rate limit. */
+/**
+ * Puts an endpoint on the router: counted, able to fail on demand, authenticated, within its rate
+ * limit.
+ */
 export function serveRoute(router: Router, world: World, route: Route): void {
   router[route.method](route.path, async (request, response) => {
     world.calls.set(route.operation, (world.calls.get(route.operation) ?? 0) + 1);
@@ -38,7 +41,11 @@ function fail(response: Response, fault: Fault, answer: (given: Answer) => void)
     response.socket?.destroy();
     return;
   }
-  answer({ status: fault.status, body: fault.body ?? { message: 'Failed on demand' }, headers: fault.headers ?? {} });
+  answer({
+    status: fault.status,
+    body: fault.body ?? { message: 'Failed on demand' },
+    headers: fault.headers ?? {},
+  });
 }
 
 async function answerTo(world: World, route: Route, request: Request): Promise<Answer> {
@@ -52,31 +59,48 @@ async function answerTo(world: World, route: Route, request: Request): Promise<A
 }
 
 function refusalAnswer({ status, message, headers }: Refusal): Answer {
-  return { status, headers, body: { message, documentation_url: 'https://docs.github.com/rest', status: String(status) } };
+  return {
+    status,
+    headers,
+    body: { message, documentation_url: 'https://docs.github.com/rest', status: String(status) },
+  };
 }
 
-async function authenticated(route: Route, call: Call, authorization: string | undefined): Promise<Answer> {
+async function authenticated(
+  route: Route,
+  call: Call,
+  authorization: string | undefined,
+): Promise<Answer> {
   const { world } = call;
   if (route.caller === 'app') {
     const app = await authenticateApp(world, authorization);
     return withinLimit(world, `app ${app.appId}`, route, () => route.answer({ ...call, app }));
   }
   const installation = authenticateInstallation(world, authorization);
-  return withinLimit(world, `installation ${installation.id}`, route, () => route.answer({ ...call, installation }));
+  return withinLimit(world, `installation ${installation.id}`, route, () =>
+    route.answer({ ...call, installation }),
+  );
 }
 
 /** Every answer tells what is left, refusals too. An answer of 304 costs nothing. */
 function withinLimit(world: World, caller: string, route: Route, act: () => Answer): Answer {
   const resource = route.resource ?? 'core';
   const bucket = bucketOf(world, caller, resource);
-  const answer = bucket.used >= bucket.limit && route.isFree !== true ? exceeded(caller) : refusable(act);
+  const answer =
+    bucket.used >= bucket.limit && route.isFree !== true ? exceeded(caller) : refusable(act);
   if (answer.status === 304) world.unchangedAnswers += 1;
   else if (route.isFree !== true) bucket.used += 1;
   return { ...answer, headers: { ...rateHeaders(bucket, resource), ...answer.headers } };
 }
 
 function exceeded(caller: string): Answer {
-  return { status: 403, body: { message: `API rate limit exceeded for ${caller}.`, documentation_url: 'https://docs.github.com/rest' } };
+  return {
+    status: 403,
+    body: {
+      message: `API rate limit exceeded for ${caller}.`,
+      documentation_url: 'https://docs.github.com/rest',
+    },
+  };
 }
 
 function refusable(act: () => Answer): Answer {
@@ -91,7 +115,9 @@ function refusable(act: () => Answer): Answer {
 function callOf(world: World, request: Request): Call {
   return {
     world,
-    params: Object.fromEntries(Object.entries(request.params).map(([name, value]) => [name, String(value)])),
+    params: Object.fromEntries(
+      Object.entries(request.params).map(([name, value]) => [name, String(value)]),
+    ),
     query: new URL(request.originalUrl, 'http://localhost').searchParams,
     body: isObject(request.body) ? request.body : {},
     headers: request.headers,
@@ -105,7 +131,11 @@ function isObject(value: unknown): value is Payload {
 }
 
 function send(response: Response, { status, body, headers }: Answer): void {
-  response.status(status).set({ ...headers, 'x-github-request-id': randomText(9), 'x-github-media-type': 'github.v3; format=json' });
+  response.status(status).set({
+    ...headers,
+    'x-github-request-id': randomText(9),
+    'x-github-media-type': 'github.v3; format=json',
+  });
   if (body === undefined) response.end();
   else response.json(body);
 }

@@ -31,11 +31,14 @@ export type GitHubSimulatorOptions = {
   /** Seeds GitHub's choices: which runner, which delivery fails. */
   readonly seed?: number;
   readonly now?: () => number;
-  /** How long after a busy runner's connection broke its job is failed; half a second unless told. */
+  /**
+   * How long after a busy runner's connection broke its job is failed; half a second unless told.
+   */
   readonly lostRunnerAfterMs?: number;
   /**
-   * A refusal that names a wait is on its way to its caller, who tells the others of it: what is called meanwhile was begun without knowing. A
-   * quarter of a second unless told; a process that has little of the machine takes longer.
+   * A refusal that names a wait is on its way to its caller, who tells the others of it: what is
+   * called meanwhile was begun without knowing. A quarter of a second unless told; a process that
+   * has little of the machine takes longer.
    */
   readonly onItsWayMs?: number;
   /** How long the receiver of a delivery may take; GitHub's 10 seconds unless told. */
@@ -50,8 +53,17 @@ export type GitHubSimulator = GitHubControl & {
 };
 
 /** Starts GitHub as an HTTP server on this machine. */
-export async function startGitHubSimulator(options: GitHubSimulatorOptions): Promise<GitHubSimulator> {
-  const { seed = 1, now = Date.now, lostRunnerAfterMs = 500, onItsWayMs = 250, deliveryTimeoutMs = 10_000, port = 0 } = options;
+export async function startGitHubSimulator(
+  options: GitHubSimulatorOptions,
+): Promise<GitHubSimulator> {
+  const {
+    seed = 1,
+    now = Date.now,
+    lostRunnerAfterMs = 500,
+    onItsWayMs = 250,
+    deliveryTimeoutMs = 10_000,
+    port = 0,
+  } = options;
   const world = createWorld({ seed, now, lostRunnerAfterMs, onItsWayMs, deliveryTimeoutMs });
   for (const app of options.apps) world.apps.set(app.appId, simulatedApp(world, app));
   const control = createControl(world);
@@ -85,9 +97,19 @@ export async function startGitHubSimulator(options: GitHubSimulatorOptions): Pro
 function apiRouter(world: World): Router {
   const router = Router();
   router.use(express.json());
-  for (const route of [...appRoutes, ...runnerRoutes, ...runnerGroupRoutes, ...runRoutes, ...limitRoutes]) serveRoute(router, world, route);
+  for (const route of [
+    ...appRoutes,
+    ...runnerRoutes,
+    ...runnerGroupRoutes,
+    ...runRoutes,
+    ...limitRoutes,
+  ])
+    serveRoute(router, world, route);
   router.use(
-    (_request, response) => void response.status(404).json({ message: 'Not Found', documentation_url: 'https://docs.github.com/rest' }),
+    (_request, response) =>
+      void response
+        .status(404)
+        .json({ message: 'Not Found', documentation_url: 'https://docs.github.com/rest' }),
   );
   return router;
 }

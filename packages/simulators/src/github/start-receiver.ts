@@ -55,5 +55,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 function actionIn(body: string): string | undefined {
   const payload: unknown = JSON.parse(body);
-  return typeof payload === 'object' && payload !== null && 'action' in payload ? String(payload.action) : undefined;
+  return typeof payload === 'object' && payload !== null && 'action' in payload
+    ? String(payload.action)
+    : undefined;
 }

@@ -1,8 +1,17 @@
 import { sharedAppKey } from './app-key.ts';
-import { startGitHubSimulator, type GitHubSimulator, type GitHubSimulatorOptions } from './start-github-simulator.ts';
+import {
+  startGitHubSimulator,
+  type GitHubSimulator,
+  type GitHubSimulatorOptions,
+} from './start-github-simulator.ts';
 
 /** An account with the App's installation on it; `id` and `entityId` are the same. */
-type SmallAccount = { readonly id: number; readonly entityId: number; readonly appId: number; readonly installationId: number };
+type SmallAccount = {
+  readonly id: number;
+  readonly entityId: number;
+  readonly appId: number;
+  readonly installationId: number;
+};
 
 export type SmallWorld = {
   readonly github: GitHubSimulator;
@@ -18,12 +27,21 @@ export type SmallWorld = {
 
 type SmallWorldOptions = Omit<GitHubSimulatorOptions, 'apps'> & { readonly webhookUrl?: string };
 
-/** A GitHub with one App, installed on one organisation and on one person. Its installations are not announced. */
-export async function startSmallWorld({ webhookUrl, ...options }: SmallWorldOptions = {}): Promise<SmallWorld> {
+/**
+ * A GitHub with one App, installed on one organisation and on one person. Its installations are not
+ * announced.
+ */
+export async function startSmallWorld({
+  webhookUrl,
+  ...options
+}: SmallWorldOptions = {}): Promise<SmallWorld> {
   const appId = 1234;
   const webhookSecret = 'the secret of the small world';
   const { privateKeyPem, publicKeyPem } = sharedAppKey();
-  const github = await startGitHubSimulator({ ...options, apps: [{ appId, publicKeyPem, webhookSecret, webhookUrl: webhookUrl ?? null }] });
+  const github = await startGitHubSimulator({
+    ...options,
+    apps: [{ appId, publicKeyPem, webhookSecret, webhookUrl: webhookUrl ?? null }],
+  });
   const acme = await github.addOrganization({ login: 'acme' });
   const mona = await github.addUser({ login: 'mona' });
   const api = await github.addRepository({ owner: 'acme', name: 'api' });
@@ -36,7 +54,13 @@ export async function startSmallWorld({ webhookUrl, ...options }: SmallWorldOpti
     appId,
     privateKeyPem,
     webhookSecret,
-    organization: { login: 'acme', id: acme.id, entityId: acme.id, appId, installationId: onAcme.id },
+    organization: {
+      login: 'acme',
+      id: acme.id,
+      entityId: acme.id,
+      appId,
+      installationId: onAcme.id,
+    },
     user: { login: 'mona', id: mona.id, entityId: mona.id, appId, installationId: onMona.id },
     repositories: { api: api.id, site: site.id, tool: tool.id },
   };

@@ -15,7 +15,8 @@ beforeEach(async () => {
 afterEach(() => world.github.stop());
 
 const RUNNERS = '/orgs/acme/actions/runners';
-const call = (path: string, authorization: string) => callApi(world, 'GET', path, { authorization });
+const call = (path: string, authorization: string) =>
+  callApi(world, 'GET', path, { authorization });
 const against = async () => (await world.github.report()).callsAgainstWait;
 
 /** An answer to one call of the account that tells it to wait. */

@@ -16,9 +16,13 @@ describe('the truth of the simulated GitHub', () => {
   });
   afterEach(() => world.github.stop());
 
-  const queue = (...labels: string[]) => world.github.queueJob({ repo: 'acme/api', labels, durationMs: 1 });
+  const queue = (...labels: string[]) =>
+    world.github.queueJob({ repo: 'acme/api', labels, durationMs: 1 });
   const register = (name: string, ...labels: string[]) => registerRunner(world, { name, labels });
-  const excess = async () => (await world.github.truth()).registrations.filter(({ inExcess }) => inExcess).map(({ name }) => name);
+  const excess = async () =>
+    (await world.github.truth()).registrations
+      .filter(({ inExcess }) => inExcess)
+      .map(({ name }) => name);
 
   test('a runner for each queued job is not in excess, one more is', async () => {
     await queue('linux');
@@ -27,7 +31,12 @@ describe('the truth of the simulated GitHub', () => {
     await register('second', 'linux');
     await register('third', 'linux');
     expect(await excess()).toEqual(['third']);
-    expect(await world.github.report()).toMatchObject({ registrations: 3, excessWorkers: 1, jobs: 2, lost: 2 });
+    expect(await world.github.report()).toMatchObject({
+      registrations: 3,
+      excessWorkers: 1,
+      jobs: 2,
+      lost: 2,
+    });
   });
 
   test('a runner without any job is in excess until it runs one', async () => {
@@ -51,7 +60,11 @@ describe('the truth of the simulated GitHub', () => {
   test('runners that cannot serve the job cover nothing', async () => {
     await queue('linux', 'gpu');
     await register('plain', 'linux');
-    await registerRunner(world, { name: 'of-site', labels: ['linux', 'gpu'], repository: 'acme/site' });
+    await registerRunner(world, {
+      name: 'of-site',
+      labels: ['linux', 'gpu'],
+      repository: 'acme/site',
+    });
     await register('with-gpu', 'gpu', 'LINUX');
     expect(await excess()).toEqual(['plain', 'of-site']);
   });
@@ -71,7 +84,9 @@ describe('the truth of the simulated GitHub', () => {
     await register('too-many', 'linux');
     expect(await excess()).toEqual(['replacement', 'too-many']);
     const authorization = await installationAuthorization(world);
-    await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${lost.runnerId}`, { authorization });
+    await callApi(world, 'DELETE', `/orgs/acme/actions/runners/${lost.runnerId}`, {
+      authorization,
+    });
     expect(await excess()).toEqual(['too-many']);
   });
 
@@ -95,14 +110,19 @@ describe('the truth of the simulated GitHub', () => {
     const names = ['a', 'b', 'c', 'd'];
     const gone = new AbortController();
     const ends: Promise<unknown>[] = [];
-    for (const name of names) ends.push(playRunner((await register(name, 'linux', 'big')).jitConfig, gone.signal));
+    for (const name of names)
+      ends.push(playRunner((await register(name, 'linux', 'big')).jitConfig, gone.signal));
     await waitFor(
       'four idle runners',
-      async () => (await world.github.truth()).runners.filter(({ state }) => state === 'idle').length === 4,
+      async () =>
+        (await world.github.truth()).runners.filter(({ state }) => state === 'idle').length === 4,
     );
     const chosen = new Set<string | null>();
     for (let n = 0; n < 3; n += 1)
-      chosen.add((await world.github.queueJob({ repo: 'acme/api', labels: ['Linux'], durationMs: 1 })).runnerName);
+      chosen.add(
+        (await world.github.queueJob({ repo: 'acme/api', labels: ['Linux'], durationMs: 1 }))
+          .runnerName,
+      );
     expect(chosen.size).toBe(3);
     gone.abort();
     await Promise.all(ends);
@@ -111,9 +131,15 @@ describe('the truth of the simulated GitHub', () => {
   test('the default group keeps public repositories out', async () => {
     const { jitConfig } = await register('private-only', 'linux');
     const end = playRunner(jitConfig, never);
-    await waitFor('an idle runner', async () => (await world.github.truth()).runners.some(({ state }) => state === 'idle'));
-    expect(await world.github.queueJob({ repo: 'acme/site', labels: ['linux'] })).toMatchObject({ status: 'queued' });
-    expect(await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 1 })).toMatchObject({ status: 'in_progress' });
+    await waitFor('an idle runner', async () =>
+      (await world.github.truth()).runners.some(({ state }) => state === 'idle'),
+    );
+    expect(await world.github.queueJob({ repo: 'acme/site', labels: ['linux'] })).toMatchObject({
+      status: 'queued',
+    });
+    expect(
+      await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 1 }),
+    ).toMatchObject({ status: 'in_progress' });
     await end;
   });
 
@@ -123,7 +149,10 @@ describe('the truth of the simulated GitHub', () => {
     const repository = await remote.addRepository({ owner: 'elsewhere', name: 'app' });
     expect(repository.name).toBe('elsewhere/app');
     const { id } = await remote.queueJob({ repo: 'elsewhere/app', labels: ['linux'] });
-    expect(await remote.cancelJob(id)).toMatchObject({ status: 'completed', conclusion: 'cancelled' });
+    expect(await remote.cancelJob(id)).toMatchObject({
+      status: 'completed',
+      conclusion: 'cancelled',
+    });
     await remote.settled();
     expect(await remote.report()).toEqual(await world.github.report());
     expect(await remote.truth()).toEqual(await world.github.truth());

@@ -15,7 +15,9 @@ export function truthOf(world: World): Truth {
       state,
       jobId,
     })),
-    registrations: [...world.runnerRecords.values()].map((record) => registrationTruth(world, record)),
+    registrations: [...world.runnerRecords.values()].map((record) =>
+      registrationTruth(world, record),
+    ),
     deliveries: world.deliveries.map(({ id, guid, event, action, redelivery, statusCode }) => ({
       id,
       guid,
@@ -51,7 +53,10 @@ function registrationTruth(world: World, record: RunnerRecord): RegistrationTrut
   return { id, name, scope, registeredAt, goneAt, jobIds, inExcess: isInExcess(world, record) };
 }
 
-/** One that was on its way then and died before it came was no supply: whoever replaces it makes none too many. */
+/**
+ * One that was on its way then and died before it came was no supply: whoever replaces it makes
+ * none too many.
+ */
 function isInExcess(world: World, { isCovered, jobIds }: RunnerRecord): boolean {
   return isCovered !== null && jobIds.length === 0 && isCovered((runner) => mayCome(world, runner));
 }
@@ -77,7 +82,9 @@ export function reportOf(world: World): Report {
     firstAgainstWait: world.callsAgainstWait.slice(0, FIRST),
     struck: Object.fromEntries(world.struck),
     deliveries: world.deliveries.length,
-    failedDeliveries: world.deliveries.filter(({ statusCode }) => statusCode < 200 || statusCode >= 400).length,
+    failedDeliveries: world.deliveries.filter(
+      ({ statusCode }) => statusCode < 200 || statusCode >= 400,
+    ).length,
     redelivered: world.deliveries.filter(({ redelivery }) => redelivery).length,
   };
 }

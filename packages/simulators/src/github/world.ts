@@ -27,8 +27,8 @@ type Token = { readonly installationId: number; readonly expiresAt: number };
 export type RateBucket = { limit: number; used: number; resetAt: number };
 
 /**
- * What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was let pass. A call that failed counts once as
- * such and once with its status.
+ * What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was
+ * let pass. A call that failed counts once as such and once with its status.
  */
 export type Strike =
   | 'event_never_sent'
@@ -40,7 +40,9 @@ export type Strike =
   | 'busy_hidden'
   | 'version_refused';
 
-/** Everything the simulated GitHub remembers. One plain object; the functions beside it change it. */
+/**
+ * Everything the simulated GitHub remembers. One plain object; the functions beside it change it.
+ */
 export type World = {
   /** Base address of the simulator, filled in once it listens. */
   url: string;
@@ -85,7 +87,10 @@ export type World = {
   readonly callsAgainstWait: string[];
   readonly struck: Map<Strike, number>;
   readonly timers: Set<NodeJS.Timeout>;
-  readonly ids: Record<'account' | 'repository' | 'installation' | 'run' | 'job' | 'runner' | 'group' | 'delivery', number>;
+  readonly ids: Record<
+    'account' | 'repository' | 'installation' | 'run' | 'job' | 'runner' | 'group' | 'delivery',
+    number
+  >;
 };
 
 type WorldOptions = {
@@ -96,7 +101,13 @@ type WorldOptions = {
   readonly deliveryTimeoutMs: number;
 };
 
-export function createWorld({ seed, now, lostRunnerAfterMs, onItsWayMs, deliveryTimeoutMs }: WorldOptions): World {
+export function createWorld({
+  seed,
+  now,
+  lostRunnerAfterMs,
+  onItsWayMs,
+  deliveryTimeoutMs,
+}: WorldOptions): World {
   const random = seededRandom(seed);
   return {
     url: '',

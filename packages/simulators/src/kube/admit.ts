@@ -1,24 +1,47 @@
 import { randomUUID, randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { badRequest, invalid } from './api-failure.ts';
-import { isNamespaced, isRecord, KIND, timestamp, type ApiObject, type Resource } from './api-object.ts';
+import {
+  isNamespaced,
+  isRecord,
+  KIND,
+  timestamp,
+  type ApiObject,
+  type Resource,
+} from './api-object.ts';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
-/** Checks a body to be created as the API server would, and completes it with what the server sets. Throws 400 and 422. */
-export function admit(resource: Resource, namespace: string | undefined, body: unknown, now: Date): ApiObject {
+/**
+ * Checks a body to be created as the API server would, and completes it with what the server sets.
+ * Throws 400 and 422.
+ */
+export function admit(
+  resource: Resource,
+  namespace: string | undefined,
+  body: unknown,
+  now: Date,
+): ApiObject {
   if (!isRecord(body)) throw badRequest('the body is no object');
   const kind = KIND[resource];
   if (body['kind'] !== undefined && body['kind'] !== kind)
     throw badRequest(`${JSON.stringify(body['kind'])} cannot be handled as a ${kind}`);
   const given = isRecord(body['metadata']) ? body['metadata'] : {};
-  if (isNamespaced(resource) && given['namespace'] !== undefined && given['namespace'] !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  if (
+    isNamespaced(resource) &&
+    given['namespace'] !== undefined &&
+    given['namespace'] !== namespace
+  ) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
   }
   const name = nameOf(given);
-  if (name === '') throw invalid(kind, name, 'metadata.name', 'Required value: name or generateName is required');
-  if (name.length > 253 || !SUBDOMAIN.test(name)) throw invalid(kind, name, 'metadata.name', `Invalid value: "${name}"`);
+  if (name === '')
+    throw invalid(kind, name, 'metadata.name', 'Required value: name or generateName is required');
+  if (name.length > 253 || !SUBDOMAIN.test(name))
+    throw invalid(kind, name, 'metadata.name', `Invalid value: "${name}"`);
   checkLabels(kind, name, given['labels']);
   const object: ApiObject = {
     ...body,
@@ -52,26 +75,38 @@ function nameOf(metadata: Record<string, unknown>): string {
 function checkLabels(kind: string, name: string, labels: unknown): void {
   for (const [key, value] of Object.entries(isRecord(labels) ? labels : {})) {
     const good = typeof value === 'string' && value.length <= 63 && LABEL_VALUE.test(value);
-    if (!good) throw invalid(kind, name, 'metadata.labels', `Invalid value: ${JSON.stringify(value)} of ${key}`);
+    if (!good)
+      throw invalid(
+        kind,
+        name,
+        'metadata.labels',
+        `Invalid value: ${JSON.stringify(value)} of ${key}`,
+      );
   }
 }
 
-/** As a mutating webhook does: the annotation names a container that is added, and never ends by itself. */
+/**
+ * As a mutating webhook does: the annotation names a container that is added, and never ends by
+ * itself.
+ */
 export const INJECT = 'test.paddock/inject';
 
 function admitPod(pod: ApiObject): ApiObject {
   const { name } = pod.metadata;
   const spec = isRecord(pod['spec']) ? pod['spec'] : {};
   const containers: unknown = spec['containers'];
-  if (!Array.isArray(containers) || containers.length === 0) throw invalid('Pod', name, 'spec.containers', 'Required value');
+  if (!Array.isArray(containers) || containers.length === 0)
+    throw invalid('Pod', name, 'spec.containers', 'Required value');
   for (const [index, container] of containers.entries()) {
     for (const field of ['name', 'image']) {
       const value: unknown = isRecord(container) ? container[field] : undefined;
-      if (typeof value !== 'string' || value === '') throw invalid('Pod', name, `spec.containers[${index}].${field}`, 'Required value');
+      if (typeof value !== 'string' || value === '')
+        throw invalid('Pod', name, `spec.containers[${index}].${field}`, 'Required value');
     }
   }
   const { annotations } = pod.metadata;
-  const injected = annotations?.[INJECT] === undefined ? [] : [{ name: annotations[INJECT], image: 'injected' }];
+  const injected =
+    annotations?.[INJECT] === undefined ? [] : [{ name: annotations[INJECT], image: 'injected' }];
   const defaults = {
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
@@ -91,12 +126,26 @@ function admitSecret(secret: ApiObject): ApiObject {
     key,
     Buffer.from(String(value)).toString('base64'),
   ]);
-  const data: Record<string, unknown> = { ...(isRecord(secret['data']) ? secret['data'] : {}), ...Object.fromEntries(encoded) };
+  const data: Record<string, unknown> = {
+    ...(isRecord(secret['data']) ? secret['data'] : {}),
+    ...Object.fromEntries(encoded),
+  };
   for (const [key, value] of Object.entries(data)) {
-    const good = typeof value === 'string' && Buffer.from(value, 'base64').toString('base64') === value;
-    if (!good) throw badRequest(`Secret in version "v1" cannot be handled as a Secret: illegal base64 data in ${key}`);
+    const good =
+      typeof value === 'string' && Buffer.from(value, 'base64').toString('base64') === value;
+    if (!good)
+      throw badRequest(
+        `Secret in version "v1" cannot be handled as a Secret: illegal base64 data in ${key}`,
+      );
   }
-  return { ...rest, metadata: rest.metadata, apiVersion: 'v1', kind: 'Secret', type: rest['type'] ?? 'Opaque', data };
+  return {
+    ...rest,
+    metadata: rest.metadata,
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: rest['type'] ?? 'Opaque',
+    data,
+  };
 }
 
 /** What a patch may not change. Throws 422. */
@@ -106,7 +155,11 @@ export function checkUpdate(resource: Resource, before: ApiObject, after: ApiObj
     throw invalid(KIND[resource], name, 'metadata', 'Invalid value: field is immutable');
   }
   checkLabels(KIND[resource], name, after.metadata.labels);
-  if (resource === 'secrets' && before['immutable'] === true && !isDeepStrictEqual(before['data'], after['data'])) {
+  if (
+    resource === 'secrets' &&
+    before['immutable'] === true &&
+    !isDeepStrictEqual(before['data'], after['data'])
+  ) {
     throw invalid('Secret', name, 'data', 'Forbidden: field is immutable when `immutable` is set');
   }
   if (resource === 'pods' && !isDeepStrictEqual(before['spec'], after['spec'])) {

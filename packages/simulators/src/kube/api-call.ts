@@ -19,7 +19,8 @@ export interface ApiCall {
 
 const NAMESPACED =
   /^\/api\/v1\/namespaces\/(?<namespace>[^/]+)\/(?<resource>pods|secrets|events)(\/(?<name>[^/]+)(\/(?<subresource>status|log))?)?$/;
-const EVERYWHERE = /^\/api\/v1\/(?<resource>pods|secrets|events|nodes|namespaces)(\/(?<name>[^/]+))?$/;
+const EVERYWHERE =
+  /^\/api\/v1\/(?<resource>pods|secrets|events|nodes|namespaces)(\/(?<name>[^/]+))?$/;
 
 /** Undefined for a path that the simulator does not serve. */
 export function parseCall(request: IncomingMessage): ApiCall | undefined {

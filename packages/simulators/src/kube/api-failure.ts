@@ -4,7 +4,12 @@ export class ApiFailure extends Error {
   readonly reason: string;
   readonly details: Record<string, unknown>;
 
-  constructor(status: number, reason: string, message: string, details: Record<string, unknown> = {}) {
+  constructor(
+    status: number,
+    reason: string,
+    message: string,
+    details: Record<string, unknown> = {},
+  ) {
     super(message);
     this.status = status;
     this.reason = reason;
@@ -29,19 +34,35 @@ export const notFound = (resource: string, name: string): ApiFailure =>
   new ApiFailure(404, 'NotFound', `${resource} "${name}" not found`, { name, kind: resource });
 
 export const alreadyExists = (resource: string, name: string): ApiFailure =>
-  new ApiFailure(409, 'AlreadyExists', `${resource} "${name}" already exists`, { name, kind: resource });
+  new ApiFailure(409, 'AlreadyExists', `${resource} "${name}" already exists`, {
+    name,
+    kind: resource,
+  });
 
 export const conflict = (resource: string, name: string, why: string): ApiFailure =>
-  new ApiFailure(409, 'Conflict', `Operation cannot be fulfilled on ${resource} "${name}": ${why}`, { name, kind: resource });
+  new ApiFailure(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${resource} "${name}": ${why}`,
+    { name, kind: resource },
+  );
 
-export const badRequest = (message: string): ApiFailure => new ApiFailure(400, 'BadRequest', message);
+export const badRequest = (message: string): ApiFailure =>
+  new ApiFailure(400, 'BadRequest', message);
 
 export const expired = (message: string): ApiFailure => new ApiFailure(410, 'Expired', message);
 
 export const forbidden = (resource: string, name: string, why: string): ApiFailure =>
-  new ApiFailure(403, 'Forbidden', `${resource} "${name}" is forbidden: ${why}`, { name, kind: resource });
+  new ApiFailure(403, 'Forbidden', `${resource} "${name}" is forbidden: ${why}`, {
+    name,
+    kind: resource,
+  });
 
 export function invalid(kind: string, name: string, field: string, why: string): ApiFailure {
   const causes = [{ reason: 'FieldValueInvalid', message: why, field }];
-  return new ApiFailure(422, 'Invalid', `${kind} "${name}" is invalid: ${field}: ${why}`, { name, kind, causes });
+  return new ApiFailure(422, 'Invalid', `${kind} "${name}" is invalid: ${field}: ${why}`, {
+    name,
+    kind,
+    causes,
+  });
 }

@@ -1,4 +1,7 @@
-/** The forms of the Kubernetes API that the simulator reads itself; everything else passes through unread. */
+/**
+ * The forms of the Kubernetes API that the simulator reads itself; everything else passes through
+ * unread.
+ */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -41,7 +44,13 @@ export interface Container {
 export interface ContainerState {
   waiting?: { reason: string; message?: string };
   running?: { startedAt: string };
-  terminated?: { exitCode: number; reason: string; message?: string; startedAt: string; finishedAt: string };
+  terminated?: {
+    exitCode: number;
+    reason: string;
+    message?: string;
+    startedAt: string;
+    finishedAt: string;
+  };
 }
 
 export interface ContainerStatus {
@@ -72,7 +81,12 @@ export interface PodStatus {
 }
 
 export interface Pod extends ApiObject {
-  spec: { containers: Container[]; nodeName?: string; terminationGracePeriodSeconds?: number; [field: string]: unknown };
+  spec: {
+    containers: Container[];
+    nodeName?: string;
+    terminationGracePeriodSeconds?: number;
+    [field: string]: unknown;
+  };
   status: PodStatus;
 }
 
@@ -83,7 +97,13 @@ export interface Secret extends ApiObject {
 
 export type Resource = 'pods' | 'secrets' | 'events' | 'nodes' | 'namespaces';
 
-export const KIND: Record<Resource, string> = { pods: 'Pod', secrets: 'Secret', events: 'Event', nodes: 'Node', namespaces: 'Namespace' };
+export const KIND: Record<Resource, string> = {
+  pods: 'Pod',
+  secrets: 'Secret',
+  events: 'Event',
+  nodes: 'Node',
+  namespaces: 'Namespace',
+};
 
 export function isNamespaced(resource: Resource): boolean {
   return resource !== 'nodes' && resource !== 'namespaces';

@@ -8,7 +8,10 @@ export function connectKubeControl(url: string): RemoteKubeControl {
       method: 'POST',
       ...(argument === undefined ? {} : { body: JSON.stringify(argument) }),
     });
-    if (!response.ok) throw new Error(`The simulated cluster at ${url} answered ${response.status} to ${name}: ${await response.text()}`);
+    if (!response.ok)
+      throw new Error(
+        `The simulated cluster at ${url} answered ${response.status} to ${name}: ${await response.text()}`,
+      );
     const { result } = (await response.json()) as { result: unknown };
     return result;
   };

@@ -3,15 +3,28 @@ import { asPod, isRecord, timestamp, type ApiObject, type Resource } from './api
 import type { ObjectStore } from './object-store.ts';
 
 /**
- * Deletes as the API server does. A pod on a node gets a grace period, in which it is Terminating and its kubelet ends it; all else goes
- * at once, a pod with a last change that marks it. Returns the answer's body. Throws 404, and 409 for a precondition that does not hold.
+ * Deletes as the API server does. A pod on a node gets a grace period, in which it is Terminating
+ * and its kubelet ends it; all else goes at once, a pod with a last change that marks it. Returns
+ * the answer's body. Throws 404, and 409 for a precondition that does not hold.
  */
-export function deleteObject(store: ObjectStore, resource: Resource, object: ApiObject, options: unknown, now: Date): unknown {
+export function deleteObject(
+  store: ObjectStore,
+  resource: Resource,
+  object: ApiObject,
+  options: unknown,
+  now: Date,
+): unknown {
   checkPreconditions(resource, object, options);
   if (resource !== 'pods') {
     store.remove(resource, object);
     const { name, uid } = object.metadata;
-    return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name, kind: resource, uid } };
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: { name, kind: resource, uid },
+    };
   }
   const seconds = graceOf(object, options);
   if (seconds > 0 && object.metadata.deletionTimestamp !== undefined) return object;
@@ -22,7 +35,8 @@ export function deleteObject(store: ObjectStore, resource: Resource, object: Api
 }
 
 function checkPreconditions(resource: Resource, object: ApiObject, options: unknown): void {
-  const wanted = isRecord(options) && isRecord(options['preconditions']) ? options['preconditions'] : {};
+  const wanted =
+    isRecord(options) && isRecord(options['preconditions']) ? options['preconditions'] : {};
   const { name, uid, resourceVersion } = object.metadata;
   if (wanted['uid'] !== undefined && wanted['uid'] !== uid) {
     throw conflict(
@@ -32,32 +46,48 @@ function checkPreconditions(resource: Resource, object: ApiObject, options: unkn
     );
   }
   if (wanted['resourceVersion'] !== undefined && wanted['resourceVersion'] !== resourceVersion) {
-    throw conflict(resource, name, `Precondition failed: ResourceVersion in precondition: ${JSON.stringify(wanted['resourceVersion'])}`);
+    throw conflict(
+      resource,
+      name,
+      `Precondition failed: ResourceVersion in precondition: ${JSON.stringify(wanted['resourceVersion'])}`,
+    );
   }
 }
 
 /** No kubelet has to be waited for where there is none, or where all is over. */
 function graceOf(object: ApiObject, options: unknown): number {
   const { spec, status } = asPod(object);
-  if (spec.nodeName === undefined || status.phase === 'Succeeded' || status.phase === 'Failed') return 0;
+  if (spec.nodeName === undefined || status.phase === 'Succeeded' || status.phase === 'Failed')
+    return 0;
   const asked = isRecord(options) ? options['gracePeriodSeconds'] : undefined;
   return typeof asked === 'number' ? asked : (spec.terminationGracePeriodSeconds ?? 30);
 }
 
 const ownerOf = ({ metadata }: ApiObject) => (metadata.ownerReferences ?? []).map(({ uid }) => uid);
 
-/** Removes what is owned by objects that are gone, as the garbage collector of a cluster does. Returns how to stop it. */
+/**
+ * Removes what is owned by objects that are gone, as the garbage collector of a cluster does.
+ * Returns how to stop it.
+ */
 export function collectGarbage(store: ObjectStore): () => void {
   const isGone = ({ metadata }: ApiObject) => {
     const owners = metadata.ownerReferences ?? [];
-    return owners.length > 0 && !owners.some(({ name, uid }) => store.find('pods', metadata.namespace, name)?.metadata.uid === uid);
+    return (
+      owners.length > 0 &&
+      !owners.some(
+        ({ name, uid }) => store.find('pods', metadata.namespace, name)?.metadata.uid === uid,
+      )
+    );
   };
   return store.subscribe(({ type, resource, object }) => {
     if (resource === 'pods' && type === 'DELETED') {
-      const owned = store.list('secrets', object.metadata.namespace).filter((secret) => ownerOf(secret).includes(object.metadata.uid));
+      const owned = store
+        .list('secrets', object.metadata.namespace)
+        .filter((secret) => ownerOf(secret).includes(object.metadata.uid));
       for (const secret of owned) if (isGone(secret)) store.remove('secrets', secret);
     }
-    if (resource === 'secrets' && type !== 'DELETED' && isGone(object)) queueMicrotask(() => removeIfThere(store, object));
+    if (resource === 'secrets' && type !== 'DELETED' && isGone(object))
+      queueMicrotask(() => removeIfThere(store, object));
   });
 }
 

@@ -6,7 +6,9 @@ export interface Fault {
   readonly verb?: Verb | undefined;
   /** Source of a regular expression, tried on the path without the query; any path if absent. */
   readonly path?: string | undefined;
-  /** What is answered, as a Status object. Without it the connection is cut, unless `hang` is set. */
+  /**
+   * What is answered, as a Status object. Without it the connection is cut, unless `hang` is set.
+   */
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
@@ -17,7 +19,10 @@ export interface Fault {
   readonly after?: number | undefined;
   /** The work is done first; only its answer is lost. */
   readonly afterCommit?: boolean | undefined;
-  /** The call succeeds, and its answer has this in a header `Warning`, as the API server tells of fields that it drops. */
+  /**
+   * The call succeeds, and its answer has this in a header `Warning`, as the API server tells of
+   * fields that it drops.
+   */
   readonly warning?: string | undefined;
   /** A list succeeds and holds nothing, as of a server whose cache is not filled yet. */
   readonly empty?: boolean | undefined;

@@ -13,8 +13,17 @@ export interface KubeControl {
   compact(): void;
   /** The most pods of a namespace that are not ended; null lifts the quota. */
   setQuota(pods: number | null): void;
-  /** Ends a running pod's process as a kubelet would report it; `message` is what the process left as its termination message. */
-  endPod(pod: { namespace: string; name: string; end: End; exitCode?: number | undefined; message?: string | undefined }): void;
+  /**
+   * Ends a running pod's process as a kubelet would report it; `message` is what the process left
+   * as its termination message.
+   */
+  endPod(pod: {
+    namespace: string;
+    name: string;
+    end: End;
+    exitCode?: number | undefined;
+    message?: string | undefined;
+  }): void;
   /** What becomes of the runners of pods that start from now on. */
   setRunnerFaults(faults: RunnerFaults): void;
   report(): KubeReport;
@@ -22,5 +31,7 @@ export interface KubeControl {
 
 /** The same from another process. */
 export type RemoteKubeControl = {
-  [K in keyof KubeControl]: (...args: Parameters<KubeControl[K]>) => Promise<ReturnType<KubeControl[K]>>;
+  [K in keyof KubeControl]: (
+    ...args: Parameters<KubeControl[K]>
+  ) => Promise<ReturnType<KubeControl[K]>>;
 };

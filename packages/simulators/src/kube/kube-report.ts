@@ -17,7 +17,10 @@ export interface KubeReport {
   readonly creations: readonly PodCreation[];
   /** The most pods that were there and not ended at one moment. */
   readonly mostActivePods: number;
-  /** The same of the pods that share the values of some labels, as they were asked to be counted: `LABEL=VALUE,LABEL=VALUE`. */
+  /**
+   * The same of the pods that share the values of some labels, as they were asked to be counted:
+   * `LABEL=VALUE,LABEL=VALUE`.
+   */
   readonly mostActivePodsBy: Readonly<Record<string, number>>;
   /** Names of the pods whose runner died as the faults have it. */
   readonly died: readonly string[];
@@ -35,7 +38,11 @@ export type Strike = RunnerStrike | 'call_failed';
 export type CountBy = readonly (readonly string[])[];
 
 /** Keeps the figures that the objects themselves do not keep. */
-export function createKubeReport(store: ObjectStore, openWatches: () => number, countBy: CountBy = []) {
+export function createKubeReport(
+  store: ObjectStore,
+  openWatches: () => number,
+  countBy: CountBy = [],
+) {
   const creations = new Map<string, PodCreation>();
   const calls: Record<string, number> = {};
   const active = new Map<string, readonly string[]>();
@@ -49,10 +56,19 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number, 
     const now = new Date().toISOString();
     const known = creations.get(uid);
     if (type === 'ADDED') creations.set(uid, { namespace, name, createdAt: now });
-    else if (known !== undefined && known.runningAt === undefined && asPod(object).status.phase === 'Running') {
+    else if (
+      known !== undefined &&
+      known.runningAt === undefined &&
+      asPod(object).status.phase === 'Running'
+    ) {
       creations.set(uid, { ...known, runningAt: now });
     }
-    if (asPod(object).status.containerStatuses?.some(({ state }) => state?.terminated?.exitCode === DIED) === true) died.add(name);
+    if (
+      asPod(object).status.containerStatuses?.some(
+        ({ state }) => state?.terminated?.exitCode === DIED,
+      ) === true
+    )
+      died.add(name);
     if (type === 'DELETED' || isEnded(object)) active.delete(uid);
     else active.set(uid, groupsOf(object, countBy));
     mostActivePods = Math.max(mostActivePods, active.size);
@@ -62,8 +78,14 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number, 
     }
   });
   return {
-    count({ verb, resource, subresource }: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void {
-      const key = [verb, subresource === undefined ? resource : `${resource}/${subresource}`].join(' ');
+    count({
+      verb,
+      resource,
+      subresource,
+    }: Pick<ApiCall, 'verb' | 'subresource'> & { readonly resource: string }): void {
+      const key = [verb, subresource === undefined ? resource : `${resource}/${subresource}`].join(
+        ' ',
+      );
       calls[key] = (calls[key] ?? 0) + 1;
     },
     strike(what: Strike): void {
@@ -75,7 +97,9 @@ export function createKubeReport(store: ObjectStore, openWatches: () => number, 
         const { phase } = asPod(pod).status;
         podsByPhase[phase] = (podsByPhase[phase] ?? 0) + 1;
       }
-      const secretsLeft = store.list('secrets').map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+      const secretsLeft = store
+        .list('secrets')
+        .map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
       return {
         podsByPhase,
         creations: [...creations.values()],

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The text of a kubeconfig for a server without TLS, which the client libraries accept only with verification switched off. */
+/**
+ * The text of a kubeconfig for a server without TLS, which the client libraries accept only with
+ * verification switched off.
+ */
 export function kubeconfigFor(url: string, token: string): string {
   return JSON.stringify({
     apiVersion: 'v1',

@@ -2,7 +2,11 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { isRecord, type Pod } from './api-object.ts';
 import { connectKubeControl } from './control-client.ts';
-import { startKubeSimulator, type KubeSimulator, type KubeSimulatorOptions } from './start-kube-simulator.ts';
+import {
+  startKubeSimulator,
+  type KubeSimulator,
+  type KubeSimulatorOptions,
+} from './start-kube-simulator.ts';
 
 const pod = (name: string, annotations: Record<string, string> = {}) => ({
   metadata: { name, annotations },
@@ -11,7 +15,12 @@ const pod = (name: string, annotations: Record<string, string> = {}) => ({
       {
         name: 'runner',
         image: 'i',
-        env: [{ name: 'ACTIONS_RUNNER_INPUT_JITCONFIG', valueFrom: { secretKeyRef: { name, key: 'jitconfig' } } }],
+        env: [
+          {
+            name: 'ACTIONS_RUNNER_INPUT_JITCONFIG',
+            valueFrom: { secretKeyRef: { name, key: 'jitconfig' } },
+          },
+        ],
       },
     ],
   },
@@ -29,7 +38,11 @@ describe('the simulated kubelet', () => {
   }
   afterEach(async () => simulator.stop());
 
-  async function call(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
+  async function call(
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; text: string }> {
     const response = await fetch(`${simulator.url}/api/v1/namespaces/default/${path}`, {
       method,
       headers: {
@@ -41,7 +54,10 @@ describe('the simulated kubelet', () => {
     return { status: response.status, text: await response.text() };
   }
   const createSecret = (name: string, more: object = {}) =>
-    call('POST', 'secrets', { metadata: { name, ...more }, stringData: { jitconfig: `jit of ${name}` } });
+    call('POST', 'secrets', {
+      metadata: { name, ...more },
+      stringData: { jitconfig: `jit of ${name}` },
+    });
   async function read(name: string): Promise<Pod | undefined> {
     const { status, text } = await call('GET', `pods/${name}`);
     return status === 200 ? (JSON.parse(text) as Pod) : undefined;
@@ -67,22 +83,35 @@ describe('the simulated kubelet', () => {
     await call('POST', 'pods', pod('a'));
     const running = await untilPhase('a', 'Running');
     expect(running.spec.nodeName).toBe('sim-node');
-    await waitFor('the first line', async () => (await call('GET', 'pods/a/log?container=runner')).text === 'Listening for Jobs\n');
+    await waitFor(
+      'the first line',
+      async () =>
+        (await call('GET', 'pods/a/log?container=runner')).text === 'Listening for Jobs\n',
+    );
     gate.resolve();
     const failed = await untilPhase('a', 'Failed');
     expect(stateOf(failed)).toMatchObject({ terminated: { exitCode: 3, reason: 'Error' } });
     expect((await call('GET', 'pods/a/log?tailLines=1')).text).toBe('bye\n');
     expect(played).toEqual(['jit of a']);
-    expect(simulator.report()).toMatchObject({ podsByPhase: { Failed: 1 }, mostActivePods: 1, secretsLeft: ['default/a'] });
+    expect(simulator.report()).toMatchObject({
+      podsByPhase: { Failed: 1 },
+      mostActivePods: 1,
+      secretsLeft: ['default/a'],
+    });
   });
 
   test('a pod waits for a Secret that is missing, as with a kubelet', async () => {
     await start({ playRunner: () => Promise.resolve({ exitCode: 0, log: [] }) });
     await call('POST', 'pods', pod('a'));
-    await waitFor('the wait', async () => stateOf(await read('a'))?.waiting?.reason === 'CreateContainerConfigError');
+    await waitFor(
+      'the wait',
+      async () => stateOf(await read('a'))?.waiting?.reason === 'CreateContainerConfigError',
+    );
     expect((await call('GET', 'pods/a/log')).status).toBe(400);
     await createSecret('a');
-    expect(stateOf(await untilPhase('a', 'Succeeded'))).toMatchObject({ terminated: { exitCode: 0, reason: 'Completed' } });
+    expect(stateOf(await untilPhase('a', 'Succeeded'))).toMatchObject({
+      terminated: { exitCode: 0, reason: 'Completed' },
+    });
   });
 
   test('deleting a running pod aborts its runner, and its Secret goes with it', async () => {
@@ -117,8 +146,16 @@ describe('the simulated kubelet', () => {
     await createSecret('a');
     await call('POST', 'pods', pod('a'));
     await untilPhase('a', 'Running');
-    const told = { ...(end === 'failed' ? { exitCode: 7 } : {}), ...(end === 'drained' ? { message: 'bye' } : {}) };
-    await connectKubeControl(simulator.url).endPod({ namespace: 'default', name: 'a', end, ...told });
+    const told = {
+      ...(end === 'failed' ? { exitCode: 7 } : {}),
+      ...(end === 'drained' ? { message: 'bye' } : {}),
+    };
+    await connectKubeControl(simulator.url).endPod({
+      namespace: 'default',
+      name: 'a',
+      end,
+      ...told,
+    });
     const ended = await untilPhase('a', status.phase);
     expect(ended.status).toMatchObject(status);
     expect(stateOf(ended)).toMatchObject({ terminated });
@@ -129,10 +166,20 @@ describe('the simulated kubelet', () => {
     await createSecret('a');
     await call('POST', 'pods', pod('a', { 'test.paddock/inject': 'proxy' }));
     await untilPhase('a', 'Running');
-    await connectKubeControl(simulator.url).endPod({ namespace: 'default', name: 'a', end: 'succeeded' });
-    await waitFor('the runner to end', async () => stateOf((await read('a')) as Pod)?.terminated?.exitCode === 0);
+    await connectKubeControl(simulator.url).endPod({
+      namespace: 'default',
+      name: 'a',
+      end: 'succeeded',
+    });
+    await waitFor(
+      'the runner to end',
+      async () => stateOf((await read('a')) as Pod)?.terminated?.exitCode === 0,
+    );
     const { status } = (await read('a')) as Pod;
-    expect(status).toMatchObject({ phase: 'Running', containerStatuses: [{ name: 'runner' }, { name: 'proxy', state: { running: {} } }] });
+    expect(status).toMatchObject({
+      phase: 'Running',
+      containerStatuses: [{ name: 'runner' }, { name: 'proxy', state: { running: {} } }],
+    });
     await call('DELETE', 'pods/a');
     await waitFor('the pod to go', async () => (await read('a')) === undefined);
   });
@@ -161,7 +208,11 @@ describe('the simulated kubelet', () => {
     await call('POST', 'pods', pod('a'));
     const refused = await call('POST', 'pods', pod('b'));
     expect(refused.status).toBe(403);
-    expect(JSON.parse(refused.text)).toMatchObject({ kind: 'Status', reason: 'Forbidden', code: 403 });
+    expect(JSON.parse(refused.text)).toMatchObject({
+      kind: 'Status',
+      reason: 'Forbidden',
+      code: 403,
+    });
     await untilPhase('a', 'Running');
     await control.endPod({ namespace: 'default', name: 'a', end: 'succeeded' });
     await untilPhase('a', 'Succeeded');

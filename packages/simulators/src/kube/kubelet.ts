@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { INJECT } from './admit.ts';
 import { badRequest } from './api-failure.ts';
-import { asPod, timestamp, type ApiObject, type Pod, type PodStatus, type Secret } from './api-object.ts';
+import { asPod, type ApiObject, type Pod, type PodStatus, type Secret } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
 import {
   endedStatus,
@@ -13,6 +13,7 @@ import {
   unschedulableStatus,
   waitingStatus,
 } from './pod-status.ts';
+import { current, reportStatus, tell } from './write-pod.ts';
 
 /** Plays what a runner's container would do with its JIT config. */
 export type PlayRunner = (
@@ -26,7 +27,10 @@ export interface KubeletOptions {
   readonly store: ObjectStore;
   /** Absent: a container runs until an annotation ends it. */
   readonly playRunner?: PlayRunner | undefined;
-  /** The shortest and the longest time from a pod's creation to its containers' start, in milliseconds. */
+  /**
+   * The shortest and the longest time from a pod's creation to its containers' start, in
+   * milliseconds.
+   */
   readonly startDelayMs: readonly [number, number];
   readonly random: () => number;
 }
@@ -47,8 +51,9 @@ interface Life {
 }
 
 /**
- * Scheduler and kubelet in one: takes each new pod to its node, starts it, plays its runner and reports its end. A deleted pod's runner is
- * aborted and the pod goes as it was, so that the last that is seen of it may be Running.
+ * Scheduler and kubelet in one: takes each new pod to its node, starts it, plays its runner and
+ * reports its end. A deleted pod's runner is aborted and the pod goes as it was, so that the last
+ * that is seen of it may be Running.
  */
 export function startKubelet(options: KubeletOptions): {
   readLog(pod: ApiObject, container: string): readonly string[];
@@ -77,7 +82,8 @@ export function startKubelet(options: KubeletOptions): {
     playing.add(tracked);
   }
 
-  const runnerLog = ({ metadata: { uid } }: ApiObject): readonly string[] => lives.get(uid)?.log ?? [];
+  const runnerLog = ({ metadata: { uid } }: ApiObject): readonly string[] =>
+    lives.get(uid)?.log ?? [];
   return {
     runnerLog,
     readLog(pod, container) {
@@ -86,7 +92,9 @@ export function startKubelet(options: KubeletOptions): {
       const state = containerStatuses.find(({ name }) => name === container)?.state;
       if (phase === 'Pending' && lives.get(pod.metadata.uid)?.started !== true) {
         const why = state?.waiting?.reason ?? 'ContainerCreating';
-        throw badRequest(`container "${container}" in pod "${pod.metadata.name}" is waiting to start: ${why}`);
+        throw badRequest(
+          `container "${container}" in pod "${pod.metadata.name}" is waiting to start: ${why}`,
+        );
       }
       return container === RUNNER ? runnerLog(pod) : [];
     },
@@ -107,12 +115,18 @@ async function live(options: KubeletOptions, pod: Pod, life: Life): Promise<void
     if (!signal.aborted) throw error;
   }
   const left = store.find('pods', pod.metadata.namespace, pod.metadata.name);
-  if (left?.metadata.uid === pod.metadata.uid && left.metadata.deletionTimestamp !== undefined) store.remove('pods', left);
+  if (left?.metadata.uid === pod.metadata.uid && left.metadata.deletionTimestamp !== undefined)
+    store.remove('pods', left);
 }
 
-async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOptions, pod: Pod, life: Life): Promise<void> {
+async function runToEnd(
+  { store, playRunner, startDelayMs, random }: KubeletOptions,
+  pod: Pod,
+  life: Life,
+): Promise<void> {
   const { signal } = life.killed;
-  const report = (status: (current: Pod, now: Date) => PodStatus) => reportStatus(store, pod, status);
+  const report = (status: (current: Pod, now: Date) => PodStatus) =>
+    reportStatus(store, pod, status);
   const start = pod.metadata.annotations?.[START];
   if (start === 'unschedulable') {
     report(unschedulableStatus);
@@ -132,7 +146,8 @@ async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOpti
   }
   const jitConfig = await readJitConfig(store, pod, signal);
   life.started = true;
-  // Its node is cut off from the API server and not from GitHub, and answers for the log all the same: nothing tells that it runs.
+  // Its node is cut off from the API server and not from GitHub, and answers for the log all the
+  // same: nothing tells that it runs.
   if (start !== 'untold') report(runningStatus);
   tell(store, pod, 'Normal', 'Started', `Started container ${RUNNER}`);
 
@@ -141,7 +156,9 @@ async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOpti
   const stop = AbortSignal.any([signal, over.signal]);
   const container = containerOf(pod);
   const played =
-    jitConfig === undefined || playRunner === undefined ? undefined : play((say) => playRunner(jitConfig, stop, say, container), life.log);
+    jitConfig === undefined || playRunner === undefined
+      ? undefined
+      : play((say) => playRunner(jitConfig, stop, say, container), life.log);
   const first: PlayedEnd = await Promise.race([asked, ...(played === undefined ? [] : [played])]);
   over.abort();
   await played;
@@ -151,7 +168,8 @@ async function runToEnd({ store, playRunner, startDelayMs, random }: KubeletOpti
     await untilKilled(signal);
   }
   report((now, at) => endedStatus(now, at, first));
-  if (first.end === 'evicted') tell(store, pod, 'Warning', 'Evicted', 'The node was low on resource: memory.');
+  if (first.end === 'evicted')
+    tell(store, pod, 'Warning', 'Evicted', 'The node was low on resource: memory.');
 }
 
 function containerOf({ spec }: Pod): Parameters<PlayRunner>[3] {
@@ -172,67 +190,62 @@ async function play(playRunner: Played, log: string[]): Promise<PlayedEnd> {
   }
 }
 
-/** Resolves when the pod carries the annotation, which may be from the beginning; rejects on abort. */
-async function awaitEndAnnotation(store: ObjectStore, pod: Pod, signal: AbortSignal): Promise<PlayedEnd> {
-  const annotations = await store.until(signal, { resource: 'pods', name: pod.metadata.name }, () => {
-    const found = current(store, pod).metadata.annotations;
-    return ENDS.some((end) => end === found?.[END]) ? found : undefined;
-  });
+/**
+ * Resolves when the pod carries the annotation, which may be from the beginning; rejects on abort.
+ */
+async function awaitEndAnnotation(
+  store: ObjectStore,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<PlayedEnd> {
+  const annotations = await store.until(
+    signal,
+    { resource: 'pods', name: pod.metadata.name },
+    () => {
+      const found = current(store, pod).metadata.annotations;
+      return ENDS.some((end) => end === found?.[END]) ? found : undefined;
+    },
+  );
   const end = ENDS.find((known) => known === annotations[END]) ?? 'failed';
   const message = annotations[MESSAGE];
-  return { end, exitCode: exitCodeOf(end, annotations[EXIT_CODE]), ...(message === undefined ? {} : { message }) };
+  return {
+    end,
+    exitCode: exitCodeOf(end, annotations[EXIT_CODE]),
+    ...(message === undefined ? {} : { message }),
+  };
 }
 
-/** Reads the variable's Secret as a kubelet does: until it is there, the container waits. Undefined for a pod without the variable. */
-async function readJitConfig(store: ObjectStore, pod: Pod, signal: AbortSignal): Promise<string | undefined> {
-  const variable = pod.spec.containers.find(({ name }) => name === RUNNER)?.env?.find(({ name }) => name === JIT_CONFIG);
+/**
+ * Reads the variable's Secret as a kubelet does: until it is there, the container waits. Undefined
+ * for a pod without the variable.
+ */
+async function readJitConfig(
+  store: ObjectStore,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const variable = pod.spec.containers
+    .find(({ name }) => name === RUNNER)
+    ?.env?.find(({ name }) => name === JIT_CONFIG);
   const reference = variable?.valueFrom?.secretKeyRef;
   if (reference === undefined) return variable?.value;
   const read = () => {
-    const secret: Secret | undefined = store.find('secrets', pod.metadata.namespace, reference.name);
+    const secret: Secret | undefined = store.find(
+      'secrets',
+      pod.metadata.namespace,
+      reference.name,
+    );
     const encoded = secret?.data?.[reference.key];
     return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString();
   };
   if (read() === undefined) {
     const why = `secret "${reference.name}" not found`;
-    reportStatus(store, pod, (now, at) => waitingStatus(now, at, 'CreateContainerConfigError', why));
+    reportStatus(store, pod, (now, at) =>
+      waitingStatus(now, at, 'CreateContainerConfigError', why),
+    );
     tell(store, pod, 'Warning', 'Failed', `Error: ${why}`);
   }
   return store.until(signal, { resource: 'secrets', name: reference.name }, read);
-}
-
-function current(store: ObjectStore, { metadata }: Pod): Pod {
-  const pod = store.get('pods', metadata.namespace, metadata.name);
-  return asPod(pod);
-}
-
-function reportStatus(store: ObjectStore, pod: Pod, status: (current: Pod, now: Date) => PodStatus): void {
-  const now = current(store, pod);
-  store.replace('pods', { ...now, status: status(now, new Date()) });
-}
-
-function tell(store: ObjectStore, { metadata, kind }: Pod, type: string, reason: string, message: string): void {
-  const { name, namespace, uid } = metadata;
-  const at = timestamp(new Date());
-  store.create('events', {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: {
-      name: `${name}.${store.revision().toString(16)}`,
-      ...(namespace === undefined ? {} : { namespace }),
-      uid: crypto.randomUUID(),
-      resourceVersion: '',
-      creationTimestamp: at,
-    },
-    involvedObject: { kind, name, namespace, uid },
-    type,
-    reason,
-    message,
-    count: 1,
-    firstTimestamp: at,
-    lastTimestamp: at,
-    source: { component: reason.includes('chedul') ? 'default-scheduler' : 'kubelet' },
-  });
 }
 
 function untilKilled(signal: AbortSignal): Promise<never> {

@@ -11,21 +11,30 @@ export interface Page {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
 }
 
-/** Lists in pages: all pages of one list show the same version, until `forget` makes the open ones expire (410). */
+/**
+ * Lists in pages: all pages of one list show the same version, until `forget` makes the open ones
+ * expire (410).
+ */
 export function createListPages(store: ObjectStore) {
   const snapshots = new Map<string, { items: readonly ApiObject[]; resourceVersion: string }>();
   let lists = 0;
 
   function begin(resource: Resource, namespace: string | undefined, query: URLSearchParams) {
     const items = store.list(resource, namespace).filter(selectorOf(query));
-    return { id: String(++lists), snapshot: { items, resourceVersion: String(store.revision()) }, offset: 0 };
+    return {
+      id: String(++lists),
+      snapshot: { items, resourceVersion: String(store.revision()) },
+      offset: 0,
+    };
   }
   function resume(token: string) {
     const [id = '', offset = ''] = Buffer.from(token, 'base64url').toString().split(':');
     if (!/^\d+$/.test(id) || !/^\d+$/.test(offset)) throw badRequest('continue key is not valid');
     const snapshot = snapshots.get(id);
     if (snapshot === undefined) {
-      throw expired('The provided continue parameter is too old to display a consistent list result.');
+      throw expired(
+        'The provided continue parameter is too old to display a consistent list result.',
+      );
     }
     return { id, snapshot, offset: Number(offset) };
   }
@@ -33,15 +42,20 @@ export function createListPages(store: ObjectStore) {
   return {
     list(resource: Resource, namespace: string | undefined, query: URLSearchParams): Page {
       const token = query.get('continue') ?? '';
-      const { id, snapshot, offset } = token === '' ? begin(resource, namespace, query) : resume(token);
+      const { id, snapshot, offset } =
+        token === '' ? begin(resource, namespace, query) : resume(token);
       const limit = Number(query.get('limit') ?? 0) || Infinity;
       const { items, resourceVersion } = snapshot;
       const page = { kind: `${KIND[resource]}List`, items: items.slice(offset, offset + limit) };
       const end = offset + limit;
       if (end >= items.length) return { ...page, metadata: { resourceVersion } };
       snapshots.set(id, snapshot);
-      for (const [oldest] of snapshots) if (snapshots.size > MOST_SNAPSHOTS) snapshots.delete(oldest);
-      return { ...page, metadata: { resourceVersion, continue: Buffer.from(`${id}:${end}`).toString('base64url') } };
+      for (const [oldest] of snapshots)
+        if (snapshots.size > MOST_SNAPSHOTS) snapshots.delete(oldest);
+      return {
+        ...page,
+        metadata: { resourceVersion, continue: Buffer.from(`${id}:${end}`).toString('base64url') },
+      };
     },
     forget: () => snapshots.clear(),
   };

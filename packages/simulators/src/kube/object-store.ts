@@ -20,8 +20,9 @@ export type ObjectStore = ReturnType<typeof createObjectStore>;
 const LONGEST_HISTORY = 50_000;
 
 /**
- * All objects, with one counter for all versions and a history to watch from, like etcd behind the API server. Stored objects are never
- * changed in place, so lists and changes may be handed out as they are.
+ * All objects, with one counter for all versions and a history to watch from, like etcd behind the
+ * API server. Stored objects are never changed in place, so lists and changes may be handed out as
+ * they are.
  */
 export function createObjectStore() {
   const collections = new Map<Resource, Map<string, ApiObject>>();
@@ -36,7 +37,8 @@ export function createObjectStore() {
     collections.set(resource, found);
     return found;
   };
-  const find = (resource: Resource, namespace: string | undefined, name: string) => collection(resource).get(keyOf(namespace, name));
+  const find = (resource: Resource, namespace: string | undefined, name: string) =>
+    collection(resource).get(keyOf(namespace, name));
 
   function record(fact: Omit<Change, 'revision'>): ApiObject {
     const change = { ...fact, revision };
@@ -48,7 +50,10 @@ export function createObjectStore() {
     deliver(change);
     return fact.object;
   }
-  /** A listener may write in its turn: its change waits until all have heard of this one, so that everybody hears in order. */
+  /**
+   * A listener may write in its turn: its change waits until all have heard of this one, so that
+   * everybody hears in order.
+   */
   function deliver(change: Change): void {
     if (undelivered !== undefined) {
       undelivered.push(change);
@@ -78,8 +83,12 @@ export function createObjectStore() {
     },
     /** In order of their keys, as etcd lists them. */
     list(resource: Resource, namespace?: string): ApiObject[] {
-      const objects = [...collection(resource)].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
-      return namespace === undefined ? objects : objects.filter(({ metadata }) => metadata.namespace === namespace);
+      const objects = [...collection(resource)]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, object]) => object);
+      return namespace === undefined
+        ? objects
+        : objects.filter(({ metadata }) => metadata.namespace === namespace);
     },
     create(resource: Resource, object: ApiObject): ApiObject {
       const key = keyOfObject(object);
@@ -93,7 +102,11 @@ export function createObjectStore() {
       const previous = find(resource, object.metadata.namespace, object.metadata.name);
       if (previous === undefined) throw notFound(resource, object.metadata.name);
       if (previous.metadata.resourceVersion !== object.metadata.resourceVersion) {
-        throw conflict(resource, object.metadata.name, 'the object has been modified; please apply your changes to the latest version');
+        throw conflict(
+          resource,
+          object.metadata.name,
+          'the object has been modified; please apply your changes to the latest version',
+        );
       }
       if (isDeepStrictEqual(previous, object)) return previous;
       const changed = stamped(object);
@@ -102,21 +115,32 @@ export function createObjectStore() {
     },
     remove(resource: Resource, object: ApiObject): ApiObject {
       const previous = find(resource, object.metadata.namespace, object.metadata.name);
-      if (previous?.metadata.uid !== object.metadata.uid) throw notFound(resource, object.metadata.name);
+      if (previous?.metadata.uid !== object.metadata.uid)
+        throw notFound(resource, object.metadata.name);
       collection(resource).delete(keyOfObject(object));
       return record({ type: 'DELETED', resource, object: stamped(previous), previous });
     },
     /** What happened to a resource after a version. Throws 410 for a version that is too old. */
     changesAfter(resource: Resource, after: number): Change[] {
-      if (after < compactedTo) throw expired(`too old resource version: ${after} (${compactedTo + 1}) of ${KIND[resource]}`);
+      if (after < compactedTo)
+        throw expired(
+          `too old resource version: ${after} (${compactedTo + 1}) of ${KIND[resource]}`,
+        );
       return history.filter((change) => change.revision > after && change.resource === resource);
     },
     subscribe(listener: (change: Change) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** Resolves with the first value that `look` finds, now or after a change of the object of that name; rejects when the signal aborts. */
-    until<T>(signal: AbortSignal, { resource, name }: { resource: Resource; name: string }, look: () => T | undefined): Promise<T> {
+    /**
+     * Resolves with the first value that `look` finds, now or after a change of the object of that
+     * name; rejects when the signal aborts.
+     */
+    until<T>(
+      signal: AbortSignal,
+      { resource, name }: { resource: Resource; name: string },
+      look: () => T | undefined,
+    ): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       const hear = (change: Change) => {
         if (change.resource === resource && change.object.metadata.name === name) check();

@@ -29,7 +29,13 @@ describe('applyPatch', () => {
       { containerStatuses: [3] },
       { containerStatuses: [3] },
     ],
-    ['a strategic patch can delete an item', STRATEGIC, { env: [{ name: 'a' }] }, { env: [{ $patch: 'delete', name: 'a' }] }, { env: [] }],
+    [
+      'a strategic patch can delete an item',
+      STRATEGIC,
+      { env: [{ name: 'a' }] },
+      { env: [{ $patch: 'delete', name: 'a' }] },
+      { env: [] },
+    ],
     [
       'a JSON patch runs its operations in order',
       JSON_PATCH,

@@ -12,7 +12,11 @@ export function applyPatch(contentType: string, object: unknown, patch: unknown)
       if (!Array.isArray(patch)) throw badRequest('a JSON patch is a list of operations');
       return patch.reduce(applyOperation, structuredClone(object));
     default:
-      throw new ApiFailure(415, 'UnsupportedMediaType', `the body of the request was in an unknown format: ${contentType}`);
+      throw new ApiFailure(
+        415,
+        'UnsupportedMediaType',
+        `the body of the request was in an unknown format: ${contentType}`,
+      );
   }
 }
 
@@ -38,7 +42,10 @@ function strategicMerge(target: unknown, patch: unknown): unknown {
     if (mergeKey === undefined || !Array.isArray(old)) return list;
     const result: unknown[] = [...old];
     for (const item of list) {
-      const at = result.findIndex((candidate) => isRecord(candidate) && isRecord(item) && candidate[mergeKey] === item[mergeKey]);
+      const at = result.findIndex(
+        (candidate) =>
+          isRecord(candidate) && isRecord(item) && candidate[mergeKey] === item[mergeKey],
+      );
       if (isRecord(item) && item['$patch'] === 'delete') {
         if (at !== -1) result.splice(at, 1);
       } else if (at === -1) result.push(item);
@@ -48,7 +55,11 @@ function strategicMerge(target: unknown, patch: unknown): unknown {
   });
 }
 
-function merge(target: unknown, patch: unknown, mergeList: (key: string, old: unknown, list: unknown[]) => unknown): unknown {
+function merge(
+  target: unknown,
+  patch: unknown,
+  mergeList: (key: string, old: unknown, list: unknown[]) => unknown,
+): unknown {
   if (!isRecord(patch)) return patch;
   const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
@@ -61,7 +72,8 @@ function merge(target: unknown, patch: unknown, mergeList: (key: string, old: un
 
 /** RFC 6902, without `move` and `copy`. */
 function applyOperation(document: unknown, operation: unknown): unknown {
-  if (!isRecord(operation) || typeof operation['path'] !== 'string') throw badRequest('a JSON patch operation needs a path');
+  if (!isRecord(operation) || typeof operation['path'] !== 'string')
+    throw badRequest('a JSON patch operation needs a path');
   const { op, path, value } = operation;
   if (typeof path !== 'string') throw badRequest('a JSON patch operation needs a path');
   const parts = path
@@ -71,8 +83,17 @@ function applyOperation(document: unknown, operation: unknown): unknown {
   const last = parts.pop();
   if (last === undefined) throw badRequest('a JSON patch of the whole document is refused');
   let parent: unknown = document;
-  for (const part of parts) parent = isRecord(parent) ? parent[part] : Array.isArray(parent) ? parent[Number(part)] : undefined;
-  const missing = new ApiFailure(422, 'Invalid', `the server rejected our request due to an error in our request: no ${path}`);
+  for (const part of parts)
+    parent = isRecord(parent)
+      ? parent[part]
+      : Array.isArray(parent)
+        ? parent[Number(part)]
+        : undefined;
+  const missing = new ApiFailure(
+    422,
+    'Invalid',
+    `the server rejected our request due to an error in our request: no ${path}`,
+  );
   if (Array.isArray(parent)) {
     const at = last === '-' ? parent.length : Number(last);
     if (op === 'add') parent.splice(at, 0, value);

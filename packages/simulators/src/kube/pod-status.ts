@@ -1,8 +1,15 @@
-import { timestamp, type Condition, type ContainerState, type ContainerStatus, type Pod, type PodStatus } from './api-object.ts';
+import {
+  timestamp,
+  type Condition,
+  type ContainerState,
+  type ContainerStatus,
+  type Pod,
+  type PodStatus,
+} from './api-object.ts';
 
 /**
- * How a pod's process may end, as the annotation `test.paddock/end` asks for it. `drained`: evicted in an orderly way, its process ended well
- * when it was asked to.
+ * How a pod's process may end, as the annotation `test.paddock/end` asks for it. `drained`: evicted
+ * in an orderly way, its process ended well when it was asked to.
  */
 export const ENDS = ['succeeded', 'failed', 'oom', 'evicted', 'drained', 'node-lost'] as const;
 export type End = (typeof ENDS)[number];
@@ -48,11 +55,19 @@ export function unschedulableStatus(pod: Pod, now: Date): PodStatus {
   return { ...pod.status, phase: 'Pending', conditions: [condition] };
 }
 
-/** A lost node's pods are marked Failed by the control plane: their containers still look as if they ran. */
+/**
+ * A lost node's pods are marked Failed by the control plane: their containers still look as if they
+ * ran.
+ */
 export function endedStatus(pod: Pod, now: Date, { end, exitCode, message }: PlayedEnd): PodStatus {
   const phase = endsWell(end) ? 'Succeeded' : 'Failed';
-  const ended = { ...pod.status, phase, conditions: [...conditions(now, false, 'PodCompleted'), ...disruption(now, end)] };
-  if (end === 'node-lost') return { ...ended, reason: 'NodeLost', message: 'Node sim-node is lost.' };
+  const ended = {
+    ...pod.status,
+    phase,
+    conditions: [...conditions(now, false, 'PodCompleted'), ...disruption(now, end)],
+  };
+  if (end === 'node-lost')
+    return { ...ended, reason: 'NodeLost', message: 'Node sim-node is lost.' };
   const statuses = containerStatuses(pod, ({ running }) => ({
     terminated: {
       exitCode,
@@ -62,7 +77,10 @@ export function endedStatus(pod: Pod, now: Date, { end, exitCode, message }: Pla
       finishedAt: timestamp(now),
     },
   }));
-  const why = end === 'evicted' ? { reason: 'Evicted', message: 'The node was low on resource: memory.' } : {};
+  const why =
+    end === 'evicted'
+      ? { reason: 'Evicted', message: 'The node was low on resource: memory.' }
+      : {};
   return { ...ended, ...why, containerStatuses: statuses };
 }
 
@@ -73,7 +91,9 @@ export function onlyOneEnded(pod: Pod, ended: PodStatus, name: string): PodStatu
   return {
     ...pod.status,
     conditions: ended.conditions ?? [],
-    containerStatuses: before.map((status) => (status.name === name ? (after.find((each) => each.name === name) ?? status) : status)),
+    containerStatuses: before.map((status) =>
+      status.name === name ? (after.find((each) => each.name === name) ?? status) : status,
+    ),
   };
 }
 
@@ -102,7 +122,14 @@ function reasonOf(end: End): string {
 
 function disruption(now: Date, end: End): Condition[] {
   if (end !== 'drained') return [];
-  return [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: timestamp(now), reason: 'EvictionByEvictionAPI' }];
+  return [
+    {
+      type: 'DisruptionTarget',
+      status: 'True',
+      lastTransitionTime: timestamp(now),
+      reason: 'EvictionByEvictionAPI',
+    },
+  ];
 }
 
 function conditions(now: Date, ready: boolean, reason?: string): Condition[] {
@@ -117,9 +144,14 @@ function conditions(now: Date, ready: boolean, reason?: string): Condition[] {
   ];
 }
 
-function containerStatuses(pod: Pod, next: (state: ContainerState) => ContainerState): ContainerStatus[] {
+function containerStatuses(
+  pod: Pod,
+  next: (state: ContainerState) => ContainerState,
+): ContainerStatus[] {
   return pod.spec.containers.map(({ name, image }) => {
-    const state = next(pod.status.containerStatuses?.find((status) => status.name === name)?.state ?? {});
+    const state = next(
+      pod.status.containerStatuses?.find((status) => status.name === name)?.state ?? {},
+    );
     const running = state.running !== undefined;
     return { name, image, imageID: '', ready: running, started: running, restartCount: 0, state };
   });

@@ -11,7 +11,12 @@ const quick = () => Promise.resolve({ exitCode: 0, log: ['done'] });
 
 let struck: string[];
 
-const play = (playRunner: typeof busy | typeof quick, faults: RunnerFaults, draws: readonly number[], killed = new AbortController()) => {
+const play = (
+  playRunner: typeof busy | typeof quick,
+  faults: RunnerFaults,
+  draws: readonly number[],
+  killed = new AbortController(),
+) => {
   const left = [...draws];
   const played = withFaults(playRunner, {
     faults: () => faults,
@@ -31,18 +36,30 @@ describe('faults of runners', () => {
   });
 
   // Whatever fraction of a millisecond the draw comes to.
-  test.each([0, 0.5, 1 / 3, 0.99999])('one that dies in its work ends as killed by the kernel (%d)', async (draw) => {
-    expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, draw])).toEqual({ exitCode: DIED, log: ['busy'] });
-    expect(struck).toEqual(['runner_died']);
-  });
+  test.each([0, 0.5, 1 / 3, 0.99999])(
+    'one that dies in its work ends as killed by the kernel (%d)',
+    async (draw) => {
+      expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, draw])).toEqual({
+        exitCode: DIED,
+        log: ['busy'],
+      });
+      expect(struck).toEqual(['runner_died']);
+    },
+  );
 
   test('one that dies at its start has done nothing', async () => {
-    expect(await play(quick, { dieRate: 0.1 }, [0.09, AT_START])).toEqual({ exitCode: DIED, log: [] });
+    expect(await play(quick, { dieRate: 0.1 }, [0.09, AT_START])).toEqual({
+      exitCode: DIED,
+      log: [],
+    });
     expect(struck).toEqual(['runner_died_at_start']);
   });
 
   test('one that was done before its death has ended well', async () => {
-    expect(await play(quick, { dieRate: 0.1 }, [0.09, LATER, 0.5])).toEqual({ exitCode: 0, log: ['done'] });
+    expect(await play(quick, { dieRate: 0.1 }, [0.09, LATER, 0.5])).toEqual({
+      exitCode: 0,
+      log: ['done'],
+    });
     expect(struck).toEqual([]);
   });
 
@@ -62,6 +79,9 @@ describe('faults of runners', () => {
   });
 
   test('the others live', async () => {
-    expect(await play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.5, 0.5])).toEqual({ exitCode: 0, log: ['done'] });
+    expect(await play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.5, 0.5])).toEqual({
+      exitCode: 0,
+      log: ['done'],
+    });
   });
 });

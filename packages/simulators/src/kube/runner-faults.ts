@@ -4,7 +4,10 @@ import type { PlayRunner } from './kubelet.ts';
 
 /** How often a runner does not do what it should. All absent: never. */
 export interface RunnerFaults {
-  /** Share (0–1) of runners that die: half of them at their start, before they come to GitHub, the others at some moment later. */
+  /**
+   * Share (0–1) of runners that die: half of them at their start, before they come to GitHub, the
+   * others at some moment later.
+   */
   readonly dieRate?: number | undefined;
   /** When the others die, at the latest, in milliseconds after their start; 1000 unless told. */
   readonly dieWithinMs?: number | undefined;
@@ -37,7 +40,12 @@ export function withFaults(playRunner: PlayRunner, { faults, random, strike }: F
   return async (jitConfig, signal, onLine, container) => {
     const { dieRate = 0, dieWithinMs = 1000, silentRate = 0, silentLog = [] } = faults();
     if (dies(dieRate)) {
-      if (!diesAtStart(0.5)) return die(playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine, container), signal, strike);
+      if (!diesAtStart(0.5))
+        return die(
+          playRunner(jitConfig, limited(signal, random() * dieWithinMs), onLine, container),
+          signal,
+          strike,
+        );
       strike('runner_died_at_start');
       return { exitCode: DIED, log: [] };
     }
@@ -49,10 +57,15 @@ export function withFaults(playRunner: PlayRunner, { faults, random, strike }: F
   };
 }
 
-const limited = (signal: AbortSignal, ms: number): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(ms))]);
+const limited = (signal: AbortSignal, ms: number): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(ms))]);
 
 /** A runner that was quicker than its death has ended well. */
-async function die(played: ReturnType<PlayRunner>, killed: AbortSignal, strike: Faulty['strike']): ReturnType<PlayRunner> {
+async function die(
+  played: ReturnType<PlayRunner>,
+  killed: AbortSignal,
+  strike: Faulty['strike'],
+): ReturnType<PlayRunner> {
   const { exitCode, log } = await played;
   if (exitCode === 0 || killed.aborted) return { exitCode, log };
   strike('runner_died');

@@ -4,7 +4,13 @@ import { selectorOf } from './selectors.ts';
 const object = {
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '', labels: { app: 'x', 'paddock.dev/instance': 'abc' } },
+  metadata: {
+    name: 'a',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '',
+    labels: { app: 'x', 'paddock.dev/instance': 'abc' },
+  },
   status: { phase: 'Running' },
 };
 
@@ -25,5 +31,7 @@ test.each([
 });
 
 test('what cannot be understood is refused', () => {
-  expect(() => selectorOf(new URLSearchParams({ labelSelector: 'a in b' }))).toThrow('unable to parse');
+  expect(() => selectorOf(new URLSearchParams({ labelSelector: 'a in b' }))).toThrow(
+    'unable to parse',
+  );
 });

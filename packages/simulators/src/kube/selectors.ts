@@ -3,10 +3,15 @@ import { isRecord, type ApiObject } from './api-object.ts';
 
 export type Selector = (object: ApiObject) => boolean;
 
-/** `labelSelector` and `fieldSelector` of a list or watch, both at once. Throws 400 for what it does not understand. */
+/**
+ * `labelSelector` and `fieldSelector` of a list or watch, both at once. Throws 400 for what it does
+ * not understand.
+ */
 export function selectorOf(query: URLSearchParams): Selector {
   const tests = [
-    ...split(query.get('labelSelector')).map((text) => parseRequirement(text, (object, key) => object.metadata.labels?.[key])),
+    ...split(query.get('labelSelector')).map((text) =>
+      parseRequirement(text, (object, key) => object.metadata.labels?.[key]),
+    ),
     ...split(query.get('fieldSelector')).map((text) => parseRequirement(text, fieldOf)),
   ];
   return (object) => tests.every((test) => test(object));

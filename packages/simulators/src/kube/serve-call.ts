@@ -17,21 +17,28 @@ export interface ApiService extends ObjectService {
 }
 
 /** Serves one request of the Kubernetes API, or fails it as a fault demands. */
-export async function serveCall(service: ApiService, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function serveCall(
+  service: ApiService,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   try {
     authorise(service, request);
-    if (request.method === 'GET' && request.url === VERSION.path) return serveVersion(service, response);
+    if (request.method === 'GET' && request.url === VERSION.path)
+      return serveVersion(service, response);
     const call = parsed(request);
     service.count(call);
     const fault = service.faults.take(call);
-    if (fault?.warning !== undefined) response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
+    if (fault?.warning !== undefined)
+      response.setHeader('warning', `299 - ${JSON.stringify(fault.warning)}`);
     else if (fault !== undefined) service.callFailed();
     const isEmpty = fault?.empty === true;
     if (isFatal(fault) && fault.afterCommit !== true) return fail(fault, response);
     if (call.verb === 'watch') return watch(service, call, response);
     const { status, body } = await serveObject(service, call, request);
     if (isFatal(fault)) return fail(fault, response);
-    if (typeof body === 'string') response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
+    if (typeof body === 'string')
+      response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
     else sendJson(response, status, isEmpty && isRecord(body) ? { ...body, items: [] } : body);
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
@@ -40,7 +47,8 @@ export async function serveCall(service: ApiService, request: IncomingMessage, r
 }
 
 function authorise({ token }: ApiService, request: IncomingMessage): void {
-  if (request.headers.authorization !== `Bearer ${token}`) throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
+  if (request.headers.authorization !== `Bearer ${token}`)
+    throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
 }
 
 /** What asks for no object: which version the server is of. */
@@ -49,7 +57,13 @@ const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'versi
 function serveVersion(service: ApiService, response: ServerResponse): void {
   service.count(VERSION);
   const fault = service.faults.take(VERSION);
-  if (!isFatal(fault)) return sendJson(response, 200, { major: '1', minor: '33', gitVersion: 'v1.33.1', platform: 'linux/amd64' });
+  if (!isFatal(fault))
+    return sendJson(response, 200, {
+      major: '1',
+      minor: '33',
+      gitVersion: 'v1.33.1',
+      platform: 'linux/amd64',
+    });
   service.callFailed();
   fail(fault, response);
 }
@@ -60,7 +74,8 @@ function parsed(request: IncomingMessage): ApiCall {
   return call;
 }
 
-const isFatal = (fault: Fault | undefined): fault is Fault => fault !== undefined && fault.warning === undefined && fault.empty !== true;
+const isFatal = (fault: Fault | undefined): fault is Fault =>
+  fault !== undefined && fault.warning === undefined && fault.empty !== true;
 
 function watch(service: ApiService, call: ApiCall, response: ServerResponse): void {
   const open = serveWatch(service.store, call, response, service.bookmarkMs);
@@ -77,7 +92,11 @@ function fail(fault: Fault, response: ServerResponse): void {
   const { retryAfterSeconds, reason = '', message = 'a fault of the simulator' } = fault;
   const details = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   if (retryAfterSeconds !== undefined) response.setHeader('retry-after', String(retryAfterSeconds));
-  sendJson(response, fault.status, statusObject(new ApiFailure(fault.status, reason, message, details)));
+  sendJson(
+    response,
+    fault.status,
+    statusObject(new ApiFailure(fault.status, reason, message, details)),
+  );
 }
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {

@@ -5,12 +5,20 @@ import type { KubeControl } from './kube-control.ts';
 
 export const CONTROL_PATH = '/_sim/';
 
-/** `POST /_sim/<name of the function>` with its argument as the body; the answer is `{ result }`. Not a part of the Kubernetes API. */
-export async function serveControl(control: KubeControl, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/**
+ * `POST /_sim/<name of the function>` with its argument as the body; the answer is `{ result }`.
+ * Not a part of the Kubernetes API.
+ */
+export async function serveControl(
+  control: KubeControl,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const body = await readBody(request);
   const name = (request.url ?? '').slice(CONTROL_PATH.length);
   const result = run(control, name, body);
-  if (result === UNKNOWN) sendJson(response, 404, { error: `There is no control function ${name}.` });
+  if (result === UNKNOWN)
+    sendJson(response, 404, { error: `There is no control function ${name}.` });
   else sendJson(response, 200, { result: result ?? null });
 }
 

@@ -24,24 +24,41 @@ export interface Answer {
 }
 
 /** Serves every call but watches. Throws ApiFailure. */
-export async function serveObject(service: ObjectService, call: ApiCall, request: IncomingMessage): Promise<Answer> {
+export async function serveObject(
+  service: ObjectService,
+  call: ApiCall,
+  request: IncomingMessage,
+): Promise<Answer> {
   const body = await readBody(request);
   const { store } = service;
   const { resource, namespace, name = '' } = call;
-  if (isNamespaced(resource) && namespace !== undefined && call.verb === 'create') store.get('namespaces', undefined, namespace);
+  if (isNamespaced(resource) && namespace !== undefined && call.verb === 'create')
+    store.get('namespaces', undefined, namespace);
   switch (call.verb) {
     case 'create':
       return { status: 201, body: trimmed(call, create(service, call, body)) };
     case 'list':
     case 'watch':
-      return { status: 200, body: { apiVersion: 'v1', ...service.pages.list(resource, namespace, call.query) } };
+      return {
+        status: 200,
+        body: { apiVersion: 'v1', ...service.pages.list(resource, namespace, call.query) },
+      };
     case 'get':
       if (call.subresource === 'log') return { status: 200, body: logOf(service, call) };
       return { status: 200, body: trimmed(call, store.get(resource, namespace, name)) };
     case 'patch':
       return { status: 200, body: trimmed(call, patch(store, call, body)) };
     case 'delete':
-      return { status: 200, body: deleteObject(store, resource, store.get(resource, namespace, name), optionsOf(call, body), new Date()) };
+      return {
+        status: 200,
+        body: deleteObject(
+          store,
+          resource,
+          store.get(resource, namespace, name),
+          optionsOf(call, body),
+          new Date(),
+        ),
+      };
     default:
       return call.verb satisfies never;
   }
@@ -50,7 +67,11 @@ export async function serveObject(service: ObjectService, call: ApiCall, request
 function create({ store, quota }: ObjectService, call: ApiCall, body: unknown): ApiObject {
   const object = admit(call.resource, call.namespace, body, new Date());
   const { name } = object.metadata;
-  if (call.resource === 'pods' && quota < Infinity && store.find('pods', call.namespace, name) === undefined) {
+  if (
+    call.resource === 'pods' &&
+    quota < Infinity &&
+    store.find('pods', call.namespace, name) === undefined
+  ) {
     const used = store.list('pods', call.namespace).filter((pod) => !isEnded(pod)).length;
     if (used >= quota) {
       const why = `exceeded quota: pods, requested: count/pods=1, used: count/pods=${used}, limited: count/pods=${quota}`;
@@ -64,15 +85,27 @@ function patch(store: ObjectStore, call: ApiCall, body: unknown): ApiObject {
   const { resource, namespace, name = '' } = call;
   const before = store.get(resource, namespace, name);
   const wanted = isRecord(body) && isRecord(body['metadata']) ? body['metadata'] : {};
-  if (wanted['resourceVersion'] !== undefined && wanted['resourceVersion'] !== before.metadata.resourceVersion) {
-    throw conflict(resource, name, 'the object has been modified; please apply your changes to the latest version and try again');
+  if (
+    wanted['resourceVersion'] !== undefined &&
+    wanted['resourceVersion'] !== before.metadata.resourceVersion
+  ) {
+    throw conflict(
+      resource,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
   }
   if (wanted['uid'] !== undefined && wanted['uid'] !== before.metadata.uid) {
-    throw conflict(resource, name, `Precondition failed: UID in precondition: ${JSON.stringify(wanted['uid'])}`);
+    throw conflict(
+      resource,
+      name,
+      `Precondition failed: UID in precondition: ${JSON.stringify(wanted['uid'])}`,
+    );
   }
   const after = applyPatch(call.headers['content-type'] ?? '', before, body) as ApiObject;
   // Each of the two paths changes its own part only.
-  const kept = call.subresource === 'status' ? { spec: before['spec'] } : { status: before['status'] };
+  const kept =
+    call.subresource === 'status' ? { spec: before['spec'] } : { status: before['status'] };
   const changed = { ...after, ...('spec' in before || 'status' in before ? kept : {}) };
   checkUpdate(resource, before, changed);
   return store.replace(resource, changed);
@@ -90,7 +123,9 @@ function logOf(service: ObjectService, { namespace, name = '', query }: ApiCall)
     );
   }
   const lines = service.readLog(pod, container);
-  const tail = query.has('tailLines') ? lines.slice(lines.length - Math.min(lines.length, Number(query.get('tailLines')))) : lines;
+  const tail = query.has('tailLines')
+    ? lines.slice(lines.length - Math.min(lines.length, Number(query.get('tailLines'))))
+    : lines;
   const text = tail.map((line) => `${line}\n`).join('');
   return query.has('limitBytes')
     ? Buffer.from(text)

@@ -11,21 +11,32 @@ interface WatchEvent {
 }
 
 /**
- * Streams the changes of a collection, one JSON line each, until the caller leaves, `timeoutSeconds` is over or `cut` is called.
- * Too old a version is told within the stream, as the API server does.
+ * Streams the changes of a collection, one JSON line each, until the caller leaves,
+ * `timeoutSeconds` is over or `cut` is called. Too old a version is told within the stream, as the
+ * API server does.
  */
-export function serveWatch(store: ObjectStore, call: ApiCall, response: ServerResponse, bookmarkMs: number): { cut(): void } {
+export function serveWatch(
+  store: ObjectStore,
+  call: ApiCall,
+  response: ServerResponse,
+  bookmarkMs: number,
+): { cut(): void } {
   const { resource, namespace, query } = call;
   const selected = selectorOf(query);
-  const fits: Selector = (object) => (namespace === undefined || object.metadata.namespace === namespace) && selected(object);
-  const send = ({ type, object }: WatchEvent) => response.write(`${JSON.stringify({ type, object })}\n`);
-  const bookmark = () => send({ type: 'BOOKMARK', object: emptyObject(resource, store.revision()) });
+  const fits: Selector = (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) && selected(object);
+  const send = ({ type, object }: WatchEvent) =>
+    response.write(`${JSON.stringify({ type, object })}\n`);
+  const bookmark = () =>
+    send({ type: 'BOOKMARK', object: emptyObject(resource, store.revision()) });
 
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
   try {
     const from = Number(query.get('resourceVersion') ?? 0);
-    if (from === 0) for (const object of store.list(resource, namespace).filter(selected)) send({ type: 'ADDED', object });
+    if (from === 0)
+      for (const object of store.list(resource, namespace).filter(selected))
+        send({ type: 'ADDED', object });
     else for (const change of store.changesAfter(resource, from)) pass(change);
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
@@ -56,15 +67,31 @@ export function serveWatch(store: ObjectStore, call: ApiCall, response: ServerRe
   return { cut: () => response.destroy() };
 }
 
-/** What a change looks like through a selector: an object that begins to fit is added, one that no longer fits is deleted. */
-function eventOf({ type, object, previous, revision }: Change, fits: Selector): WatchEvent | undefined {
+/**
+ * What a change looks like through a selector: an object that begins to fit is added, one that no
+ * longer fits is deleted.
+ */
+function eventOf(
+  { type, object, previous, revision }: Change,
+  fits: Selector,
+): WatchEvent | undefined {
   const now = type !== 'DELETED' && fits(object);
   const before = previous !== undefined && fits(previous);
   if (now) return { type: before ? 'MODIFIED' : 'ADDED', object };
   if (!before) return undefined;
-  return { type: 'DELETED', object: { ...previous, metadata: { ...previous.metadata, resourceVersion: String(revision) } } };
+  return {
+    type: 'DELETED',
+    object: { ...previous, metadata: { ...previous.metadata, resourceVersion: String(revision) } },
+  };
 }
 
-function emptyObject(resource: Change['resource'], revision: number): Pick<ApiObject, 'apiVersion' | 'kind'> & { metadata: object } {
-  return { apiVersion: 'v1', kind: KIND[resource], metadata: { resourceVersion: String(revision), creationTimestamp: null } };
+function emptyObject(
+  resource: Change['resource'],
+  revision: number,
+): Pick<ApiObject, 'apiVersion' | 'kind'> & { metadata: object } {
+  return {
+    apiVersion: 'v1',
+    kind: KIND[resource],
+    metadata: { resourceVersion: String(revision), creationTimestamp: null },
+  };
 }

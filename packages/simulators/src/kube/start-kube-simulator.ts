@@ -40,16 +40,21 @@ export interface KubeSimulator extends KubeControl {
   readonly kubeconfig: string;
   /** Writes it to a file of its own, which goes when the simulator stops. Returns its path. */
   writeKubeconfig(): string;
-  /** What the runner of a pod has written up to now. No call is made for it, so no fault strikes it. */
+  /**
+   * What the runner of a pod has written up to now. No call is made for it, so no fault strikes it.
+   */
   runnerLog(namespace: string, name: string): readonly string[];
   stop(): Promise<void>;
 }
 
 /** Starts the part of a Kubernetes cluster that Paddock uses, as an HTTP server on 127.0.0.1. */
-export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Promise<KubeSimulator> {
+export async function startKubeSimulator(
+  options: KubeSimulatorOptions = {},
+): Promise<KubeSimulator> {
   const store = createObjectStore();
   const namespaces = options.namespaces ?? ['default'];
-  for (const name of namespaces) store.create('namespaces', admit('namespaces', undefined, { metadata: { name } }, new Date()));
+  for (const name of namespaces)
+    store.create('namespaces', admit('namespaces', undefined, { metadata: { name } }, new Date()));
   store.create('nodes', admit('nodes', undefined, { metadata: { name: 'sim-node' } }, new Date()));
 
   const stopCollecting = collectGarbage(store);
@@ -58,8 +63,13 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   let runnerFaults: RunnerFaults = {};
   const watches = new Set<{ cut(): void }>();
   const report = createKubeReport(store, () => watches.size, options.countBy);
-  const playRunner = options.playRunner && withFaults(options.playRunner, { faults: () => runnerFaults, random, strike: report.strike });
-  const kubelet = options.kubelet === false ? undefined : startKubelet({ store, playRunner, startDelayMs, random });
+  const playRunner =
+    options.playRunner &&
+    withFaults(options.playRunner, { faults: () => runnerFaults, random, strike: report.strike });
+  const kubelet =
+    options.kubelet === false
+      ? undefined
+      : startKubelet({ store, playRunner, startDelayMs, random });
   const service: ApiService = {
     store,
     pages: createListPages(store),
@@ -81,14 +91,22 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.url === '/readyz' || request.url === '/livez') response.end('ok');
     else if (request.url === `${CONTROL_PATH}kubeconfig`) response.end(kubeconfig);
-    else if (request.url?.startsWith(CONTROL_PATH) === true) await serveControl(control, request, response);
+    else if (request.url?.startsWith(CONTROL_PATH) === true)
+      await serveControl(control, request, response);
     else await serveCall(service, request, response);
   };
   const server = await listenHttp(
     (request, response) => {
       serve(request, response).catch((error: unknown) => {
         if (response.headersSent) response.destroy();
-        else sendJson(response, 500, { kind: 'Status', apiVersion: 'v1', reason: 'InternalError', code: 500, message: String(error) });
+        else
+          sendJson(response, 500, {
+            kind: 'Status',
+            apiVersion: 'v1',
+            reason: 'InternalError',
+            code: 500,
+            message: String(error),
+          });
       });
     },
     { port: options.port ?? 0, host: '127.0.0.1' },
@@ -114,7 +132,10 @@ export async function startKubeSimulator(options: KubeSimulatorOptions = {}): Pr
   };
 }
 
-function createControl(service: ApiService, read: () => ReturnType<KubeControl['report']>): Omit<KubeControl, 'setRunnerFaults'> {
+function createControl(
+  service: ApiService,
+  read: () => ReturnType<KubeControl['report']>,
+): Omit<KubeControl, 'setRunnerFaults'> {
   const { store, faults, watches, pages } = service;
   return {
     failNext: (fault) => faults.add(fault),
@@ -132,12 +153,18 @@ function createControl(service: ApiService, read: () => ReturnType<KubeControl['
   };
 }
 
-function annotateEnd(store: ObjectStore, { namespace, name, end, exitCode, message }: Parameters<KubeControl['endPod']>[0]): void {
+function annotateEnd(
+  store: ObjectStore,
+  { namespace, name, end, exitCode, message }: Parameters<KubeControl['endPod']>[0],
+): void {
   const pod = asPod(store.get('pods', namespace, name));
   const asked = {
     'test.paddock/end': end,
     ...(exitCode === undefined ? {} : { 'test.paddock/exit-code': String(exitCode) }),
     ...(message === undefined ? {} : { 'test.paddock/termination-message': message }),
   };
-  store.replace('pods', { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...asked } } });
+  store.replace('pods', {
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...asked } },
+  });
 }

@@ -3,7 +3,9 @@ import { playRunner } from '../github/play-runner.ts';
 import { startKubeSimulator } from '../kube/start-kube-simulator.ts';
 
 /** The simulated cluster as a process of its own; its options are the first argument, as JSON. */
-const { namespaces, kubeconfigFile, idleRunners, seed, countBy } = JSON.parse(process.argv[2] ?? '') as {
+const { namespaces, kubeconfigFile, idleRunners, seed, countBy } = JSON.parse(
+  process.argv[2] ?? '',
+) as {
   namespaces: string[];
   kubeconfigFile: string;
   /** The runners start and never come to GitHub: all jobs stay queued. */
@@ -11,7 +13,12 @@ const { namespaces, kubeconfigFile, idleRunners, seed, countBy } = JSON.parse(pr
   seed?: number;
   countBy?: string[][];
 };
-const cluster = await startKubeSimulator({ namespaces, seed, countBy, ...(idleRunners === true ? {} : { playRunner }) });
+const cluster = await startKubeSimulator({
+  namespaces,
+  seed,
+  countBy,
+  ...(idleRunners === true ? {} : { playRunner }),
+});
 await writeFile(kubeconfigFile, cluster.kubeconfig, { mode: 0o600 });
 process.on('SIGTERM', () => void cluster.stop());
 console.log(JSON.stringify({ message: 'listening', port: Number(new URL(cluster.url).port) }));

@@ -1,4 +1,7 @@
-import { type GitHubSimulatorOptions, startGitHubSimulator } from '../github/start-github-simulator.ts';
+import {
+  type GitHubSimulatorOptions,
+  startGitHubSimulator,
+} from '../github/start-github-simulator.ts';
 
 /** The simulated GitHub as a process of its own; its options are the first argument, as JSON. */
 const options = JSON.parse(process.argv[2] ?? '') as GitHubSimulatorOptions;

@@ -5,8 +5,12 @@ import type { ApiAnswer } from '../github/call-api.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-const description = JSON.parse(readFileSync(new URL('../github/openapi.json', import.meta.url), 'utf8')) as {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Json>> }>>>>;
+const description = JSON.parse(
+  readFileSync(new URL('../github/openapi.json', import.meta.url), 'utf8'),
+) as {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Json>> }>>>
+  >;
   readonly components: Json;
 };
 
@@ -20,7 +24,8 @@ function toJsonSchema(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { nullable, discriminator: _, ...rest } = value as Json;
   const schema: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(rest)) schema[key] = key === 'enum' || key === 'default' ? inner : toJsonSchema(inner);
+  for (const [key, inner] of Object.entries(rest))
+    schema[key] = key === 'enum' || key === 'default' ? inner : toJsonSchema(inner);
   if (typeof schema['$ref'] === 'string') schema['$ref'] = schema['$ref'].replace(/^#/, 'github#');
   return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
 }
@@ -34,15 +39,25 @@ function resolve(value: Json): Json {
     .reduce<Json>((node, key) => node[key] as Json, description as unknown as Json);
 }
 
-/** The validator of an answer; undefined where the description gives no body. Throws for a status it does not know. */
+/**
+ * The validator of an answer; undefined where the description gives no body. Throws for a status it
+ * does not know.
+ */
 function validatorOf(method: string, path: string, status: number): ValidateFunction | undefined {
-  // Its list of installations describes an account that is a person and an enterprise at once: the single installation is described rightly.
+  // Its list of installations describes an account that is a person and an enterprise at once: the
+  // single installation is described rightly.
   if (method === 'get' && path === '/app/installations') {
-    return ajv.compile({ type: 'array', items: { $ref: 'github#/components/schemas/installation' } });
+    return ajv.compile({
+      type: 'array',
+      items: { $ref: 'github#/components/schemas/installation' },
+    });
   }
   const response = description.paths[path]?.[method]?.responses[status];
-  if (response === undefined) throw new Error(`The description knows no status ${status} of ${method} ${path}.`);
-  const content = resolve(response)['content'] as Readonly<Record<string, { readonly schema: Json }>> | undefined;
+  if (response === undefined)
+    throw new Error(`The description knows no status ${status} of ${method} ${path}.`);
+  const content = resolve(response)['content'] as
+    | Readonly<Record<string, { readonly schema: Json }>>
+    | undefined;
   const schema = content?.['application/json']?.schema;
   return schema === undefined ? undefined : ajv.compile(toJsonSchema(schema) as Json);
 }

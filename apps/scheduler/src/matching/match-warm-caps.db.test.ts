@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { putJob } from '@paddock/testing/demand-rows';
+import { minutesAgo } from '@paddock/testing/worker-rows';
+import { matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { ACME, useWarmDatabase } from '../scenes/warm.scene.ts';
+
+const testDb = useWarmDatabase();
+const { install, keep, workers, run, end } = testDb;
+
+describe('warm workers and caps', () => {
+  const GPU = { name: 'gpu', labels: ['gpu'] };
+
+  test('fill what jobs leave of a cap, and make room for the next job (C4, C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 5, { pools: [{}, GPU], entities: { '*': { maxWorkers: 2 } } });
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    expect(await matchAll(testDb.db)).toBe(2);
+    await run();
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    const { retired, reserved } = await matchOnce(testDb.db);
+    expect(reserved).toEqual([]);
+    expect(retired).toHaveLength(1);
+    await end(retired[0]?.podName);
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{ pool: 'gpu' }], retired: [] });
+  });
+
+  test('give back reservations first, in the pass that holds the job back (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1, { pools: [{}, GPU], entities: { '*': { maxWorkers: 1 } } });
+    await matchAll(testDb.db);
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'gpu' }]);
+  });
+
+  test('stay where their place would not help the job that waits, whose pool is full as well: nothing flaps (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1, {
+      pools: [{}, { ...GPU, maxWorkers: 1 }],
+      entities: { '*': { maxWorkers: 2 } },
+    });
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    await matchAll(testDb.db);
+    await run();
+    await putJob(testDb.db, { k8s_pool: 'gpu' });
+    for (let pass = 0; pass < 3; pass += 1)
+      expect(await matchOnce(testDb.db)).toMatchObject({
+        reserved: [],
+        retired: [],
+        ended: [],
+        lacking: 1,
+      });
+  });
+
+  test('are not made in a pool for which another account’s job waits (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 1, { pools: [{ maxWorkers: 1 }] });
+    const other = { entity_id: 7, entity_name: 'other' };
+    await putJob(testDb.db, other);
+    await putJob(testDb.db, other);
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([
+      { madeForJobId: expect.any(Number) },
+    ]);
+    await end((await workers())[0]?.pod_name);
+    expect((await matchOnce(testDb.db)).reserved).toMatchObject([
+      { madeForJobId: expect.any(Number) },
+    ]);
+  });
+
+  test('are replaced when they come of age, a tenth at a time and one at least (C10)', async () => {
+    await install('acme', ACME);
+    await keep('acme', 11);
+    await matchAll(testDb.db);
+    await run(719);
+    expect((await matchOnce(testDb.db)).retired).toEqual([]);
+    await testDb.db
+      .updateTable('workers')
+      .set({ registered_at: minutesAgo(721) })
+      .execute();
+    const { retired, reserved } = await matchOnce(testDb.db);
+    expect({ retired: retired.length, reserved: reserved.length }).toEqual({
+      retired: 2,
+      reserved: 2,
+    });
+    expect(new Set((await workers()).map((worker) => worker.stop_reason))).toEqual(
+      new Set(['warm_expired', null]),
+    );
+    expect(await matchOnce(testDb.db)).toMatchObject({ retired: [], reserved: [] });
+    for (const { podName } of retired) await end(podName);
+    expect((await matchOnce(testDb.db)).retired).toHaveLength(2);
+    expect(
+      (await workers()).filter(
+        ({ status, stopping_at: at }) => ['pending', 'running'].includes(status) && at === null,
+      ),
+    ).toHaveLength(11);
+  });
+});

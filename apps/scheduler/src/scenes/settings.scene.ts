@@ -1,0 +1,34 @@
+export const APP_ID = 1001;
+
+/**
+ * As the settings have it by default, but for the limit of registrations, which most tests are not
+ * about, and for the age of a surplus.
+ */
+export const GATE = {
+  appIds: [APP_ID, 1002],
+  unschedulableLimit: 2,
+  trialEveryMs: 60_000,
+  registrationsPerMinute: 1_000_000,
+  surplusAfterMs: 0,
+  warmLifetimeMs: 43_200_000,
+  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
+};
+
+/** As the settings have it by default. */
+export const STOP_RULES = {
+  idleApartMs: 60_000,
+  lastLookMs: 30_000,
+  offlineMs: 600_000,
+  retryMs: 30_000,
+};
+
+/** How pods are followed in tests. */
+export const FOLLOWING = {
+  holder: 'test',
+  unexplainedGraceMs: 60_000,
+  leaseMs: 8_000,
+  renewMs: 2_000,
+  namespacesMs: 50,
+  stuckAfterMs: 300_000,
+  watchSeconds: 120,
+};

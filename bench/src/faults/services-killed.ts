@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Beginning } from './fault.ts';
+import type { Service } from './service.ts';
+import type { Stage } from './stage.ts';
+import { during, type Window } from './windows.ts';
+
+/**
+ * How long a service works before it is killed again, and how often each is killed at least,
+ * however slowly they start.
+ */
+const BETWEEN_KILLS_MS = 3_000;
+export const KILLS_OF_EACH = 3;
+
+/**
+ * Each service for itself, so that any of them may be away while another is; the scheduler as soon
+ * as it makes a worker. What a killed one was at is to go on from that moment.
+ */
+export const servicesKilled = ([from, to]: Window): Beginning =>
+  during(async ({ environments }, progress) => {
+    await progress.reached(from);
+    const killAgainAndAgain = async (
+      service: Service,
+      untilAtWork: () => Promise<void>,
+    ): Promise<void> => {
+      for (let kills = 0; kills < KILLS_OF_EACH || progress.share() < to; kills++) {
+        await sleep(BETWEEN_KILLS_MS);
+        await untilAtWork();
+        await service.kill();
+        progress.over();
+        await service.start();
+      }
+    };
+    const killAll = ({ services, scheduler, db }: Stage['environments'][number]) =>
+      services.map((each) =>
+        killAgainAndAgain(
+          each,
+          each === scheduler ? () => untilWorkerIsMade(db) : () => Promise.resolve(),
+        ),
+      );
+    await Promise.all(environments.flatMap(killAll));
+  });
+
+/** Resolves while a task that makes a worker is at work, or after a while without any. */
+async function untilWorkerIsMade(db: Stage['environments'][number]['db']): Promise<void> {
+  const deadline = performance.now() + BETWEEN_KILLS_MS;
+  while (performance.now() < deadline && !(await isWorkerMade(db))) await sleep(GLANCE_EVERY_MS);
+}
+const GLANCE_EVERY_MS = 5;
+
+/** A database that is away tells of none. */
+const isWorkerMade = (db: Stage['environments'][number]['db']): Promise<boolean> =>
+  sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`
+    .execute(db)
+    .then(
+      ({ rows }) => rows.length > 0,
+      () => false,
+    );

@@ -1,0 +1,63 @@
+import type { ExecutorEvents, TaskIdentity } from './executor-events.ts';
+import type { HeldTask } from './held-tasks.ts';
+import type { RunResult } from './run-handler.ts';
+import type { Task } from './task.ts';
+import type { ClaimSettlement } from './write-settlements.ts';
+
+/** A run that has ended, with its settlement. */
+export interface Finished extends ClaimSettlement {
+  readonly held: HeldTask;
+  readonly result: RunResult;
+}
+
+export const identityOf = ({
+  id,
+  kind,
+  subject,
+  attempt,
+  crashes,
+  deliveryGuid,
+}: Task): TaskIdentity => ({
+  id,
+  kind,
+  subject: { type: subject.type, id: subject.id },
+  attempt,
+  crashes,
+  deliveryGuid,
+});
+
+/** Reports what became of a run. `ours` is false where another executor had claimed its task. */
+export function reportSettled(
+  events: ExecutorEvents,
+  { held, settlement, result }: Finished,
+  ours: boolean,
+): void {
+  const task = identityOf(held.task);
+  if (!ours) {
+    events.lost(task);
+    return;
+  }
+  if (settlement.processed === 'released') {
+    events.released(
+      task,
+      result.ended === 'interrupted' && result.by === 'stopping' ? 'stopping' : 'claim-lost',
+    );
+    return;
+  }
+  const { processed } = settlement;
+  const durationMs = Math.round((held.endedAt ?? performance.now()) - held.startedAt);
+  const dueInMs = settlement.to === 'queued' ? { dueInMs: settlement.delayMs } : {};
+  const reason = settlement.to === 'failed' ? { reason: settlement.reason } : {};
+  const text =
+    settlement.to === 'failed'
+      ? settlement.message
+      : settlement.to === 'queued'
+        ? settlement.failure?.message
+        : undefined;
+  events.processed(task, processed, {
+    durationMs,
+    ...dueInMs,
+    ...reason,
+    ...(text === undefined ? {} : { message: text }),
+  });
+}
