@@ -207,9 +207,9 @@ export const faults: readonly MutantOfRow[] = [
     row: 'jobs-cancelled',
     jobs: 12,
   },
-  // Nowhere else do so many long jobs of one account wait for its cap.
+  // Nowhere else do so many long jobs of one entity wait for its cap.
   {
-    mutant: 'no account has a cap',
+    mutant: 'no entity has a cap',
     file: 'packages/domain/src/matching/caps.ts',
     find: "{ room: left(entityRule(entityId)?.cap, ofEntity.get(entityId)), reason: 'at_entity_cap' },",
     replace: "{ room: Infinity, reason: 'at_entity_cap' },",

@@ -16,9 +16,9 @@ export const numbers: readonly NamedMutant[] = [
   {
     mutant: 'a task of a dead process is taken over after a minute, not after 30 s',
     file: 'packages/queue/src/executor-settings.ts',
-    find: `env: 'PADDOCK_TASK_LEASE_MS',
+    find: `env: 'PADDOCK_TASK_CLAIM_MS',
       default: 30_000,`,
-    replace: `env: 'PADDOCK_TASK_LEASE_MS',
+    replace: `env: 'PADDOCK_TASK_CLAIM_MS',
       default: 60_000,`,
     tests: [TABLE],
   },

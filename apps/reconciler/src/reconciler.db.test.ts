@@ -138,7 +138,7 @@ describe('the reconciler as a process', () => {
     await storeEvents(database.db, [String(receiver.received[0]?.guid)]);
     const second = await startService({
       app: 'reconciler',
-      env: { ...outside.environment(database.urlOf('reconciler')), PADDOCK_TASK_LEASE_MS: '1000' },
+      env: { ...outside.environment(database.urlOf('reconciler')), PADDOCK_TASK_CLAIM_MS: '1000' },
     });
     const resolved = async () =>
       (

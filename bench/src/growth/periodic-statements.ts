@@ -17,7 +17,7 @@ import * as lookUps from '@paddock/db/jobs/jobs-to-look-up';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import * as repositories from '@paddock/db/jobs/repositories';
 import * as stuckJobs from '@paddock/db/jobs/stuck-jobs';
-import { closeServedPools, forgetFailedAccounts } from '@paddock/db/workers/worker-failures';
+import { closeServedPools, forgetFailedEntities } from '@paddock/db/workers/worker-failures';
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { readSharedState } from '@paddock/db/gauges/read-shared-state';
 import { forgetRestingKeys } from '@paddock/db/matching/demand-keys';
@@ -134,7 +134,7 @@ export const periodicStatements = {
   markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),
   forgetRestingKeys,
   closeServedPools,
-  forgetFailedAccounts,
+  forgetFailedEntities,
   findForgottenWorkers: (trx) =>
     findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
   currentPoolsDocument,

@@ -26,7 +26,7 @@ export const executorSettings = {
   }),
   ...tuning({
     taskLeaseMs: duration({
-      env: 'PADDOCK_TASK_LEASE_MS',
+      env: 'PADDOCK_TASK_CLAIM_MS',
       default: 30_000,
       min: 1_000,
       max: 3_600_000,

@@ -2,6 +2,7 @@ const FIXED = 'its value is fixed now, docs/upgrading.md says to what; remove it
 
 /** Names that were settings, with what to do. Services refuse them: no value is lost in silence. */
 export const FORMER_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['PADDOCK_TASK_LEASE_MS', 'its name is PADDOCK_TASK_CLAIM_MS now'],
   [
     'PADDOCK_STUCK_AFTER_MS',
     'it is PADDOCK_POD_STUCK_AFTER_MS for pods and PADDOCK_STUCK_JOB_AFTER_MS for jobs',

@@ -76,7 +76,7 @@ export const tasks: readonly NumberRow[] = [
     'D5',
     '30 s',
     'Time without a renewal after which a task is taken over in any case',
-    setting('PADDOCK_TASK_LEASE_MS'),
+    setting('PADDOCK_TASK_CLAIM_MS'),
   ),
   row(
     'D5',

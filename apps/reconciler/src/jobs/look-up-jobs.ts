@@ -2,7 +2,7 @@ import { forgetFoundOutKeys } from '@paddock/db/matching/unserved-keys';
 import type { BreakerRules } from '@paddock/db/breakers/note-failure';
 import {
   closeServedPools,
-  forgetFailedAccounts,
+  forgetFailedEntities,
   noteWorkerFailure,
 } from '@paddock/db/workers/worker-failures';
 import {
@@ -131,7 +131,7 @@ export async function lookUpJobs(
 async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
   // Not in the transaction below, which locks rows in another order.
   await closeServedPools(db);
-  await forgetFailedAccounts(db);
+  await forgetFailedEntities(db);
   const endSome = () =>
     db.transaction().execute(async (trx) => {
       const ended = await endAnsweredGraces(trx, perKey);

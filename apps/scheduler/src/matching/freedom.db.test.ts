@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type RawBuilder, sql } from 'kysely';
-import { ACCOUNTS, CAPS } from '../scenes/freedom-configuration.scene.ts';
+import { ENTITIES, CAPS } from '../scenes/freedom-configuration.scene.ts';
 import { jobs, steps } from '../scenes/freedom-steps.scene.ts';
 import { type Freedom, startFreedom } from '../scenes/freedom.scene.ts';
 
@@ -100,7 +100,7 @@ async function work(world: Freedom): Promise<void> {
 async function heal(world: Freedom): Promise<void> {
   const { gitHub, db } = world.world;
   await gitHub.clearFaults();
-  for (const owner of ACCOUNTS) {
+  for (const owner of ENTITIES) {
     await world.install(owner);
     await world.select(owner, 'all');
     await world.restoreName(owner);

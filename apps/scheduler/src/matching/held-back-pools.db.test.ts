@@ -31,12 +31,12 @@ const end = async (podName: string) => {
     { podName, failureClass: 'exit_code', message: 'ended' },
   );
 };
-const fail = async (...accounts: number[]) => {
-  for (const entityId of accounts)
+const fail = async (...entities: number[]) => {
+  for (const entityId of entities)
     await end((await putWorker(testDb.db, { entity_id: entityId })).pod_name);
 };
 /**
- * Workers of the honest account that have run for a while: by its share it comes after everybody
+ * Workers of the honest entity that have run for a while: by its share it comes after everybody
  * else.
  */
 const putRunning = async (count: number) => {
@@ -61,7 +61,7 @@ const secondsToNextEnd = async () => {
   );
   return rows[0]?.seconds ?? 0;
 };
-/** The accounts that matcher and breakers let try now; their workers begin. */
+/** The entities that matcher and breakers let try now; their workers begin. */
 async function begin(): Promise<{ podName: string; entityId: number }[]> {
   await matchAll(testDb.db);
   const reserved = await testDb.db
@@ -84,7 +84,7 @@ async function begin(): Promise<{ podName: string; entityId: number }[]> {
   return begun;
 }
 /**
- * Plays pauses for so long: each worker of these accounts that tries fails at once. Returns who
+ * Plays pauses for so long: each worker of these entities that tries fails at once. Returns who
  * tried at each instant when somebody could.
  */
 async function play(seconds: number, failing: readonly number[]): Promise<number[][]> {
@@ -113,8 +113,8 @@ const poolRow = () =>
     .where('subject_id', '=', 'linux')
     .executeTakeFirst();
 
-describe('a pool that failures of several accounts hold back (C11)', () => {
-  test('leaves its trial to the account that has failed least, though others have fewer workers and older jobs', async () => {
+describe('a pool that failures of several entities hold back (C11)', () => {
+  test('leaves its trial to the entity that has failed least, though others have fewer workers and older jobs', async () => {
     await putRunning(4);
     for (const entityId of [FAILING, ACCOMPLICE, HONEST]) await putJobs(2, entityId);
     await fail(FAILING, FAILING, ACCOMPLICE);
@@ -122,7 +122,7 @@ describe('a pool that failures of several accounts hold back (C11)', () => {
     expect([paused, over?.[0]]).toEqual([[], HONEST]);
   });
 
-  test('keeps the reservation of the account that has failed least', async () => {
+  test('keeps the reservation of the entity that has failed least', async () => {
     for (const entityId of [FAILING, ACCOMPLICE, HONEST]) await putJobs(1, entityId);
     await matchAll(testDb.db);
     await fail(FAILING, FAILING, ACCOMPLICE);
@@ -135,7 +135,7 @@ describe('a pool that failures of several accounts hold back (C11)', () => {
     expect(left).toEqual([{ entity_id: HONEST }]);
   });
 
-  test('is prolonged by no account that is held back there itself, and the next account tries at once', async () => {
+  test('is prolonged by no entity that is held back there itself, and the next entity tries at once', async () => {
     await fail(FAILING, FAILING, FAILING, ACCOMPLICE);
     const before = await poolRow();
     await putJobs(2, FAILING);
@@ -148,14 +148,14 @@ describe('a pool that failures of several accounts hold back (C11)', () => {
     expect(await begin()).toEqual([expect.objectContaining({ entityId: HONEST })]);
   });
 
-  test('is tried once a pause by each account that fails, however long they go on, and is free with the first that does not', async () => {
+  test('is tried once a pause by each entity that fails, however long they go on, and is free with the first that does not', async () => {
     for (const entityId of [FAILING, ACCOMPLICE]) await putJobs(2, entityId);
     await fail(FAILING, FAILING, ACCOMPLICE);
     const instants = await play(7_200, [FAILING, ACCOMPLICE]);
     for (const tried of instants) expect(new Set(tried).size).toBe(tried.length);
     // 30 s, doubled up to 15 minutes: no more than a dozen in two hours, for each.
-    for (const account of [FAILING, ACCOMPLICE])
-      expect(instants.flat().filter((one) => one === account).length).toBeLessThanOrEqual(13);
+    for (const entity of [FAILING, ACCOMPLICE])
+      expect(instants.flat().filter((one) => one === entity).length).toBeLessThanOrEqual(13);
     await putJobs(3, HONEST);
     const [now = []] = await play(1, [FAILING, ACCOMPLICE]);
     expect([now[0], now.filter((one) => one === HONEST)]).toEqual([
@@ -166,7 +166,7 @@ describe('a pool that failures of several accounts hold back (C11)', () => {
   });
 });
 
-describe('a pool with one account that fails (C11)', () => {
+describe('a pool with one entity that fails (C11)', () => {
   test('goes on for all others, and opens by no failure of another an hour later', async () => {
     await putJobs(2, FAILING);
     await putJobs(3, HONEST);

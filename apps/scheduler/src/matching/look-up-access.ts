@@ -20,8 +20,7 @@ export function createLookUpAccess({
   return async (task, signal) => {
     const demandKey = Number(task.subject.id);
     const key = await findUnservedKey(db, demandKey, github.appIds);
-    if (key === undefined)
-      return done({ ended: 'the key is served again, or its account is gone' });
+    if (key === undefined) return done({ ended: 'the key is served again, or its entity is gone' });
     const write = async (access: string): Promise<Outcome> => {
       await saveUnservedAccess(db, demandKey, access);
       return done({ access });

@@ -38,7 +38,7 @@ const reason = async () =>
   (await testDb.db.selectFrom('demand_keys').select('wait_reason').executeTakeFirstOrThrow())
     .wait_reason;
 
-describe('an account where GitHub has said that the App cannot work (P5)', () => {
+describe('an entity where GitHub has said that the App cannot work (P5)', () => {
   test.each([
     ['suspended', suspended, 'installation_suspended'],
     ['deleted', { isDeleted: true }, 'installation_gone'],
@@ -99,7 +99,7 @@ describe('an account where GitHub has said that the App cannot work (P5)', () =>
 });
 
 test.each(CASES)(
-  'a worker for an account is made for %s (A12)',
+  'a worker for an entity is made for %s (A12)',
   async (_name, known, rowsApp, serving) => {
     await install(testDb.db, known);
     await putJob(testDb.db, { app_id: rowsApp });

@@ -33,7 +33,7 @@ const open = async (subject: BreakerSubject, failureClass = 'forbidden') => {
       { subject, failureClass, message: 'no' },
     );
 };
-/** Of each key, by account and pool: its live workers, and why there are no more. */
+/** Of each key, by entity and pool: its live workers, and why there are no more. */
 const keys = async () => {
   const rows = await testDb.db
     .selectFrom('demand_keys')
@@ -69,7 +69,7 @@ describe('matching under open breakers (C11)', () => {
     ['in all calls', {}],
     ['in registrations', { resource: 'actions_runner_registration' }],
   ])(
-    'an account that GitHub asks to wait %s gets no worker until then, and as many as it lacks after it',
+    'an entity that GitHub asks to wait %s gets no worker until then, and as many as it lacks after it',
     async (_name, which) => {
       const waits = createWaits(testDb.db, () => undefined);
       await waits.note({ entityId: ACME }, { ms: 60_000, message: 'slow down', ...which });
@@ -91,7 +91,7 @@ describe('matching under open breakers (C11)', () => {
     },
   );
 
-  test('an account goes on whose other budgets are used up', async () => {
+  test('an entity goes on whose other budgets are used up', async () => {
     const waits = createWaits(testDb.db, () => undefined);
     await waits.note({ entityId: ACME }, { ms: 60_000, message: 'slow down', resource: 'core' });
     await matchAll(testDb.db);
@@ -104,7 +104,7 @@ describe('matching under open breakers (C11)', () => {
     ['unauthorized', 'installation_refused'],
     ['conflict', 'registration_conflict'],
   ])(
-    'an account whose calls end with %s waits for %s, and no other',
+    'an entity whose calls end with %s waits for %s, and no other',
     async (failureClass, reason) => {
       await open(installationBreaker(ACME), failureClass);
       await matchAll(testDb.db);
@@ -123,7 +123,7 @@ describe('matching under open breakers (C11)', () => {
     ['forbidden', 'repository_refused'],
     ['conflict', 'repository_refused'],
   ])(
-    'a repository whose calls end with %s waits for %s, and no other of its account (P1)',
+    'a repository whose calls end with %s waits for %s, and no other of its entity (P1)',
     async (failureClass, reason) => {
       for (const repo of [21, 22])
         for (let n = 0; n < 3; n += 1)

@@ -11,7 +11,7 @@ import {
 
 const testDb = useMatchingDatabase();
 
-const ACCOUNTS = [
+const ENTITIES = [
   { entity_id: 1, entity_name: 'acme', entity_type: 'Organization' },
   { entity_id: 2, entity_name: 'globex', entity_type: 'Organization' },
   { entity_id: 3, entity_name: 'sam', entity_type: 'User' },
@@ -20,7 +20,7 @@ const POOLS = ['large', 'small'] as const;
 
 /** One demand key's worth of rows; pool `small` registers runners at repositories. */
 interface Given {
-  readonly account: (typeof ACCOUNTS)[number];
+  readonly entity: (typeof ENTITIES)[number];
   readonly pool: (typeof POOLS)[number];
   readonly repo: number;
   readonly waiting: number;
@@ -35,7 +35,7 @@ interface Caps {
   readonly weights: readonly number[];
 }
 
-const isScoped = ({ account, pool }: Given) => account.entity_type === 'User' || pool === 'small';
+const isScoped = ({ entity, pool }: Given) => entity.entity_type === 'User' || pool === 'small';
 const repoOf = (given: Given) => ({
   repo_id: given.repo,
   scope_repo_id: isScoped(given) ? given.repo : 0,
@@ -46,7 +46,7 @@ async function arrange(
   { entities, pools, repository, weights }: Caps,
 ): Promise<void> {
   await emptyMatchingTables(testDb.db);
-  const rules = ACCOUNTS.map(({ entity_name: login }, index) => [
+  const rules = ENTITIES.map(({ entity_name: login }, index) => [
     login,
     { maxWorkers: entities[index] ?? null, weight: weights[index] ?? 1 },
   ]);
@@ -67,7 +67,7 @@ async function arrange(
   );
   for (const one of given) {
     const { scope_repo_id: scope, repo_id: repo } = repoOf(one);
-    const place = { ...one.account, k8s_pool: one.pool, scope_repo_id: scope };
+    const place = { ...one.entity, k8s_pool: one.pool, scope_repo_id: scope };
     for (let n = 0; n < one.unassigned; n += 1)
       await putWorker(testDb.db, { ...place, registration_started_at: new Date() });
     for (let n = 0; n < one.busy; n += 1)
@@ -84,7 +84,7 @@ const live = () =>
     .where('status', 'in', ['pending', 'running'])
     .execute();
 
-/** How many live workers each account or repository has. */
+/** How many live workers each entity or repository has. */
 const livingOf = async (column: 'entity_id' | 'scope_repo_id') => {
   const groups = Map.groupBy(await live(), (worker) => worker[column]);
   return Object.fromEntries([...groups].map(([id, workers]) => [id, workers.length]));
@@ -94,7 +94,7 @@ const situations = () =>
   fc.record({
     given: fc.uniqueArray(
       fc.record({
-        account: fc.constantFrom(...ACCOUNTS),
+        entity: fc.constantFrom(...ENTITIES),
         pool: fc.constantFrom(...POOLS),
         repo: fc.integer({ min: 1, max: 2 }),
         waiting: fc.nat(4),
@@ -102,7 +102,7 @@ const situations = () =>
         busy: fc.nat(2),
       }),
       {
-        selector: (one) => `${one.account.entity_id} ${one.pool} ${repoOf(one).scope_repo_id}`,
+        selector: (one) => `${one.entity.entity_id} ${one.pool} ${repoOf(one).scope_repo_id}`,
         maxLength: 6,
       },
     ),
@@ -126,11 +126,11 @@ describe('the caps', () => {
         expect(after).toHaveLength(before.length + made);
         const stored = await testDb.db.selectFrom('demand_keys').selectAll().execute();
         for (const one of given) {
-          const entityCap = caps.entities[ACCOUNTS.indexOf(one.account)] ?? Infinity;
+          const entityCap = caps.entities[ENTITIES.indexOf(one.entity)] ?? Infinity;
           const poolCap = caps.pools[POOLS.indexOf(one.pool)] ?? Infinity;
           const keyCap = one.pool === 'small' ? (caps.repository ?? Infinity) : Infinity;
           const count = (rows: typeof after) => {
-            const ofEntity = rows.filter((row) => row.entity_id === one.account.entity_id);
+            const ofEntity = rows.filter((row) => row.entity_id === one.entity.entity_id);
             const ofPool = rows.filter((row) => row.k8s_pool === one.pool);
             const ofKey = ofEntity.filter(
               (row) => row.k8s_pool === one.pool && row.scope_repo_id === repoOf(one).scope_repo_id,
@@ -152,7 +152,7 @@ describe('the caps', () => {
           const held = now.ofKey - was.ofKey < wanted;
           const key = stored.find(
             (row) =>
-              row.entity_id === one.account.entity_id &&
+              row.entity_id === one.entity.entity_id &&
               row.k8s_pool === one.pool &&
               row.scope_repo_id === repoOf(one).scope_repo_id,
           );
@@ -167,8 +167,8 @@ describe('the caps', () => {
   });
 
   test('hold with matchers on several connections at once, beside jobs that arrive (C5)', async () => {
-    const given = ACCOUNTS.map((account, index) => ({
-      account,
+    const given = ENTITIES.map((entity, index) => ({
+      entity,
       pool: 'large' as const,
       repo: index + 1,
       waiting: 6,
@@ -183,7 +183,7 @@ describe('the caps', () => {
     });
     const arrive = async () => {
       for (let n = 0; n < 5; n += 1) {
-        await putJob(testDb.db, { ...ACCOUNTS[1], k8s_pool: 'large' });
+        await putJob(testDb.db, { ...ENTITIES[1], k8s_pool: 'large' });
         await matchOnce(testDb.db, { most: 2 });
       }
     };
@@ -202,16 +202,16 @@ describe('the caps', () => {
 
 describe('fair shares (C4)', () => {
   test('a full pool is shared by weight, however many jobs the one has and however early they came', async () => {
-    const [acme, globex] = ACCOUNTS;
+    const [acme, globex] = ENTITIES;
     const many = {
-      account: acme,
+      entity: acme,
       pool: 'large' as const,
       repo: 1,
       waiting: 12,
       unassigned: 0,
       busy: 0,
     };
-    await arrange([many, { ...many, account: globex, waiting: 6 }], {
+    await arrange([many, { ...many, entity: globex, waiting: 6 }], {
       entities: [],
       pools: [8, null],
       repository: null,
@@ -221,17 +221,17 @@ describe('fair shares (C4)', () => {
     expect(await livingOf('entity_id')).toEqual({ 1: 6, 2: 2 });
   });
 
-  test('what becomes free goes to the account that has least, and to the oldest job of equals', async () => {
-    const [acme, globex] = ACCOUNTS;
+  test('what becomes free goes to the entity that has least, and to the oldest job of equals', async () => {
+    const [acme, globex] = ENTITIES;
     const first = {
-      account: acme,
+      entity: acme,
       pool: 'large' as const,
       repo: 1,
       waiting: 4,
       unassigned: 0,
       busy: 0,
     };
-    await arrange([first, { ...first, account: globex, waiting: 2 }], {
+    await arrange([first, { ...first, entity: globex, waiting: 2 }], {
       entities: [],
       pools: [2, null],
       repository: null,
@@ -245,9 +245,9 @@ describe('fair shares (C4)', () => {
     expect(await livingOf('entity_id')).toEqual({ 1: 1, 2: 1 });
   });
 
-  test('a repository of a personal account is not starved by another one, nor by its idle workers (C2)', async () => {
+  test('a repository of a user is not starved by another one, nor by its idle workers (C2)', async () => {
     const sam = {
-      account: ACCOUNTS[2],
+      entity: ENTITIES[2],
       pool: 'large' as const,
       waiting: 0,
       unassigned: 0,

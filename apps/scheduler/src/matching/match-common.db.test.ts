@@ -5,15 +5,15 @@ import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.sce
 
 const testDb = useMatchingDatabase();
 
-const accounts = { acme: 1, globex: 2, hooli: 3, initech: 4 };
-const place = (login: keyof typeof accounts) => ({
-  entity_id: accounts[login],
+const entityIds = { acme: 1, globex: 2, hooli: 3, initech: 4 };
+const place = (login: keyof typeof entityIds) => ({
+  entity_id: entityIds[login],
   entity_name: login,
 });
-const putJobs = async (count: number, login: keyof typeof accounts) => {
+const putJobs = async (count: number, login: keyof typeof entityIds) => {
   for (let n = 0; n < count; n += 1) await putJob(testDb.db, place(login));
 };
-const putBusy = async (count: number, login: keyof typeof accounts) => {
+const putBusy = async (count: number, login: keyof typeof entityIds) => {
   for (let n = 0; n < count; n += 1)
     await putWorker(testDb.db, { ...place(login), assigned_at: new Date(), pod_uid: `uid-${n}` });
 };
@@ -25,20 +25,20 @@ const keys = async () => {
   const rows = await testDb.db.selectFrom('demand_keys').selectAll().orderBy('entity_id').execute();
   return rows.map((key) => [key.entity_name, key.unassigned, key.cap, key.wait_reason]);
 };
-const install = (login: keyof typeof accounts) =>
+const install = (login: keyof typeof entityIds) =>
   testDb.db
     .insertInto('installations')
     .values({
       app_id: 1001,
-      entity_id: accounts[login],
+      entity_id: entityIds[login],
       entity_type: 'Organization',
-      installation_id: 51_000_000 + accounts[login],
+      installation_id: 51_000_000 + entityIds[login],
       login,
       stated_at: new Date(),
     })
     .execute();
 
-describe("the accounts that only '*' admits (C4)", () => {
+describe("the entities that only '*' admits (C4)", () => {
   test('have no more together than their common cap, and what they want beyond it says why', async () => {
     await putPools(
       testDb.db,
@@ -55,7 +55,7 @@ describe("the accounts that only '*' admits (C4)", () => {
     ]);
   });
 
-  test('count those whose jobs all run, and no worker of a named account, under any of its names', async () => {
+  test('count those whose jobs all run, and no worker of a named entity, under any of its names', async () => {
     const entities = {
       acme: { maxWorkers: null },
       'id:4': { maxWorkers: null },
@@ -65,7 +65,7 @@ describe("the accounts that only '*' admits (C4)", () => {
     await install('acme');
     await testDb.db
       .insertInto('login_pins')
-      .values({ login: 'acme', entity_id: accounts.acme })
+      .values({ login: 'acme', entity_id: entityIds.acme })
       .execute();
     await putBusy(6, 'acme');
     await putBusy(6, 'initech');
@@ -75,7 +75,7 @@ describe("the accounts that only '*' admits (C4)", () => {
     expect(await keys()).toEqual([['hooli', 2, 5, 'at_common_cap']]);
   });
 
-  test('share a full pool with a named account as one of their weight, however many they are', async () => {
+  test('share a full pool with a named entity as one of their weight, however many they are', async () => {
     const entities = { acme: { maxWorkers: null }, '*': { maxWorkers: null, commonWeight: 0.5 } };
     await putPools(testDb.db, examplePools({ pools: [{ maxWorkers: 9 }], entities }));
     for (const login of ['acme', 'globex', 'hooli', 'initech'] as const) await putJobs(9, login);

@@ -103,7 +103,7 @@ describe('what is reserved', () => {
     expect(await testDb.db.selectFrom('jobs').selectAll().executeTakeFirst()).toEqual(job);
   });
 
-  test('gives each repository of a personal account its own worker (C2)', async () => {
+  test('gives each repository of a user its own worker (C2)', async () => {
     const user = { entity_type: 'User', entity_name: 'sam', entity_id: 90_000_002 } as const;
     await putJob(testDb.db, { ...user, repo_id: 1, repo_full_name: 'sam/one' });
     await putJob(testDb.db, { ...user, repo_id: 2, repo_full_name: 'sam/two' });
@@ -170,7 +170,7 @@ describe('what is reserved', () => {
     expect(await reserve()).toHaveLength(1);
   });
 
-  test('keeps to the account’s cap, by its present login and without regard to case, in order of age (C4)', async () => {
+  test('keeps to the entity’s cap, by its present login and without regard to case, in order of age (C4)', async () => {
     await putPools(
       testDb.db,
       examplePools({ entities: { 'Acme-New': { maxWorkers: 2 }, '*': { maxWorkers: 0 } } }),
@@ -197,7 +197,7 @@ describe('what is reserved', () => {
     });
   });
 
-  test('does not let a pool at its cap use up the room of its account (C4)', async () => {
+  test('does not let a pool at its cap use up the room of its entity (C4)', async () => {
     const pools = [{ maxWorkers: 1 }, { name: 'gpu', labels: ['gpu'] }];
     await putPools(testDb.db, examplePools({ pools, entities: { '*': { maxWorkers: 1 } } }));
     const other = { entity_id: 90_000_009, entity_name: 'other' };
@@ -226,12 +226,12 @@ describe('what is reserved', () => {
     ['a paused pool', examplePools({ pools: [{ paused: true }] }), 'pool_paused'],
     ['a pool that has gone', examplePools({ pools: [{ name: 'other' }] }), 'pool_unknown'],
     [
-      'an account that is not configured any more',
+      'an entity that is not configured any more',
       examplePools({ entities: { someone: { maxWorkers: 20 } } }),
       'entity_not_allowed',
     ],
     [
-      'an account that is switched off',
+      'an entity that is switched off',
       examplePools({ entities: { '*': { maxWorkers: 0 } } }),
       'at_entity_cap',
     ],

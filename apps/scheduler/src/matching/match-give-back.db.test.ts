@@ -59,7 +59,7 @@ describe('what is given back', () => {
     ['the pool is paused', examplePools({ pools: [{ paused: true }] }), 2],
     ['the pool has gone', examplePools({ pools: [{ name: 'other' }] }), 2],
     ['the pool’s cap was lowered', examplePools({ pools: [{ maxWorkers: 1 }] }), 1],
-    ['the account’s cap was lowered', examplePools({ entities: { ACME: { maxWorkers: 1 } } }), 1],
+    ['the entity’s cap was lowered', examplePools({ entities: { ACME: { maxWorkers: 1 } } }), 1],
   ])(
     'gives back what nobody has registered yet when %s (C3, C12)',
     async (_name, document, expected) => {

@@ -40,7 +40,7 @@ const whoseWorkers = async () => {
   return rows.map((row) => row.entity_id);
 };
 
-describe('an account under a login that is another one’s', () => {
+describe('an entity under a login that is another one’s', () => {
   test.each([{ acme: { maxWorkers: 1 } }, { acme: { maxWorkers: 1 }, '*': {} }])(
     'gets no worker and takes nothing of what the login may have: %j (C4)',
     async (entities) => {

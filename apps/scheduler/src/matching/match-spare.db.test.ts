@@ -73,7 +73,7 @@ describe('what is retired', () => {
     expect(await retire()).toEqual([registered]);
   });
 
-  test('not what runs a job, is being stopped, is being registered, or serves an account’s other key (P2)', async () => {
+  test('not what runs a job, is being stopped, is being registered, or serves an entity’s other key (P2)', async () => {
     await putRegistered(10, { assigned_at: minutesAgo(1) });
     await putRegistered(10, {
       stopping_at: minutesAgo(1),

@@ -134,7 +134,7 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     }
   });
 
-  test('holds back no other key of the account or the pool (C11)', async () => {
+  test('holds back no other key of the entity or the pool (C11)', async () => {
     await goUnserved();
     await goUnserved();
     await putJob(testDb.db, { entity_id: 7, entity_name: 'other' });

@@ -52,7 +52,7 @@ describe('warm workers and caps', () => {
       });
   });
 
-  test('are not made in a pool for which another account’s job waits (C10)', async () => {
+  test('are not made in a pool for which another entity’s job waits (C10)', async () => {
     await install('acme', ACME);
     await keep('acme', 1, { pools: [{ maxWorkers: 1 }] });
     const other = { entity_id: 7, entity_name: 'other' };

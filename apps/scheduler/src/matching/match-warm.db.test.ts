@@ -11,7 +11,7 @@ const { install, keep, workers, run, end } = testDb;
 const change = (set: Updateable<Database['workers']>) => testDb.db.updateTable('workers').set(set);
 
 describe('warm workers', () => {
-  test('are made without a job, with what the pool and the account are today, and once (C10)', async () => {
+  test('are made without a job, with what the pool and the entity are today, and once (C10)', async () => {
     await install('Acme', ACME);
     await keep('ACME', 2);
     expect(await matchAll(testDb.db)).toBe(2);
@@ -58,7 +58,7 @@ describe('warm workers', () => {
     ).toHaveLength(1);
   });
 
-  test('are made for accounts only on which the App is installed and not suspended (C10)', async () => {
+  test('are made for entities only on which the App is installed and not suspended (C10)', async () => {
     await keep('acme', 1);
     expect(await matchAll(testDb.db)).toBe(0);
     await install('acme', ACME);
@@ -69,11 +69,11 @@ describe('warm workers', () => {
   });
 
   test.each([
-    ['an account without the App', 'nobody', ['nobody']],
-    ['a repository of an account without the App', 'nobody/one', ['nobody/one']],
-    ['an account whose App is suspended', 'away', ['away']],
+    ['an entity without the App', 'nobody', ['nobody']],
+    ['a repository of an entity without the App', 'nobody/one', ['nobody/one']],
+    ['an entity whose App is suspended', 'away', ['away']],
     ['a repository where runners register at the organisation', 'acme/api', ['acme/api']],
-    ['a personal account, where they register at repositories', 'sam', ['sam']],
+    ['a user, where they register at repositories', 'sam', ['sam']],
     ['a repository of which no job has told', 'sam/one', ['sam/one']],
     ['a repository of which a job has told', 'sam/two', []],
     ['an organisation', 'acme', []],
@@ -126,7 +126,7 @@ describe('warm workers', () => {
     expect(await matchAll(testDb.db)).toBe(1);
   });
 
-  test('of a name that has gone to another repository are made for that one, as its newest job says, whatever Apps the account has (C10)', async () => {
+  test('of a name that has gone to another repository are made for that one, as its newest job says, whatever Apps the entity has (C10)', async () => {
     await install('sam', SAM, 'User');
     await testDb.db
       .insertInto('installations')
@@ -219,9 +219,9 @@ describe('warm workers', () => {
 
   test.each([
     ['its pool is paused', { pools: [{ paused: true }] }],
-    ['the account may have none', { entities: { '*': { maxWorkers: 0 } } }],
+    ['the entity may have none', { entities: { '*': { maxWorkers: 0 } } }],
     ['the pool may have none', { pools: [{ maxWorkers: 0 }] }],
-    ['the account is not allowed', { entities: { other: {} } }],
+    ['the entity is not allowed', { entities: { other: {} } }],
   ])('are neither made nor kept when %s (C4, C12)', async (_name, given) => {
     await install('acme', ACME);
     await keep('acme', 1, given);

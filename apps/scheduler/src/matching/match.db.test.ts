@@ -113,7 +113,7 @@ async function arrive(): Promise<void> {
 }
 
 /**
- * Jobs pending or running less workers pending or running, per account and labels: the reference
+ * Jobs pending or running less workers pending or running, per entity and labels: the reference
  * rule.
  */
 async function referenceLack(): Promise<number> {

@@ -62,7 +62,7 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
         return;
       }
       log.warn(
-        'no warm workers are made for these scopes: install the App on the account or unsuspend it, name what the pool’s runners register at, or wait for the repository’s first job',
+        'no warm workers are made for these scopes: install the App on the entity or unsuspend it, name what the pool’s runners register at, or wait for the repository’s first job',
         { count: said.length, scopes: said.slice(0, MOST_NAMES) },
       );
     },

@@ -104,7 +104,7 @@ describe('the matcher (C4, P4)', () => {
     expect(await findReasons(testDb.db)).toEqual({ linux: 'github_budget' });
   });
 
-  test('lets no other account wait for it', async () => {
+  test('lets no other entity wait for it', async () => {
     await putJobs(1);
     await putJob(testDb.db, {
       entity_id: 90_000_002,

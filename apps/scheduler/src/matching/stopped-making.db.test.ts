@@ -22,7 +22,7 @@ describe('stopping the making of workers (C12)', () => {
   test.each([
     ['the environment', everything, { gpu: 'making_stopped', linux: 'making_stopped' }],
     ['a pool', linux, { gpu: null, linux: 'making_stopped' }],
-    ['an account', acme, { gpu: null, linux: 'making_stopped' }],
+    ['an entity', acme, { gpu: null, linux: 'making_stopped' }],
   ])(
     'holds for %s from the next pass on, says so, and ends with it',
     async (_name, subject, reasons) => {
@@ -63,7 +63,7 @@ describe('stopping the making of workers (C12)', () => {
   });
 
   test.each(['acme', '', '0', '-7', '12 ', '90071992547409931'])(
-    'of an account is refused by the table for “%s”, which is no id',
+    'of an entity is refused by the table for “%s”, which is no id',
     async (subject_id) => {
       const written = testDb.db
         .insertInto('stopped_making')
@@ -73,7 +73,7 @@ describe('stopping the making of workers (C12)', () => {
     },
   );
 
-  test('of an account that was named by anything else before the table checked that stops nobody else', async () => {
+  test('of an entity that was named by anything else before the table checked that stops nobody else', async () => {
     await sql`alter table stopped_making drop constraint stopped_making_entity_is_an_id`.execute(
       testDb.db,
     );

@@ -8,11 +8,11 @@ import { entityInPoolBreaker, poolBreaker } from '@paddock/db/breakers/breaker-s
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
 import { bindWorkers } from '@paddock/db/workers/bind-workers';
-import { demandOfAccounts, isSomebodyWaiting } from '@paddock/db/scenes/worker-failures.scene';
+import { demandOfEntities, isSomebodyWaiting } from '@paddock/db/scenes/worker-failures.scene';
 import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import {
   closeServedPools,
-  forgetFailedAccounts,
+  forgetFailedEntities,
   noteOutdatedRunner,
   noteWorkerFailure,
 } from '@paddock/db/workers/worker-failures';
@@ -23,9 +23,9 @@ const ACME = 1;
 const GLOBEX = 2;
 const noting = () => ({ db: testDb.db, breakerRules: BREAKER_RULES });
 const linux = poolBreaker('linux');
-const ofAccount = (entityId: number) => entityInPoolBreaker({ pool: 'linux', entityId });
+const ofEntityInPool = (entityId: number) => entityInPoolBreaker({ pool: 'linux', entityId });
 
-/** A worker of the account that has ended badly, and what was counted of it. Returns its name. */
+/** A worker of the entity that has ended badly, and what was counted of it. Returns its name. */
 async function fail(entityId: number, failureClass = 'exit_code'): Promise<string> {
   const ended = { status: 'failed', completed_at: new Date() } as const;
   const { pod_name: podName } = await putWorker(testDb.db, { entity_id: entityId, ...ended });
@@ -45,7 +45,7 @@ const hears = (...names: string[]) =>
     ),
   );
 const passes = async (entityId: number) =>
-  (await passBreakers(testDb.db, [linux, ofAccount(entityId)])).waitMs === 0;
+  (await passBreakers(testDb.db, [linux, ofEntityInPool(entityId)])).waitMs === 0;
 const endPauses = () =>
   sql`update breakers set paused_until = now() where paused_until > now()`.execute(testDb.db);
 const rows = async () => {
@@ -56,10 +56,10 @@ const putJobs = async (count: number, entityId: number) => {
   for (let n = 0; n < count; n += 1)
     await putJob(testDb.db, { entity_id: entityId, entity_name: `account-${entityId}` });
 };
-const keys = () => demandOfAccounts(testDb.db);
+const keys = () => demandOfEntities(testDb.db);
 
-describe('failures that an account may have caused (C11)', () => {
-  test('one account holds back itself in that pool, and one worker of it may try', async () => {
+describe('failures that an entity may have caused (C11)', () => {
+  test('one entity holds back itself in that pool, and one worker of it may try', async () => {
     await failTimes(5, ACME);
     expect([await passes(ACME), await passes(GLOBEX)]).toEqual([false, true]);
     await putJobs(3, ACME);
@@ -71,7 +71,7 @@ describe('failures that an account may have caused (C11)', () => {
     ]);
   });
 
-  test('two accounts hold back everybody', async () => {
+  test('two entities hold back everybody', async () => {
     await failTimes(2, ACME);
     await fail(GLOBEX);
     expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([
@@ -81,7 +81,7 @@ describe('failures that an account may have caused (C11)', () => {
     ]);
   });
 
-  test('reservations of the account go back but for one, and those of others stay', async () => {
+  test('reservations of the entity go back but for one, and those of others stay', async () => {
     await putJobs(3, ACME);
     await putJobs(3, GLOBEX);
     await matchAll(testDb.db);
@@ -90,10 +90,10 @@ describe('failures that an account may have caused (C11)', () => {
     expect((await matchOnce(testDb.db)).ended).toEqual([]);
   });
 
-  test('what succeeds for others neither frees the account nor ends its pauses’ growth', async () => {
+  test('what succeeds for others neither frees the entity nor ends its pauses’ growth', async () => {
     await failTimes(3, ACME);
     for (let round = 0; round < 3; round += 1) {
-      await noteSuccess(testDb.db, [linux, ofAccount(GLOBEX)]);
+      await noteSuccess(testDb.db, [linux, ofEntityInPool(GLOBEX)]);
       const created_at = sql<Date>`now() + interval '1 s'`;
       await putWorker(testDb.db, {
         entity_id: GLOBEX,
@@ -109,10 +109,10 @@ describe('failures that an account may have caused (C11)', () => {
     expect((await rows()).at(-1)).toEqual([`linux@${ACME}`, 0, 4]);
   });
 
-  test('a success of the account frees it, and leaves others that failed where they are', async () => {
+  test('a success of the entity frees it, and leaves others that failed where they are', async () => {
     await failTimes(3, ACME);
     await failTimes(3, GLOBEX);
-    await noteSuccess(testDb.db, [linux, ofAccount(ACME)]);
+    await noteSuccess(testDb.db, [linux, ofEntityInPool(ACME)]);
     expect([await passes(ACME), await passes(GLOBEX), await passes(3)]).toEqual([
       true,
       false,
@@ -120,12 +120,12 @@ describe('failures that an account may have caused (C11)', () => {
     ]);
   });
 
-  test('the one trial of a pool is not left to an account that has to wait for longer', async () => {
+  test('the one trial of a pool is not left to an entity that has to wait for longer', async () => {
     await failTimes(3, ACME);
     await endPauses();
     await fail(ACME);
     await failTimes(3, GLOBEX);
-    await noteSuccess(testDb.db, [ofAccount(GLOBEX)]);
+    await noteSuccess(testDb.db, [ofEntityInPool(GLOBEX)]);
     await putJobs(3, ACME);
     await putJobs(3, GLOBEX);
     await matchAll(testDb.db);
@@ -135,7 +135,7 @@ describe('failures that an account may have caused (C11)', () => {
     ]);
   });
 
-  test('a second outdated runner holds back its account only: a job can write what tells it', async () => {
+  test('a second outdated runner holds back its entity only: a job can write what tells it', async () => {
     for (let n = 0; n < 2; n += 1) {
       const { pod_name: podName } = await putWorker(testDb.db, {
         entity_id: ACME,
@@ -153,10 +153,10 @@ describe('failures that an account may have caused (C11)', () => {
     expect([await passes(ACME), await passes(GLOBEX)]).toEqual([false, false]);
   });
 
-  test('an account that has not failed for a day is forgotten', async () => {
+  test('an entity that has not failed for a day is forgotten', async () => {
     await failTimes(3, ACME);
     await sql`update breakers set failed_at = now() - interval '25 hours'`.execute(testDb.db);
-    await forgetFailedAccounts(testDb.db);
+    await forgetFailedEntities(testDb.db);
     expect(await rows()).toEqual([['linux', 3, 0]]);
   });
 });
@@ -226,7 +226,7 @@ describe('failures that turn out to be jobs (C11)', () => {
     expect((await rows()).at(-1)).toEqual([`linux@${ACME}`, 0, 1]);
   });
 
-  test('let a pool go that they alone made one of two accounts’ failures', async () => {
+  test('let a pool go that they alone made one of two entities’ failures', async () => {
     await failTimes(3, ACME);
     const other = await fail(GLOBEX);
     expect(await passes(3)).toBe(false);
@@ -250,7 +250,7 @@ describe('failures that turn out to be jobs (C11)', () => {
 
   test('are not taken back from what was counted after a success', async () => {
     const [first = ''] = await failTimes(3, ACME);
-    await noteSuccess(testDb.db, [linux, ofAccount(ACME)]);
+    await noteSuccess(testDb.db, [linux, ofEntityInPool(ACME)]);
     await failTimes(3, ACME);
     await hears(first);
     expect((await rows()).at(-1)).toEqual([`linux@${ACME}`, 0, 1]);

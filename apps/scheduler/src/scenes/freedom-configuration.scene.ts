@@ -22,7 +22,7 @@ const entity = { maxWorkers: CAPS.entity };
 
 /**
  * What is configured: everything, or a part of it, so that runners made before get jobs of no pool
- * and no account of ours.
+ * and no entity of ours.
  */
 export const DOCUMENTS = {
   all: examplePools({ pools: [{ ...LINUX, warm: WARM }, LARGE, GPU], entities: { '*': entity } }),
@@ -43,5 +43,5 @@ export const REPOSITORIES = {
 } as const;
 /** A job that takes so long ends only when it is cancelled. */
 export const ENDLESS_MS = 600_000;
-export const ACCOUNTS = ['acme', 'globex', 'sam'] as const;
-export type AccountKey = (typeof ACCOUNTS)[number];
+export const ENTITIES = ['acme', 'globex', 'sam'] as const;
+export type EntityKey = (typeof ENTITIES)[number];

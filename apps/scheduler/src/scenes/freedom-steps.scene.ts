@@ -1,5 +1,5 @@
 import { fc } from '@paddock/testing/random-cases';
-import { type AccountKey, ACCOUNTS, ENDLESS_MS, LABELS } from './freedom-configuration.scene.ts';
+import { type EntityKey, ENTITIES, ENDLESS_MS, LABELS } from './freedom-configuration.scene.ts';
 import type { Freedom } from './freedom.scene.ts';
 
 type Step = {
@@ -19,14 +19,14 @@ const step = <T>(
     toString: () => `${name} ${JSON.stringify(value)}`,
   }));
 
-const account = fc.constantFrom<AccountKey>(...ACCOUNTS);
+const entity = fc.constantFrom<EntityKey>(...ENTITIES);
 export const jobs = async ({ world }: Freedom) => (await world.gitHub.truth()).jobs;
 const pick = <T>(of: readonly T[], nth: number): T | undefined => of[nth % Math.max(of.length, 1)];
 
 const queued = step(
   'queue',
   fc.tuple(
-    account,
+    entity,
     fc.nat(1),
     fc.constantFrom(...LABELS),
     fc.constantFrom(1, 50, 300, ENDLESS_MS),
@@ -98,7 +98,7 @@ export const steps = fc.oneof(
   {
     arbitrary: step(
       'see repositories',
-      fc.tuple(account, fc.constantFrom<0 | 1 | 'all'>(0, 1, 'all')),
+      fc.tuple(entity, fc.constantFrom<0 | 1 | 'all'>(0, 1, 'all')),
       (world, [owner, which]) => world.select(owner, which),
     ),
     weight: 2,
@@ -109,9 +109,9 @@ export const steps = fc.oneof(
     ),
     weight: 1,
   },
-  { arbitrary: step('uninstall', account, (world, owner) => world.uninstall(owner)), weight: 1 },
-  { arbitrary: step('install', account, (world, owner) => world.install(owner)), weight: 2 },
-  { arbitrary: step('rename', account, (world, owner) => world.rename(owner)), weight: 1 },
+  { arbitrary: step('uninstall', entity, (world, owner) => world.uninstall(owner)), weight: 1 },
+  { arbitrary: step('install', entity, (world, owner) => world.install(owner)), weight: 2 },
+  { arbitrary: step('rename', entity, (world, owner) => world.rename(owner)), weight: 1 },
   {
     arbitrary: step(
       'configure',

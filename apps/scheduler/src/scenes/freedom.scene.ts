@@ -8,8 +8,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
 import {
-  type AccountKey,
-  ACCOUNTS,
+  type EntityKey,
+  ENTITIES,
   DOCUMENTS,
   ENDLESS_MS,
   REPOSITORIES,
@@ -22,7 +22,7 @@ import { APP_ID } from './settings.scene.ts';
 export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 
 /**
- * GitHub, doing as it likes with two organisations and a personal account; its deliveries go the
+ * GitHub, doing as it likes with two organisations and a user; its deliveries go the
  * way of ingress; the scheduler's parts work when told. What the reconciler would do is done by
  * hand in `heal`.
  */
@@ -48,7 +48,7 @@ export async function startFreedom(seed: number) {
   });
 
   const logins = { acme: 'acme', globex: 'globex', sam: 'sam' };
-  const installations: Record<AccountKey, number | undefined> = {
+  const installations: Record<EntityKey, number | undefined> = {
     acme: world.installationId,
     globex: undefined,
     sam: undefined,
@@ -59,20 +59,22 @@ export async function startFreedom(seed: number) {
     globex: (await gitHub.addOrganization({ login: 'globex' })).id,
     sam: (await gitHub.addUser({ login: 'sam' })).id,
   };
-  for (const account of ['globex', 'sam'] as const) {
-    for (const name of REPOSITORIES[account]) await gitHub.addRepository({ owner: account, name });
-    installations[account] = (await gitHub.install({ appId: APP_ID, account, announce: false })).id;
+  for (const entity of ['globex', 'sam'] as const) {
+    for (const name of REPOSITORIES[entity]) await gitHub.addRepository({ owner: entity, name });
+    installations[entity] = (
+      await gitHub.install({ appId: APP_ID, account: entity, announce: false })
+    ).id;
   }
   await world.putPools(DOCUMENTS.all);
   const stops = await setStopScene(world);
-  for (const account of ACCOUNTS) {
-    const installation_id = installations[account] ?? 0;
-    const type = account === 'sam' ? 'User' : 'Organization';
+  for (const entity of ENTITIES) {
+    const installation_id = installations[entity] ?? 0;
+    const type = entity === 'sam' ? 'User' : 'Organization';
     const known = {
-      entity_id: entityIds[account],
+      entity_id: entityIds[entity],
       app_id: APP_ID,
       installation_id,
-      login: account,
+      login: entity,
       entity_type: type,
     } as const;
     await db
@@ -81,24 +83,22 @@ export async function startFreedom(seed: number) {
       .execute();
   }
 
-  const accountOf = (login: string): AccountKey => {
-    const found = ACCOUNTS.find((account) => logins[account] === login);
-    if (found === undefined) throw new Error(`No account is named ${login} now.`);
+  const entityOf = (login: string): EntityKey => {
+    const found = ENTITIES.find((entity) => logins[entity] === login);
+    if (found === undefined) throw new Error(`No entity is named ${login} now.`);
     return found;
   };
-  const repositoryOf = (account: AccountKey, nth: number) => {
-    const names = REPOSITORIES[account];
-    return `${logins[account]}/${names[nth % names.length]}`;
+  const repositoryOf = (entity: EntityKey, nth: number) => {
+    const names = REPOSITORIES[entity];
+    return `${logins[entity]}/${names[nth % names.length]}`;
   };
-  const install = async (account: AccountKey) => {
-    installations[account] ??= (
-      await gitHub.install({ appId: APP_ID, account: logins[account] })
-    ).id;
+  const install = async (entity: EntityKey) => {
+    installations[entity] ??= (await gitHub.install({ appId: APP_ID, account: logins[entity] })).id;
   };
-  const rename = async (account: AccountKey, name: string) => {
-    if (logins[account] === name) return;
-    await gitHub.renameAccount(logins[account], name);
-    logins[account] = name;
+  const rename = async (entity: EntityKey, name: string) => {
+    if (logins[entity] === name) return;
+    await gitHub.renameAccount(logins[entity], name);
+    logins[entity] = name;
   };
   const activePods = async () =>
     (await listPods(cluster, { namespace: NAMESPACE, instance })).pods.filter(
@@ -117,9 +117,9 @@ export async function startFreedom(seed: number) {
     alone,
     activePods,
     install,
-    async queue(account: AccountKey, nth: number, labels: readonly string[], durationMs: number) {
+    async queue(entity: EntityKey, nth: number, labels: readonly string[], durationMs: number) {
       const { id } = await gitHub.queueJob({
-        repo: repositoryOf(account, nth),
+        repo: repositoryOf(entity, nth),
         labels,
         durationMs,
       });
@@ -149,30 +149,30 @@ export async function startFreedom(seed: number) {
         .executeTakeFirst();
       excuses.graceEnded += Number(numUpdatedRows);
     },
-    async uninstall(account: AccountKey) {
-      const id = installations[account];
+    async uninstall(entity: EntityKey) {
+      const id = installations[entity];
       if (id !== undefined) await gitHub.uninstall(id);
-      installations[account] = undefined;
+      installations[entity] = undefined;
     },
-    /** The installation sees one of the account's repositories only, or all again. */
-    async select(account: AccountKey, nth: number | 'all') {
-      const id = installations[account];
+    /** The installation sees one of the entity's repositories only, or all again. */
+    async select(entity: EntityKey, nth: number | 'all') {
+      const id = installations[entity];
       if (id !== undefined)
-        await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(account, nth)]);
+        await gitHub.selectRepositories(id, nth === 'all' ? 'all' : [repositoryOf(entity, nth)]);
     },
-    rename: (account: AccountKey) =>
-      rename(account, logins[account] === account ? `${account}-renamed` : account),
+    rename: (entity: EntityKey) =>
+      rename(entity, logins[entity] === entity ? `${entity}-renamed` : entity),
     /**
-     * Gives the account its first name again, and looks where the App is installed: names that
+     * Gives the entity its first name again, and looks where the App is installed: names that
      * change within a second tell too little.
      */
-    async restoreName(account: AccountKey) {
-      await rename(account, account);
+    async restoreName(entity: EntityKey) {
+      await rename(entity, entity);
       await gitHub.settled();
       await db
         .updateTable('installations')
-        .set({ login: account })
-        .where('entity_id', '=', entityIds[account])
+        .set({ login: entity })
+        .where('entity_id', '=', entityIds[entity])
         .execute();
     },
     /** As if the pauses of all open breakers were over. */
@@ -205,7 +205,7 @@ export async function startFreedom(seed: number) {
       await stops.letTimePass(20);
     },
     /**
-     * Pool, account and scope of all that is to be kept idle; a repository that had no job while
+     * Pool, entity and scope of all that is to be kept idle; a repository that had no job while
      * the configuration named it is not known.
      */
     async warmPlaces(): Promise<string[]> {
@@ -249,11 +249,11 @@ export async function startFreedom(seed: number) {
     async lookUp(job: JobTruth) {
       const action = job.status === 'queued' || job.status === 'waiting' ? 'queued' : job.status;
       const [login = ''] = job.repo.split('/');
-      const account = accountOf(login);
+      const entity = entityOf(login);
       const owner = {
-        id: entityIds[account],
+        id: entityIds[entity],
         login,
-        type: account === 'sam' ? 'User' : 'Organization',
+        type: entity === 'sam' ? 'User' : 'Organization',
       };
       const body = {
         action,
@@ -267,7 +267,7 @@ export async function startFreedom(seed: number) {
           runner_name: job.runnerName,
         },
         repository: { id: job.repositoryId, full_name: job.repo, private: true, owner },
-        installation: { id: installations[account] },
+        installation: { id: installations[entity] },
       };
       await record('workflow_job', `look-up of ${job.id} ${job.status}`, JSON.stringify(body));
     },

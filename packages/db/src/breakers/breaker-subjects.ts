@@ -1,4 +1,4 @@
-import { accountInPool } from '@paddock/domain/matching/matching-rules';
+import { entityInPool } from '@paddock/domain/matching/matching-rules';
 import type { BreakerType } from '@paddock/domain/matching/stored-rules';
 
 /**
@@ -18,7 +18,7 @@ export const poolBreaker = (name: string): BreakerSubject => ({ type: 'pool', id
 /** Of one entity in a pool. */
 export const entityInPoolBreaker = (place: { pool: string; entityId: number }): BreakerSubject => ({
   type: 'pool',
-  id: accountInPool(place),
+  id: entityInPool(place),
 });
 export const appBreaker = (appId: number): BreakerSubject => ({ type: 'app', id: String(appId) });
 export const installationBreaker = (entityId: number): BreakerSubject => ({

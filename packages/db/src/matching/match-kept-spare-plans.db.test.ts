@@ -134,24 +134,24 @@ async function rowsRead(
   }
 }
 
-async function putAccount(db: Kysely<Database>): Promise<void> {
-  const account = {
+async function putEntity(db: Kysely<Database>): Promise<void> {
+  const entity = {
     entity_id: 1,
-    login: 'account',
+    login: 'entity',
     entity_type: 'Organization',
     stated_at: new Date(),
   } as const;
   await db
     .insertInto('installations')
-    .values({ ...account, app_id: 1001, installation_id: 51_000_001 })
+    .values({ ...entity, app_id: 1001, installation_id: 51_000_001 })
     .execute();
 }
 
 test('statements about spare, warm and unserved workers, planned while there was next to nothing, read no more than what they are about (C3, C10, C11)', async () => {
   const { db } = plans;
-  const warm = ['account', 'account/api'].map((scope) => ({ scope, workers: 2 }));
+  const warm = ['entity', 'entity/api'].map((scope) => ({ scope, workers: 2 }));
   await putPools(db, examplePools({ pools: [{ warm }] }));
-  await putAccount(db);
+  await putEntity(db);
   await keepStatistics(db, ['jobs', 'workers', 'unserved_keys']);
   const started = {
     status: 'running',
@@ -161,7 +161,7 @@ test('statements about spare, warm and unserved workers, planned while there was
   const { demand_key: first, pod_name: only } = await putWorker(db, {
     ...started,
     entity_id: 1,
-    entity_name: 'account',
+    entity_name: 'entity',
   });
   for (let time = 0; time < 12; time += 1)
     for (const [, act] of statements([first], [only])) await rowsRead(db, act);
@@ -182,9 +182,9 @@ test('statements about spare, warm and unserved workers, planned while there was
   expect(work.filter(([, rows]) => rows === 0 || rows > MOST)).toEqual([]);
 });
 
-test('the repositories whose workers are kept warm are looked for among the jobs of their account once, however many they are (C10)', async () => {
+test('the repositories whose workers are kept warm are looked for among the jobs of their entity once, however many they are (C10)', async () => {
   const { db } = plans;
-  const warm = Array.from({ length: 20 }, (_, n) => ({ scope: `account/api-${n}`, workers: 1 }));
+  const warm = Array.from({ length: 20 }, (_, n) => ({ scope: `entity/api-${n}`, workers: 1 }));
   await putPools(db, examplePools({ pools: [{ warm }] }));
   await db.updateTable('jobs').set({ entity_id: 1 }).execute();
   expect(await rowsRead(db, learnWarmRepositories)).toBeLessThan(2 * JOBS);

@@ -10,7 +10,7 @@ import { RETIRABLE, RETURNABLE, UNASSIGNED } from '../states/worker-states.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /**
- * All keys with more unassigned workers than waiting jobs, with the account's present login where
+ * All keys with more unassigned workers than waiting jobs, with the entity's present login where
  * it is known.
  */
 export async function findSpareKeys(db: Kysely<Database>): Promise<SpareKey[]> {

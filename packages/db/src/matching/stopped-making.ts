@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** Where the making of workers is stopped: everywhere, in a pool, or for an account. */
+/** Where the making of workers is stopped: everywhere, in a pool, or for an entity. */
 export type MakingSubject =
   | { readonly type: 'environment' }
   | { readonly type: 'pool'; readonly name: string }
@@ -41,7 +41,7 @@ export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject)
 }
 
 /**
- * For a WHERE: the row of `stopped_making` has the id of an account. Rows that are older than the
+ * For a WHERE: the row of `stopped_making` has the id of an entity. Rows that are older than the
  * table's check may have anything there.
  */
 export const NAMES_ENTITY = sql<boolean>`subject_type = 'entity' and subject_id ~ '^[1-9][0-9]{0,14}$'`;

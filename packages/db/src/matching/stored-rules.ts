@@ -71,7 +71,7 @@ export async function findStoredRules(
         'isOpen', pauses > 0 or ${IS_WAIT}, 'isWait', ${IS_WAIT}, 'isPaused', coalesce(paused_until > now(), false),
         'failed', coalesce(cardinality(workers), failures + pauses)) order by ${IS_WAIT}, failed_at) as breakers
       from breakers b where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${IS_WAIT}
-        -- Where a pool is held back, also its accounts that are not.
+        -- Where a pool is held back, also its entities that are not.
         or subject_type = 'pool' and subject_id like '%@%' and exists (
           select from breakers p where p.subject_type = 'pool' and p.subject_id = split_part(b.subject_id, '@', 1) and p.pauses > 0)
     ),

@@ -106,19 +106,19 @@ export interface UnservedKeyPlace {
   runnerGroup: string | null;
 }
 
-/** Undefined: the key is served again, or no App may be used on its account now. */
+/** Undefined: the key is served again, or no App may be used on its entity now. */
 export async function findUnservedKey(
   db: Kysely<Database>,
   demandKey: number,
   appIds: readonly number[],
 ): Promise<UnservedKeyPlace | undefined> {
   const { rows } = await sql<UnservedKeyPlace>`
-    select u.entity_id as "entityId", account.entity_type as "entityType", account.login, i.app_id as "appId", i.installation_id as "installationId",
+    select u.entity_id as "entityId", entity.entity_type as "entityType", entity.login, i.app_id as "appId", i.installation_id as "installationId",
       u.scope_repo_id as "scopeRepoId",
       (select p ->> 'runnerGroup' from ${POOLS_IN_FORCE} where p ->> 'name' = u.k8s_pool) as "runnerGroup"
     from unserved_keys u
     ${installationToday('u', appIds, 'nothing')}
-    join installations account on account.entity_id = u.entity_id and account.app_id = i.app_id
+    join installations entity on entity.entity_id = u.entity_id and entity.app_id = i.app_id
     where u.demand_key = ${demandKey}`.execute(db);
   return rows[0];
 }

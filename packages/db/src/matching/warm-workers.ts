@@ -35,7 +35,7 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
       ) i
       where w ->> 'scope' like '%/%'
     ),
-    -- Read once for all names: an account may have a hundred thousand jobs.
+    -- Read once for all names: an entity may have a hundred thousand jobs.
     active as materialized (
       select entity_id, repo_id, lower(repo_full_name) as full_name, max(least(created_at, queued_at)) as newest_at from jobs
       where entity_id = any (array(select entity_id from named)) and ${isUnended('jobs')}
@@ -59,8 +59,8 @@ export async function learnWarmRepositories(trx: Transaction<Database>): Promise
 }
 
 /**
- * What the configuration keeps warm, with the account and the repository's id (0: the account
- * itself), or nulls. They are known once the App is installed on the account and a job has told the
+ * What the configuration keeps warm, with the entity and the repository's id (0: the entity
+ * itself), or nulls. They are known once the App is installed on the entity and a job has told the
  * repository's id.
  */
 const placed = (appIds: readonly number[]) => sql`

@@ -25,7 +25,7 @@ export async function noteWorkerFailure(
   await sql`
     with worker as materialized (
       select pod_name, k8s_pool, entity_id,
-        exists (select from breakers where subject_type = 'pool' and subject_id = ${ACCOUNT_IN_POOL} and pauses > 0) as is_held
+        exists (select from breakers where subject_type = 'pool' and subject_id = ${ENTITY_IN_POOL} and pauses > 0) as is_held
       from workers where pod_name = ${podName} and assigned_at is null for share
     ),
     given_back as (
@@ -37,13 +37,13 @@ export async function noteWorkerFailure(
       select 'pool' as type, k8s_pool as id, entity_id, pod_name as worker from worker where not is_held
       union all
       -- After the pool, in the order in which all lock them.
-      select 'pool', ${ACCOUNT_IN_POOL}, entity_id, pod_name from worker cross join (select count(*) from given_back) pool_first
+      select 'pool', ${ENTITY_IN_POOL}, entity_id, pod_name from worker cross join (select count(*) from given_back) pool_first
     )
     ${noting(breakerRules, failureClass, message)}`.execute(db);
 }
 
 /** The id of the entity's breaker in its pool, of a row of `workers`. */
-const ACCOUNT_IN_POOL = sql.raw<string>(`k8s_pool || '@' || entity_id`);
+const ENTITY_IN_POOL = sql.raw<string>(`k8s_pool || '@' || entity_id`);
 
 /**
  * One log may be a stranger's words, and one exit code another program's; two runners that say the
@@ -104,7 +104,7 @@ export async function closeServedPools(db: Kysely<Database>): Promise<void> {
  * Forgets entities in pools that have not failed there for a day: there may be any number of them,
  * and most never come back.
  */
-export async function forgetFailedAccounts(db: Kysely<Database>): Promise<void> {
+export async function forgetFailedEntities(db: Kysely<Database>): Promise<void> {
   await sql`
     with forgotten as materialized (
       select subject_type, subject_id, failure_class from breakers

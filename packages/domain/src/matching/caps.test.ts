@@ -4,7 +4,7 @@ import { rulesWith } from '../scenes/matching-rules.scene.ts';
 import { capsOf } from './caps.ts';
 
 describe('capsOf', () => {
-  test('knows no bound for an account and a pool without a rule, and blocks their keys (C4)', () => {
+  test('knows no bound for an entity and a pool without a rule, and blocks their keys (C4)', () => {
     const stranger = key(9, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 21 });
     const caps = capsOf(
       [stranger],
@@ -17,14 +17,14 @@ describe('capsOf', () => {
       caps.entityLimit(9),
       caps.commonLimit(9),
       caps.poolLimit('gone'),
-      caps.accountLimit(stranger),
+      caps.entityInPoolLimit(stranger),
       caps.keyLimit(stranger),
     ];
     for (const { room } of limits) expect(room).toBe(Infinity);
     expect(caps.tightestCap(stranger)).toBeNull();
   });
 
-  test('gives each account its weight, and those that only * admits one together (C4)', () => {
+  test('gives each entity its weight, and those that only * admits one together (C4)', () => {
     const entities = new Map([
       ['acme', { cap: null, weight: 3 }],
       ['*', { cap: null, weight: 1 }],

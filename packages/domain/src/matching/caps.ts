@@ -1,5 +1,5 @@
 import {
-  accountInPool,
+  entityInPool,
   blockedBy,
   commonAmong,
   entityRuleOf,
@@ -90,8 +90,8 @@ export function capsOf(
       limitOf(rules.breakers.pools.get(pool)),
     ]),
   );
-  const accountLimit = (place: Pick<KeyDemand, 'entityId' | 'pool'>): Limit => {
-    const { room, reason } = limitOf(rules.breakers.accounts.get(accountInPool(place)));
+  const entityInPoolLimit = (place: Pick<KeyDemand, 'entityId' | 'pool'>): Limit => {
+    const { room, reason } = limitOf(rules.breakers.entitiesInPools.get(entityInPool(place)));
     return { room: Math.min(room, standingOf(rules, place) ?? Infinity), reason };
   };
   const repositoryCap = ({
@@ -110,7 +110,7 @@ export function capsOf(
     entity: (entityId) => entityLimit(entityId).room,
     common: (entityId) => commonLimit(entityId).room,
     pool: (pool) => poolLimit(pool).room,
-    accountInPool: (place) => accountLimit(place).room,
+    entityInPool: (place) => entityInPoolLimit(place).room,
     key: (key) => keyLimit(key).room,
   };
   const tightestCap = (key: KeyDemand): number | null => {
@@ -138,7 +138,7 @@ export function capsOf(
     entityLimit,
     commonLimit,
     poolLimit,
-    accountLimit,
+    entityInPoolLimit,
     keyLimit,
     tightestCap,
     weight,
@@ -154,7 +154,7 @@ const budgetBlock = (
   { budgets }: MatchingRules,
 ): WaitReason | undefined => (budgets.get(installationId) === 0 ? 'github_budget' : undefined);
 
-/** Each answer is found once: thousands of keys ask for a few accounts and pools. */
+/** Each answer is found once: thousands of keys ask for a few entities and pools. */
 function remembered<K, V>(find: (key: K) => V): (key: K) => V {
   const known = new Map<K, { readonly value: V }>();
   return (key) => {

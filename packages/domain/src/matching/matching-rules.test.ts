@@ -7,9 +7,9 @@ const acme = { entityId: 1, login: 'acme', pool: 'linux' };
 
 test.each([
   ['anybody', {}, acme, undefined],
-  ['the account, by its login', { entities: ['ACME'] }, acme, undefined],
-  ['the account, by its id', { entities: ['id:1'] }, acme, undefined],
-  ['another account', { entities: ['beta'] }, acme, 'pool_closed'],
+  ['the entity, by its login', { entities: ['ACME'] }, acme, undefined],
+  ['the entity, by its id', { entities: ['id:1'] }, acme, undefined],
+  ['another entity', { entities: ['beta'] }, acme, 'pool_closed'],
   [
     'the repository',
     { repositories: ['acme/infra'] },
@@ -39,7 +39,7 @@ test.each([
   ['by its id', { entities: ['acme', 'id:1'] }, undefined],
   ['as anybody', {}, undefined],
 ])(
-  'an account under a login that is another one’s: a pool that serves it %s (C4)',
+  'an entity under a login that is another one’s: a pool that serves it %s (C4)',
   (_how, pool, expected) => {
     const entities = new Map([['*', { cap: null, weight: 1 }]]);
     expect(blockedBy(rulesWith({ pool, entities, pins: new Map([['acme', 2]]) }), acme)).toBe(
@@ -56,7 +56,7 @@ test.each([
   ['no pool serves it any more', {}, { ...acme, pool: NO_POOL }, 'no_pool_fits'],
   ['its pool is paused', { pool: { paused: true } }, acme, 'pool_paused'],
   [
-    'its account is not listed',
+    'its entity is not listed',
     {},
     { ...acme, entityId: 2, login: 'stranger' },
     'entity_not_allowed',
@@ -64,8 +64,8 @@ test.each([
   ['its login is another one’s', { pins: new Map([['acme', 2]]) }, acme, 'entity_not_allowed'],
   ['everything is stopped', { environmentStopped: true }, acme, 'making_stopped'],
   ['its pool is stopped', { pool: { stopped: true } }, acme, 'making_stopped'],
-  ['its account is stopped', { stoppedEntities: new Set([1]) }, acme, 'making_stopped'],
-  ['another account is stopped', { stoppedEntities: new Set([2]) }, acme, undefined],
+  ['its entity is stopped', { stoppedEntities: new Set([1]) }, acme, 'making_stopped'],
+  ['another entity is stopped', { stoppedEntities: new Set([2]) }, acme, undefined],
   [
     'its App is suspended',
     { barred: new Map([[1, 'installation_suspended' as const]]) },
@@ -78,14 +78,14 @@ test.each([
 
 test.each([
   ['nobody', new Map<string, number>(), true],
-  ['the account itself', new Map([['acme', 1]]), true],
-  ['another account', new Map([['acme', 2]]), false],
+  ['the entity itself', new Map([['acme', 1]]), true],
+  ['another entity', new Map([['acme', 2]]), false],
 ])('a login that is pinned to %s (A12)', (_, pins, isAdmitted) => {
   const rule = entityRuleOf(rulesWith({ pins, cap: 5 }), { entityId: 1, login: 'Acme' });
   expect(rule).toEqual(isAdmitted ? { cap: 5, weight: 1 } : undefined);
 });
 
-test('accounts share the rule of * only where there is one, and they are not listed (C4)', () => {
+test('entities share the rule of * only where there is one, and they are not listed (C4)', () => {
   const known = [
     { entityId: 1, login: 'acme' },
     { entityId: 2, login: 'stranger' },

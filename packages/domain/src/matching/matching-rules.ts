@@ -16,21 +16,21 @@ export interface PoolRule {
    * short.
    */
   readonly trials: number | null;
-  /** The accounts whose jobs it serves; null: all. */
+  /** The entities whose jobs it serves; null: all. */
   readonly entities: readonly string[] | null;
   readonly repositories: readonly string[] | null;
 }
 
-/** What the configuration says of an account. */
+/** What the configuration says of an entity. */
 export interface EntityRule {
   readonly cap: number | null;
   readonly weight: number;
 }
 
-/** The common rule of all accounts that only '*' admits. */
+/** The common rule of all entities that only '*' admits. */
 export interface CommonRule {
   readonly cap: number | null;
-  /** They share a full pool like one account of this weight. */
+  /** They share a full pool like one entity of this weight. */
   readonly weight: number;
 }
 
@@ -43,8 +43,8 @@ export interface OpenBreaker {
   readonly reason: WaitReason;
 }
 
-/** The breaker of an account in a pool. */
-export interface AccountBreaker extends OpenBreaker {
+/** The breaker of an entity in a pool. */
+export interface EntityInPoolBreaker extends OpenBreaker {
   /** Its pause is not over: the next trial waits. */
   readonly isPaused: boolean;
 }
@@ -53,14 +53,14 @@ export interface Breakers {
   /** GitHub's or the cluster's: it holds back everything. */
   readonly everywhere: OpenBreaker | undefined;
   readonly pools: ReadonlyMap<string, OpenBreaker>;
-  /** By `accountInPool`. */
-  readonly accounts: ReadonlyMap<string, AccountBreaker>;
+  /** By `entityInPool`. */
+  readonly entitiesInPools: ReadonlyMap<string, EntityInPoolBreaker>;
   /**
-   * By `accountInPool`, in pools that are held back: how many workers have failed since one
+   * By `entityInPool`, in pools that are held back: how many workers have failed since one
    * succeeded.
    */
   readonly failed: ReadonlyMap<string, number>;
-  /** By account. */
+  /** By entity. */
   readonly entities: ReadonlyMap<number, OpenBreaker>;
   /** By the repository at which workers register. */
   readonly repositories: ReadonlyMap<number, OpenBreaker>;
@@ -70,19 +70,19 @@ export interface Breakers {
 export interface MatchingRules {
   readonly pools: ReadonlyMap<string, PoolRule>;
   /**
-   * By lower-cased key of `entities`: `id:` with an account's number, a login, or '*' for everybody
+   * By lower-cased key of `entities`: `id:` with an entity's number, a login, or '*' for everybody
    * else.
    */
   readonly entities: ReadonlyMap<string, EntityRule>;
-  /** By lower-cased login: the only account that it means. */
+  /** By lower-cased login: the only entity that it means. */
   readonly pins: ReadonlyMap<string, number>;
   /** Undefined: '*' is not among the entities. */
   readonly common: CommonRule | undefined;
-  /** Accounts that are listed by their id, or bear a listed login today. */
+  /** Entities that are listed by their id, or bear a listed login today. */
   readonly listed: ReadonlySet<number>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
-  /** Accounts where no App can be used, and why. */
+  /** Entities where no App can be used, and why. */
   readonly barred: ReadonlyMap<number, WaitReason>;
   /** What fails time and again holds back all but one trial. */
   readonly breakers: Breakers;
@@ -96,10 +96,10 @@ export interface MatchingRules {
   readonly usualBudget: number;
 }
 
-/** The account of a worker, and where it registers. */
+/** The entity of a worker, and where it registers. */
 export interface Place {
   readonly entityId: number;
-  /** The account's present login, where it is known. */
+  /** The entity's present login, where it is known. */
   readonly login: string;
   readonly pool: string;
   /** The repository at which it registers, if that is one and its name is known. */
@@ -107,8 +107,8 @@ export interface Place {
 }
 
 /**
- * The rule of an account, by its id before its login; undefined: it may have no workers. A login
- * that is pinned to another account gives none.
+ * The rule of an entity, by its id before its login; undefined: it may have no workers. A login
+ * that is pinned to another entity gives none.
  */
 export function entityRuleOf(
   { entities, pins }: MatchingRules,
@@ -120,7 +120,7 @@ export function entityRuleOf(
 }
 
 /**
- * The accounts that only '*' admits: they share its cap and its weight. Those of `known` are judged
+ * The entities that only '*' admits: they share its cap and its weight. Those of `known` are judged
  * by their login. The login of `others` is unknown: they live and lack nothing, and `listed` has
  * their ids.
  */
@@ -130,41 +130,41 @@ export function commonAmong(
   others: readonly Pick<Place, 'entityId'>[],
 ): ReadonlySet<number> {
   if (common === undefined) return new Set();
-  const accounts = new Map<number, boolean>(
+  const isCommonById = new Map<number, boolean>(
     others.map(({ entityId }) => [entityId, !listed.has(entityId)]),
   );
   const logins = new Map(known.map(({ entityId, login }) => [entityId, login]));
-  for (const [id, login] of logins) accounts.set(id, isUnlisted(entities, { id, login }));
-  return new Set([...accounts].flatMap(([entityId, isCommon]) => (isCommon ? [entityId] : [])));
+  for (const [id, login] of logins) isCommonById.set(id, isUnlisted(entities, { id, login }));
+  return new Set([...isCommonById].flatMap(([entityId, isCommon]) => (isCommon ? [entityId] : [])));
 }
 
-/** An account in a pool, as one word. */
-export const accountInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'>): string =>
+/** An entity in a pool, as one word. */
+export const entityInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'>): string =>
   `${pool}@${entityId}`;
 
 /**
- * How many reservations may stand for the trial of an account in a pool; undefined: its workers
- * there do not fail. While the whole pool is held back, its one trial does not go to an account
+ * How many reservations may stand for the trial of an entity in a pool; undefined: its workers
+ * there do not fail. While the whole pool is held back, its one trial does not go to an entity
  * that is paused for itself.
  */
 export function standingOf(
   { breakers }: MatchingRules,
   place: Pick<Place, 'pool' | 'entityId'>,
 ): 0 | 1 | undefined {
-  const own = breakers.accounts.get(accountInPool(place));
+  const own = breakers.entitiesInPools.get(entityInPool(place));
   return own && (own.isPaused && breakers.pools.has(place.pool) ? 0 : 1);
 }
 
 /**
- * How often an account's workers have failed in a pool that is held back; 0 in other pools. The
- * pool's one trial goes to the account that has failed least, so that an account whose workers
+ * How often an entity's workers have failed in a pool that is held back; 0 in other pools. The
+ * pool's one trial goes to the entity that has failed least, so that an entity whose workers
  * always fail does not speak for all.
  */
 export function failuresOf(
   { breakers }: MatchingRules,
   place: Pick<Place, 'pool' | 'entityId'>,
 ): number {
-  return breakers.pools.has(place.pool) ? (breakers.failed.get(accountInPool(place)) ?? 0) : 0;
+  return breakers.pools.has(place.pool) ? (breakers.failed.get(entityInPool(place)) ?? 0) : 0;
 }
 
 /** Why no worker at all may be made here, whatever the caps say; undefined if some may. */

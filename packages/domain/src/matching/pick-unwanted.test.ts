@@ -58,10 +58,10 @@ describe('pickUnwanted', () => {
   });
 
   test.each([
-    ['the account’s cap', rulesWith({ cap: 2 })],
+    ['the entity’s cap', rulesWith({ cap: 2 })],
     ['the pool’s cap', rulesWith({ pool: { cap: 2 } })],
     [
-      'the common cap of unnamed accounts',
+      'the common cap of unnamed entities',
       rulesWith({ entities: EVERYBODY, common: { cap: 2, weight: 1 } }),
     ],
   ])('picks as many as exceed %s (C4)', (_name, rules) => {
@@ -73,19 +73,19 @@ describe('pickUnwanted', () => {
   test.each([
     ['the pool', { ...none, pools: new Map([['linux', breaker]]) }],
     [
-      'the account in the pool',
-      { ...none, accounts: new Map([['linux@1', { ...breaker, isPaused: true }]]) },
+      'the entity in the pool',
+      { ...none, entitiesInPools: new Map([['linux@1', { ...breaker, isPaused: true }]]) },
     ],
-    ['the account', { ...none, entities: new Map([[1, breaker]]) }],
+    ['the entity', { ...none, entities: new Map([[1, breaker]]) }],
     ['the repository', { ...none, repositories: new Map([[0, breaker]]) }],
     ['everything', { ...none, everywhere: breaker }],
   ])('leaves one for the trial while a breaker of %s is open (C11)', (_name, breakers) => {
     expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle']);
   });
 
-  test('takes the trial of a pool from an account that has to wait for longer than others (C11)', () => {
-    const accounts = new Map([['linux@1', { ...breaker, isPaused: true }]]);
-    const breakers = { ...none, pools: new Map([['linux', breaker]]), accounts };
+  test('takes the trial of a pool from an entity that has to wait for longer than others (C11)', () => {
+    const entitiesInPools = new Map([['linux@1', { ...breaker, isPaused: true }]]);
+    const breakers = { ...none, pools: new Map([['linux', breaker]]), entitiesInPools };
     expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual([
       'newest',
       'middle',
@@ -93,7 +93,7 @@ describe('pickUnwanted', () => {
     ]);
   });
 
-  test('leaves the trial of a pool to the account that has failed there least (C11)', () => {
+  test('leaves the trial of a pool to the entity that has failed there least (C11)', () => {
     const failed = new Map([
       ['linux@1', 2],
       ['linux@2', 1],
@@ -124,10 +124,10 @@ describe('pickUnwanted', () => {
   test.each([
     ['whose pool is paused', rulesWith({ pool: { paused: true } })],
     ['whose pool has gone', rulesWith({ pools: new Map() })],
-    ['whose account is not allowed', rulesWith({ entities: new Map() })],
+    ['whose entity is not allowed', rulesWith({ entities: new Map() })],
     ['in a stopped environment', rulesWith({ environmentStopped: true })],
     ['in a stopped pool', rulesWith({ pool: { stopped: true } })],
-    ['of a stopped account', rulesWith({ stoppedEntities: new Set([1]) })],
+    ['of a stopped entity', rulesWith({ stoppedEntities: new Set([1]) })],
   ])('picks all workers %s (C12)', (_name, rules) => {
     expect(pick(three(), live(3), rules)).toHaveLength(3);
   });
@@ -149,7 +149,7 @@ describe('pickUnwanted', () => {
     expect(names(pick(keys.toReversed(), live(1), rulesWith()))).toEqual(['a']);
   });
 
-  test('counts under the common cap no account that is listed (C4)', () => {
+  test('counts under the common cap no entity that is listed (C4)', () => {
     const entities = new Map([['acme', { cap: null, weight: 1 }], ...EVERYBODY]);
     const rules = rulesWith({ entities, common: { cap: 1, weight: 1 }, listed: new Set([1]) });
     const stranger = worker('stranger', {

@@ -1,5 +1,5 @@
 import {
-  accountInPool,
+  entityInPool,
   blockedBy,
   commonAmong,
   entityRuleOf,
@@ -27,8 +27,8 @@ type Warm = ReadonlyMap<number, number>;
 
 /**
  * The reservations that have become too many. Their demand has gone, a cap was lowered, their
- * account or pool may have no workers, or all but one wait behind an open breaker. The newest go
- * first, and only as many as it takes. In a pool that is held back, reservations of the account
+ * entity or pool may have no workers, or all but one wait behind an open breaker. The newest go
+ * first, and only as many as it takes. In a pool that is held back, reservations of the entity
  * that has failed most go before all others.
  */
 export function pickUnwanted(
@@ -57,9 +57,9 @@ export function pickUnwanted(
   // caps.
   for (const worker of newestFirst) for (const key of reservedUnder(worker)) add(key, 1);
   const isHeldBack = (worker: Reservation): boolean => {
-    const [all, ofPool, ofAccount, ofEntity, ofRepository] = reservedUnder(worker);
+    const [all, ofPool, ofEntityInPool, ofEntity, ofRepository] = reservedUnder(worker);
     return (
-      isBeyond(ofAccount, standingOf(rules, worker)) ||
+      isBeyond(ofEntityInPool, standingOf(rules, worker)) ||
       (breakers.everywhere !== undefined && isBeyond(all, 1)) ||
       (breakers.pools.has(worker.pool) && isBeyond(ofPool, 1)) ||
       (breakers.entities.has(worker.entityId) && isBeyond(ofEntity, 1)) ||
@@ -93,7 +93,7 @@ const reservedUnder = ({ entityId, scopeRepoId, pool }: Reservation) =>
   [
     'reserved',
     `reserved pool ${pool}`,
-    `reserved ${accountInPool({ entityId, pool })}`,
+    `reserved ${entityInPool({ entityId, pool })}`,
     `reserved entity ${entityId}`,
     `reserved repository ${scopeRepoId}`,
   ] as const;

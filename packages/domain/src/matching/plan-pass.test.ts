@@ -17,13 +17,13 @@ const plan = (given: Partial<Snapshot>, most?: number) =>
 /** How many workers are made, by key. */
 const madeOf = (made: readonly { demandKey: number; count: number }[]) =>
   made.map(({ demandKey, count }) => [demandKey, count]);
-/** Of account 2. */
+/** Of entity 2. */
 const budget = (allowed: number | null) => storedRules({ budgets: { 102: allowed } });
 const capped = (cap: number) => storedRules({ pools: [linux({ cap })] });
 
 /**
- * Two reservations of account 1 hold the pool's only places, and its jobs have gone; two jobs of
- * account 2 wait.
+ * Two reservations of entity 1 hold the pool's only places, and its jobs have gone; two jobs of
+ * entity 2 wait.
  */
 const TAKEN: Partial<Snapshot> = {
   rules: capped(2),

@@ -69,15 +69,15 @@ export function planPass(
 }
 
 /**
- * The keys whose jobs may compete for the room of their account: a plan needs to know the age of
+ * The keys whose jobs may compete for the room of their entity: a plan needs to know the age of
  * each of these jobs. Assumes that all reservations go back, since that leaves the most room to
  * compete for.
  */
 export function findSnapshotRivals(
   snapshot: Omit<Snapshot, 'jobTimes'>,
 ): { demandKey: number; count: number }[] {
-  const ofAccounts = Map.groupBy(snapshot.demand, ({ entityId }) => entityId);
-  if (ofAccounts.size === snapshot.demand.length) return [];
+  const ofEntities = Map.groupBy(snapshot.demand, ({ entityId }) => entityId);
+  if (ofEntities.size === snapshot.demand.length) return [];
   const roomiest = afterGivingBack({ ...snapshot, jobTimes: new Map() }, snapshot.reservations);
   return findRivals(capsOf(withLacking(roomiest), roomiest.live, rulesOf(roomiest)));
 }

@@ -60,15 +60,15 @@ describe('planLeaving', () => {
   });
 
   test.each([
-    ['the account’s cap', rulesWith({ cap: 3 }), held({ count: 2 }), 2],
+    ['the entity’s cap', rulesWith({ cap: 3 }), held({ count: 2 }), 2],
     ['the pool’s cap', rulesWith({ pool: { cap: 3 } }), held({ reason: 'at_pool_cap' }), 1],
     [
-      'the common cap of unnamed accounts',
+      'the common cap of unnamed entities',
       COMMON,
       held({ entityId: 2, reason: 'at_common_cap' }),
       1,
     ],
-    ['another account’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
+    ['another entity’s room', rulesWith({ cap: 3 }), held({ entityId: 2 }), 0],
     [
       'another pool’s room',
       rulesWith({ pool: { cap: 3 } }),
@@ -118,7 +118,7 @@ describe('planLeaving', () => {
     ]);
   });
 
-  test('lets all workers go whose account and pool have no rule any more (C4)', () => {
+  test('lets all workers go whose entity and pool have no rule any more (C4)', () => {
     const keys = [key(7, 3, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 5 })];
     expect(leaving({ keys, warm: new Map([[7, 3]]) })).toEqual([
       { demandKey: 7, count: 3, inTheWay: 0 },
@@ -136,24 +136,20 @@ describe('planLeaving', () => {
 });
 
 test.each([
-  ['the account’s cap', held(), true],
+  ['the entity’s cap', held(), true],
   ['the pool’s nodes', held({ entityId: 2, reason: 'no_capacity' }), true],
   ...(
     ['github_budget', 'installation_refused', 'installation_gone', 'registration_conflict'] as const
   ).flatMap((reason): [string, HeldBack, boolean][] => [
-    [`its account’s ${reason}`, held({ reason, pool: 'gpu' }), true],
-    [`another account’s ${reason}`, held({ reason, entityId: 2 }), false],
+    [`its entity’s ${reason}`, held({ reason, pool: 'gpu' }), true],
+    [`another entity’s ${reason}`, held({ reason, entityId: 2 }), false],
   ]),
   ['the pool’s cap', held({ entityId: 2, reason: 'at_pool_cap' }), true],
   ['a newer runner', held({ reason: 'runner_outdated' }), true],
-  ['another account', held({ entityId: 2 }), false],
+  ['another entity', held({ entityId: 2 }), false],
   ['another pool', held({ pool: 'gpu', reason: 'at_pool_cap' }), false],
-  ['the trial of its account in the pool', held({ reason: 'pool_failing' }), true],
-  [
-    'the trial of another account in the pool',
-    held({ entityId: 2, reason: 'pool_failing' }),
-    false,
-  ],
+  ['the trial of its entity in the pool', held({ reason: 'pool_failing' }), true],
+  ['the trial of another entity in the pool', held({ entityId: 2, reason: 'pool_failing' }), false],
   ['what only its own key lacks', held({ reason: 'github_does_not_assign' }), false],
 ])('a warm worker is not made while a job waits for %s: %s (C10)', (_name, heldBack, expected) => {
   expect(isWantedByJobs([heldBack], { entityId: 1, pool: 'linux' })).toBe(expected);

@@ -123,7 +123,7 @@ function countNeeded(
   return needed;
 }
 
-/** Reasons that hold back all keys of an account, and all of a pool. */
+/** Reasons that hold back all keys of an entity, and all of a pool. */
 const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
   'at_entity_cap',
   'github_budget',
@@ -133,10 +133,10 @@ const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
 ]);
 const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity']);
 /**
- * Reasons that may hold back one account in one pool. Where they hold back all, a job's worker is
+ * Reasons that may hold back one entity in one pool. Where they hold back all, a job's worker is
  * the trial already.
  */
-const OF_ACCOUNT_IN_POOL: ReadonlySet<WaitReason> = new Set(['pool_failing', 'runner_outdated']);
+const OF_ENTITY_IN_POOL: ReadonlySet<WaitReason> = new Set(['pool_failing', 'runner_outdated']);
 
 /** Whether a job waits for what a warm worker would take: then none is made. */
 export const isWantedByJobs = (
@@ -148,5 +148,5 @@ export const isWantedByJobs = (
       (held.entityId === entityId && OF_ENTITY.has(held.reason)) ||
       (held.pool === pool &&
         (OF_POOL.has(held.reason) ||
-          (held.entityId === entityId && OF_ACCOUNT_IN_POOL.has(held.reason)))),
+          (held.entityId === entityId && OF_ENTITY_IN_POOL.has(held.reason)))),
   );

@@ -19,7 +19,7 @@ const rivals = (demand: KeyDemand[], rules: MatchingRules) => findRivals(capsOf(
 describe('planWorkers', () => {
   test.each([
     ['nothing binds', rulesWith(), 3, null],
-    ['the account has its workers', rulesWith({ cap: 3 }), 1, 'at_entity_cap'],
+    ['the entity has its workers', rulesWith({ cap: 3 }), 1, 'at_entity_cap'],
     ['the pool has its workers', rulesWith({ pool: { cap: 3 } }), 1, 'at_pool_cap'],
     [
       'no node takes the pool’s workers',
@@ -68,7 +68,7 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made, waitReason });
   });
 
-  test('leaves the one trial of a pool to the account that has failed there least, though it has the most workers (C11)', () => {
+  test('leaves the one trial of a pool to the entity that has failed there least, though it has the most workers (C11)', () => {
     const failed = new Map([
       ['linux@2', 3],
       ['linux@3', 1],
@@ -87,7 +87,7 @@ describe('planWorkers', () => {
     expect([...plans.values()].map(({ made }) => made)).toEqual([1, 0, 0]);
   });
 
-  test('an installation without any budget holds back its own keys, not those of another App of the account (C9)', () => {
+  test('an installation without any budget holds back its own keys, not those of another App of the entity (C9)', () => {
     const plans = plan(
       [key(1), key(2, { installationId: 32 })],
       rulesWith({ budgets: new Map([[INSTALLATION, 0]]) }),
@@ -96,7 +96,7 @@ describe('planWorkers', () => {
     expect(plans.get(2)).toMatchObject({ made: 3, waitReason: null });
   });
 
-  test('an account with several Apps gets no more than the smallest of their budgets (C9)', () => {
+  test('an entity with several Apps gets no more than the smallest of their budgets (C9)', () => {
     const budgets = new Map([
       [INSTALLATION, 1],
       [32, 5],
@@ -116,27 +116,27 @@ describe('planWorkers', () => {
   });
 
   test.each([
-    ['the account’s cap alone', rulesWith({ cap: 2 }), 'at_entity_cap', 3],
+    ['the entity’s cap alone', rulesWith({ cap: 2 }), 'at_entity_cap', 3],
     [
-      'the account’s cap, where its pool has room for one',
+      'the entity’s cap, where its pool has room for one',
       rulesWith({ cap: 2, pool: { cap: 3 } }),
       'at_entity_cap',
       1,
     ],
     [
-      'the account’s cap and the pool’s',
+      'the entity’s cap and the pool’s',
       rulesWith({ cap: 2, pool: { cap: 2 } }),
       'at_entity_cap',
       0,
     ],
     [
-      'the account’s cap, where its pool has more than it may',
+      'the entity’s cap, where its pool has more than it may',
       rulesWith({ cap: 2, pool: { cap: 1 } }),
       'at_entity_cap',
       0,
     ],
     [
-      'the account’s cap, and no node',
+      'the entity’s cap, and no node',
       rulesWith({ cap: 2, pool: { trials: 0 } }),
       'at_entity_cap',
       0,
@@ -154,7 +154,7 @@ describe('planWorkers', () => {
     },
   );
 
-  test('accounts that only * admits share its common cap, and named ones go on (C4)', () => {
+  test('entities that only * admits share its common cap, and named ones go on (C4)', () => {
     const entities = new Map([
       ['acme', { cap: null, weight: 1 }],
       ['*', { cap: 4, weight: 1 }],
@@ -187,11 +187,11 @@ describe('planWorkers', () => {
     ]);
   });
 
-  test('an account that fails in a pool gets one worker there, for whichever repository, and others as many as they lack (C11)', () => {
-    const accounts = new Map([
+  test('an entity that fails in a pool gets one worker there, for whichever repository, and others as many as they lack (C11)', () => {
+    const entitiesInPools = new Map([
       ['linux@1', { trials: 1, reason: 'pool_failing', isPaused: false } as const],
     ]);
-    const rules = rulesWith({ breakers: { ...NO_BREAKERS, accounts } });
+    const rules = rulesWith({ breakers: { ...NO_BREAKERS, entitiesInPools } });
     const plans = plan(
       [key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 }), key(3, { entityId: 2 })],
       rules,
@@ -233,11 +233,11 @@ describe('planWorkers', () => {
     expect([...plans.values()].map(({ made }) => made)).toEqual([1, 2]);
   });
 
-  test('a trial that somebody stands for leaves an account no room in its pool (C11)', () => {
-    const accounts = new Map([
+  test('a trial that somebody stands for leaves an entity no room in its pool (C11)', () => {
+    const entitiesInPools = new Map([
       ['linux@1', { trials: 0, reason: 'pool_failing', isPaused: false } as const],
     ]);
-    const rules = rulesWith({ breakers: { ...NO_BREAKERS, accounts } });
+    const rules = rulesWith({ breakers: { ...NO_BREAKERS, entitiesInPools } });
     expect(plan([key(1)], rules).get(1)).toMatchObject({ made: 0, waitReason: 'pool_failing' });
   });
 
@@ -261,7 +261,7 @@ describe('findRivals', () => {
     ]);
   });
 
-  test('asks for the ages of jobs only where several keys of an account want more than it may have (C4)', () => {
+  test('asks for the ages of jobs only where several keys of an entity want more than it may have (C4)', () => {
     const two = [key(1), key(2, { lacking: 5 })];
     expect(rivals(two, rulesWith())).toEqual([]);
     expect(rivals([key(1)], rulesWith({ cap: 2 }))).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Caps, KeyDemand } from './caps.ts';
-import { accountInPool } from './matching-rules.ts';
+import { entityInPool } from './matching-rules.ts';
 import { type LiveWorkers, type Share, shareRoom, type Shortage } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -15,7 +15,7 @@ export interface KeyPlan {
 }
 
 /**
- * The keys whose jobs compete for the room of their account, with how many of their jobs may get
+ * The keys whose jobs compete for the room of their entity, with how many of their jobs may get
  * some. There the age of each job counts, not only that of the oldest.
  */
 export function findRivals({ open, room }: Caps): { demandKey: number; count: number }[] {
@@ -59,15 +59,15 @@ export function planWorkers(
     ofEntity: new Map<number, number>(),
     common: 0,
     ofPool: new Map<string, number>(),
-    ofAccount: new Map<string, number>(),
+    ofEntityInPool: new Map<string, number>(),
   };
   for (const { demandKey, entityId, pool } of caps.open) {
     const count = shares.get(demandKey)?.allowed ?? 0;
-    const account = accountInPool({ pool, entityId });
+    const place = entityInPool({ pool, entityId });
     allowed.ofEntity.set(entityId, (allowed.ofEntity.get(entityId) ?? 0) + count);
     if (caps.common.has(entityId)) allowed.common += count;
     allowed.ofPool.set(pool, (allowed.ofPool.get(pool) ?? 0) + count);
-    allowed.ofAccount.set(account, (allowed.ofAccount.get(account) ?? 0) + count);
+    allowed.ofEntityInPool.set(place, (allowed.ofEntityInPool.get(place) ?? 0) + count);
   }
   const reasonFor = (key: KeyDemand, share: Share): WaitReason | null => {
     const { room } = caps;
@@ -80,16 +80,17 @@ export function planWorkers(
     if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
       return caps.poolLimit(key.pool).reason;
     }
-    const ofAccount = caps.accountLimit(key);
-    if ((allowed.ofAccount.get(accountInPool(key)) ?? 0) >= ofAccount.room) return ofAccount.reason;
+    const ofEntityInPool = caps.entityInPoolLimit(key);
+    if ((allowed.ofEntityInPool.get(entityInPool(key)) ?? 0) >= ofEntityInPool.room)
+      return ofEntityInPool.reason;
     const { room: ofKey, reason } = caps.keyLimit(key);
     return share.allowed >= ofKey ? reason : null;
   };
   const heldBackBy = (reason: WaitReason | null, key: KeyDemand, share: Share): number => {
     const ofPool = caps.room.pool(key.pool) - (allowed.ofPool.get(key.pool) ?? 0);
-    const ofAccount =
-      caps.accountLimit(key).room - (allowed.ofAccount.get(accountInPool(key)) ?? 0);
-    const ofKey = Math.min(ofAccount, caps.keyLimit(key).room - share.allowed);
+    const ofEntityInPool =
+      caps.entityInPoolLimit(key).room - (allowed.ofEntityInPool.get(entityInPool(key)) ?? 0);
+    const ofKey = Math.min(ofEntityInPool, caps.keyLimit(key).room - share.allowed);
     const ofCommon =
       caps.room.common(key.entityId) - (caps.common.has(key.entityId) ? allowed.common : 0);
     const ofEntity = caps.room.entity(key.entityId) - (allowed.ofEntity.get(key.entityId) ?? 0);

@@ -10,7 +10,7 @@ const others = (count: number) =>
   );
 
 describe('shareRoom among entities that share one cap', () => {
-  test('gives accounts that share as one no more together than their cap, and what they leave to others (C4)', () => {
+  test('gives entities that share as one no more together than their cap, and what they leave to others (C4)', () => {
     const sharesAsOne = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
     fc.assert(
       fc.property(situations(), fc.nat(8), ({ shortages, live, caps, weights }, common) => {
@@ -30,19 +30,19 @@ describe('shareRoom among entities that share one cap', () => {
           const own = made(({ demandKey }) => demandKey === one.demandKey);
           const ofEntity = made(({ entityId }) => entityId === one.entityId);
           const ofPool = made(({ pool }) => pool === one.pool);
-          const ofAccount = made(
+          const ofEntityInPool = made(
             ({ pool, entityId }) => pool === one.pool && entityId === one.entityId,
           );
           expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
           expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
-          expect(ofAccount).toBeLessThanOrEqual(room.accountInPool(one));
+          expect(ofEntityInPool).toBeLessThanOrEqual(room.entityInPool(one));
           expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
           const isFull =
             own === Math.min(one.lacking, room.key(one)) ||
             ofEntity === room.entity(one.entityId) ||
-            ofAccount === room.accountInPool(one) ||
+            ofEntityInPool === room.entityInPool(one) ||
             (COMMON.has(one.entityId) && ofCommon === common);
-          // Work conserving: only the pool keeps an account from having more.
+          // Work conserving: only the pool keeps an entity from having more.
           expect(isFull || ofPool === room.pool(one.pool)).toBe(true);
         }
       }),
@@ -50,13 +50,13 @@ describe('shareRoom among entities that share one cap', () => {
     );
   });
 
-  test('gives accounts that share as one no more of a full pool for being many (C4)', () => {
+  test('gives entities that share as one no more of a full pool for being many (C4)', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
         fc.integer({ min: 1, max: 30 }),
         fc.constantFrom(0.5, 1, 2),
-        (accounts, room, weight) => {
+        (entities, room, weight) => {
           const named = shortage(1, { lacking: 50 });
           const ofNamed = (count: number) =>
             share(
@@ -64,13 +64,13 @@ describe('shareRoom among entities that share one cap', () => {
               { pools: { linux: room } },
               { common: { has: (entityId) => entityId >= 10, weight } },
             ).get(1)?.made;
-          expect(ofNamed(accounts)).toBe(ofNamed(1));
+          expect(ofNamed(entities)).toBe(ofNamed(1));
         },
       ),
     );
   });
 
-  test('counts what accounts that share as one have of the pool already, and is fair among them (C4)', () => {
+  test('counts what entities that share as one have of the pool already, and is fair among them (C4)', () => {
     const live = [{ demandKey: 2, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 3 }];
     const shortages = [
       shortage(1, { lacking: 9 }),

@@ -12,7 +12,7 @@ import {
 import type { Shortage } from './share-room.ts';
 
 describe('shareRoom', () => {
-  test('an account spends its cap on the repository that has the fewest workers already, though its jobs are younger (C4)', () => {
+  test('an entity spends its cap on the repository that has the fewest workers already, though its jobs are younger (C4)', () => {
     const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 21, pool: 'linux', alive: 2 }];
     const shares = share(
       [shortage(1, { scopeRepoId: 21 }), shortage(2, { scopeRepoId: 22 })],
@@ -30,7 +30,7 @@ describe('shareRoom', () => {
     ).toEqual({ 1: 3, 2: 4 });
   });
 
-  test('fills a pool evenly, counting what each account has of it already (C4)', () => {
+  test('fills a pool evenly, counting what each entity has of it already (C4)', () => {
     const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 0, pool: 'linux', alive: 3 }];
     const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: GLOBEX, lacking: 9 })];
     expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live }))).toEqual({ 1: 2, 2: 5 });
@@ -47,14 +47,14 @@ describe('shareRoom', () => {
     });
   });
 
-  test('gives an account of little weight its first worker before another its second (C4)', () => {
+  test('gives an entity of little weight its first worker before another its second (C4)', () => {
     const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: GLOBEX, lacking: 9 })];
     expect(
       madeOf(share(shortages, { pools: { linux: 2 } }, { weights: { [GLOBEX]: 0.01 } })),
     ).toEqual({ 1: 1, 2: 1 });
   });
 
-  test('spends an account’s cap on its oldest jobs, in whatever pool (C4)', () => {
+  test('spends an entity’s cap on its oldest jobs, in whatever pool (C4)', () => {
     const shortages = [
       shortage(1, { lacking: 3, jobTimes: [10, 40, 50] }),
       shortage(2, { pool: 'gpu', lacking: 3, jobTimes: [20, 30, 60] }),
@@ -70,7 +70,7 @@ describe('shareRoom', () => {
     expect(madeOf(share(shortages, { entities: { [ACME]: 4 } }))).toEqual({ 1: 2, 2: 2 });
   });
 
-  test('lets an account ask elsewhere for what a full pool refuses (C4)', () => {
+  test('lets an entity ask elsewhere for what a full pool refuses (C4)', () => {
     const shortages = [
       shortage(1, { lacking: 4, jobTimes: [1] }),
       shortage(2, { pool: 'gpu', lacking: 4, jobTimes: [9] }),
@@ -103,19 +103,19 @@ describe('shareRoom', () => {
           const own = made(({ demandKey }) => demandKey === one.demandKey);
           const ofEntity = made(({ entityId }) => entityId === one.entityId);
           const ofPool = made(({ pool }) => pool === one.pool);
-          const ofAccount = made(
+          const ofEntityInPool = made(
             ({ pool, entityId }) => pool === one.pool && entityId === one.entityId,
           );
-          expect(ofAccount).toBeLessThanOrEqual(room.accountInPool(one));
+          expect(ofEntityInPool).toBeLessThanOrEqual(room.entityInPool(one));
           expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
           expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
           expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
           const couldHaveMore =
             own < Math.min(one.lacking, room.key(one)) &&
             ofEntity < room.entity(one.entityId) &&
-            ofAccount < room.accountInPool(one);
+            ofEntityInPool < room.entityInPool(one);
           // Work conserving: who could have more is kept from it by the pool alone, and then no
-          // other account is further ahead there.
+          // other entity is further ahead there.
           if (!couldHaveMore) continue;
           expect(ofPool).toBe(room.pool(one.pool));
           const has = (entityId: number) => {
@@ -202,7 +202,7 @@ describe('shareRoom', () => {
 });
 
 /**
- * The rule in its simplest form: one worker at a time, for the account with the fewest per weight.
+ * The rule in its simplest form: one worker at a time, for the entity with the fewest per weight.
  */
 function oneByOne(
   shortages: readonly Shortage[],

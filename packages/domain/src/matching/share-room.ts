@@ -26,11 +26,11 @@ export interface LiveWorkers {
 /** How many more workers there may be; Infinity where nothing binds. */
 export interface Room {
   entity(entityId: number): number;
-  /** For all accounts that share a cap, if this is one of them. */
+  /** For all entities that share a cap, if this is one of them. */
   common(entityId: number): number;
   pool(pool: string): number;
-  /** For one account in one pool. */
-  accountInPool(place: Pick<Shortage, 'entityId' | 'pool'>): number;
+  /** For one entity in one pool. */
+  entityInPool(place: Pick<Shortage, 'entityId' | 'pool'>): number;
   key(shortage: Shortage): number;
 }
 
@@ -38,11 +38,11 @@ export interface Sharing {
   readonly shortages: readonly Shortage[];
   readonly live: readonly LiveWorkers[];
   readonly room: Room;
-  /** An account's share of a pool in proportion to others; more than 0. */
+  /** An entity's share of a pool in proportion to others; more than 0. */
   weight(entityId: number): number;
-  /** The accounts that share as if they were one, and their weight together. */
+  /** The entities that share as if they were one, and their weight together. */
   readonly common: { has(entityId: number): boolean; readonly weight: number };
-  /** How often an account has failed in a pool that has room for one trial. */
+  /** How often an entity has failed in a pool that has room for one trial. */
   failures(place: Pick<Shortage, 'entityId' | 'pool'>): number;
   /** How many are made now at most; the next pass finds the rest. */
   readonly most: number;
@@ -58,20 +58,20 @@ export interface Share {
 /** One worker that may be made. */
 interface Claim {
   readonly shortage: Shortage;
-  readonly account: Account;
+  readonly entity: Entity;
   readonly time: number;
   /** Workers that its repository, or its organisation, has in all pools when this one is made. */
   ownShare: number;
-  /** How often its account has failed in its pool. */
+  /** How often its entity has failed in its pool. */
   readonly failures: number;
-  /** Workers per weight that its account has of the pool when this one is made. */
+  /** Workers per weight that its entity has of the pool when this one is made. */
   poolShare: number;
   /** Its place among all claims on the pool: 0 is the first to get one. */
   rank: number;
   isGranted: boolean;
 }
 
-interface Account {
+interface Entity {
   readonly entityId: number;
   readonly room: number;
   /** The first is the one that it wants most. */
@@ -93,55 +93,55 @@ interface Places {
 /**
  * Shares out what the caps leave. Two sides choose:
  *
- * - an account spends its cap on the repository that has the fewest workers, and there on the
+ * - an entity spends its cap on the repository that has the fewest workers, and there on the
  * oldest job;
- * - a pool gives its room to the account that has failed there least, then to the one that has the
- * least of it by its weight. On a tie the oldest job comes first. Accounts that share as one count
- * as one account there, and share among each other likewise.
+ * - a pool gives its room to the entity that has failed there least, then to the one that has the
+ * least of it by its weight. On a tie the oldest job comes first. Entities that share as one count
+ * as one entity there, and share among each other likewise.
  *
- * What a full pool refuses, the account asks for elsewhere, until no claim is refused. The result
- * is a stable allocation: it is the same in whatever order accounts ask. No key lacks a worker
- * while its account, its pool and the key itself have room, and no worker goes to an account with
- * more that another account wanted. Each claim is asked for once at most, so the cost is that of
+ * What a full pool refuses, the entity asks for elsewhere, until no claim is refused. The result
+ * is a stable allocation: it is the same in whatever order entities ask. No key lacks a worker
+ * while its entity, its pool and the key itself have room, and no worker goes to an entity with
+ * more that another entity wanted. Each claim is asked for once at most, so the cost is that of
  * sorting them.
  */
 export function shareRoom(sharing: Sharing): ReadonlyMap<number, Share> {
-  const accounts = claimsOf(sharing);
-  const granted = allot(accounts, sharing);
+  const entities = claimsOf(sharing);
+  const granted = allot(entities, sharing);
   const kept = withinCommon(granted, sharing);
   if (kept === undefined) return countPerKey(granted, sharing.most);
-  for (const account of accounts) {
-    if (sharing.common.has(account.entityId))
-      account.claims = account.claims.filter((claim) => kept.has(claim));
+  for (const entity of entities) {
+    if (sharing.common.has(entity.entityId))
+      entity.claims = entity.claims.filter((claim) => kept.has(claim));
   }
-  return countPerKey(allot(accounts, sharing), sharing.most);
+  return countPerKey(allot(entities, sharing), sharing.most);
 }
 
-/** The claims that are granted when each account asks for its own in order. */
-function allot(accounts: readonly Account[], sharing: Sharing): Claim[] {
-  const claims = accounts.flatMap((account) => account.claims);
+/** The claims that are granted when each entity asks for its own in order. */
+function allot(entities: readonly Entity[], sharing: Sharing): Claim[] {
+  const claims = entities.flatMap((entity) => entity.claims);
   const pools = placesOf(claims, sharing);
-  const open = [...accounts];
-  for (const account of accounts) Object.assign(account, { asked: 0, granted: 0 });
+  const open = [...entities];
+  for (const entity of entities) Object.assign(entity, { asked: 0, granted: 0 });
   for (const claim of claims) claim.isGranted = false;
-  for (let account = open.pop(); account !== undefined; account = open.pop()) {
-    while (account.granted < account.room) {
-      const claim = account.claims[account.asked];
+  for (let entity = open.pop(); entity !== undefined; entity = open.pop()) {
+    while (entity.granted < entity.room) {
+      const claim = entity.claims[entity.asked];
       if (claim === undefined) break;
-      account.asked += 1;
+      entity.asked += 1;
       const loser = takePlace(pools.get(claim.shortage.pool), claim);
       if (loser === claim) continue;
-      account.granted += 1;
+      entity.granted += 1;
       if (loser === undefined) continue;
-      loser.account.granted -= 1;
-      open.push(loser.account);
+      loser.entity.granted -= 1;
+      open.push(loser.entity);
     }
   }
   return claims.filter(({ isGranted }) => isGranted);
 }
 
 /**
- * The claims of accounts that share a cap, as many as it leaves, where accounts with the fewest
+ * The claims of entities that share a cap, as many as it leaves, where entities with the fewest
  * workers come first. Undefined: it leaves all. When all ask again, what was given up goes to
  * others. Claims that are kept were granted beside more rivals, so they are granted again.
  */
@@ -149,12 +149,12 @@ function withinCommon(
   granted: readonly Claim[],
   { live, room, common }: Sharing,
 ): ReadonlySet<Claim> | undefined {
-  const shared = granted.filter(({ account }) => common.has(account.entityId));
+  const shared = granted.filter(({ entity }) => common.has(entity.entityId));
   const [first] = shared;
-  const most = first === undefined ? 0 : room.common(first.account.entityId);
+  const most = first === undefined ? 0 : room.common(first.entity.entityId);
   if (shared.length <= most) return undefined;
   const has = countBy(live, ({ entityId }) => String(entityId));
-  const turns = [...Map.groupBy(shared, ({ account }) => account)].flatMap(([{ entityId }, own]) =>
+  const turns = [...Map.groupBy(shared, ({ entity }) => entity)].flatMap(([{ entityId }, own]) =>
     own.map((claim, nth) => ({ claim, turn: (has.get(String(entityId)) ?? 0) + nth })),
   );
   const inTurn = turns
@@ -187,8 +187,8 @@ function placesOf(
   { live, room, common }: Sharing,
 ): ReadonlyMap<string, Places> {
   const places = [...Map.groupBy(claims, ({ shortage }) => shortage.pool)].map(([pool, asked]) => {
-    const shared = asked.filter(({ account }) => common.has(account.entityId));
-    // Where no other account asks, they are compared with each other only.
+    const shared = asked.filter(({ entity }) => common.has(entity.entityId));
+    // Where no other entity asks, they are compared with each other only.
     if (shared.length < asked.length) {
       const has = live.reduce(
         (sum, one) => sum + (one.pool === pool && common.has(one.entityId) ? one.alive : 0),
@@ -219,12 +219,12 @@ function countPerKey(granted: Claim[], most: number): ReadonlyMap<number, Share>
   return shares;
 }
 
-/** The accounts with what each may ask for. */
-function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): Account[] {
+/** The entities with what each may ask for. */
+function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): Entity[] {
   const ofRepository = countBy(live, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`);
   const ofPool = countBy(live, ({ entityId, pool }) => `${entityId} ${pool}`);
   return [...Map.groupBy(shortages, ({ entityId }) => entityId)].map(([entityId, own]) => {
-    const account: Account = {
+    const entity: Entity = {
       entityId,
       room: room.entity(entityId),
       claims: [],
@@ -237,12 +237,12 @@ function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): A
         shortage.lacking,
         room.key(shortage),
         room.pool(shortage.pool),
-        account.room,
+        entity.room,
         room.common(entityId),
         most,
       ];
       return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) =>
-        claimOf(account, shortage, failed, nth),
+        claimOf(entity, shortage, failed, nth),
       );
     });
     for (const [scopeRepoId, same] of Map.groupBy(claims, ({ shortage }) => shortage.scopeRepoId)) {
@@ -250,25 +250,25 @@ function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): A
       for (const [nth, claim] of same.toSorted(byAge).entries()) claim.ownShare = has + nth;
     }
     const asked = claims.toSorted(byOwnShare);
-    // A pool that refuses the first claims of an account refuses those behind them too: these are
+    // A pool that refuses the first claims of an entity refuses those behind them too: these are
     // no substitute.
     const beyond = new Set<Claim>();
     for (const [pool, same] of Map.groupBy(asked, ({ shortage }) => shortage.pool)) {
       const has = ofPool.get(`${entityId} ${pool}`) ?? 0;
-      const may = room.accountInPool({ entityId, pool });
+      const may = room.entityInPool({ entityId, pool });
       for (const [nth, claim] of same.entries()) {
         claim.poolShare = (has + nth) / weight(entityId);
         if (nth >= may) beyond.add(claim);
       }
     }
-    account.claims = beyond.size === 0 ? asked : asked.filter((claim) => !beyond.has(claim));
-    return account;
+    entity.claims = beyond.size === 0 ? asked : asked.filter((claim) => !beyond.has(claim));
+    return entity;
   });
 }
 
-const claimOf = (account: Account, shortage: Shortage, failures: number, nth: number): Claim => ({
+const claimOf = (entity: Entity, shortage: Shortage, failures: number, nth: number): Claim => ({
   shortage,
-  account,
+  entity,
   failures,
   time: shortage.jobTimes[nth] ?? shortage.jobTimes.at(-1) ?? 0,
   ownShare: 0,

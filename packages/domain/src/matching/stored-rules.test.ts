@@ -24,7 +24,7 @@ const MADE = {
 const HERE = [reservationOf('a', 10, { scopeRepoId: 7 })];
 
 describe('rulesOf', () => {
-  test('an account has the usual cap and weight unless others are written, whatever the case of its key (B5)', () => {
+  test('an entity has the usual cap and weight unless others are written, whatever the case of its key (B5)', () => {
     const { entities, common } = rules({
       entities: { Acme: {}, beta: { maxWorkers: null, weight: 3 }, '*': { commonMaxWorkers: 5 } },
     });
@@ -34,7 +34,7 @@ describe('rulesOf', () => {
     expect(rules({ entities: {} }).common).toBeUndefined();
   });
 
-  test('an account is listed by its id, or as long as it bears the login that is pinned to it (C4)', () => {
+  test('an entity is listed by its id, or as long as it bears the login that is pinned to it (C4)', () => {
     const entities = { 'id:1': {}, Acme: {}, gone: {} };
     const { listed } = rules({
       entities,
@@ -47,10 +47,10 @@ describe('rulesOf', () => {
   test.each<[string, Partial<StoredBreaker>, 0 | 1]>([
     ['of the pool', { id: 'linux' }, 0],
     ['of another pool', { id: 'gpu' }, 1],
-    ['of the account', { type: 'installation', id: '1' }, 0],
-    ['of another account', { type: 'installation', id: '2' }, 1],
-    ['of the account in the pool', { id: 'linux@1' }, 0],
-    ['of another account in the pool', { id: 'linux@2' }, 1],
+    ['of the entity', { type: 'installation', id: '1' }, 0],
+    ['of another entity', { type: 'installation', id: '2' }, 1],
+    ['of the entity in the pool', { id: 'linux@1' }, 0],
+    ['of another entity in the pool', { id: 'linux@2' }, 1],
     ['of the repository', { type: 'repository', id: '7' }, 0],
     ['of another repository', { type: 'repository', id: '8' }, 1],
     ['of GitHub', { type: 'github', id: '' }, 0],
@@ -59,13 +59,13 @@ describe('rulesOf', () => {
     'a breaker %s has room for a trial if no reservation stands for it (C11)',
     (_whose, given, trials) => {
       const trialsBeside = (supply: Partial<Snapshot>) => {
-        const { everywhere, pools, accounts, entities, repositories } = rules(
+        const { everywhere, pools, entitiesInPools, entities, repositories } = rules(
           { breakers: [breaker(given)] },
           supply,
         ).breakers;
         const open = [
           pools.values(),
-          accounts.values(),
+          entitiesInPools.values(),
           entities.values(),
           repositories.values(),
         ].flatMap((of) => Array.from(of));
@@ -90,14 +90,14 @@ describe('rulesOf', () => {
     expect(entities.get(1)).toEqual({ trials: 0, reason: 'github_budget' });
   });
 
-  test('an account in a pool is paused while any of its breakers there is, and counts all its failures (C11)', () => {
+  test('an entity in a pool is paused while any of its breakers there is, and counts all its failures (C11)', () => {
     const rows = [
       breaker({ id: 'linux@1', isPaused: true }),
       breaker({ id: 'linux@1', failed: 4 }),
       breaker({ id: 'linux@2', isOpen: false }),
     ];
-    const { accounts, failed } = rules({ breakers: rows }).breakers;
-    expect([...accounts]).toEqual([
+    const { entitiesInPools, failed } = rules({ breakers: rows }).breakers;
+    expect([...entitiesInPools]).toEqual([
       ['linux@1', { trials: 1, reason: 'pool_failing', isPaused: true }],
     ]);
     expect(Object.fromEntries(failed)).toEqual({ 'linux@1': 7, 'linux@2': 3 });

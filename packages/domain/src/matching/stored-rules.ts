@@ -1,8 +1,8 @@
 import { USUAL_MAX_WORKERS } from '../pools/entities.ts';
 import { OUTDATED_RUNNER } from '../workers/stop-reasons.ts';
 import {
-  type AccountBreaker,
-  accountInPool,
+  type EntityInPoolBreaker,
+  entityInPool,
   type Breakers,
   type MatchingRules,
   type OpenBreaker,
@@ -18,13 +18,13 @@ export type BreakerType = 'pool' | 'app' | 'installation' | 'repository' | 'gith
 export interface StoredRules {
   readonly pools: readonly PoolRule[];
   readonly entities: Readonly<Record<string, StoredEntity>>;
-  /** Accounts by their pinned logins. */
+  /** Entities by their pinned logins. */
   readonly pins: Readonly<Record<string, number>>;
-  /** The pinned logins that their account bears today. */
+  /** The pinned logins that their entity bears today. */
   readonly borne: readonly string[];
   readonly environmentStopped: boolean;
   readonly stoppedEntities: readonly number[];
-  /** By account: why no App may be used there. */
+  /** By entity: why no App may be used there. */
   readonly barred: Readonly<Record<string, WaitReason>>;
   /**
    * By installation: how many more registrations it may have, negative if it has too many
@@ -121,7 +121,7 @@ export function rulesOf({
       cap: everybody.commonMaxWorkers ?? null,
       weight: everybody.commonWeight ?? 1,
     },
-    listed: listedAccounts(stored),
+    listed: listedEntities(stored),
     environmentStopped: stored.environmentStopped,
     stoppedEntities: new Set(stored.stoppedEntities),
     barred: mapIds(stored.barred, (reason) => reason),
@@ -139,8 +139,8 @@ const mapIds = <V, W>(
 ): ReadonlyMap<number, W> =>
   new Map(Object.entries(values).map(([id, value]) => [Number(id), map(value, Number(id))]));
 
-/** Accounts that are listed by their id, or bear a listed login today. */
-function listedAccounts({ entities, pins, borne }: StoredRules): ReadonlySet<number> {
+/** Entities that are listed by their id, or bear a listed login today. */
+function listedEntities({ entities, pins, borne }: StoredRules): ReadonlySet<number> {
   const keys = Object.keys(entities).map((key) => key.toLowerCase());
   const logins = new Set(borne.filter((login) => keys.includes(login)));
   return new Set([
@@ -158,7 +158,7 @@ function breakersBeside(
   reserved: readonly ReservedPlace[],
 ): Breakers {
   const pools = new Map<string, OpenBreaker>();
-  const accounts = new Map<string, AccountBreaker>();
+  const entitiesInPools = new Map<string, EntityInPoolBreaker>();
   const failed = new Map<string, number>();
   const entities = new Map<number, OpenBreaker>();
   const repositories = new Map<number, OpenBreaker>();
@@ -172,22 +172,22 @@ function breakersBeside(
     if (type === 'pool' && id.includes('@')) {
       failed.set(id, (failed.get(id) ?? 0) + row.failed);
       if (row.isOpen)
-        accounts.set(id, {
+        entitiesInPools.set(id, {
           ...breaker,
-          isPaused: row.isPaused || accounts.get(id)?.isPaused === true,
+          isPaused: row.isPaused || entitiesInPools.get(id)?.isPaused === true,
         });
     } else if (type === 'pool') pools.set(id, breaker);
     else if (type === 'installation') entities.set(Number(id), breaker);
     else if (type === 'repository') repositories.set(Number(id), breaker);
     else if (type === 'github' || type === 'cluster') everywhere = breaker;
   }
-  return { everywhere, pools, accounts, failed, entities, repositories };
+  return { everywhere, pools, entitiesInPools, failed, entities, repositories };
 }
 
 /** The breakers under which a reservation stands for the trial. */
 const subjectsOf = ({ entityId, scopeRepoId, pool }: ReservedPlace): string[] => [
   `pool ${pool}`,
-  `pool ${accountInPool({ pool, entityId })}`,
+  `pool ${entityInPool({ pool, entityId })}`,
   `installation ${entityId}`,
   `repository ${scopeRepoId}`,
 ];

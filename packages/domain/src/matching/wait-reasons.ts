@@ -5,36 +5,36 @@
 export const WAIT_REASONS = {
   pool_unknown: 'the pool is no longer in the configuration',
   no_pool_fits:
-    'no pool serves the job now: its pool lost one of the labels, or does not serve its account, its repository or public ones',
-  pool_closed: 'the pool no longer serves the account or the repository',
+    'no pool serves the job now: its pool lost one of the labels, or does not serve its entity, its repository or public ones',
+  pool_closed: 'the pool no longer serves the entity or the repository',
   runner_group_open:
     'the organisation’s runner group lets in more than the pool serves: `runner_groups` says what, and how to allow it; one worker tries again later',
   pool_paused: 'the pool is paused by configuration',
-  entity_not_allowed: 'the account is not among the configured entities',
+  entity_not_allowed: 'the entity is not among the configured entities',
   making_stopped:
-    'a person has stopped the making of workers for the environment, the pool or the account',
+    'a person has stopped the making of workers for the environment, the pool or the entity',
   github_unavailable: 'GitHub has failed time and again; one worker stands ready to try again',
   cluster_unavailable:
     'the cluster has failed time and again; one worker stands ready to try again',
   installation_refused:
-    'GitHub refuses what the App asks for the account, or gives no usable answer; one worker stands ready to try again',
+    'GitHub refuses what the App asks for the entity, or gives no usable answer; one worker stands ready to try again',
   registration_conflict:
-    'GitHub answers every registration at the account with 409 Conflict; one worker stands ready to try again',
-  installation_suspended: 'GitHub says that the App is suspended on the account',
-  app_not_configured: 'no App that is configured here is installed on the account',
-  installation_gone: 'GitHub says that the App is no longer installed on the account',
+    'GitHub answers every registration at the entity with 409 Conflict; one worker stands ready to try again',
+  installation_suspended: 'GitHub says that the App is suspended on the entity',
+  app_not_configured: 'no App that is configured here is installed on the entity',
+  installation_gone: 'GitHub says that the App is no longer installed on the entity',
   repository_gone:
     'GitHub knows no such repository, or does not show it to the App; one worker stands ready to try again',
   repository_refused:
     'GitHub refuses to register runners at the repository; one worker stands ready to try again',
   pool_failing:
-    'workers of the pool, or of the account in it, have failed time and again before they had a job; one stands ready to try again',
+    'workers of the pool, or of the entity in it, have failed time and again before they had a job; one stands ready to try again',
   runner_outdated:
     'GitHub no longer serves the version of the pool’s runners: it needs a newer image; one worker stands ready to try again',
   github_budget: 'GitHub allows the installation no more registrations of runners for now',
-  at_entity_cap: 'the account has as many workers as its maxWorkers allows',
+  at_entity_cap: 'the entity has as many workers as its maxWorkers allows',
   at_common_cap:
-    "the accounts that only '*' admits have together as many workers as its commonMaxWorkers allows",
+    "the entities that only '*' admits have together as many workers as its commonMaxWorkers allows",
   no_capacity:
     'the cluster has no node for workers that the pool has already; one more is tried from time to time',
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',

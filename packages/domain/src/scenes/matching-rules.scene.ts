@@ -33,7 +33,7 @@ export const rulesWith = (
   breakers: {
     everywhere: undefined,
     pools: new Map(),
-    accounts: new Map(),
+    entitiesInPools: new Map(),
     failed: new Map(),
     entities: new Map(),
     repositories: new Map(),

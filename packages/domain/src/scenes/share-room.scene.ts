@@ -23,11 +23,11 @@ export const shortage = (demandKey: number, given: Partial<Shortage> = {}): Shor
 
 interface Caps {
   readonly entities?: Readonly<Record<number, number>>;
-  /** Of the accounts 2 and 3 together. */
+  /** Of the entities 2 and 3 together. */
   readonly common?: number | undefined;
   readonly pools?: Readonly<Record<string, number>>;
-  /** By account and pool. */
-  readonly accounts?: Readonly<Record<string, number>>;
+  /** By entity and pool. */
+  readonly entitiesInPools?: Readonly<Record<string, number>>;
   readonly keys?: Readonly<Record<number, number>>;
 }
 
@@ -38,13 +38,13 @@ export const roomOf = ({
   entities = {},
   common,
   pools = {},
-  accounts = {},
+  entitiesInPools = {},
   keys = {},
 }: Caps): Room => ({
   entity: (entityId) => entities[entityId] ?? Infinity,
   common: (entityId) => (common !== undefined && COMMON.has(entityId) ? common : Infinity),
   pool: (pool) => pools[pool] ?? Infinity,
-  accountInPool: ({ entityId, pool }) => accounts[`${entityId} ${pool}`] ?? Infinity,
+  entityInPool: ({ entityId, pool }) => entitiesInPools[`${entityId} ${pool}`] ?? Infinity,
   key: ({ demandKey }) => keys[demandKey] ?? Infinity,
 });
 
@@ -79,7 +79,7 @@ export const madeOf = (shares: ReturnType<typeof shareRoom>) =>
   Object.fromEntries([...shares].map(([key, { made }]) => [key, made]));
 
 /**
- * Up to three accounts with two repositories each, in up to three pools, under caps of all kinds.
+ * Up to three entities with two repositories each, in up to three pools, under caps of all kinds.
  */
 export const situations = () =>
   fc
@@ -97,11 +97,11 @@ export const situations = () =>
       ),
       entities: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.nat(8)),
       pools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(8)),
-      accounts: fc.dictionary(fc.constantFrom('1 a', '1 b', '2 a', '3 c'), fc.nat(2)),
+      entitiesInPools: fc.dictionary(fc.constantFrom('1 a', '1 b', '2 a', '3 c'), fc.nat(2)),
       keys: fc.array(fc.option(fc.nat(4), { nil: undefined }), { maxLength: 12 }),
       weights: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.constantFrom(0.5, 1, 2, 7)),
     })
-    .map(({ lacks, entities, pools, accounts, keys, weights }) => {
+    .map(({ lacks, entities, pools, entitiesInPools, keys, weights }) => {
       const shortages = lacks.map(({ repo, time, alive: _alive, ...lack }, index) =>
         shortage(index, { ...lack, scopeRepoId: repo, jobTimes: [time, time + 3] }),
       );
@@ -109,5 +109,10 @@ export const situations = () =>
       const keyCaps = Object.fromEntries(
         keys.flatMap((cap, index) => (cap === undefined ? [] : [[index, cap]])),
       );
-      return { shortages, live, caps: { entities, pools, accounts, keys: keyCaps }, weights };
+      return {
+        shortages,
+        live,
+        caps: { entities, pools, entitiesInPools, keys: keyCaps },
+        weights,
+      };
     });
