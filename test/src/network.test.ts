@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectCluster } from '@paddock/kube/connect';
 import { listPods } from '@paddock/kube/pods';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { passOn, startProxy, startSecureServer } from './scenes/loopback-network.scene.ts';
 
 const run = promisify(execFile);

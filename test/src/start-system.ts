@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@paddock/db/migrate';
 import type { Program } from '@paddock/processes/start-program';
-import { sharedAppKey } from '@paddock/simulators/github/app-key';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import {
   type GitHubSimulator,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@paddock/db/migrate';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { createEmptyDatabase, createTestDatabase } from '@paddock/testing/database';
 import { startService } from '@paddock/testing/processes';

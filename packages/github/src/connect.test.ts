@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createAppKey } from '@paddock/simulators/github/app-key';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type GitHub, type GitHubOptions } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startReceiver, type Receiver } from '@paddock/simulators/github/start-receiver';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { waitFor } from '@paddock/testing/wait-for';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type AppClient } from './connect.ts';

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { sharedAppKey } from '@paddock/simulators/github/app-key';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { waitFor } from '@paddock/testing/wait-for';
 import { connectGitHub } from './connect.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type GitHub } from './connect.ts';
 import { answersProbe } from './probe.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type GitHub, type InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';

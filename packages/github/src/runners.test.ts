@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { waitFor } from '@paddock/testing/wait-for';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub, type InstallationClient } from './connect.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { connectGitHub, type GitHub } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';

@@ -5,7 +5,7 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { createTestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';

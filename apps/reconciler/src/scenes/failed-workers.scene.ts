@@ -2,7 +2,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
-import type { SmallWorld } from '@paddock/simulators/github/start-small-world';
+import type { SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import type { Kysely } from 'kysely';
 import { ACME } from './stray-registrations.scene.ts';

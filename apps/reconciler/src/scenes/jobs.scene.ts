@@ -5,7 +5,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -2,7 +2,7 @@ import { createWaits } from '@paddock/db/breakers/waits';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub } from '@paddock/github/connect';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
 import { type Kysely, sql } from 'kysely';
 import { deliveryLogAtGitHub } from '../redelivery/delivery-log-at-github.ts';

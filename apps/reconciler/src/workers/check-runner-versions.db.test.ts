@@ -6,7 +6,7 @@ import { createPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret } from '@paddock/kube/secrets';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/github/start-small-world';
+import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import {
   type KubeSimulator,
   startKubeSimulator,

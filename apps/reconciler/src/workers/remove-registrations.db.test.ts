@@ -1,7 +1,7 @@
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/github/start-small-world';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';

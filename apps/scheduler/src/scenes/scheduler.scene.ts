@@ -11,7 +11,7 @@ import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { sharedAppKey } from '@paddock/simulators/github/app-key';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';

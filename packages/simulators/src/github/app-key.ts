@@ -18,15 +18,3 @@ export function createAppKey(): AppKey {
   });
   return { privateKeyPem: privateKey, publicKeyPem: publicKey };
 }
-
-let shared: AppKey | undefined;
-
-/**
- * The same pair each time, for tests that care for no more than one App: that of the test run if it
- * has made one, else this process' own.
- */
-export function sharedAppKey(): AppKey {
-  const ofRun = process.env['PADDOCK_TEST_APP_KEY'];
-  shared ??= ofRun === undefined ? createAppKey() : (JSON.parse(ofRun) as AppKey);
-  return shared;
-}

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAppKey } from './app-key.ts';
 import { appAuthorization, callApi, installationAuthorization } from './call-api.ts';
-import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 
 describe('who may call the simulated GitHub', () => {
   let world: SmallWorld;

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { SignJWT } from 'jose';
-import type { SmallWorld } from './start-small-world.ts';
+import type { SmallWorld } from '../scenes/small-world.scene.ts';
 
 export type ApiAnswer = {
   readonly status: number;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { verify } from '@octokit/webhooks-methods';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startReceiver, type Receiver } from './start-receiver.ts';
-import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 
 describe('simulated deliveries', () => {
   let receiver: Receiver;

@@ -8,7 +8,7 @@ import {
 } from './call-api.ts';
 import { playRunner } from './play-runner.ts';
 import { startReceiver, type Receiver } from './start-receiver.ts';
-import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 import { ajv, problemsOf } from '../scenes/openapi.scene.ts';
 
 /* The simulator's answers, against the description of the API that GitHub publishes. */

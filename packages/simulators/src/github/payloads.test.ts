@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { exampleOf, type Payload } from './examples.ts';
 import { startReceiver, type Receiver } from './start-receiver.ts';
-import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 
 describe('workflow_job payloads', () => {
   let receiver: Receiver;

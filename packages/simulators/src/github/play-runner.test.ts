@@ -3,7 +3,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
 import type { RunnerState } from './runner.ts';
 import { playRunner, type RunnerEnd } from './play-runner.ts';
-import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 
 const LABELS = ['self-hosted', 'linux', 'x64'];
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { appAuthorization, callApi, installationAuthorization } from './call-api.ts';
-import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 
 let world: SmallWorld;
 let now: number;

@@ -3,7 +3,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
 import { connectGitHubSimulator } from './control-client.ts';
 import { playRunner } from './play-runner.ts';
-import { startSmallWorld, type SmallWorld } from './start-small-world.ts';
+import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 
 const never = new AbortController().signal;
 

@@ -1,9 +1,9 @@
-import { sharedAppKey } from './app-key.ts';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import {
   startGitHubSimulator,
   type GitHubSimulator,
   type GitHubSimulatorOptions,
-} from './start-github-simulator.ts';
+} from '../github/start-github-simulator.ts';
 
 /** An account with the App's installation on it; `id` and `entityId` are the same. */
 type SmallAccount = {
