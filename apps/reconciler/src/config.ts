@@ -49,7 +49,7 @@ export const settings = {
     default: 24,
     min: 2,
     max: 1_000,
-    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and a few more. Two others are not pooled',
+    doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and a few more. Three others are not pooled',
   }),
   ...githubSettings,
   ...clusterSettings,
