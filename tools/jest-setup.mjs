@@ -1,6 +1,5 @@
-// What all test files share: a PostgreSQL with a migrated template database that each clones, the
-// programs that they start, and an App's key.
-import { createAppKey } from '../packages/simulators/src/github/app-key.ts';
+// What all test files with a database share: a PostgreSQL with a migrated template database that
+// each clones, and the programs that they start.
 import { startTestServer } from '../packages/testing/src/test-server.ts';
 import { bundlePrograms } from './bundle-programs.mjs';
 
@@ -13,5 +12,4 @@ export default async function () {
   process.env.PADDOCK_TEST_TEMPLATE = server.template;
   process.env.PADDOCK_TEST_LOGINS = JSON.stringify(server.logins);
   process.env.PADDOCK_TEST_PROGRAMS = programs.folder;
-  process.env.PADDOCK_TEST_APP_KEY = JSON.stringify(createAppKey());
 }

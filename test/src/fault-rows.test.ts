@@ -67,13 +67,13 @@ describe('a row of the fault matrix', () => {
     ).toEqual(['none']);
   });
 
-  test('fails with more in excess than the fault entities for', () => {
+  test('fails with more in excess than the fault accounts for', () => {
     expect(complaints({ excessWorkers: 5 })).toEqual([]);
     expect(complaints({ excessWorkers: 6 })).toEqual([
-      '6 workers were made in excess, and the fault entities for 5',
+      '6 workers were made in excess, and the fault accounts for 5',
     ]);
     expect(complaints({ excessWorkers: 1 }, 0)).toEqual([
-      '1 workers were made in excess, and the fault entities for 0',
+      '1 workers were made in excess, and the fault accounts for 0',
     ]);
   });
 
@@ -87,6 +87,9 @@ describe('a row of the fault matrix', () => {
     expect(complaints({ callsAgainstWait: 2, firstAgainstWait: ['GET /a', 'GET /b'] })).toEqual([
       '2 calls against a Retry-After: GET /a, GET /b',
     ]);
+    expect(
+      complaintsOf({ signs: {}, lostWaits: 2 }, 100, counted({ callsAgainstWait: 2 })),
+    ).toEqual([]);
   });
 
   test.each([

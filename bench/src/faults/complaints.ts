@@ -13,12 +13,13 @@ export interface Counted extends Pick<Left, 'excessWorkers' | 'unfoundedWorkers'
   readonly firstAgainstWait: readonly string[];
 }
 
-/**
- * What a run has done that its fault does not entity for, or that the fault has not struck: in
- * words.
- */
+/** Why a run fails, in words: what its fault does not account for, or that it has not struck. */
 export function complaintsOf(
-  { signs: wanted, excess = TOLD_LATE }: Pick<Fault, 'signs' | 'excess'>,
+  {
+    signs: wanted,
+    excess = TOLD_LATE,
+    lostWaits = 0,
+  }: Pick<Fault, 'signs' | 'excess' | 'lostWaits'>,
   jobs: number,
   counted: Counted,
 ): string[] {
@@ -26,11 +27,11 @@ export function complaintsOf(
   const allowed = Math.ceil(jobs * excess);
   return [
     ...missingSigns(wanted, signs),
-    ...(callsAgainstWait > 0
+    ...(callsAgainstWait > lostWaits
       ? [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`]
       : []),
     ...(excessWorkers > allowed
-      ? [`${excessWorkers} workers were made in excess, and the fault entities for ${allowed}`]
+      ? [`${excessWorkers} workers were made in excess, and the fault accounts for ${allowed}`]
       : []),
     ...(unfoundedWorkers.length > 0
       ? [`nothing we had been told called for these workers: ${unfoundedWorkers.join(', ')}`]

@@ -64,6 +64,12 @@ export interface Fault {
    * became of them; 0.05 unless told.
    */
   readonly excess?: number;
+  /**
+   * How many calls may be made against a wait that GitHub has named: a process that is killed, or
+   * cut off from PostgreSQL, before it has stored the wait cannot tell the others; none unless
+   * told.
+   */
+  readonly lostWaits?: number;
   /** Sweeps that would hide what the fault is to show: they are paused. */
   readonly pausedSweeps?: readonly string[];
   /** Settings of the services that the fault needs to strike. */

@@ -176,21 +176,25 @@ const killed = (window: Window): Fault => ({
 });
 
 /** All of it at once. */
-const EVERYTHING = together('everything', [
-  lies,
-  lost,
-  { ...shuffled, deliveries: { ...shuffled.deliveries, dropActions: [] } },
-  { ...dying, signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } },
-  silent,
-  cancelled,
-  down,
-  wronglySigned(MIDDLE),
-  refusing,
-  away,
-  restarted,
-  killed([1 / 3, 1]),
-  two,
-]);
+const EVERYTHING: Fault = {
+  ...together('everything', [
+    lies,
+    lost,
+    { ...shuffled, deliveries: { ...shuffled.deliveries, dropActions: [] } },
+    { ...dying, signs: { runnersDied: 1 }, runners: { dieRate: 0.1 } },
+    silent,
+    cancelled,
+    down,
+    wronglySigned(MIDDLE),
+    refusing,
+    away,
+    restarted,
+    killed([1 / 3, 1]),
+    two,
+  ]),
+  // A killed process hears of a wait at worst once for each App and entity.
+  lostWaits: 3,
+};
 
 /** What may go wrong, one row of the table each. */
 export const FAULTS: readonly Fault[] = [

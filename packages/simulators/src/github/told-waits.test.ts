@@ -33,8 +33,8 @@ test('calls after a Retry-After count, whatever they ask for, until it is over',
   expect(await world.github.report()).toMatchObject({
     callsAgainstWait: 2,
     firstAgainstWait: [
-      `actions/list-self-hosted-runners-for-org by installation ${world.organization.installationId}`,
-      `apps/list-repos-accessible-to-installation by installation ${world.organization.installationId}`,
+      `actions/list-self-hosted-runners-for-org by installation ${world.organization.installationId}, 1000 ms late`,
+      `apps/list-repos-accessible-to-installation by installation ${world.organization.installationId}, 1000 ms late`,
     ],
   });
   now += 9_000;

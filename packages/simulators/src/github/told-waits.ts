@@ -31,11 +31,13 @@ export function callerOf(world: World, authorization: string | undefined): strin
 /** Counts a call that its caller was told not to make yet. */
 export function noteCall(world: World, made: Made): void {
   const now = world.now();
-  const isAgainst = keysOf(made).some((key) => {
+  const lateMs = keysOf(made).flatMap((key) => {
     const wait = world.toldWaits.get(key);
-    return wait !== undefined && wait.toldAt + world.onItsWayMs < now && now < wait.until;
+    return wait !== undefined && now < wait.until ? [now - wait.toldAt] : [];
   });
-  if (isAgainst) world.callsAgainstWait.push(`${made.operation} by ${made.caller}`);
+  const latest = Math.max(0, ...lateMs);
+  if (latest > world.onItsWayMs)
+    world.callsAgainstWait.push(`${made.operation} by ${made.caller}, ${latest} ms late`);
 }
 
 /** Remembers what an answer tells its caller to wait. */
