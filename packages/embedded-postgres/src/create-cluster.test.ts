@@ -22,14 +22,14 @@ describe('createCluster', () => {
 
   afterAll(() => rm(place, { recursive: true }));
 
-  test('says what the system lacks when the binaries do not run on it, and leaves nothing', async () => {
+  test('when its binaries do not run here, says what the system lacks and leaves nothing', async () => {
     await expect(createCluster(cluster('foreign'))).rejects.toThrow(
       /could not create a cluster in .*foreign.*need glibc/,
     );
     expect(await readdir(place)).toEqual(['native']);
   });
 
-  test('passes on what initdb says, and leaves nothing', async () => {
+  test('passes on the error of initdb, and leaves nothing', async () => {
     const initdb = join(place, 'native', 'bin', 'initdb');
     await writeFile(initdb, '#!/bin/sh\necho "no room left" >&2\nexit 1\n');
     await chmod(initdb, 0o755);
@@ -37,7 +37,7 @@ describe('createCluster', () => {
     expect(await readdir(place)).toEqual(['native']);
   });
 
-  test('refuses a place that the account of the server may not enter, before anything is made', async () => {
+  test('refuses a folder that the server’s account may not enter, before it makes anything', async () => {
     await chmod(place, 0o700);
     const refused = createCluster(cluster('private', { account: { uid: 65534, gid: 65534 } }));
     await expect(refused).rejects.toThrow(
@@ -45,7 +45,7 @@ describe('createCluster', () => {
     );
   });
 
-  test('takes a cluster that is there as it is', async () => {
+  test('takes an existing cluster as it is', async () => {
     await mkdir(join(place, 'made'));
     await writeFile(join(place, 'made', 'PG_VERSION'), '18\n');
     await createCluster(cluster('made'));

@@ -13,14 +13,14 @@ export interface NewCluster {
   readonly dataDir: string;
   readonly account: ServerAccount | undefined;
   readonly environment: NodeJS.ProcessEnv;
-  /** Whether the new files must be on the disk, and not just written, before this is done. */
+  /** Whether to wait until the new files are on the disk. */
   readonly durable: boolean;
 }
 
 /**
  * Makes a PostgreSQL cluster in `dataDir` unless there is one: superuser `postgres` without a
- * password, UTF-8, C locale. It is made beside `dataDir` and renamed, so a start that is cut short
- * leaves no half of a cluster under that name.
+ * password, UTF-8, C locale. It makes the cluster beside `dataDir` and renames it, so an
+ * interrupted start leaves no half of a cluster under that name.
  */
 export async function createCluster({
   nativeFiles,
@@ -56,7 +56,7 @@ export async function createCluster({
     await rename(unfinished, dataDir);
   } catch (error) {
     await removeFolder(unfinished);
-    // Two starts at once: the other one was first, and its cluster is as good as ours.
+    // Another start at the same time was first, and its cluster is as good as ours.
     if (await holdsCluster(dataDir)) return;
     throw new Error(`PostgreSQL could not create a cluster in ${dataDir}: ${reasonOf(error)}`, {
       cause: error,
@@ -73,14 +73,14 @@ async function holdsCluster(dataDir: string): Promise<boolean> {
 
 function reasonOf(error: unknown): string {
   if (!isObject(error)) return String(error);
-  // The file is there: what the system misses is the loader that it names.
+  // The file exists: the system lacks the loader that the file names.
   if (error['code'] === 'ENOENT')
     return 'its binaries do not run on this system. They need glibc 2.27 or newer, not musl.';
   const said = typeof error['stderr'] === 'string' ? error['stderr'].trim() : '';
   return said === '' ? String(error['message']) : said;
 }
 
-/** Not `instanceof Error`: an error of Node itself is of another realm where tests run. */
+/** Not `instanceof Error`: where tests run, an error of Node itself is of another realm. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

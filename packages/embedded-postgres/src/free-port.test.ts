@@ -16,14 +16,14 @@ describe('findFreePort', () => {
     await once(listener.close(), 'close');
   });
 
-  test('goes on to another port while the one it picked is taken', async () => {
+  test('tries another port while the one it picked is taken', async () => {
     const free = await findFreePort();
     const picks = [taken, taken, free];
     expect(await findFreePort(() => picks.shift() ?? 0)).toBe(free);
     expect(picks).toEqual([]);
   });
 
-  test('gives up with an error when every port is taken', async () => {
+  test('throws when every port is taken', async () => {
     await expect(findFreePort(() => taken)).rejects.toThrow('No free TCP port');
   });
 });

@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152): a
- * client that keeps trying to reach a stopped server could else be given the server's own port,
- * connect to itself and keep the server from starting.
+ * Below the ports that systems give to outgoing connections (Linux from 32768, macOS from 49152).
+ * Else a client that keeps trying to reach a stopped server could get the server's port, connect to
+ * itself and keep the server from starting.
  */
 const FIRST_PORT = 15_000;
 const PORTS_END = 32_000;
 const ATTEMPTS = 100;
 
-/** A TCP port of 127.0.0.1 that nobody listens on at this moment. */
+/** A TCP port of 127.0.0.1 that is free at this moment. */
 export async function findFreePort(
   pick: () => number = () => randomInt(FIRST_PORT, PORTS_END),
 ): Promise<number> {

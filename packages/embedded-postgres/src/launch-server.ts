@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import type { ServerAccount } from './server-account.ts';
 
 /**
- * How a server ends: `smart` lets clients leave for a second before it goes on as `fast`, which
- * cuts them off and writes all to disk; `immediate` is a crash, from which the next start recovers.
+ * How a server ends. `smart` gives clients a second to leave and then goes on as `fast`, which
+ * disconnects them and writes all to disk. `immediate` is a crash; the next start recovers from it.
  */
 export type ShutdownMode = 'smart' | 'fast' | 'immediate';
 
@@ -28,12 +28,12 @@ export interface RunningServer {
 
 /**
  * Keeps the server alive just as long as the pipe at fd 3 is open. Each line that comes through it
- * is the name of a signal for the server. When it closes, be it by us or by our death (the system
- * closes it even after `kill -9`), the clients get a second to leave, for a pool's end() resolves
- * before its sockets are closed; then the server ends with or without them.
+ * is the name of a signal for the server. We close the pipe, or the system does when we die, even
+ * by `kill -9`. Then the clients get a second to leave, because a pool's end() resolves before its
+ * sockets are closed; then the server ends with or without them.
  *
- * The watcher ignores the signals that a terminal or a process manager sends to everyone: the pipe
- * alone decides.
+ * The watcher ignores the signals that a terminal or a process manager sends to everyone: only the
+ * pipe decides.
  */
 const WATCHER = `
 "$@" </dev/null 3<&- &
@@ -52,7 +52,7 @@ code=$?
 kill -s KILL $reader 2>/dev/null
 exit $code`;
 
-/** PostgreSQL's names for the ways to end: a smart shutdown is what a closed pipe means. */
+/** PostgreSQL's names for the ways to end. A closed pipe means a smart shutdown. */
 const SIGNAL_OF: Record<ShutdownMode, string> = { smart: '', fast: 'INT\n', immediate: 'QUIT\n' };
 
 const READY = 'database system is ready to accept connections';
@@ -78,7 +78,7 @@ export async function launchServer(launch: ServerLaunch): Promise<RunningServer>
     ...launch.account,
     cwd: '/',
     env: launch.environment,
-    // A session of its own: Ctrl-C reaches the program, which may still need its database to end in
+    // A separate session: Ctrl-C reaches this program, which may still need its database to stop in
     // order.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -87,10 +87,10 @@ export async function launchServer(launch: ServerLaunch): Promise<RunningServer>
   if (!(pipe instanceof Socket) || !(watcher.stderr instanceof Socket))
     throw new Error('Node gave /bin/sh no pipes to run PostgreSQL with.');
   const exited = once(watcher, 'exit');
-  // Writing to a watcher that is gone fails; `exited` is what tells about it.
+  // Writing to a watcher that is gone fails; `exited` reports its end.
   pipe.on('error', () => undefined);
   await untilReady(watcher, watcher.stderr, exited, launch);
-  // A program that has nothing else to do may end, and its end closes the pipe.
+  // Lets a program that has nothing else to do end; its end closes the pipe.
   for (const handle of [watcher, watcher.stderr, pipe]) handle.unref();
   return {
     end: async (mode) => {
@@ -101,7 +101,7 @@ export async function launchServer(launch: ServerLaunch): Promise<RunningServer>
   };
 }
 
-/** Also hands each line of the log on, for as long as the server runs. */
+/** Also passes on each line of the log, for as long as the server runs. */
 async function untilReady(
   watcher: ChildProcess,
   log: Socket,

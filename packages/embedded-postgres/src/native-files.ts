@@ -7,8 +7,8 @@ import type { ServerAccount } from './server-account.ts';
 /**
  * The folder of PostgreSQL's binaries for this machine, reachable for the account that runs them.
  *
- * Below a private folder (a checkout in /root, a `mktemp -d`) another account cannot execute them:
- * they are then linked into `temporaryFolder`, which must let everyone pass.
+ * Another account cannot execute binaries below a private folder (a checkout in /root, a `mktemp
+ * -d`). They are then linked into `temporaryFolder`, which every account must be able to enter.
  */
 export async function findNativeFiles(
   account: ServerAccount | undefined,
@@ -22,8 +22,8 @@ export async function findNativeFiles(
 }
 
 /**
- * The folder of the installed binaries. Throws if none are shipped for this system and processor,
- * or were left out of the install.
+ * The folder of the installed binaries. Throws if the package has none for this system and
+ * processor, or the install left them out.
  */
 export function installedNativeFiles(
   platform: string = process.platform,
@@ -41,7 +41,7 @@ export function installedNativeFiles(
   }
 }
 
-/** Whether every account may pass through the folder and all that contain it. */
+/** Whether every account may enter the folder and all folders above it. */
 export async function everyoneMayEnter(folder: string): Promise<boolean> {
   const { mode } = await stat(folder);
   if ((mode & constants.S_IXOTH) === 0) return false;
@@ -49,7 +49,7 @@ export async function everyoneMayEnter(folder: string): Promise<boolean> {
 }
 
 /**
- * Hard links need no room and, for these thousand files, a tenth of a copy's time; across file
+ * Hard links need no room and, for these thousand files, a tenth of a copy's time. Across file
  * systems only a copy works.
  */
 async function linkFolder(from: string, to: string): Promise<void> {

@@ -9,7 +9,7 @@ describe('the account that runs PostgreSQL', () => {
     expect(parseAccount(ACCOUNTS, 'nobody')).toEqual({ uid: 65534, gid: 65533 });
   });
 
-  test('is undefined when there is none of that name or its line makes no sense', () => {
+  test('is undefined when the list lacks the name or its line makes no sense', () => {
     expect(parseAccount(ACCOUNTS, 'postgres')).toBeUndefined();
     expect(parseAccount('nobody:x:many:some', 'nobody')).toBeUndefined();
     expect(parseAccount('nobody:x', 'nobody')).toBeUndefined();

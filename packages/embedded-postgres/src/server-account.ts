@@ -12,8 +12,7 @@ const ACCOUNTS = '/etc/passwd';
  * The account to run PostgreSQL under, or undefined for the account of this process.
  *
  * PostgreSQL refuses to run as root, and `initdb` wants an entry in the list of accounts. So root
- * runs both as `nobody`, which every Unix has; making an account of our own would change the
- * machine.
+ * runs both as `nobody`, which every Unix has. Making a new account would change the machine.
  */
 export async function findServerAccount(): Promise<ServerAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -25,7 +24,7 @@ export async function findServerAccount(): Promise<ServerAccount | undefined> {
 }
 
 /**
- * Finds one account in the text of a passwd file; undefined if it is not in there or its ids are no
+ * Finds one account in the text of a passwd file; undefined if the text lacks it or its ids are not
  * numbers.
  */
 export function parseAccount(accounts: string, wanted: string): ServerAccount | undefined {

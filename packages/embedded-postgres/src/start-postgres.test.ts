@@ -23,7 +23,7 @@ onShippedMachines('startPostgres', () => {
 
   afterAll(() => rm(place, { recursive: true, force: true }));
 
-  test('a temporary server accepts connections, and leaves nothing when stopped, however often', async () => {
+  test('a temporary server accepts connections, and leaves nothing when stopped once or twice', async () => {
     const log: string[] = [];
     const postgres = await startPostgres({ onLog: (line) => log.push(line) });
     expect(postgres.url('jobs')).toBe(`postgresql://postgres@127.0.0.1:${postgres.port}/jobs`);
@@ -38,7 +38,7 @@ onShippedMachines('startPostgres', () => {
     await expect(postgres.resume()).rejects.toThrow('stopped for good');
   });
 
-  test('halted in any mode it resumes with the same data on the same port', async () => {
+  test('a server halted in any mode resumes with the same data on the same port', async () => {
     const postgres = await startPostgres();
     try {
       const cluster = await systemFile(postgres);
@@ -56,7 +56,7 @@ onShippedMachines('startPostgres', () => {
     }
   });
 
-  test('data in a folder of its own outlives the server, and only one server may have it', async () => {
+  test('data in a given folder outlives the server, and only one server may use it at a time', async () => {
     const dataDir = join(place, 'kept', 'data');
     const first = await startPostgres({ dataDir });
     const cluster = await systemFile(first);
@@ -71,7 +71,7 @@ onShippedMachines('startPostgres', () => {
     expect(await exists(join(dataDir, 'PG_VERSION'))).toBe(true);
   });
 
-  test('two starts at once on one new folder make one cluster and one server', async () => {
+  test('two simultaneous starts on one new folder make one cluster and one server', async () => {
     const dataDir = join(place, 'raced');
     const starts = await Promise.allSettled([
       startPostgres({ dataDir }),
@@ -82,13 +82,13 @@ onShippedMachines('startPostgres', () => {
     await Promise.all(started.map(({ stop }) => stop()));
   });
 
-  test('a setting that PostgreSQL refuses is an error that carries its log', async () => {
+  test('an error about a setting that PostgreSQL refuses contains its log', async () => {
     await expect(startPostgres({ settings: { max_connections: 'many' } })).rejects.toThrow(
       /exit code 1.*\n.*max_connections/,
     );
   });
 
-  test('the server dies with its parent, even if that is killed outright', async () => {
+  test('the server dies with its parent, also when the parent is killed', async () => {
     const program = `
       import { startPostgres } from ${JSON.stringify(join(import.meta.dirname, 'start-postgres.ts'))};
       const { port, dataDir } = await startPostgres();
@@ -112,7 +112,7 @@ onShippedMachines('startPostgres', () => {
     await next.stop();
   });
 
-  test('a program that forgets to stop its server ends all the same', async () => {
+  test('a program that forgets to stop its server still ends', async () => {
     const program = `
       import { startPostgres } from ${JSON.stringify(join(import.meta.dirname, 'start-postgres.ts'))};
       console.log((await startPostgres()).port);`;
@@ -137,7 +137,7 @@ function isShipped(): boolean {
 }
 
 /**
- * Asks for TLS, as every client does first: a server that accepts connections answers with one
+ * Asks for TLS, as every client does first. A server that accepts connections answers with one
  * letter, N for no.
  */
 async function answersSslRequest(port: number): Promise<string> {
@@ -148,7 +148,7 @@ async function answersSslRequest(port: number): Promise<string> {
   return String(answer);
 }
 
-/** When the cluster was made: the same for the same cluster only. */
+/** The instant at which the cluster was made: it identifies the cluster. */
 async function systemFile({ dataDir }: Postgres): Promise<number> {
   return (await stat(join(dataDir, 'PG_VERSION'))).mtimeMs;
 }

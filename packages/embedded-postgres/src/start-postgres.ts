@@ -14,30 +14,29 @@ export interface PostgresOptions {
   /** Settings of the server, by their names in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
   /**
-   * Temporary data on disk, with PostgreSQL's own durability, to measure what a real server would
-   * do.
+   * Keeps temporary data on disk with PostgreSQL's default durability, to measure what a real
+   * server would do.
    */
   readonly durable?: boolean;
-  /** Gets each line of the server's log. */
+  /** Called with each line of the server's log. */
   readonly onLog?: (line: string) => void;
-  /** Further environment of the server's processes, which see nothing of this process' own. */
+  /** More environment variables for the server, which sees none of this process. */
   readonly processEnvironment?: NodeJS.ProcessEnv;
 }
 
 /**
  * A running PostgreSQL. Every process that reaches 127.0.0.1 is its superuser, without a password:
- * only for development, tests and demonstrations.
+ * use it only for development, tests and demonstrations.
  */
 export interface Postgres {
   readonly port: number;
   readonly dataDir: string;
   /** The URL of a database on it, by default `postgres`. */
   readonly url: (database?: string) => string;
-  /** Ends the server and keeps its data, for resume(). Nothing happens if it is halted. */
+  /** Ends the server and keeps its data for resume(). Does nothing if it is halted. */
   readonly halt: (options?: { readonly mode?: ShutdownMode }) => Promise<void>;
   /**
-   * Starts the halted server again, with the same data on the same port. Nothing happens if it
-   * runs.
+   * Starts the halted server again, with the same data on the same port. Does nothing if it runs.
    */
   readonly resume: () => Promise<void>;
   /** Ends the server for good and removes temporary data. Later calls do nothing. */
@@ -53,8 +52,8 @@ const SETTINGS = {
 };
 
 /**
- * Temporary data need not survive a crash of the machine, so no commit waits for the disk. It
- * survives a crash of the server: `synchronous_commit = off` would lose the last commits, and saves
+ * Temporary data need not survive a crash of the machine, so no commit waits for the disk. It must
+ * survive a crash of the server: `synchronous_commit = off` would lose the last commits, and saves
  * at most some hundredths of a millisecond.
  */
 const WITHOUT_DURABILITY = {
@@ -67,11 +66,11 @@ const WITHOUT_DURABILITY = {
 const PORT_ATTEMPTS = 5;
 
 /**
- * Starts a PostgreSQL server on this machine and resolves once it accepts connections. It ends when
- * this process ends, in any way.
+ * Starts a PostgreSQL server on this machine and resolves once it accepts connections. It ends with
+ * this process, even if that is killed.
  *
- * Rejects, and says what to do, if PostgreSQL is not installed for this machine, if the data cannot
- * be kept in the folder, or if the server does not start (its log is in the message).
+ * Rejects, and says what to do, if PostgreSQL is not installed for this machine, if the folder
+ * cannot keep the data, or if the server does not start (the message contains its log).
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = await findServerAccount();
@@ -120,8 +119,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 /**
- * Another process may take a free port before the server does; a port that the caller chose is not
- * exchanged.
+ * Another process may take a free port before the server does. A port that the caller chose is not
+ * replaced.
  */
 async function launchOnFreePort(
   launchOn: (port: number) => Promise<RunningServer>,

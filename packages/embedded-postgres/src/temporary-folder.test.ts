@@ -15,7 +15,7 @@ describe('temporary folders', () => {
 
   afterAll(() => removeFolder(place));
 
-  test('those of processes that are gone are swept, all else stays', async () => {
+  test('a sweep removes folders of processes that are gone, and nothing else', async () => {
     const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
     await once(gone, 'exit');
     const mine = await makeTemporaryFolder(place);

@@ -16,8 +16,8 @@ export interface TemporaryPlaces {
 }
 
 /**
- * Memory is used if a gigabyte of it is free: a container has 64 MiB of /dev/shm by default, and
- * macOS has none.
+ * Uses memory if a gigabyte of it is free: a container has 64 MiB of /dev/shm by default, and macOS
+ * has none.
  */
 export async function findTemporaryPlaces(): Promise<TemporaryPlaces> {
   return { disk: tmpdir(), memory: (await hasRoom(SHARED_MEMORY)) ? SHARED_MEMORY : undefined };
@@ -34,8 +34,8 @@ async function hasRoom(folder: string): Promise<boolean> {
 }
 
 /**
- * Makes a folder in `place` that every account may pass through and only its owner may list. Its
- * name has this process' id, so that a later start knows whether it was left behind.
+ * Makes a folder in `place` that every account may enter and only its owner may list. Its name
+ * contains this process' id, so that a later start recognises a folder left behind.
  */
 export async function makeTemporaryFolder(place: string): Promise<string> {
   await sweepLeftovers(place);
@@ -48,7 +48,7 @@ export async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Removes the folders of this account's processes that ended without removing them. */
+/** Removes folders that processes of this account left behind. */
 export async function sweepLeftovers(place: string): Promise<void> {
   const names = await readdir(place);
   await Promise.all(
@@ -61,7 +61,7 @@ export async function sweepLeftovers(place: string): Promise<void> {
   );
 }
 
-/** A folder of another account, or one that another sweep has just removed. */
+/** Another account owns the folder, or another sweep has just removed it. */
 async function isOurs(folder: string): Promise<boolean> {
   return stat(folder).then(
     ({ uid }) => uid === process.getuid?.(),
@@ -73,7 +73,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it is alive and belongs to another account.
+    // EPERM: the process is alive and belongs to another account.
     return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -26,7 +26,7 @@ test.each(['pkcs1', 'pkcs8'] as const)(
   },
 );
 
-test('a key whose line breaks are written as \\n is read, and another text is refused without being shown (H1)', () => {
+test('reads a key whose line breaks are written as \\n, and refuses another text without showing it (H1)', () => {
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' });
   expect(parsePrivateKey(12, pem.replaceAll('\n', String.raw`\n`)).equals(privateKey)).toBe(true);
   const wrong = () => parsePrivateKey(12, pem.slice(0, -100));

@@ -2,8 +2,8 @@ import { createPrivateKey, sign, type KeyObject } from 'node:crypto';
 import { ConfigError } from '@paddock/runtime/config-error';
 
 /**
- * GitHub refuses App tokens that live longer than ten minutes; a minute less leaves room for clocks
- * that run apart.
+ * GitHub refuses App tokens that live longer than ten minutes. A minute less leaves room for clocks
+ * that differ.
  */
 const LIFE_SECONDS = 540;
 /** Dated back: GitHub refuses a token from the future. */
@@ -11,8 +11,8 @@ const BACKDATED_SECONDS = 30;
 
 /**
  * Reads an App's private key (PEM, PKCS#1 as GitHub hands it out, or PKCS#8). Line breaks may be
- * written as \n, as they often are in variables. Throws ConfigError, without showing any of it:
- * what the platform says of a key that it cannot read helps nobody.
+ * written as \n, as they often are in variables. Throws a ConfigError that does not quote the key:
+ * the platform's error for an unreadable key would help no reader.
  */
 export function parsePrivateKey(appId: number, pem: string): KeyObject {
   try {

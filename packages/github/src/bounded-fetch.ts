@@ -4,15 +4,15 @@ import { readBody } from './read-body.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
-/** Statuses whose answers have no body; the platform refuses to build one. */
+/** Answers with these statuses have no body; the platform refuses to build one. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * A fetch that stays with the server it calls, and is over within `timeoutMs` and
+ * A fetch that follows only redirects to the same server, and is over within `timeoutMs` and
  * `LONGEST_ANSWER_BYTES`. It reads the body itself: Octokit takes a connection that breaks in the
- * middle of a body for an empty success, and a JIT config lost that way would look like an answer.
- * The body comes as text that PostgreSQL can hold (B9): people name jobs, runners and repositories,
- * and what GitHub says of them is stored.
+ * middle of a body for an empty success, so a lost JIT config would look like an answer. It
+ * replaces characters of the body that PostgreSQL cannot store: people name jobs, runners and
+ * repositories, and we store what GitHub says of them.
  */
 export function boundedFetch(fetch: Fetch, timeoutMs: number): Fetch {
   const follow = followRedirects(fetch);
@@ -27,8 +27,8 @@ export function boundedFetch(fetch: Fetch, timeoutMs: number): Fetch {
       statusText,
       headers,
     });
-    // Where it came from, redirects followed: a response made by hand does not know, and Octokit's
-    // paging asks.
+    // The final URL after redirects. A response made by hand lacks it, and Octokit's paging needs
+    // it.
     return Object.defineProperty(whole, 'url', { value: response.url });
   };
 }

@@ -1,4 +1,4 @@
-/** What GitHub last said of one hourly budget. */
+/** GitHub's newest word on one hourly budget. */
 export type RateBudget = {
   readonly limit: number;
   readonly remaining: number;
@@ -9,12 +9,12 @@ export type RateBudget = {
 /** `core` for most calls, `actions_runner_registration` for JIT configs. */
 export type RateResource = 'core' | 'actions_runner_registration';
 
-/** Whose budget it is: an installation's, or that of an App speaking for itself. */
+/** The owner of a budget: an installation, or an App that speaks for itself. */
 export type RateCaller = { readonly installationId: number } | { readonly appId: number };
 
 /**
- * The newest rate-limit headers of every caller and resource. What no answer has told yet is
- * unknown, and an Enterprise Server may never tell.
+ * The newest rate-limit headers of every caller and resource. A budget is unknown before the first
+ * answer; an Enterprise Server may never send these headers.
  */
 export type RateBudgets = {
   readonly note: (caller: RateCaller, headers: Headers) => void;

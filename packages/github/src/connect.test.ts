@@ -35,7 +35,7 @@ const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classif
 const calls = async () => (await world.github.report()).calls;
 
 describe('tokens (C7)', () => {
-  test('an installation’s token is minted once, also for calls at the same time, and kept', async () => {
+  test('an installation’s token is minted once, also for simultaneous calls, and kept', async () => {
     const github = connect();
     const client = github.asInstallation(world.organization);
     await Promise.all(Array.from({ length: 5 }, () => listRunners(client, ACME)));
@@ -43,7 +43,7 @@ describe('tokens (C7)', () => {
     expect(await calls()).toEqual({ [MINT]: 1, 'actions/list-self-hosted-runners-for-org': 6 });
   });
 
-  test('one is minted anew shortly before its hour is over', async () => {
+  test('a token is minted anew shortly before its hour is over', async () => {
     const client = connect().asInstallation(world.organization);
     jest.useFakeTimers({ now, doNotFake: EVERY_TIMER });
     try {
@@ -59,7 +59,7 @@ describe('tokens (C7)', () => {
     }
   });
 
-  test('each installation has its own', async () => {
+  test('each installation has another token', async () => {
     const github = connect();
     await listRunners(github.asInstallation(world.organization), ACME);
     await listRunners(github.asInstallation(world.user), {
@@ -70,7 +70,7 @@ describe('tokens (C7)', () => {
     expect(await calls()).toMatchObject({ [MINT]: 2 });
   });
 
-  test('one refused before its time is dropped: that call fails, the next one mints anew', async () => {
+  test('a token refused before its time is dropped: that call fails, and the next one mints anew', async () => {
     const client = connect().asInstallation(world.organization);
     await listRunners(client, ACME);
     await world.github.failNext({ path: '/actions/runners$', status: 401 });
@@ -83,14 +83,14 @@ describe('tokens (C7)', () => {
     expect(await calls()).toMatchObject({ [MINT]: 2 });
   });
 
-  test('a refused call is not repeated, however young its token', async () => {
+  test('a refused call is not repeated, even with a young token', async () => {
     const client = connect().asInstallation(world.organization);
     await world.github.failNext({ path: '/actions/runners$', status: 401, times: 3 });
     expect(await failureOf(listRunners(client, ACME))).toMatchObject({ kind: 'unauthorized' });
     expect(await calls()).toMatchObject({ 'actions/list-self-hosted-runners-for-org': 1 });
   });
 
-  test('an installation that is gone or suspended fails as its token does (C9)', async () => {
+  test('calls for an installation that is gone or suspended fail as its token does (C9)', async () => {
     const client = connect().asInstallation(world.organization);
     await world.github.suspend(world.organization.installationId);
     const operation = `POST /app/installations/${world.organization.installationId}/access_tokens`;
@@ -110,7 +110,7 @@ describe('tokens (C7)', () => {
 
 const anHourAhead = () => Date.now() + 3_600_000;
 
-test('an unknown installation fails as one that is gone, without a call', async () => {
+test('calls for an unknown installation fail as for one that is gone, without a call', async () => {
   const failure = await failureOf(
     listRunners(connect().asInstallation({ ...world.organization, installationId: 0 }), ACME),
   );
@@ -130,7 +130,7 @@ describe('an App', () => {
     });
   });
 
-  test('with another key is refused', async () => {
+  test('is refused with another key', async () => {
     const github = connect({
       apps: [{ appId: world.appId, privateKey: createAppKey().privateKeyPem }],
     });
@@ -139,7 +139,7 @@ describe('an App', () => {
     });
   });
 
-  test('whose key cannot be read stops the start, and the key is not shown', () => {
+  test('stops the start when its key cannot be read, and the key is not shown', () => {
     expect(() => connect({ apps: [{ appId: 7, privateKey: 'no key at all' }] })).toThrow(
       'private key of GitHub App 7',
     );
@@ -148,7 +148,7 @@ describe('an App', () => {
     );
   });
 
-  test('that is not configured is refused by name, without a call, as one with another key is (C9)', async () => {
+  test('is refused by name and without a call when it is not configured, as one with another key is (C9)', async () => {
     const refused = { kind: 'unauthorized', message: expect.stringContaining('GitHub App 99') };
     expect(await failureOf(getApp(connect().asApp(99)))).toMatchObject(refused);
     const operation = 'POST /app/installations/5/access_tokens';
@@ -163,14 +163,14 @@ describe('an App', () => {
     expect(await calls()).toEqual({});
   });
 
-  test('whose clock is an hour off learns it from the first refusal', async () => {
+  test('learns GitHub’s time from the first refusal when the clock is an hour off', async () => {
     const github = connect({ now: anHourAhead });
     const client = github.asApp(world.appId);
     expect(await failureOf(getApp(client))).toMatchObject({ kind: 'outdated' });
     expect(await getApp(client)).toMatchObject({ id: world.appId });
   });
 
-  test('whose clock is off is not blamed for the calls that were under way when it learnt the time, and is for another key', async () => {
+  test('is not blamed for calls that were under way when it learnt the time, and is blamed for another key', async () => {
     const github = connect({ now: anHourAhead });
     const client = github.asApp(world.appId);
     const ofAcme = github.asInstallation(world.organization);
@@ -229,7 +229,7 @@ describe('budgets', () => {
     expect(github.budgetOf(installationId)).toMatchObject({ remaining: 0 });
   });
 
-  test('of an installation say nothing while its token cannot be minted', async () => {
+  test('of an installation stay unknown while its token cannot be minted', async () => {
     const github = connect();
     await world.github.suspend(world.organization.installationId);
     const call = listRunners(github.asInstallation(world.organization), ACME);
@@ -239,14 +239,14 @@ describe('budgets', () => {
 });
 
 describe('the way to GitHub', () => {
-  test('may be an Enterprise Server’s base URL, with a slash or without (H4)', async () => {
+  test('may be an Enterprise Server’s base URL, with or without a final slash (H4)', async () => {
     for (const apiUrl of [`${world.github.url}/api/v3`, `${world.github.url}/api/v3/`]) {
       const github = connect({ apiUrl });
       expect(await listRunners(github.asInstallation(world.organization), ACME)).toEqual([]);
     }
   });
 
-  test('a hanging answer is a timeout', async () => {
+  test('reports an answer that hangs as a timeout', async () => {
     const client = connect().asInstallation(world.organization);
     await listRunners(client, ACME);
     const hasty = connect({ requestTimeoutMs: 50 });
@@ -257,7 +257,7 @@ describe('the way to GitHub', () => {
     });
   });
 
-  test('a cut connection is a network failure', async () => {
+  test('reports a cut connection as a network failure', async () => {
     const client = connect().asApp(world.appId);
     await world.github.failNext({ path: '^/app$' });
     const failure = await failureOf(getApp(client));
@@ -265,7 +265,7 @@ describe('the way to GitHub', () => {
     expect(failure?.status).toBeUndefined();
   });
 
-  test('a caller’s signal ends a call under way', async () => {
+  test('ends a call under way when the caller’s signal aborts', async () => {
     const over = new AbortController();
     await world.github.failNext({ path: '^/app$', hang: true });
     const call = getApp(connect().asApp(world.appId, { signal: over.signal }));

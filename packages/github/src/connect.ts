@@ -41,18 +41,18 @@ export type CallOptions = {
   readonly correlationId?: string;
   /** Ends calls under way. */
   readonly signal?: AbortSignal;
-  /** Told of each call right before it is made. */
+  /** Called right before each call. */
   readonly onCall?: () => void;
 };
 
 export type GitHub = {
-  /** The Apps that are configured. Calls of any other fail, as GitHub refuses a wrong key. */
+  /** The configured Apps. Calls of any other App fail, as when GitHub refuses a wrong key. */
   readonly appIds: readonly number[];
   readonly asApp: (appId: number, options?: CallOptions) => AppClient;
   readonly asInstallation: (place: InstallationPlace, options?: CallOptions) => InstallationClient;
-  /** What the newest answer said of an installation's budget; undefined before the first. */
+  /** The newest known state of an installation's budget; undefined before the first answer. */
   readonly budgetOf: (installationId: number, resource?: RateResource) => RateBudget | undefined;
-  /** The same of an App speaking for itself. */
+  /** The same of an App that speaks for itself. */
   readonly appBudgetOf: (appId: number) => RateBudget | undefined;
 };
 
@@ -61,7 +61,7 @@ export type GitHubOptions = {
   readonly apiUrl: string;
   readonly apps: readonly { readonly appId: number; readonly privateKey: string }[];
   readonly userAgent?: string;
-  /** For the whole of one request, its body included. */
+  /** The limit for one request, its body included. */
   readonly requestTimeoutMs: number;
   /** Asked before every call. */
   readonly waits: Waits;
@@ -71,10 +71,10 @@ export type GitHubOptions = {
 };
 
 /**
- * Connects to GitHub for some Apps. Nothing is called yet. Clients are cheap: make one per task.
- * They repeat nothing and wait for nothing: the first failure is thrown, and `classifyGitHubError`
- * says what it means. A call that GitHub has asked us not to make now is not made. Throws at once
- * when a private key cannot be read.
+ * Connects to GitHub for some Apps, without any call yet. Clients are cheap: make one per task.
+ * They repeat nothing and wait for nothing: they throw the first failure, and `classifyGitHubError`
+ * says what it means. They do not make a call that GitHub has asked us not to make now. Throws at
+ * once when a private key cannot be read.
  */
 export function connectGitHub(options: GitHubOptions): GitHub {
   const { apiUrl, requestTimeoutMs, waits, userAgent = 'paddock', now = Date.now } = options;
@@ -130,7 +130,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     asInstallation({ appId, installationId, entityId }, callOptions = {}) {
       const { installationToken, noteAccepted, drop } = credentialsOf(appId);
       const octokit = open(callOptions);
-      // Inside of the authorization: the answer to a token's minting tells of the App, not of the
+      // Below the authorization: the answer to a token's minting is about the App, not about the
       // installation.
       noteBudget(octokit, budgets, { installationId });
       heedWaits(octokit, { waits, caller: { entityId }, now });
@@ -157,11 +157,11 @@ type Authorization = {
   readonly token: () => Promise<Token>;
 };
 
-/** What one call is authorized with. */
+/** The authorization of one call. */
 type Token = {
   readonly text: string;
   readonly accepted: () => void;
-  /** GitHub answered with 401. True: the next call takes another. */
+  /** GitHub answered with 401. True: the next call uses another authorization. */
   readonly refused: (error: RequestError) => boolean;
 };
 
@@ -192,8 +192,8 @@ function noteBudget(octokit: Octokit, budgets: RateBudgets, caller: RateCaller):
 }
 
 /**
- * Makes no call that GitHub has asked this caller not to make, and tells of the waits that answers
- * name before anybody acts on them.
+ * Refuses calls that GitHub has asked this caller not to make. Stores the waits that an answer
+ * names before the caller sees the answer.
  */
 function heedWaits(
   octokit: Octokit,
@@ -227,13 +227,13 @@ type Answer = { readonly status: number; readonly url: string; readonly data: un
 type Asked = { readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD' };
 
 /**
- * A success whose body is no JSON comes from something between us and GitHub, such as a proxy's
- * page: it is a failure of the way.
+ * A success whose body is not JSON comes from something between us and GitHub, such as a proxy's
+ * page. It counts as a failure of the network.
  */
 function refuseText({ status, data, url }: Answer, { method }: Asked): void {
   if (typeof data !== 'string' || (status !== 200 && status !== 201)) return;
   throw new RequestError(
-    `The answer to ${method} ${new URL(url).pathname} is not JSON: look at what stands between Paddock and GitHub.`,
+    `The answer to ${method} ${new URL(url).pathname} is not JSON: check the proxies between Paddock and GitHub.`,
     502,
     {
       request: { method, url, headers: {} },
@@ -242,7 +242,7 @@ function refuseText({ status, data, url }: Answer, { method }: Asked): void {
   );
 }
 
-/** Failures are thrown, and logged by whoever decides what they mean. */
+/** Octokit must not log: failures are thrown, and the caller logs them. */
 const SILENT = {
   debug: () => undefined,
   info: () => undefined,

@@ -4,7 +4,7 @@ import type { Octokit } from '@octokit/rest';
 import { parsePrivateKey, signAppJwt } from './app-jwt.ts';
 import { OutdatedCredentialsError } from './errors.ts';
 
-/** What one App proves itself with. */
+/** The credentials of one App. */
 export type Credentials = {
   /** A fresh JSON web token. */
   readonly appToken: () => Promise<string>;
@@ -13,34 +13,32 @@ export type Credentials = {
    * minting call failed.
    */
   readonly installationToken: (installationId: number) => Promise<string>;
-  /** GitHub took this token. */
+  /** GitHub accepted this token. */
   readonly noteAccepted: (installationId: number, token: string) => void;
   /**
-   * GitHub refused this token before its time: the next call mints another. False: it was new, so
-   * that another will hardly fare better.
+   * GitHub refused this token before its time: the next call mints another. False: the token was
+   * new, so another would hardly do better.
    */
   readonly drop: (installationId: number, token: string) => boolean;
   /**
-   * How often GitHub's clock was learnt; a call that is refused tells what it stood at when it
-   * began.
+   * How often this App learnt GitHub's clock. A call remembers the number from its start, and gives
+   * it when it is refused.
    */
   readonly clockReadings: () => number;
   /**
-   * Learns from a refusal how far GitHub's clock and ours are apart. False: the call knew that
-   * already.
+   * Learns from a refusal how far GitHub's clock and ours differ. False: the call already used the
+   * right time.
    */
   readonly noteClock: (refusal: RequestError, readingsBefore: number) => boolean;
 };
 
 type App = { readonly appId: number; readonly privateKey: string };
 
-/** What stands for an installation of which no delivery has told. */
+/** The installation id of an entity without a known installation. */
 const UNKNOWN_INSTALLATION = 0;
-const NOWHERE_INSTALLED = 'No delivery has told an installation of the App for this entity';
+const NOWHERE_INSTALLED = 'No delivery has named an installation of the App for this entity';
 
-/**
- * A call that is not made fails as GitHub would refuse it, so that callers deal with both alike.
- */
+/** A call that is not made fails as GitHub would refuse it, so that callers handle both alike. */
 function refuseToken(installationId: number, status: 401 | 404, message: string): RequestError {
   const url = `/app/installations/${installationId}/access_tokens`;
   return new RequestError(message, status, {
@@ -50,8 +48,8 @@ function refuseToken(installationId: number, status: 401 | 404, message: string)
 }
 
 /**
- * Of an App that is not configured here: all of its calls are refused, as those of an App with a
- * wrong key are.
+ * For an App that is not configured here. All its calls are refused, like those of an App with a
+ * wrong key.
  */
 export function withoutCredentials(appId: number): Credentials {
   const refuse = (installationId: number) =>
@@ -72,13 +70,13 @@ export function withoutCredentials(appId: number): Credentials {
   };
 }
 
-/** Less than this is the network's delay, and the Date header's whole seconds. */
+/** A smaller difference is the network's delay, and the Date header's whole seconds. */
 const TOLERATED_SKEW_MS = 5000;
 
 /**
- * Tokens are cached by `@octokit/auth-app`, for a minute less than GitHub's hour; minting for one
- * installation is done once for all who wait. Its request hook is not used: it repeats a refused
- * call after sleeping, and both are the task queue's to decide.
+ * `@octokit/auth-app` caches tokens for a minute less than GitHub's hour, and mints once for
+ * simultaneous callers. We do not use its request hook: the hook sleeps and repeats a refused call,
+ * and the task queue decides about both.
  */
 export function openCredentials(
   { appId, privateKey }: App,
@@ -87,7 +85,7 @@ export function openCredentials(
 ): Credentials {
   const key = parsePrivateKey(appId, privateKey);
   const dropped = new Map<number, string>();
-  /** By installation: the token that was given out last, and whether GitHub has taken it since. */
+  /** By installation: its newest token, and whether GitHub has accepted that token. */
   const newest = new Map<number, { token: string; isProven: boolean }>();
   let skewMs = 0;
   let readings = 0;
@@ -101,7 +99,7 @@ export function openCredentials(
       skewMs = skew;
       readings++;
     }
-    // Of several calls that were under way with the wrong time one learns the right one, for all.
+    // Of several calls that began with the wrong time, one learns the right time for all.
     return isNews || readingsBefore < readings;
   };
   octokit.hook.wrap('request', async (request, options) => {

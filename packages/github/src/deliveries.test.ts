@@ -58,7 +58,7 @@ describe('webhook deliveries (E1)', () => {
     ]);
   });
 
-  test('a lost one is listed as failed, and arrives when asked for, under its GUID', async () => {
+  test('are listed as failed when lost, and arrive under their GUID when asked for again', async () => {
     await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
     await queue();
     expect(receiver.received).toEqual([]);
@@ -74,7 +74,7 @@ describe('webhook deliveries (E1)', () => {
   });
 
   test.each(['null', undefined])(
-    'an attempt whose status code is %p got no answer',
+    'an attempt with the status code %p got no answer',
     async (code) => {
       await world.github.setDeliveryFaults({ lossRate: 1, lossStatusCode: 0 });
       await queue();
@@ -93,7 +93,7 @@ describe('webhook deliveries (E1)', () => {
     },
   );
 
-  test('an id that no JavaScript number holds is told digit by digit, and asked for so', async () => {
+  test('keep every digit of an id that no JavaScript number holds, and are asked for by it', async () => {
     await world.github.setDeliveryFaults({ lossRate: 1 });
     await queue();
     const [lost] = (await listDeliveries(client)).deliveries;
@@ -121,13 +121,13 @@ describe('webhook deliveries (E1)', () => {
     expect(ids).toEqual(ids.toSorted((a, b) => (a > b ? -1 : 1)));
   });
 
-  test('a log of exactly a hundred entries ends with its first page, and nothing is said of a proxy', async () => {
+  test('end a log of exactly a hundred entries with its first page, without blaming a proxy', async () => {
     await world.github.setDeliveryFaults({ lossRate: 1 });
     for (let n = 0; n < 100; n += 1) await queue();
     const page = await listDeliveries(client);
     expect(page).toMatchObject({ deliveries: { length: 100 }, isCutOff: false });
     expect(page.nextCursor).toBeUndefined();
-    // A log that is longer, and ends with a full page.
+    // A longer log that ends with a full page.
     for (let n = 0; n < 100; n += 1) await queue();
     const { nextCursor = '' } = await listDeliveries(client);
     expect(await listDeliveries(client, { cursor: nextCursor })).toMatchObject({
@@ -136,13 +136,13 @@ describe('webhook deliveries (E1)', () => {
     });
   });
 
-  test('one that is gone from the log cannot be had again', async () => {
+  test('cannot be asked for once gone from the log', async () => {
     expect(await redeliver(client, '1').catch(classifyGitHubError)).toMatchObject({
       kind: 'not_found',
     });
   });
 
-  test('a receiver’s refusal is its status', async () => {
+  test('show a receiver’s refusal as its status', async () => {
     receiver.answerWith(503);
     await queue();
     const failed = await waitFor(

@@ -6,18 +6,15 @@ import { PER_PAGE } from './read-pages.ts';
  * holds no payloads.
  */
 export type WebhookDelivery = {
-  /** A whole number as text: GitHub's lie beyond those that JavaScript holds exactly. */
+  /** A whole number as text: GitHub's are larger than JavaScript can hold exactly. */
   readonly id: string;
   readonly guid: string;
   /** ISO text. */
   readonly deliveredAt: string;
-  /** ISO text, if GitHub held the attempt back for the rate of our endpoint. */
+  /** ISO text, if GitHub held the attempt back because our endpoint gets too many. */
   readonly throttledAt: string | null;
   readonly redelivery: boolean;
-  /**
-   * As the receiver answered; what lies outside of 200–399 did not get through. 0 if no answer
-   * came.
-   */
+  /** The receiver's status. Outside of 200–399 the attempt failed; 0 if no answer came. */
   readonly statusCode: number;
   readonly status: string;
   readonly event: string;
@@ -30,18 +27,18 @@ export type DeliveryPage = {
   readonly deliveries: readonly WebhookDelivery[];
   readonly nextCursor?: string;
   /**
-   * The page is full, and something between GitHub and us removes the Link header: whether the log
-   * goes on, and where, is not known.
+   * The page is full, and something between GitHub and us removes the Link header: so nobody knows
+   * whether the log goes on, and where.
    */
   readonly isCutOff: boolean;
-  /** GitHub's clock when it answered; undefined if it did not say. */
+  /** GitHub's clock when it answered; undefined if the answer lacks it. */
   readonly answeredAt: Date | undefined;
 };
 
 /**
- * A page of the App's deliveries (100), newest first, from `cursor` on. No `nextCursor`: it is the
- * last page. Failed ones are not asked for apart: GitHub's filter misses those that never got a
- * status code. Throws what Octokit throws.
+ * A page of the App's deliveries (100), newest first, from `cursor` on. Without `nextCursor` it is
+ * the last page. Asks for all and not only for failed ones: GitHub's filter misses those that never
+ * got a status code. Throws what Octokit throws.
  */
 export async function listDeliveries(
   client: AppClient,
@@ -49,13 +46,13 @@ export async function listDeliveries(
 ): Promise<DeliveryPage> {
   const { data, headers } = await askForPage(client, { cursor, perPage: PER_PAGE });
   const deliveries = data.map((delivery) => ({
-    // Octokit reads such a number as a bigint, and leaves one out of the path that it is put into.
+    // Octokit reads such a number as a bigint, and cannot put a bigint into a path.
     id: String(delivery.id),
     guid: delivery.guid,
     deliveredAt: delivery.delivered_at,
     throttledAt: delivery.throttled_at ?? null,
     redelivery: delivery.redelivery,
-    // An attempt that got no answer may have none, whatever the description says.
+    // An attempt without an answer may have no status, although the description requires one.
     statusCode: (delivery.status_code as number | null | undefined) ?? 0,
     status: delivery.status,
     event: delivery.event,
@@ -71,8 +68,8 @@ export async function listDeliveries(
 }
 
 /**
- * Asks GitHub to send a delivery once more; it answers before it does. The new attempt keeps the
- * GUID and gets an id of its own.
+ * Asks GitHub to send a delivery once more; GitHub answers before it sends. The new attempt keeps
+ * the GUID and gets another id.
  */
 export async function redeliver({ octokit }: AppClient, deliveryId: string): Promise<void> {
   await octokit.request(`POST /app/hook/deliveries/${encodeURIComponent(deliveryId)}/attempts`);
@@ -88,8 +85,8 @@ const askForPage = (
   });
 
 /**
- * A last page of exactly a hundred entries has no Link header either. A page of one entry, taken
- * from a log that has more, must have one: if it has none, something removes it.
+ * Tells a removed Link header from a last page of exactly a hundred entries, which has none either.
+ * Asks for a page of one entry of a longer log: its answer must have the header.
  */
 async function isLinkRemoved(client: AppClient, cursor: string | undefined): Promise<boolean> {
   const { headers } = await askForPage(client, { cursor, perPage: 1 });

@@ -52,7 +52,7 @@ describe('classifyGitHubError', () => {
   });
 
   test.each([-600, 600])(
-    'a reset is waited for by the clock that GitHub tells, though ours is %i s off',
+    'waits for a reset by GitHub’s clock, though ours is %i s off',
     (seconds) => {
       const headers = {
         date: new Date(NOW).toUTCString(),
@@ -65,7 +65,7 @@ describe('classifyGitHubError', () => {
     },
   );
 
-  test('a 403 or 429 with retry-after waits that long, whatever the budget says', () => {
+  test('a 403 or 429 with retry-after waits that long, even if the budget is not used up', () => {
     const headers = {
       'retry-after': '30',
       'x-ratelimit-remaining': '4000',
@@ -90,7 +90,7 @@ describe('classifyGitHubError', () => {
     expect(classifyGitHubError(failed(429, headers), NOW)).toMatchObject({ retryAfterMs: 1000 });
   });
 
-  test('a 403 without those headers is a refusal, although its text speaks of a rate limit', () => {
+  test('a 403 without those headers is a refusal, although its text mentions a rate limit', () => {
     const failure = classifyGitHubError(
       failed(403, { 'x-ratelimit-remaining': '12' }, 'API rate limit exceeded'),
     );
@@ -110,7 +110,7 @@ describe('classifyGitHubError', () => {
     expect(failure).toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 });
   });
 
-  test('a 422 of what exists already is a conflict, any other is invalid (C6)', () => {
+  test('a 422 because the name exists is a conflict, any other is invalid (C6)', () => {
     const taken = {
       message: 'Validation Failed',
       errors: [{ resource: 'Runner', code: 'already_exists', field: 'name' }],
@@ -125,7 +125,7 @@ describe('classifyGitHubError', () => {
     expect(classifyGitHubError(failed(422, {}, 'x', null))).toMatchObject({ kind: 'invalid' });
   });
 
-  test('a page is not shown as if it were GitHub’s word', () => {
+  test('the text of a page is not shown as GitHub’s message', () => {
     const page = '<!DOCTYPE html>\n<html><body>Unicorn!</body></html>';
     expect(classifyGitHubError(failed(502, {}, page, page))).toMatchObject({
       kind: 'unavailable',
@@ -154,7 +154,7 @@ describe('classifyGitHubError', () => {
     expect(classifyGitHubError(error).neverSent).toBe(neverSent);
   });
 
-  test('no answer is a network failure, or a timeout by the name of its cause', () => {
+  test('no answer is a network failure, or a timeout if its cause has that name', () => {
     const network = new RequestError('connect ECONNREFUSED', 500, { request });
     expect(classifyGitHubError(network)).toMatchObject({ kind: 'network' });
     expect(classifyGitHubError(network).status).toBeUndefined();
@@ -163,7 +163,7 @@ describe('classifyGitHubError', () => {
     expect(classifyGitHubError(timeout)).toMatchObject({ kind: 'timeout' });
   });
 
-  test('what is no error of GitHub’s stays unknown', () => {
+  test('an error that is not GitHub’s stays unknown', () => {
     expect(classifyGitHubError(new TypeError('x is not a function'))).toEqual({
       kind: 'unknown',
       message: 'x is not a function',

@@ -6,17 +6,15 @@ export type GitHubFailureKind =
   | 'not_found'
   | 'unauthorized'
   /**
-   * Credentials were refused that are not used again: it speaks against nobody, and the next call
-   * takes others.
+   * GitHub refused credentials that we will not use again. Neither App nor installation is at
+   * fault, and the next call uses others.
    */
   | 'outdated'
   | 'forbidden'
   | 'rate_limited'
   | 'conflict'
   | 'invalid'
-  /**
-   * An answer came that is too long, or sends us elsewhere: it speaks against what was asked for.
-   */
+  /** An answer was too long, or sent us elsewhere. The thing that we asked for is at fault. */
   | 'unusable'
   | 'unavailable'
   | 'timeout'
@@ -30,22 +28,22 @@ export type GitHubFailure = {
   readonly status?: number;
   /** How long to wait before the next call, when GitHub said so. */
   readonly retryAfterMs?: number;
-  /** GitHub certainly knows nothing of the call: no connection came about, or it was not made. */
+  /** GitHub certainly did not get the call: no connection was made, or we did not make the call. */
   readonly neverSent?: boolean;
-  /** For people. Holds no token and no JIT config. */
+  /** For people. Contains no token and no JIT config. */
   readonly message: string;
   /** Method and path, such as `POST /orgs/acme/actions/runners/generate-jitconfig`. */
   readonly operation: string;
 };
 
-/** A refusal (401) of credentials that are not used again: the next call takes others. */
+/** A refusal (401) of credentials that we will not use again: the next call uses others. */
 export class OutdatedCredentialsError extends RequestError {
   constructor({ message, status, request, response }: RequestError) {
     super(message, status, { request, ...(response === undefined ? {} : { response }) });
   }
 }
 
-/** A call that was not made: GitHub has asked its caller to wait. */
+/** A call that was not made, because GitHub has asked its caller to wait. */
 export class WaitError extends Error {
   readonly operation: string;
   readonly ms: number;
@@ -62,21 +60,21 @@ export class WaitError extends Error {
 }
 
 /**
- * A call that was not made, because it could not be found out whether GitHub asks us to wait: its
- * cause is no failure of GitHub's.
+ * A call that was not made, because we could not find out whether GitHub asks us to wait. Its cause
+ * is not a failure of GitHub's.
  */
 export class UnaskedError extends Error {
   constructor(cause: unknown) {
-    super('It could not be found out whether GitHub may be asked.', { cause });
+    super('Paddock could not find out whether it may call GitHub now.', { cause });
     this.name = 'UnaskedError';
   }
 }
 
 /**
- * Classifies whatever a function of this package threw: by status, headers and the codes in
- * GitHub's answer, never by message text. Throws an UnaskedError on, which is no matter of
- * GitHub's. `now` (milliseconds since the epoch) turns the reset instant of a rate limit into a
- * wait where GitHub does not tell its own time.
+ * Classifies any error that a function of this package threw: by status, headers and the codes in
+ * GitHub's answer, never by message text. Throws an UnaskedError on: GitHub did not cause it. `now`
+ * (milliseconds since the epoch) turns the reset instant of a rate limit into a wait where GitHub's
+ * answer lacks a date.
  */
 export function classifyGitHubError(error: unknown, now: number = Date.now()): GitHubFailure {
   if (!(error instanceof RequestError)) return classifyThrown(error);
@@ -113,8 +111,8 @@ function kindWithoutAnswer(error: RequestError): GitHubFailureKind {
 }
 
 function classifyThrown(error: unknown): GitHubFailure {
-  // The wrapper itself: another caller may classify it again, and must not take its cause for
-  // GitHub’s failure.
+  // Returns the wrapper itself: another caller may classify it again, and must not take its cause
+  // for GitHub’s failure.
   if (error instanceof UnaskedError) throw error;
   if (error instanceof WaitError) {
     const { ms: retryAfterMs, operation } = error;
@@ -143,7 +141,7 @@ function fieldOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** What stands between us and GitHub answers with these, and so does GitHub's own front door. */
+/** Proxies between us and GitHub answer with these, and so does GitHub's own front. */
 const PAGE = /^\s*<(?:!doctype|html)/i;
 
 function kindOfStatus(status: number): GitHubFailureKind {
@@ -198,7 +196,7 @@ const TIMEOUT_CODES = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** The name was not found, or nobody listened there, or there was no way. */
+/** The name was not found, or no server listened there, or there was no route. */
 const NEVER_SENT_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -214,16 +212,18 @@ function describeOperation(request: { readonly method: string; readonly url: str
   return `${request.method} ${path}`;
 }
 
-// Tokens of every kind GitHub issues, JSON web tokens, and long runs of base64 (a JIT config is
-// one).
+// Tokens of every kind GitHub issues, JSON web tokens, and long runs of base64 (such as a JIT
+// config).
 const SECRETS =
   /\b(?:gh[a-z]_|github_pat_)[\w.-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]+|[A-Za-z0-9+/]{120,}={0,2}/g;
 
-/** So many characters are searched: on megabytes of hostile text the patterns would take hours. */
+/**
+ * Searches only this many characters: on megabytes of hostile text the patterns would take hours.
+ */
 const LONGEST_READ = 10_000;
 
 function redact(text: string): string {
-  // Redacted before it is shortened: half a secret would no longer be recognised as one.
+  // Redacts before it shortens: the patterns would not recognise half a secret.
   const clean = text.slice(0, LONGEST_READ).replaceAll(SECRETS, '[redacted]');
   return clean.length > 500 ? `${clean.slice(0, 500)}…` : clean;
 }

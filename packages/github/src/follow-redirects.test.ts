@@ -4,7 +4,7 @@ import { UnusableAnswerError } from './unusable-answer.ts';
 
 const API = 'https://github.example/api/v3/repos/acme/api';
 
-/** A server whose first answer leads to `location`; records all that it is asked. */
+/** A server whose first answer redirects to `location`; records all requests. */
 function leadingTo(location: string) {
   const asked: string[] = [];
   const fetch = followRedirects((input) => {
@@ -29,7 +29,7 @@ describe('a redirect', () => {
     String.raw`\\elsewhere.example\x`,
     'file:///etc/passwd',
     'data:application/json,{}',
-  ])('to %s is of another origin, and not followed', async (location) => {
+  ])('to %s leads to another origin and is not followed', async (location) => {
     const { asked, fetch } = leadingTo(location);
     await expect(fetch(API, { method: 'POST', body: '{}' })).rejects.toThrow(UnusableAnswerError);
     expect(asked).toEqual([API]);
@@ -39,7 +39,7 @@ describe('a redirect', () => {
     'https://github.example/api/v3/repositories/7',
     'https://GITHUB.example:443/api/v3/repositories/7',
     '/api/v3/repositories/7',
-  ])('to %s is of the same origin', async (location) => {
+  ])('to %s leads to the same origin and is followed', async (location) => {
     const { asked, fetch } = leadingTo(location);
     expect((await fetch(API)).status).toBe(200);
     expect(asked).toEqual([API, 'https://github.example/api/v3/repositories/7']);

@@ -2,8 +2,8 @@ import type { Fetch } from './bounded-fetch.ts';
 import { UnusableAnswerError } from './unusable-answer.ts';
 
 /**
- * GitHub's own: a repository under its former name, for reading and for the rest. Its description
- * asks to repeat the call as it was.
+ * GitHub redirects calls for a repository's former name with these. Its description asks to repeat
+ * the call with the same method and body.
  */
 const REDIRECTS = new Set([301, 302, 307, 308]);
 
@@ -11,8 +11,8 @@ const REDIRECTS = new Set([301, 302, 307, 308]);
 const MOST_REDIRECTS = 3;
 
 /**
- * A fetch that follows redirects within the origin that was called, and no others: what is sent
- * holds a token, and a body may hold more. Any other redirect throws an UnusableAnswerError.
+ * A fetch that follows redirects within the called origin only: a request holds a token, and its
+ * body may hold more secrets. Any other redirect throws an UnusableAnswerError.
  */
 export function followRedirects(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -31,7 +31,7 @@ export function followRedirects(fetch: Fetch): Fetch {
 function nextUrl(from: URL, status: number, location: string | null): URL {
   if (!REDIRECTS.has(status) || location === null || !URL.canParse(location, from)) {
     throw new UnusableAnswerError(
-      `GitHub answered with status ${status}, which says nothing that could be followed.`,
+      `GitHub answered with status ${status}, but named no address to follow.`,
     );
   }
   const to = new URL(location, from);

@@ -1,8 +1,9 @@
 import { classifyGitHubError } from './errors.ts';
 
 /**
- * What `ask` resolves with; undefined when GitHub answers 404. Every other failure is thrown on,
- * and so is the 404 of a token: that the installation is gone says nothing of what was asked for.
+ * Resolves with the result of `ask`, and with undefined when GitHub answers 404. Throws every other
+ * failure on, also the 404 of a token: that the installation is gone says nothing about the thing
+ * that we asked for.
  */
 export async function foundOrNot<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -44,7 +44,7 @@ describe('installations (A12)', () => {
     });
   });
 
-  test('that are gone are undefined, and a failing GitHub is not taken for that', async () => {
+  test('are undefined when gone, and not when GitHub fails', async () => {
     await world.github.uninstall(world.organization.installationId);
     expect(
       await findInstallation(client, { id: world.organization.installationId }),
@@ -59,7 +59,7 @@ describe('installations (A12)', () => {
     ).toMatchObject({ kind: 'unavailable' });
   });
 
-  test('show an entity’s new login, and the id that stayed', async () => {
+  test('show an entity’s new login and its unchanged id', async () => {
     await world.github.renameAccount('acme', 'acme-corp');
     expect(await findInstallation(client, { id: world.organization.installationId })).toMatchObject(
       {
@@ -92,7 +92,7 @@ describe('installations (A12)', () => {
     expect(listed[1]?.suspendedAt).toMatch(/^\d{4}-/);
   });
 
-  test('the App tells its permissions and events (H4)', async () => {
+  test('show the App’s permissions and events (H4)', async () => {
     await world.github.setApp(world.appId, { events: [], permissions: { metadata: 'read' } });
     expect(await getApp(client)).toEqual({
       id: world.appId,

@@ -12,7 +12,7 @@ export type GitHubInstallation = {
   readonly login: string;
   readonly entityType: 'Organization' | 'User' | 'Enterprise';
   readonly selection: 'all' | 'selected';
-  /** ISO text; null when it may be used. */
+  /** ISO text; null when the App is not suspended. */
   readonly suspendedAt: string | null;
 };
 
@@ -59,14 +59,14 @@ export type GitHubAppFacts = {
   readonly id: number;
   readonly name: string;
   readonly permissions: Readonly<Record<string, string>>;
-  /** The webhook events it is subscribed to. Without `workflow_job` there is silence (H4). */
+  /** The webhook events of the App. Without `workflow_job` no job is announced. */
   readonly events: readonly string[];
 };
 
 /** The App itself, as GitHub knows it. */
 export async function getApp({ octokit, appId }: AppClient): Promise<GitHubAppFacts> {
   const { data } = await octokit.rest.apps.getAuthenticated();
-  if (data === null) throw new Error(`GitHub does not tell who App ${appId} is.`);
+  if (data === null) throw new Error(`GitHub answered nothing about App ${appId}.`);
   const permissions = Object.entries(data.permissions).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
@@ -85,7 +85,7 @@ type InstallationAnswer = Awaited<
 function parseInstallation(installation: InstallationAnswer): GitHubInstallation {
   const { account: entity } = installation;
   if (entity === null)
-    throw new Error(`GitHub does not tell the account of installation ${installation.id}.`);
+    throw new Error(`GitHub's answer lacks the account of installation ${installation.id}.`);
   return {
     id: installation.id,
     appId: installation.app_id,

@@ -35,7 +35,7 @@ describe('what GitHub knows of jobs (E4)', () => {
 
   afterEach(() => world.github.stop());
 
-  test('a queued job, and its run', async () => {
+  test('shows a queued job, and its run', async () => {
     const { id, runId } = await world.github.queueJob({
       repo: 'acme/api',
       labels: ['self-hosted', 'gpu'],
@@ -62,7 +62,7 @@ describe('what GitHub knows of jobs (E4)', () => {
     });
   });
 
-  test('a completed job names its runner', async () => {
+  test('names the runner of a completed job', async () => {
     const { id, runId } = await world.github.queueJob({
       repo: 'acme/api',
       labels: ['ubuntu-latest'],
@@ -80,20 +80,20 @@ describe('what GitHub knows of jobs (E4)', () => {
     });
   });
 
-  test('what is not there is undefined', async () => {
+  test('is undefined where GitHub answers 404', async () => {
     expect(await findRun(client, API, 1)).toBeUndefined();
     expect(await listRunJobs(client, API, 1)).toBeUndefined();
     expect(await listRunJobs(client, { owner: 'acme', repo: 'gone' }, 1)).toBeUndefined();
   });
 
-  test('a failing GitHub is not taken for an absence', async () => {
+  test('a failing GitHub does not look like an absence', async () => {
     await world.github.failNext({ path: '/runs/1$', status: 502 });
     expect(await findRun(client, API, 1).catch(classifyGitHubError)).toMatchObject({
       kind: 'unavailable',
     });
   });
 
-  test('a run’s jobs come from all pages and all attempts', async () => {
+  test('lists a run’s jobs from all pages and all attempts', async () => {
     const first = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     for (let n = 0; n < 100; n += 1)
       await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId: first.runId });
@@ -107,7 +107,7 @@ describe('what GitHub knows of jobs (E4)', () => {
     ]);
   });
 
-  test('runs are listed by status, and an unchanged list costs nothing', async () => {
+  test('lists runs by status, and an unchanged list costs nothing', async () => {
     const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     const list = await listRuns(client, API, { status: 'queued' });
     expect(list).toMatchObject({ kind: 'changed', items: [{ id: runId }] });
@@ -121,14 +121,14 @@ describe('what GitHub knows of jobs (E4)', () => {
     expect(await listRuns(client, API, { status: 'completed' })).toMatchObject({ items: [] });
   });
 
-  test('runs are listed over all pages', async () => {
+  test('lists runs over all pages', async () => {
     for (let n = 0; n < 101; n += 1)
       await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     const list = await listRuns(client, API, { status: 'queued' });
     expect(new Set(list.kind === 'changed' ? list.items.map(({ id }) => id) : []).size).toBe(101);
   });
 
-  test('a run’s jobs cost nothing as long as no page of theirs has changed, and a change on the last page is seen (E2)', async () => {
+  test('a run’s jobs cost nothing until one of their pages changes, and a change on the last page is seen (E2)', async () => {
     const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     for (let n = 0; n < 100; n += 1)
       await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
@@ -153,7 +153,7 @@ describe('what GitHub knows of jobs (E4)', () => {
     expect(await ask(etagsOf(changed))).toEqual({ kind: 'unchanged' });
   });
 
-  test('a renamed repository is followed, and known by its id (A12)', async () => {
+  test('follows a renamed repository, and knows it by its id (A12)', async () => {
     const { id, runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     await world.github.renameRepository('acme/api', 'backend');
     expect(await jobOf(runId, id)).toMatchObject({ id });
@@ -171,7 +171,7 @@ describe('what GitHub knows of jobs (E4)', () => {
     expect(await findRepositoryByName(client, { owner: 'mona', repo: 'tool' })).toBeUndefined();
   });
 
-  test('an installation’s repositories come from all pages, with the instant of their last push (E2)', async () => {
+  test('lists an installation’s repositories from all pages, with the instant of their last push (E2)', async () => {
     for (let index = 0; index < 100; index++)
       await world.github.addRepository({ owner: 'acme', name: `part-${index}` });
     await world.github.queueJob({ repo: 'acme/site', labels: ['none'] });

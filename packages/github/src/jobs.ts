@@ -13,10 +13,11 @@ export type GitHubJob = {
   readonly workflowName: string | null;
   readonly htmlUrl: string | null;
   /**
-   * `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`: whatever GitHub says.
+   * `queued`, `in_progress`, `completed`, `waiting`, `requested`, `pending`, or any later word of
+   * GitHub's.
    */
   readonly status: string;
-  /** Once set, the job is over, whatever the status says. */
+  /** Once set, the job is over, even if the status says otherwise. */
   readonly conclusion: string | null;
   readonly labels: readonly string[];
   readonly runnerId: number | null;
@@ -52,8 +53,8 @@ export async function findRun(
 }
 
 /**
- * All jobs of a run, those of earlier attempts included (each re-run has job ids of its own);
- * undefined when GitHub answers 404.
+ * All jobs of a run, those of earlier attempts included (each re-run has new job ids); undefined
+ * when GitHub answers 404.
  */
 export async function listRunJobs(
   client: InstallationClient,
@@ -65,8 +66,8 @@ export async function listRunJobs(
 }
 
 /**
- * The same, unless nothing has changed since the `etags` of an earlier answer: that costs none of
- * the budget.
+ * The same, unless nothing has changed since the `etags` of an earlier answer: then the call does
+ * not count against the budget.
  */
 export async function listRunJobsIfChanged(
   { octokit }: InstallationClient,
@@ -98,13 +99,12 @@ export type RunStatus =
   | 'requested'
   | 'pending';
 
-/** GitHub tells no more of them, whatever the total says. */
+/** GitHub lists no more of them, even if the total is larger. */
 const MOST_RUNS = 1_000;
 
 /**
- * The repository's runs of one status, newest first (GitHub tells a thousand at most), unless the
- * list is as it was when the `etags` of an earlier answer were given: that costs none of the
- * budget.
+ * The repository's runs of one status, newest first; GitHub lists a thousand at most. An unchanged
+ * list since the `etags` of an earlier answer costs none of the budget.
  */
 export async function listRuns(
   { octokit }: InstallationClient,

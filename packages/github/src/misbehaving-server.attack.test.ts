@@ -28,7 +28,7 @@ function* spaces(megabytes: number): Generator<Buffer> {
 let respond: RequestListener;
 let server: Server;
 let apiUrl: string;
-/** Another origin, which must hear nothing. */
+/** Another origin, which must receive no call. */
 let elsewhere: Server;
 let elsewhereUrl: string;
 let heard: IncomingMessage[];
@@ -101,7 +101,7 @@ describe('a server whose answers are too long is read no further', () => {
     expect(sentBytes).toBeLessThan(READ_AT_MOST);
   });
 
-  test('a list that goes on for ever ends', async () => {
+  test('a list without an end ends', async () => {
     let asked = 0;
     respond = (request, response) => {
       asked += 1;
@@ -143,7 +143,7 @@ describe('a server that redirects', () => {
     expect(heard).toEqual([]);
   });
 
-  test('within its origin first, and elsewhere then', async () => {
+  test('within its origin first and elsewhere then is not followed', async () => {
     respond = (request, response) =>
       response
         .writeHead(307, {
@@ -157,7 +157,7 @@ describe('a server that redirects', () => {
     expect(heard).toEqual([]);
   });
 
-  test('round in circles', async () => {
+  test('in circles ends', async () => {
     let asked = 0;
     respond = (request, response) => {
       asked += 1;
@@ -201,7 +201,7 @@ test.each([
   ['a link', { documentation_url: '#'.repeat(8_000_000) }],
   ['another link', { documentation_url: '#a-secondary-'.repeat(600_000) }],
 ])('%s of megabytes in a refusal do not hold the process', async (_what, said) => {
-  // Where the time grew with the square of the length this would take hours.
+  // If the time grew with the square of the length, this would take hours.
   respond = (_request, response) =>
     response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(said));
   expect(await list()).toMatchObject({ kind: 'forbidden', status: 403 });

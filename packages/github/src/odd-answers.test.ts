@@ -21,7 +21,7 @@ const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classif
 
 const unavailable: RequestListener = (_request, response) => response.writeHead(503).end();
 
-describe('an odd far end', () => {
+describe('an unusual server', () => {
   let respond = unavailable;
   const server = createServer((request, response) => respond(request, response));
   let apiUrl: string;
@@ -32,7 +32,7 @@ describe('an odd far end', () => {
   afterAll(() => void server.close());
   const app = () => connect(apiUrl).asApp(APP_ID, { correlationId: 'the-delivery' });
 
-  test('a body that breaks off is a network failure, not an empty success', async () => {
+  test('reports a body that breaks off as a network failure, not an empty success', async () => {
     respond = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"id":', () => response.destroy());
@@ -49,7 +49,7 @@ describe('an odd far end', () => {
     },
   );
 
-  test('a name or a refusal with characters that PostgreSQL cannot hold has U+FFFD for them (B9, P6)', async () => {
+  test('puts U+FFFD for characters of a name or a refusal that PostgreSQL cannot hold (B9, P6)', async () => {
     respond = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(String.raw`{"id":1,"slug":"a\u0000b\ud800","events":[],"permissions":{}}`);
@@ -64,12 +64,12 @@ describe('an odd far end', () => {
     });
   });
 
-  test('nobody listening is a network failure', async () => {
-    const nobody = connect('http://127.0.0.1:1');
-    expect(await failureOf(getApp(nobody.asApp(APP_ID)))).toMatchObject({ kind: 'network' });
+  test('reports a port without a listener as a network failure', async () => {
+    const silent = connect('http://127.0.0.1:1');
+    expect(await failureOf(getApp(silent.asApp(APP_ID)))).toMatchObject({ kind: 'network' });
   });
 
-  test('is told the correlation id and the user agent', async () => {
+  test('gets the correlation id and the user agent', async () => {
     let headers = {};
     respond = (request, response) => {
       ({ headers } = request);

@@ -38,7 +38,7 @@ describe('a probe of GitHub (C11)', () => {
     expect(await probe()).toBe(true);
   });
 
-  test('is answered to an App that speaks for itself, whatever GitHub thinks of its question', async () => {
+  test('is answered to an App that speaks for itself, even if GitHub refuses the question', async () => {
     expect(await answersProbe(github.asApp(world.appId))).toBe(true);
   });
 

@@ -2,10 +2,10 @@ import type { AppClient, InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 
 /**
- * Whether GitHub answers: asked for our rate limits, which counts against none. Every answer below
- * 500 is one, for an Enterprise Server may know no limits. Undefined: nothing was sent, for GitHub
- * has asked us to wait. False too once the client's signal has aborted. Throws only what keeps it
- * from being found out whether GitHub may be asked.
+ * Whether GitHub answers. Asks for our rate limits, which counts against none. Every status below
+ * 500 is an answer: an Enterprise Server may have no limits. Undefined: nothing was sent, because
+ * GitHub has asked us to wait. False also once the client's signal has aborted. Throws only if it
+ * cannot find out whether it may call GitHub.
  */
 export async function answersProbe({
   octokit,

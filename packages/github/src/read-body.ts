@@ -1,14 +1,14 @@
 import { UnusableAnswerError } from './unusable-answer.ts';
 
 /**
- * A page of 100 runs, runners or jobs has 2 MB where their texts are as long as GitHub allows.
- * Parsed, an answer takes several times its length, and dozens may be under way.
+ * A page of 100 runs, runners or jobs has 2 MB if their texts are as long as GitHub allows. Parsed,
+ * an answer takes several times its length, and dozens may be under way.
  */
 export const LONGEST_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /**
- * The whole body as text. Throws an UnusableAnswerError, and reads no further, once it is too long;
- * its bytes are counted unpacked.
+ * The whole body as text. Throws an UnusableAnswerError, and reads no further, once it is too long.
+ * Counts the unpacked bytes.
  */
 export async function readBody({ body }: Response): Promise<string> {
   if (body === null) return '';

@@ -4,15 +4,15 @@ import type { Secret } from '@paddock/runtime/secret';
 import type { Environment } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
 
-/** What a service that calls GitHub reads from the configuration file. */
+/** The GitHub part of the configuration file, for services that call GitHub. */
 export interface GitHubSection {
   readonly apiUrl: string;
   readonly apps: readonly { readonly appId: number; readonly privateKey: Secret }[];
 }
 
 /**
- * Reads the GitHub section and every App's private key. Undefined if the file cannot be read;
- * problems go into the list.
+ * Reads the GitHub section and every App's private key. Undefined if the file cannot be read.
+ * Problems go into the list.
  */
 export function readGitHubSection(
   path: string,

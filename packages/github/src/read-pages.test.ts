@@ -13,7 +13,9 @@ type Item = { readonly id: number };
 const items = (from: number, count: number): Item[] =>
   Array.from({ length: count }, (_, index) => ({ id: from + index }));
 
-/** A list of so many items, told as `tell` does; records which pages were asked for. */
+/**
+ * A list of `total` items, with the paging facts that `tell` gives; records the requested pages.
+ */
 function listOf(
   count: number,
   tell: (page: readonly Item[], number: number) => Omit<ListAnswer<Item>, 'items'>,
@@ -32,34 +34,34 @@ describe('reading pages', () => {
     '<https://github.example/list?page=2>; rel="next", <https://github.example/list?page=9>; rel="last"';
   test.each<[string, number, Parameters<typeof listOf>[1], number]>([
     [
-      'the Link header is followed',
+      'follows the Link header',
       150,
       (_, page) => ({ link: page === 1 ? next : '<x>; rel="prev"', total: 150 }),
       2,
     ],
-    ['without a Link header the total is', 250, () => ({ link: undefined, total: 250 }), 3],
+    ['follows the total without a Link header', 250, () => ({ link: undefined, total: 250 }), 3],
     [
-      'a total that the page reaches asks for nothing more',
+      'asks for nothing more when the page reaches the total',
       100,
       () => ({ link: undefined, total: 100 }),
       1,
     ],
-    ['without both a full page is', 100, () => ({ link: undefined }), 2],
-    ['and one that is not full ends the list', 99, () => ({ link: undefined }), 1],
+    ['follows a full page without both', 100, () => ({ link: undefined }), 2],
+    ['ends at a page that is not full without both', 99, () => ({ link: undefined }), 1],
     [
-      'a total that is never reached ends with an empty page',
+      'ends a total that is never reached with an empty page',
       100,
       () => ({ link: undefined, total: 7_000 }),
       2,
     ],
-    ['a Link header that goes on for ever ends with an empty page', 100, () => ({ link: next }), 2],
+    ['ends a Link header without an end with an empty page', 100, () => ({ link: next }), 2],
   ])('%s', async (_name, count, tell, pages) => {
     const { asked, fetchPage } = listOf(count, tell);
     expect(await readPages(fetchPage)).toEqual(items(1, count));
     expect(asked).toHaveLength(pages);
   });
 
-  test('a server that answers the first page for ever is asked twice', async () => {
+  test('asks a server twice that always answers the first page', async () => {
     let asked = 0;
     const fetchPage = () =>
       Promise.resolve({ items: items(1, 100), link: undefined, total: 500 + asked++ });
@@ -67,14 +69,14 @@ describe('reading pages', () => {
     expect(asked).toBe(2);
   });
 
-  test('an item that is seen on two pages counts once', async () => {
+  test('counts an item once that is on two pages', async () => {
     const pages = [items(1, 100), items(100, 50)];
     const fetchPage = (page: number) =>
       Promise.resolve({ items: pages[page - 1] ?? [], link: undefined, total: 150 });
     expect(await readPages(fetchPage)).toEqual(items(1, 149));
   });
 
-  test('no more are asked for than are wanted', async () => {
+  test('asks for no more items than the caller wants', async () => {
     const { asked, fetchPage } = listOf(1_000, () => ({ link: next }));
     expect(await readPages(fetchPage, { most: 200 })).toHaveLength(200);
     expect(asked).toEqual([1, 2]);
@@ -104,7 +106,7 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
   const installation = () => github.asInstallation(world.organization);
   const API = { owner: 'acme', repo: 'api' };
 
-  test('a run’s jobs, and runs, come from all pages', async () => {
+  test('gives a run’s jobs, and runs, from all pages', async () => {
     const { runId } = await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
     for (let n = 0; n < 100; n += 1)
       await world.github.queueJob({ repo: 'acme/api', labels: ['none'], runId });
@@ -116,7 +118,7 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
     });
   });
 
-  test('runners, repositories and installations do', async () => {
+  test('gives runners, repositories and installations from all pages', async () => {
     const scope = { kind: 'organization', owner: 'acme' } as const;
     for (let n = 0; n < 101; n += 1) {
       await createJitConfig(installation(), scope, {
@@ -133,7 +135,7 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
     expect((await listInstallations(github.asApp(world.appId))).length).toBeGreaterThan(101);
   });
 
-  test('a full page of deliveries says that it may be cut off, one that is not full does not', async () => {
+  test('says of a full page of deliveries that it may be cut off, and not of another page', async () => {
     await world.github.setDeliveryFaults({ lossRate: 1 });
     for (let n = 0; n < 99; n += 1)
       await world.github.queueJob({ repo: 'acme/api', labels: ['none'] });

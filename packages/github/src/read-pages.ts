@@ -1,33 +1,33 @@
 import { classifyGitHubError } from './errors.ts';
 import { UnusableAnswerError } from './unusable-answer.ts';
 
-/** What a list's page is read from. */
+/** The paging facts of a list's page. */
 export interface ListAnswer<T> {
   readonly items: readonly T[];
   /** How many items the whole list has, where GitHub says so. */
   readonly total?: number | undefined;
-  /** The Link header as it came. */
+  /** The Link header, unchanged. */
   readonly link: string | undefined;
-  /** Of this page; only lists that are read with `readPagesIfChanged` need it. */
+  /** Of this page; only `readPagesIfChanged` needs it. */
   readonly etag?: string | undefined;
 }
 
 export interface ReadingPages {
-  /** Later items are not asked for. */
+  /** The caller wants no items after this many. */
   readonly most?: number;
 }
 
-/** The most that GitHub puts into a page, and what is asked for. */
+/** GitHub's largest page, and the size that we ask for. */
 export const PER_PAGE = 100;
 
 /** Ten times what GitHub allows of anything that we list. */
 const MOST_PAGES = 1_000;
 
 /**
- * All items of a list that is read page by page, counted from 1. Some servers before an Enterprise
- * Server take the Link header away: without it, the total tells whether there is more, and without
- * that a full page does. A page without anything new ends the list, whatever was promised. An item
- * that moves from one page to the next meanwhile counts once. A list without an end throws an
+ * All items of a list, read page by page from page 1. Some proxies before an Enterprise Server
+ * remove the Link header. Then the total decides whether there is more, and without a total a full
+ * page does. A page without new items ends the list, even if the header promises more. An item that
+ * moves from one page to the next meanwhile counts once. A list without an end throws an
  * UnusableAnswerError.
  */
 export async function readPages<T extends { readonly id: number }>(
@@ -45,16 +45,16 @@ export async function readPages<T extends { readonly id: number }>(
   throw new UnusableAnswerError(`GitHub's list goes on after ${MOST_PAGES} pages.`);
 }
 
-/** A list that is read again: as it was on every page, or as it is now. */
+/** The result of reading a list again: unchanged on every page, or its present items. */
 export type ListIfChanged<T> =
   | { readonly kind: 'unchanged' }
   /** `etags` of all pages, in order; none if the server did not give one for each. */
   | { readonly kind: 'changed'; readonly items: readonly T[]; readonly etags: readonly string[] };
 
 /**
- * Reads a list unless no page of it has changed since `etags` were given; that costs none of the
- * budget. Where one has changed, all pages are read, for items move from page to page. `fetchPage`
- * throws GitHub's 304 as it comes.
+ * Reads a list unless no page of it has changed since `etags` were given; unchanged pages cost none
+ * of the budget. When one has changed it reads all pages, because items move between pages.
+ * `fetchPage` throws GitHub's 304 unchanged.
  */
 export async function readPagesIfChanged<T extends { readonly id: number }>(
   fetchPage: (page: number, etag: string | undefined) => Promise<ListAnswer<T>>,

@@ -9,15 +9,15 @@ export type GitHubRepository = {
   readonly owner: string;
   readonly name: string;
   readonly private: boolean;
-  /** ISO text; null if nothing was ever pushed. */
+  /** ISO text; null if it has never had a push. */
   readonly pushedAt: string | null;
   /** It may have new runs: it is neither archived nor disabled. */
   readonly canRun: boolean;
 };
 
 /**
- * A repository by the id that outlives its names (A12); undefined when GitHub answers 404, which
- * also means: not visible to this installation.
+ * A repository by its id, which outlives its names. Undefined when GitHub answers 404, which can
+ * also mean: not visible to this installation.
  */
 export async function findRepository(
   { octokit }: InstallationClient,
@@ -34,7 +34,7 @@ export async function findRepository(
   });
 }
 
-/** A repository by its name, or by a former one; undefined when GitHub answers 404. */
+/** A repository by its present or a former name; undefined when GitHub answers 404. */
 export async function findRepositoryByName(
   { octokit }: InstallationClient,
   { owner, repo }: RepositoryName,

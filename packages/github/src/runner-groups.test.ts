@@ -32,7 +32,7 @@ describe('runner groups (C7)', () => {
 
   const calls = async () => (await world.github.report()).calls;
 
-  test('a missing one is made as the settings say, an existing one is used as it is', async () => {
+  test('makes a missing group as the settings say, and uses an existing one as it is', async () => {
     const { id, access } = await ensureRunnerGroup(client, 'acme', SETTINGS);
     expect(access).toMatchObject({
       visibility: 'private',
@@ -59,7 +59,7 @@ describe('runner groups (C7)', () => {
     expect(await calls()).toMatchObject({ [CREATE]: 1 });
   });
 
-  test('a group comes with the repositories and workflows that it takes', async () => {
+  test('reads which repositories and workflows a group admits', async () => {
     await world.github.addRepository({ owner: 'acme', name: 'infra' });
     const workflows = ['acme/infra/.github/workflows/deploy.yaml@refs/heads/main'];
     await world.github.setRunnerGroup({
@@ -80,7 +80,7 @@ describe('runner groups (C7)', () => {
   });
 
   test.each([403, 404])(
-    'one whose repositories are not shown (%i) is used all the same, and they are unknown',
+    'uses a group whose repositories GitHub does not show (%i), and they are unknown',
     async (status) => {
       await world.github.setRunnerGroup({
         org: 'acme',
@@ -102,7 +102,7 @@ describe('runner groups (C7)', () => {
     },
   );
 
-  test('"Default" is group 1, without a call', async () => {
+  test('takes "Default" as group 1, without a call', async () => {
     expect(await ensureRunnerGroup(client, 'acme', { ...SETTINGS, name: 'Default' })).toEqual({
       id: 1,
       access: undefined,
@@ -110,7 +110,7 @@ describe('runner groups (C7)', () => {
     expect(await calls()).toEqual({});
   });
 
-  test('where the plan has none, it is the default group, and that is told once', async () => {
+  test('uses the default group where the plan has none, and reports that once', async () => {
     const { appId } = world;
     const { id: entityId } = await world.github.addOrganization({
       login: 'small',
@@ -128,7 +128,7 @@ describe('runner groups (C7)', () => {
     expect(told).toEqual([`small ${SETTINGS.name} forbidden`]);
   });
 
-  test('an exhausted budget is not taken for a missing plan', async () => {
+  test('does not take an exhausted budget for a missing plan', async () => {
     const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '4000000000' };
     await world.github.failNext({ path: 'runner-groups$', status: 403, headers });
     expect(
@@ -136,7 +136,7 @@ describe('runner groups (C7)', () => {
     ).toMatchObject({ kind: 'rate_limited' });
   });
 
-  test('two replicas that make it at once get the same', async () => {
+  test('gives two replicas that make it at once the same group', async () => {
     await world.github.failNext({
       method: 'POST',
       path: 'runner-groups$',
@@ -148,7 +148,7 @@ describe('runner groups (C7)', () => {
     );
   });
 
-  test('are asked for once within their lifetime, also by many at once', async () => {
+  test('asks for a group once within its lifetime, also for simultaneous callers', async () => {
     let now = 0;
     const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => now });
     const ids = await Promise.all(
@@ -166,7 +166,7 @@ describe('runner groups (C7)', () => {
     expect(await calls()).toMatchObject({ [LIST]: 3 });
   });
 
-  test('a failure is not remembered', async () => {
+  test('does not remember a failure', async () => {
     const groups = createRunnerGroups({ lifetimeMs: 1000, now: () => 0 });
     await world.github.failNext({ path: 'runner-groups$', status: 502 });
     expect(await groups.ensure(client, 'acme', SETTINGS).catch(classifyGitHubError)).toMatchObject({

@@ -8,7 +8,7 @@ export const DEFAULT_RUNNER_GROUP_ID = 1;
 
 export type RunnerGroupSettings = {
   readonly name: string;
-  /** Which repositories may use it. */
+  /** The repositories that may use it. */
   readonly visibility: 'all' | 'private' | 'selected';
   readonly allowsPublicRepositories: boolean;
 };
@@ -20,16 +20,17 @@ export type RunnerGroupSettings = {
 export type RunnerGroup = { readonly id: number; readonly access: GroupAccess | undefined };
 
 /**
- * A new object each time: what is concluded from one answer is not concluded for other
- * organisations, or for later answers.
+ * A new object each time: a caller's conclusions from one answer must not reach other organisations
+ * or later answers.
  */
 const defaultGroup = (): RunnerGroup => ({ id: DEFAULT_RUNNER_GROUP_ID, access: undefined });
 
 /**
- * The organisation's runner group of that name; made with these settings if there is none. A group
- * that exists is left as it is: who may use it has been decided there, and widening it would let
- * strangers' code in. Where there are no groups (403, 404: the plan, the App's permissions) it is
- * the default group, which `onRefused` is told, as it is for the name "Default", without a call.
+ * The organisation's runner group of that name; makes it with these settings if there is none.
+ * Leaves an existing group as it is: people have decided who may use it, and widening it would let
+ * strangers' code in. Where there are no groups (403, 404: the plan, the App's permissions) it
+ * gives the default group and calls `onRefused`. The name "Default" also gives the default group,
+ * without a call.
  */
 export async function ensureRunnerGroup(
   client: InstallationClient,
@@ -54,17 +55,22 @@ export async function ensureRunnerGroup(
   };
 }
 
-/** What GitHub refuses for good, by plan or permission. Throws what is anything else. */
+/** GitHub's permanent refusal, by plan or permission. Throws any other failure on. */
 function refusalOf(error: unknown): GitHubFailure {
   const failure = classifyGitHubError(error);
   if (failure.kind !== 'forbidden' && failure.kind !== 'not_found') throw error;
   return failure;
 }
 
-/** GitHub lets us have no group of that name: runners of the organisation go to the default one. */
+/**
+ * GitHub lets us have no group of that name: the organisation's runners go to the default group.
+ */
 export type OnGroupRefused = (org: string, name: string, failure: GitHubFailure) => void;
 
-/* These endpoints are GitHub's, but not in Octokit's list of methods; their answers are read as what they are said to be. */
+/**
+ * GitHub has these endpoints, but Octokit's list of methods lacks them. We trust their described
+ * answers.
+ */
 
 type GroupAnswer = {
   readonly id: number;
@@ -76,7 +82,7 @@ type GroupAnswer = {
 };
 
 const GROUPS = '/orgs/{org}/actions/runner-groups';
-/** Any text to the compiler, whose own idea of the answer is a looser one. */
+/** Any text to the compiler, because Octokit's own type of the answer is looser. */
 const LIST_GROUPS: string = `GET ${GROUPS}`;
 const MAKE_GROUP: string = `POST ${GROUPS}`;
 const LIST_REPOSITORIES: string = `GET ${GROUPS}/{runner_group_id}/repositories`;
@@ -98,8 +104,8 @@ async function findRunnerGroup(
 }
 
 /**
- * The repositories of a group of selected ones, as owner/name; null for any other, and where GitHub
- * does not show them (403, 404).
+ * The repositories of a group with selected ones, as owner/name. Null for any other group, and
+ * where GitHub does not show them (403, 404).
  */
 async function listRepositories(
   { octokit }: InstallationClient,
@@ -128,7 +134,7 @@ async function listRepositories(
   }
 }
 
-/** Whose jobs a runner group takes, but for which repositories are selected. */
+/** Whose jobs a runner group takes, except for its selected repositories. */
 export type RunnerGroupAccess = RunnerGroupSettings & Omit<GroupAccess, 'repositories'>;
 
 /**
@@ -181,8 +187,8 @@ async function createRunnerGroup(
 }
 
 /**
- * Remembers each organisation's runner groups for a while, and asks once for all who ask at the
- * same time. Failures are not remembered.
+ * Remembers each organisation's runner groups for a while, and asks once for simultaneous callers.
+ * Does not remember failures.
  */
 export type RunnerGroups = {
   readonly ensure: (
@@ -190,7 +196,7 @@ export type RunnerGroups = {
     org: string,
     settings: RunnerGroupSettings,
   ) => Promise<RunnerGroup>;
-  /** After GitHub did not know the group any more. */
+  /** For when GitHub does not know the group's id: forgets it. */
   readonly forget: (org: string) => void;
 };
 
@@ -206,7 +212,7 @@ export function createRunnerGroups({
 }: {
   readonly lifetimeMs?: number;
   readonly now?: () => number;
-  /** Told once in a lifetime. */
+  /** Called once in a lifetime. */
   readonly onRefused?: OnGroupRefused;
 }): RunnerGroups {
   const organizations = new Map<string, Map<string, Remembered>>();

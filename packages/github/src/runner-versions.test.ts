@@ -26,19 +26,19 @@ describe('the end of a version of the runner', () => {
   });
   afterAll(() => world.github.stop());
 
-  test.each([ACME, API])('is what GitHub says to $kind', async (scope) => {
+  test.each([ACME, API])('is GitHub’s answer to $kind', async (scope) => {
     expect(await findVersionEnd(client, scope, '2.340.0')).toEqual({
       endsAt: new Date('2027-03-01T12:00:00Z'),
     });
     expect(await findVersionEnd(client, scope, '2.337.0')).toEqual({ endsAt: null });
   });
 
-  test('is unknown where GitHub does not know the version, and none where it says no instant', async () => {
+  test('is unknown where GitHub does not know the version, and null where GitHub has set no instant', async () => {
     expect(await findVersionEnd(client, ACME, '9.9.9')).toBeUndefined();
     expect(await findVersionEnd(client, ACME, '2.341.0')).toEqual({ endsAt: null });
   });
 
-  test('is not known to have been refused or unavailable', async () => {
+  test('is not taken as unknown when GitHub refuses or is unavailable', async () => {
     await world.github.failNext({ path: 'deprecations', status: 403 });
     expect(await findVersionEnd(client, ACME, '2.340.0').catch(classifyGitHubError)).toMatchObject({
       kind: 'forbidden',

@@ -8,15 +8,18 @@ export type VersionEnd = {
   readonly endsAt: Date | null;
 };
 
-/* GitHub's since 2026-09-03, and not yet in Octokit's list of methods; its answer is read as what it is said to be. */
+/**
+ * GitHub has this endpoint since 2026-09-03, and Octokit's list of methods lacks it. We trust its
+ * described answer.
+ */
 
 const OF_ORGANIZATION: string = 'GET /orgs/{org}/actions/runners/deprecations/{version}';
 const OF_REPOSITORY: string = 'GET /repos/{owner}/{repo}/actions/runners/deprecations/{version}';
 
 /**
  * When a version of the runner ends, as a scope's owner may ask. Undefined when GitHub answers 404:
- * it does not know the version, or, on an older Enterprise Server, the question. Throws what
- * Octokit throws.
+ * it does not know the version, or it is an older Enterprise Server without this endpoint. Throws
+ * what Octokit throws.
  */
 export async function findVersionEnd(
   { octokit }: InstallationClient,
@@ -33,7 +36,8 @@ export async function findVersionEnd(
 }
 
 /**
- * The end of registrations comes no later and is not told today; GitHub leaves out what is not set.
+ * The end of registrations comes no later, and GitHub does not send it today. GitHub leaves out
+ * fields that are not set.
  */
 function instantIn(data: unknown): Date | null {
   const text =

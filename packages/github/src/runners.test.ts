@@ -31,7 +31,7 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
   });
   afterEach(() => world.github.stop());
 
-  test('a JIT config starts a runner that runs a job (C6)', async () => {
+  test('starts a runner with a JIT config, and it runs a job (C6)', async () => {
     const { runnerId, jitConfig } = await createJitConfig(client, scope, {
       ...jit('worker-1'),
       workFolder: '/work',
@@ -49,7 +49,7 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     expect((await world.github.report()).completed).toBe(1);
   });
 
-  test('a name that is taken is a conflict, and the registration that has it stays (C6)', async () => {
+  test('reports a taken name as a conflict, and the existing registration stays (C6)', async () => {
     const { runnerId } = await createJitConfig(client, scope, jit('worker-1'));
     const failure = await createJitConfig(client, scope, jit('worker-1')).catch(
       classifyGitHubError,
@@ -63,7 +63,7 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     ['JIT config', { runner: { id: 1 } }],
     ['JIT config', ['something else']],
   ])(
-    'an answer without the %s is told in a sentence, which quotes nothing of it (C6, H1)',
+    'reports an answer without the %s in a sentence that quotes nothing of it (C6, H1)',
     async (what, body) => {
       await world.github.failNext({
         method: 'POST',
@@ -71,12 +71,12 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
         status: 201,
         body,
       });
-      const sentence = `GitHub registered the runner worker-1 in ${describeScope(scope)} without telling its ${what}.`;
+      const sentence = `GitHub registered the runner worker-1 in ${describeScope(scope)}, but its answer lacks the ${what}.`;
       await expect(createJitConfig(client, scope, jit('worker-1'))).rejects.toThrow(sentence);
     },
   );
 
-  test('an answer lost after the registration leaves a registration behind (C6)', async () => {
+  test('a lost answer after the registration leaves a registration behind (C6)', async () => {
     await world.github.failNext({ path: 'generate-jitconfig$', afterCommit: true });
     expect(
       await createJitConfig(client, scope, jit('worker-1')).catch(classifyGitHubError),
@@ -84,7 +84,7 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     expect(await findRunner(client, scope, 'worker-1')).toMatchObject({ name: 'worker-1' });
   });
 
-  test('are found by their exact name, and listed over all pages', async () => {
+  test('finds runners by their exact name, and lists them over all pages', async () => {
     const names = Array.from({ length: 101 }, (_each, index) => `worker-${index}`);
     for (const name of names) await createJitConfig(client, scope, jit(name));
     expect((await listRunners(client, scope)).map(({ name }) => name).toSorted()).toEqual(
@@ -94,7 +94,7 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     expect(await findRunner(client, scope, 'worker')).toBeUndefined();
   });
 
-  test('one whose name comes back in another case and with spaces is found (E5)', async () => {
+  test('finds a runner whose name comes back in another case and with spaces (E5)', async () => {
     const runners = [
       { id: 7, name: ' PDK-abc123-Linux-0123456789AB ', status: 'online', busy: true, labels: [] },
     ];
@@ -110,13 +110,13 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     });
   });
 
-  test('an idle one is deleted, and is absent then', async () => {
+  test('deletes an idle runner, which is absent then', async () => {
     const { runnerId } = await createJitConfig(client, scope, jit('worker-1'));
     expect(await deleteRunner(client, scope, runnerId)).toBe('deleted');
     expect(await deleteRunner(client, scope, runnerId)).toBe('absent');
   });
 
-  test('a busy one is left alone (E5)', async () => {
+  test('leaves a busy runner alone (E5)', async () => {
     const killed = new AbortController();
     const { runnerId, jitConfig } = await createJitConfig(client, scope, jit('worker-1'));
     await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], durationMs: 600_000 });
@@ -131,25 +131,25 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
     await end;
   });
 
-  test('other failures of a deletion are thrown', async () => {
+  test('throws other failures of a deletion', async () => {
     await world.github.failNext({ method: 'DELETE', path: '.', status: 500 });
     expect(await deleteRunner(client, scope, 1).catch(classifyGitHubError)).toMatchObject({
       kind: 'unavailable',
     });
   });
 
-  test('labels that GitHub refuses are invalid', async () => {
+  test('reports labels that GitHub refuses as invalid', async () => {
     expect(
       await createJitConfig(client, scope, { ...jit('x'), labels: [] }).catch(classifyGitHubError),
     ).toMatchObject({ kind: 'invalid' });
   });
 });
 
-test('a scope is described as people write it', () => {
+test('describes the scope as people write it', () => {
   expect(SCOPES.map(describeScope)).toEqual(['acme', 'acme/api']);
 });
 
-test('what the installation cannot see is not found', async () => {
+test('does not find a runner that the installation cannot see', async () => {
   const world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
   const client = connectGitHub({

@@ -6,8 +6,8 @@ import { PER_PAGE, readPages } from './read-pages.ts';
 import { describeScope, type RegistrationScope } from './scope.ts';
 
 /**
- * A self-hosted runner as GitHub sees it. Its view lags: `busy` may be false for minutes into a
- * job.
+ * A self-hosted runner as GitHub sees it. GitHub's view lags: `busy` may be false for minutes into
+ * a job.
  */
 export type GitHubRunner = {
   readonly id: number;
@@ -21,14 +21,14 @@ export type JitRequest = {
   readonly name: string;
   readonly labels: readonly string[];
   readonly runnerGroupId: number;
-  /** GitHub's `_work` unless told. */
+  /** `_work`, as GitHub's default, if absent. */
   readonly workFolder?: string;
 };
 
 /**
- * Registers an ephemeral runner and answers what it starts with. The JIT config is a secret and can
- * be had this one time only. Throws (see `classifyGitHubError`): `conflict` when a runner of that
- * name is registered in the scope already.
+ * Registers an ephemeral runner and returns the JIT config that it starts with. The JIT config is a
+ * secret, and GitHub sends it this one time only. Throws (see `classifyGitHubError`): `conflict`
+ * when a runner of that name is registered in the scope already.
  */
 export async function createJitConfig(
   { octokit }: InstallationClient,
@@ -49,11 +49,11 @@ export async function createJitConfig(
           repo: scope.repo,
           ...body,
         });
-  // Told by our own sentences, for what stands between us and GitHub may answer anything.
+  // Our own error texts: a proxy between us and GitHub may answer anything.
   const { runner, encoded_jit_config: jitConfig }: Partial<typeof data> = data ?? {};
   const without = (what: string) =>
     new Error(
-      `GitHub registered the runner ${name} in ${describeScope(scope)} without telling its ${what}.`,
+      `GitHub registered the runner ${name} in ${describeScope(scope)}, but its answer lacks the ${what}.`,
     );
   if (typeof jitConfig !== 'string' || jitConfig === '') throw without('JIT config');
   if (typeof runner?.id !== 'number') throw without('id');
@@ -125,8 +125,8 @@ export async function getRunner(
 
 /**
  * Removes a registration. `busy`: GitHub refuses because the runner works (422). `absent`: there is
- * none (404); an ephemeral runner's registration goes by itself after its job. That `deleted` comes
- * back does not prove that the runner was idle: GitHub's knowledge lags.
+ * none (404); GitHub removes an ephemeral runner's registration by itself after its job. `deleted`
+ * does not prove that the runner was idle: GitHub's knowledge lags.
  */
 export async function deleteRunner(
   { octokit }: InstallationClient,
@@ -155,7 +155,7 @@ export async function deleteRunner(
   }
 }
 
-/** As GitHub answers it, or what stands between us and GitHub in its place. */
+/** A runner in an answer of GitHub's, or of a proxy in its place. */
 type RunnerAnswer = {
   readonly id?: unknown;
   readonly name?: unknown;
@@ -165,8 +165,8 @@ type RunnerAnswer = {
 } | null;
 
 /**
- * An answer without what decides about a runner is none: that a runner is missing or idle would
- * follow from it.
+ * Refuses an answer that lacks a fact which decides about a runner: we would conclude that a runner
+ * is missing or idle.
  */
 function parseRunner(answer: RunnerAnswer): GitHubRunner {
   const { id, name, status, busy, labels = [] } = answer ?? {};
@@ -177,7 +177,7 @@ function parseRunner(answer: RunnerAnswer): GitHubRunner {
     typeof busy !== 'boolean'
   ) {
     throw new Error(
-      'GitHub told of a runner without its id, its name, its status or whether it is busy.',
+      'GitHub listed a runner without its id, its name, its status or whether it is busy.',
     );
   }
   return {

@@ -7,11 +7,11 @@ const body = Buffer.from('{"action":"queued","name":"Prüfung ✓"}');
 const secret = 'the current secret';
 
 describe('isSigned (B1, B2)', () => {
-  test('accepts what GitHub’s own library signs, over the raw bytes', async () => {
+  test('accepts a signature by GitHub’s own library, over the raw bytes', async () => {
     expect(isSigned(body, await sign(secret, body.toString()), [secret])).toBe(true);
   });
 
-  test('accepts the previous secret while it is being rotated', async () => {
+  test('accepts the previous secret during a rotation', async () => {
     expect(
       isSigned(body, await sign('the previous secret', body.toString()), [
         secret,
@@ -20,7 +20,7 @@ describe('isSigned (B1, B2)', () => {
     ).toBe(true);
   });
 
-  test('accepts bytes that are no valid UTF-8', () => {
+  test('accepts bytes that are not valid UTF-8', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
     expect(
       isSigned(bytes, `sha256=${createHmac('sha256', secret).update(bytes).digest('hex')}`, [

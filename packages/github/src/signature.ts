@@ -4,10 +4,9 @@ const HEADER = /^sha256=([0-9a-f]{64})$/;
 
 /**
  * Whether `header` (X-Hub-Signature-256) is the HMAC-SHA256 of the raw body under one of the
- * secrets. Several secrets are given while one is being replaced by another (B2); each is tried,
- * whichever matches. The older sha1 header is refused, as is anything that is not exactly `sha256=`
- * and 64 lower-case hex digits (B1). Throws when no usable secret is given: an empty key would let
- * anyone sign.
+ * secrets. There are several secrets during a rotation; it tries all of them. It refuses the older
+ * sha1 header, and anything except `sha256=` and 64 lower-case hex digits. Throws when no usable
+ * secret is given: an empty key would let anyone sign.
  */
 export function isSigned(
   rawBody: Buffer,
@@ -24,7 +23,7 @@ export function isSigned(
   const given = Buffer.from(hex, 'hex');
   let signed = false;
   for (const secret of secrets) {
-    // No early exit: the time taken tells nothing of which secret matched.
+    // No early exit: the time taken must not show which secret matched.
     if (timingSafeEqual(createHmac('sha256', secret).update(rawBody).digest(), given))
       signed = true;
   }

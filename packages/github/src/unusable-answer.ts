@@ -1,6 +1,6 @@
 /**
- * An answer came that cannot be used: it is too long, or sends us to another server. It speaks
- * against what was asked for, not against GitHub as a whole: people write what GitHub lists.
+ * GitHub's answer cannot be used: it is too long, or redirects to another server. The thing that we
+ * asked for is at fault, not GitHub as a whole: people write the texts that GitHub lists.
  */
 export class UnusableAnswerError extends Error {
   constructor(message: string) {

@@ -39,8 +39,8 @@ const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classif
 const list = () => listRunners(github.asInstallation(world.organization), ACME);
 const register = () => createJitConfig(github.asInstallation(world.organization), ACME, JIT);
 
-describe('before a call it is asked whether its caller has to wait', () => {
-  test('of the App where a token is minted, of the entity for what is done with it, by the budget that the call counts against', async () => {
+describe('before a call', () => {
+  test('the store of waits is asked for the App when minting, for the entity otherwise, and for the call’s budget', async () => {
     await register();
     await list();
     await getApp(github.asApp(world.appId));
@@ -53,7 +53,7 @@ describe('before a call it is asked whether its caller has to wait', () => {
     ]);
   });
 
-  test('and one that has to is not made: it fails as limited, never sent, with what is left', async () => {
+  test('a caller that must wait makes no call: it fails as limited, never sent, with the rest of the wait', async () => {
     await list();
     const before = await calls();
     left = (caller) => ('entityId' in caller ? 7_500 : 0);
@@ -74,7 +74,7 @@ describe('before a call it is asked whether its caller has to wait', () => {
     expect(await calls()).toBe(before);
   });
 
-  test('nor is a token minted while the App has to', async () => {
+  test('no token is minted while the App must wait', async () => {
     left = (caller) => ('appId' in caller ? 1_000 : 0);
     const operation = `POST /app/installations/${world.organization.installationId}/access_tokens`;
     expect(await failureOf(list())).toMatchObject({
@@ -87,7 +87,7 @@ describe('before a call it is asked whether its caller has to wait', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('and if that cannot be found out, it is not made either, and GitHub is not blamed', async () => {
+  test('if the store of waits fails, no call is made, and GitHub is not blamed', async () => {
     const away = new Error('PostgreSQL is away');
     left = () => Promise.reject(away);
     await expect(failureOf(failureOf(getApp(github.asApp(world.appId))))).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe('an answer names a wait', () => {
   });
 
   test.each([200, 403, 429])(
-    'of an hourly budget that is used up, with %i, for calls that count against it',
+    'of a used-up hourly budget, with %i, for calls that count against it',
     async (status) => {
       await list();
       const headers = { ...exhausted(90), 'x-ratelimit-resource': 'core' };

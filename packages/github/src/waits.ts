@@ -1,7 +1,7 @@
-/** Who GitHub sees as the caller: an App itself, or its installation on an entity. */
+/** The caller as GitHub sees it: an App itself, or its installation on an entity. */
 export type Caller = { readonly appId: number } | { readonly entityId: number };
 
-/** GitHub asks a caller to make no calls for a while. */
+/** GitHub's request to a caller to make no calls for a while. */
 export type Wait = {
   readonly ms: number;
   /** GitHub's words, for people. */
@@ -11,20 +11,22 @@ export type Wait = {
 };
 
 /**
- * What is known of GitHub's waits, by every process: asked before each call, and told of each
- * answer that names one. Of several waits the longest binds.
+ * The waits that GitHub has asked for, shared by all processes. Clients ask it before each call,
+ * and report each answer that names a wait. Of several waits the longest counts.
  */
 export type Waits = {
-  /** What a call against this budget has to wait for; undefined: it may be made now. */
+  /** The wait before a call against this budget; undefined: the call may be made now. */
   readonly left: (
     caller: Caller,
     resource: string,
   ) => Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
-  /** Never rejects: the answer that names the wait may hold what can be had only once. */
+  /**
+   * Never rejects: the answer that names the wait may hold a secret that GitHub sends only once.
+   */
   readonly note: (caller: Caller, wait: Wait) => Promise<void>;
 };
 
-/** What an answer says of waiting. */
+/** The facts about waiting in an answer. */
 export type AnswerHead = {
   readonly status: number;
   readonly headers: Headers;
@@ -33,14 +35,14 @@ export type AnswerHead = {
 
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
-/** GitHub's advice when a secondary limit was hit and no header says for how long. */
+/** GitHub's advice after a secondary limit without a header that says how long. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 
-/** Where too many calls were refused and the wait is over already, or none at all. */
+/** Used where GitHub refused for too many calls, and the wait is over already or missing. */
 const SHORTEST_WAIT_MS = 1_000;
 
 /**
- * Too many calls: told from a missing permission by status, headers and the answer's link, never by
+ * Too many calls. Told from a missing permission by status, headers and the answer's link, never by
  * its words.
  */
 export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
@@ -50,9 +52,9 @@ export function isRateLimited({ status, headers, data }: AnswerHead): boolean {
 }
 
 /**
- * The waits that an answer names: `Retry-After` and a secondary limit bind all calls of this
- * caller, an hourly budget that is used up those that count against it. A success that takes the
- * last of a budget names one too. `now`: milliseconds since the epoch.
+ * The waits that an answer names. `Retry-After` and a secondary limit hold back all calls of this
+ * caller; a used-up hourly budget holds back the calls that count against it. A success that takes
+ * the last of a budget names a wait too. `now`: milliseconds since the epoch.
  */
 export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'message'>[] {
   const { status, headers } = answer;
@@ -74,17 +76,17 @@ export function waitsNamedBy(answer: AnswerHead, now: number): Omit<Wait, 'messa
 
 const isExhausted = (headers: Headers): boolean => String(headers['x-ratelimit-remaining']) === '0';
 
-/** Milliseconds, negative once it is over; undefined where no reset is told. */
+/** Milliseconds, negative once it is over; undefined without a reset instant. */
 function untilReset(headers: Headers, now: number): number | undefined {
   const resetAt = secondsToMs(headers['x-ratelimit-reset']);
-  // The reset is told by GitHub's clock, which may be another than ours.
+  // The reset is an instant of GitHub's clock, which may differ from ours.
   const theirs = Date.parse(String(headers['date']));
   return resetAt === undefined ? undefined : resetAt - (Number.isNaN(theirs) ? now : theirs);
 }
 
 /**
- * A secondary limit may come without any header; then the link to its explanation is all that tells
- * it from a missing permission.
+ * A secondary limit may come without any header. Then only the link to its explanation tells it
+ * from a missing permission.
  */
 function namesSecondaryLimit(data: unknown): boolean {
   const link =

@@ -7,13 +7,13 @@ export interface ProgramStart {
   /** Path of a script that Node runs. */
   readonly program: string;
   readonly args?: readonly string[];
-  /** All that the program sees of an environment. */
+  /** The whole environment of the program. */
   readonly env: NodeJS.ProcessEnv;
   /** Called with each line of the program's output, of either stream. */
   readonly onLine?: (line: string) => void;
   /**
-   * After this time a silent program is killed. It is long, because a start takes a while on a busy
-   * machine. The default, 120 s, is below a test's own limit, so that the report shows the
+   * A program that is silent for longer is killed. The time is long, because a start takes a while
+   * on a busy machine. The default, 120 s, is below a test's limit, so that the report shows the
    * program's output.
    */
   readonly startTimeoutMs?: number;
@@ -24,17 +24,17 @@ interface ProgramEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A program that runs as a process of its own, and never longer than this one. */
+/** A program in another process, which never lives longer than this one. */
 export interface Program {
   readonly pid: number;
-  /** Where its HTTP server listens, if it said so. */
+  /** Where its HTTP server listens, if it logged that. */
   readonly port: number | undefined;
-  /** The URL of its health and metrics: a port of their own, or the same. */
+  /** The URL of its health and metrics, on the same port or another. */
   readonly healthPort: number | undefined;
-  /** Sends a signal; nothing happens if the program is gone. */
+  /** Sends a signal. Does nothing if the program is gone. */
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly exited: Promise<ProgramEnd>;
-  /** All that it has printed so far. */
+  /** Its output so far. */
   readonly lines: () => readonly string[];
 }
 
@@ -67,9 +67,9 @@ export async function startProgram({
     readLines(child.stdout, take);
     readLines(child.stderr, take);
   });
-  // "close" comes after "exit", when all output has been read.
+  // "close" comes after "exit", once all output has been read.
   const exited = once(child, 'close').then(([code, signal]): ProgramEnd => ({ code, signal }));
-  exited.catch(() => undefined); // whoever awaits it is told; a spawn that fails throws in the next line
+  exited.catch(() => undefined); // awaited later
   const pid = killWithParent(child, exited);
   let isLate = false;
   const failed = exited.then((end) => {
@@ -111,14 +111,14 @@ export function parseListening(line: string): Listening | undefined {
 }
 
 /**
- * The guard ends if it reads a word. It kills the process if its input just closes, as at the death
- * of this process.
+ * The guard ends when it reads a word. When its input just closes, as when this process dies, it
+ * kills the child.
  */
 const GUARD = 'read -r released || kill -s KILL "$0"';
 
 /**
- * Makes sure that the child does not outlive this process, even if that is killed outright. Gives
- * the child's id.
+ * Makes sure that the child dies with this process, even if this one is killed. Returns the child's
+ * id.
  */
 function killWithParent(child: ChildProcess, exited: Promise<unknown>): number {
   if (child.pid === undefined) throw new Error('Node could not start a process of its own.');

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LIMIT_MS = 120_000;
 
 /**
- * Waits until the service with its health at this port does not call itself unready. One without
- * such a page counts as ready.
+ * Waits until the health page at this port stops saying that the service is not ready. A service
+ * without such a page counts as ready.
  */
 export const untilReady = (port: number | undefined): Promise<void> =>
   untilReadiness(port, 'ready');

@@ -1,7 +1,4 @@
-/**
- * The known name that a typing error probably meant: at most two letters away, and the nearest of
- * those.
- */
+/** The known name that a typing error probably meant: the nearest one, at most two letters away. */
 export function closestName(name: string, known: Iterable<string>): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {

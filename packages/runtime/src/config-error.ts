@@ -1,6 +1,6 @@
 /**
- * Everything that is wrong with the configuration, found in one go; printed without a stack, since
- * no code is at fault.
+ * All problems of the configuration, found in one go. It is printed without a stack: no code is at
+ * fault.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -1,6 +1,9 @@
-const FIXED = 'its value is fixed now, docs/upgrading.md says to what; remove it';
+const FIXED = 'its value is fixed now, see docs/upgrading.md; remove it';
 
-/** Names that were settings, with what to do. Services refuse them: no value is lost in silence. */
+/**
+ * Names that were settings, with what to do instead. Services refuse them, so that no value is lost
+ * in silence.
+ */
 export const FORMER_SETTINGS: ReadonlyMap<string, string> = new Map([
   ['PADDOCK_TASK_LEASE_MS', 'its name is PADDOCK_TASK_CLAIM_MS now'],
   [

@@ -3,7 +3,7 @@ import { createHealthApp } from './health.ts';
 import { listenHttp } from './http-server.ts';
 import { createMetrics } from './metrics.ts';
 
-test('healthz, readyz with its reason, and metrics (H1)', async () => {
+test('/healthz answers 200, /readyz the reason for not being ready, /metrics the metrics (H1)', async () => {
   let reason: string | undefined = 'the database is away';
   const metrics = createMetrics();
   metrics.counter('paddock_test_total', 'Tests', ['kind']).inc({ kind: 'a' });

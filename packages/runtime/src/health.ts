@@ -3,17 +3,15 @@ import express, { type Express } from 'express';
 
 export interface HealthOptions {
   registry: Registry;
-  /**
-   * Resolves to undefined when the service can do its work, else to a sentence that says why not.
-   */
+  /** Resolves to undefined when the service can do its work, else to a sentence with the reason. */
   whyNotReady: () => Promise<string | undefined>;
-  /** Shown beside "ready": the operator should mend it, but work goes on. */
+  /** Shown beside "ready": the operator should repair it, but work goes on. */
   remark?: () => string | undefined;
 }
 
 /**
- * `/healthz` (the process turns), `/readyz` (it can work) and `/metrics`; neither asks GitHub or
- * Kubernetes, whose absence must not restart us.
+ * Serves `/healthz` (the process responds), `/readyz` (it can work) and `/metrics`. None of these
+ * asks GitHub or Kubernetes: their absence must not restart us.
  */
 export function createHealthApp({ registry, whyNotReady, remark }: HealthOptions): Express {
   const app = express();

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ConfigError } from './config-error.ts';
 import { listenHttp } from './http-server.ts';
 
-test('a port that is taken is a problem of the configuration, with the port in it (H1)', async () => {
+test('a taken port is a configuration problem that names the port (H1)', async () => {
   const first = await listenHttp(() => undefined, { port: 0, host: '127.0.0.1' });
   const second = listenHttp(() => undefined, { port: first.port, host: '127.0.0.1' });
   await expect(second).rejects.toThrow(ConfigError);

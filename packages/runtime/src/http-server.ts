@@ -15,17 +15,17 @@ export interface HttpServer {
 }
 
 /**
- * Listens; port 0 picks a free one. Rejects with a ConfigError if it may not: the port is taken, or
- * the address is none of this machine's.
+ * Listens; port 0 picks a free one. Rejects with a ConfigError if the port is taken or this machine
+ * does not have the address.
  */
 export async function listenHttp(
   handler: RequestListener,
   { port, host }: { port: number; host: string },
 ): Promise<HttpServer> {
-  // Node looks twice a minute only for requests that take too long to arrive.
+  // Node checks only twice a minute for requests that take too long to arrive.
   const server = createServer({ connectionsCheckingInterval: 1_000 }, handler);
-  // Longer than load balancers keep idle connections (60 s): else one is closed just as the next
-  // request is sent on it.
+  // Longer than load balancers keep idle connections (60 s). Else we might close one just as the
+  // load balancer sends the next request on it.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((listening, failed) => {
     const refused = (error: Error) =>
@@ -52,9 +52,9 @@ export async function listenHttp(
 }
 
 /**
- * The server as a part of a service: says that it listens, which is when signals are already
- * heeded, and closes once told to stop. Health and metrics may have a server of their own, which
- * answers until the other's last request has its answer.
+ * The server as a part of a service. It logs that it listens once signals are handled, and closes
+ * when the service stops. Health and metrics may have another server, which answers until this
+ * one's last request has its answer.
  */
 export function serveUntilStopped(
   http: HttpServer,

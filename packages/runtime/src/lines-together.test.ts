@@ -16,7 +16,7 @@ function collector() {
 
 const turn = () => new Promise((resolve) => void setImmediate(resolve));
 
-test('what is written in one turn goes on together, in order, and in the next turn at the latest', async () => {
+test('lines of one turn are written together, in order, in the next turn at the latest', async () => {
   const { writes, out } = collector();
   const lines = linesTogether(out);
   for (const line of ['a\n', 'b\n', 'ü\n']) lines.write(line);
@@ -28,7 +28,7 @@ test('what is written in one turn goes on together, in order, and in the next tu
   expect(writes).toEqual(['a\nb\nü\n', 'c\n']);
 });
 
-test('what is left when the process ends is written then', () => {
+test('lines still waiting when the process ends are written then', () => {
   const { writes, out } = collector();
   const before = new Set(process.listeners('exit'));
   const lines = linesTogether(out);

@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 
 /**
- * Hands on all that is written in one turn of the event loop with one call of the system, after
- * whatever that turn has answered: on a pipe each write stops the process until it is done. What is
- * left at the end of the process is written then. What cannot be written, as when the reader of a
- * pipe has gone or a disk is full, is lost, and the next lines are tried again: nothing fails for
- * the lack of its log.
+ * Writes all lines of one turn of the event loop with one system call, after the answers of that
+ * turn: on a pipe, each write stops the process until it is done. Lines still waiting at the end of
+ * the process are written then. A write that fails, because the reader of a pipe has gone or a disk
+ * is full, loses its lines; the next lines are tried again. Nothing else fails because a log line
+ * was lost.
  */
 export function linesTogether(out: Writable): Writable {
   let pending = '';
@@ -16,7 +16,7 @@ export function linesTogether(out: Writable): Writable {
     out.write(lines);
   };
   process.on('exit', flush);
-  // Without a listener the process would end.
+  // Without a listener the error would end the process.
   out.on('error', () => undefined);
   return new Writable({
     decodeStrings: false,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 
 /**
- * A program that logs each line of its input, and says on stderr when it has outlived the turn in
- * which that was written.
+ * A program that logs each line of its input. On stderr it says when it has survived the turn that
+ * wrote the line.
  */
 function program() {
   const source = `
@@ -38,7 +38,7 @@ function program() {
   };
 }
 
-test('a service goes on when whoever reads its log has gone (H2)', async () => {
+test('a service continues after the reader of its log has gone (H2)', async () => {
   const { child, exited, outlives } = program();
   const read = once(child.stdout, 'data');
   await outlives('first');

@@ -22,16 +22,16 @@ export function createLogger(service: string, level: (typeof LOG_LEVELS)[number]
     ),
     transports: [new winston.transports.Stream({ stream: stdout, eol: '\n' })],
   });
-  // winston puts a line together before it looks whether anybody wants it; lines of every delivery
-  // and task would cost more than their work.
+  // winston formats a line before it checks the level. Formatting a line for every delivery and
+  // task would cost more than their work.
   for (const unwanted of LOG_LEVELS.slice(LOG_LEVELS.indexOf(level) + 1))
     logger[unwanted] = () => logger;
   return logger;
 }
 
 /**
- * An Error has no enumerable fields: name, message, code, stack and its causes are what a reader
- * needs.
+ * An Error has no enumerable fields, so its name, message, code, stack and causes are copied by
+ * name.
  */
 function describedError(error: unknown): { error?: unknown } {
   return error === undefined ? {} : { error: describe(error, 0) };

@@ -26,7 +26,7 @@ describe('loop', () => {
     expect(steps).toBe(4);
   });
 
-  test('a failed step is told, and the loop goes on', async () => {
+  test('a failed step is reported, and the loop continues', async () => {
     const wake = createWake();
     const stop = new AbortController();
     const errors: unknown[] = [];
@@ -58,7 +58,7 @@ describe('loop', () => {
     expect(steps).toBe(3);
   });
 
-  test('waiting ends with the signal, also when it aborted before', async () => {
+  test('waiting ends when the signal aborts, also if it aborted before', async () => {
     const stop = new AbortController();
     const waiting = createWake().wait(HOUR_MS, stop.signal);
     stop.abort();

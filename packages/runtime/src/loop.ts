@@ -2,18 +2,21 @@ import type { Wake } from './wake.ts';
 
 export interface LoopOptions {
   /**
-   * Rings when there may be work; the loop also looks by itself after `intervalMs`, which is asked
-   * for after each step.
+   * Rings when there may be work. Without a ring the loop steps after `intervalMs`, which it reads
+   * after each step.
    */
   wake: Wake;
   intervalMs: number | (() => number);
-  /** Told of every failed step; the next one is due after the interval, or at the next ring. */
+  /**
+   * Called with the error of every failed step. The next step comes after the interval, or at the
+   * next ring.
+   */
   onError: (error: unknown) => void;
 }
 
 /**
- * Repeats one step until the signal aborts. A ring that comes during a step causes another one;
- * steps never overlap.
+ * Repeats one step until the signal aborts. A ring during a step causes another step; steps never
+ * overlap.
  */
 export async function loop(
   once: (signal: AbortSignal) => Promise<unknown>,

@@ -1,8 +1,8 @@
 import { ConfigError } from './config-error.ts';
 
 /**
- * Wraps the body of a `main.ts`: wrong configuration is told without a stack, any other failure
- * with one, and both end with code 1. The process ends by itself once nothing is left to do.
+ * Wraps the body of a `main.ts`. Prints a wrong configuration without a stack and any other failure
+ * with one; both end with code 1. Otherwise the process ends by itself once nothing is left to do.
  */
 export async function main(body: () => Promise<void>): Promise<void> {
   try {

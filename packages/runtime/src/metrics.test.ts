@@ -13,7 +13,7 @@ const BOTH: Reading = [
   { gauge: 'paddock_test_lacking', labels: {}, value: 2 },
 ];
 
-/** The metrics of a service, and what its log says. */
+/** The metrics of a service, and its log. */
 function start(read: () => Promise<Reading>) {
   const said: string[] = [];
   const note = (message: string) => void said.push(message);
@@ -26,8 +26,8 @@ function start(read: () => Promise<Reading>) {
   return { metrics, said, scrape };
 }
 
-describe('gauges that are read together', () => {
-  test('are read once for a scrape, and have the values of that reading (H5)', async () => {
+describe('gauges read together', () => {
+  test('one scrape reads them once, and shows the values of that reading (H5)', async () => {
     let reads = 0;
     const { scrape } = start(() => Promise.resolve(reads++ === 0 ? BOTH : []));
     expect(await scrape()).toEqual([
@@ -37,7 +37,7 @@ describe('gauges that are read together', () => {
     expect(reads).toBe(1);
   });
 
-  test('are absent while they cannot be read, all else is there, and the log says it once (H5)', async () => {
+  test('while they cannot be read they are absent, other metrics are not, and the log says it once (H5)', async () => {
     const answers: (() => Promise<Reading>)[] = [
       () => Promise.reject(new Error('PostgreSQL is away')),
       () => Promise.reject(new Error('still')),
@@ -55,7 +55,7 @@ describe('gauges that are read together', () => {
     ]);
   });
 
-  test('do not hold a scrape up when reading hangs, and are read no second time meanwhile (H5)', async () => {
+  test('a reading that hangs does not hold up a scrape, and no second reading begins meanwhile (H5)', async () => {
     const hanging = Promise.withResolvers<Reading>();
     let reads = 0;
     const { said, scrape } = start(() => {

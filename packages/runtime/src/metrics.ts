@@ -3,7 +3,7 @@ import { oneReadAtATime } from './one-read-at-a-time.ts';
 
 /**
  * Declares the metrics of one service. Label values come from closed sets or from configuration,
- * never from a payload (H5).
+ * never from a payload.
  */
 export interface Metrics {
   readonly registry: Registry;
@@ -13,12 +13,12 @@ export interface Metrics {
     labelNames?: readonly L[],
   ): Counter<L>;
   gauge<L extends string = never>(name: string, help: string, labelNames?: readonly L[]): Gauge<L>;
-  /** A gauge that is read when it is asked for. */
+  /** A gauge that each scrape reads. */
   reading(name: string, help: string, read: () => number): void;
   /**
-   * Gauges that are read together when they are asked for, as rows of the database are. While they
-   * cannot be read, or not in time, they are absent: an old value would be taken for a true one. A
-   * gauge has the values of the newest reading and no others.
+   * Gauges that each scrape reads together, such as rows of the database. While they cannot be read
+   * in time they are absent: an old value would look like a true one. Their values are those of the
+   * newest reading only.
    */
   readings<N extends string>(
     gauges: DeclaredGauges<N>,
@@ -32,7 +32,7 @@ export interface Metrics {
   ): Histogram<L>;
 }
 
-/** By name: what each says, and its labels. */
+/** By name: the meaning of each value, and its labels. */
 export type DeclaredGauges<N extends string = string> = Readonly<
   Record<N, { readonly help: string; readonly labels?: readonly string[] }>
 >;
@@ -43,10 +43,10 @@ export interface Sample<N extends string = string> {
   readonly value: number;
 }
 
-/** The part of a logger that is used here. */
+/** The two levels that the metrics log at. */
 type Log = Readonly<Record<'warn' | 'info', (message: string, fields: object) => unknown>>;
 
-/** `log` hears when gauges cannot be read, and when they can again. */
+/** `log` gets a line when gauges cannot be read, and one when they can be read again. */
 export function createMetrics(log?: Log): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -75,7 +75,7 @@ export function createMetrics(log?: Log): Metrics {
         const collect = async function collect(this: Gauge): Promise<void> {
           const samples = await readOnce();
           this.reset();
-          // Without labels a reset gauge is 0.
+          // Without labels a reset gauge is 0, not absent.
           if (labels.length === 0) this.remove();
           for (const sample of samples ?? [])
             if (sample.gauge === name) this.set({ ...sample.labels }, sample.value);

@@ -1,24 +1,23 @@
 import { pause } from './pause.ts';
 
 export interface ReadTold {
-  /** Told once when reading begins to fail, not of each failure. */
+  /** Called once when reading begins to fail, not for each failure. */
   onFailed: (error: unknown) => void;
   onReadAgain: () => void;
 }
 
 /**
- * A scrape must not wait for longer: Prometheus gives up after 10 s by default, and loses all other
- * metrics then.
+ * A scrape must not wait for longer: Prometheus gives up after 10 s by default, and then loses all
+ * other metrics.
  */
 const PATIENCE_MS = 2_000;
 
-/** Gauges of one scrape, and of scrapes that come together, share one reading. */
+/** Gauges of one scrape, and of simultaneous scrapes, share one reading. */
 const FRESH_MS = 1_000;
 
 /**
- * Reads for all who ask: nothing is read twice within a second, and never two times at once,
- * however many ask while a reading hangs. Resolves to undefined where reading fails or takes too
- * long. Never rejects.
+ * Reads for all callers: at most once a second, and never twice at the same time, even while a
+ * reading hangs. Resolves to undefined when reading fails or takes too long. Never rejects.
  */
 export function oneReadAtATime<T>(
   read: () => Promise<T>,

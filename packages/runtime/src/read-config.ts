@@ -8,9 +8,9 @@ import {
 } from './settings.ts';
 
 /**
- * Reads a service's settings, then whatever depends on them (files, secrets), and throws one
- * ConfigError with every problem of both. `rest` gets only the settings that could be read, hence
- * Partial, and reports its own problems into the list.
+ * Reads a service's settings, then what depends on them (files, secrets). Throws one ConfigError
+ * with every problem of both. `rest` gets only the settings that could be read, hence Partial, and
+ * adds its own problems to the list.
  */
 export function readConfig<D extends Declarations, R extends object>(
   declared: D,
@@ -24,9 +24,8 @@ export function readConfig<D extends Declarations, R extends object>(
 }
 
 /**
- * True if the command line asks for the values in force instead of the service; they are then
- * printed, secrets masked. An option that is neither this one nor one of `others` is a problem of
- * the configuration.
+ * True if the command line asks for the values in force. They are then printed, secrets masked, and
+ * the service does not start. An option outside `others` and this one is a configuration problem.
  */
 export function printConfigIfAsked(
   argv: readonly string[],

@@ -3,8 +3,8 @@ import { Secret } from './secret.ts';
 import type { Environment } from './settings.ts';
 
 /**
- * Reads a secret from where the configuration file says it is. A problem goes into the list; the
- * value never does.
+ * Reads a secret from the place that the configuration file names. A problem goes into the list;
+ * the value never does.
  */
 export function readSecret(
   what: string,

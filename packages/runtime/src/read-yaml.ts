@@ -11,22 +11,21 @@ import {
   type YAMLError,
 } from 'yaml';
 
-/** A thousand pools have 300 KB, where they share what they have in common. */
+/** A thousand pools have 300 KB if they share their common parts. */
 const MOST_CHARACTERS = 512 * 1024;
 
-/** The library looks for the anchor of each among all others. */
+/** For each alias the library searches all anchors. */
 const MOST_ALIASES = 5_000;
 
 /**
- * With those behind aliases: several hundred pools may share one template, and a few lines that
- * unfold into millions are refused.
+ * Counts values behind aliases too: several hundred pools may share one template, but a few lines
+ * must not unfold into millions.
  */
 const MOST_VALUES = 200_000;
 
 /**
- * The content of a YAML text, with aliases and merge keys (`<<`) followed; or all that is wrong
- * with it, each with its line. How long that takes is bounded, whatever the text: it may be changed
- * while services run.
+ * The content of a YAML text with aliases and merge keys (`<<`) followed, or all its problems with
+ * their lines. The time is bounded for any text: it may change while services run.
  */
 export function readYaml(source: string): { content?: unknown; errors: string[] } {
   if (source.length > MOST_CHARACTERS)
@@ -75,7 +74,7 @@ interface Mistake {
   readonly what: string;
 }
 
-/** The library's own words where they are a writer's and not a programmer's. */
+/** Uses the library's words where they make sense to the writer of the file. */
 const whatIsWrong = ({ code, message, pos: [position] }: YAMLError): Mistake => ({
   position,
   what: code === 'MULTIPLE_DOCS' ? 'a second document begins (---); there must be one' : message,
@@ -87,7 +86,7 @@ function repeatedKeys(document: Document): Mistake[] {
     Map: (_key, { items }) => {
       const seen = new Set<unknown>();
       for (const { key } of items) {
-        // The value of a merge key is a symbol of its own: it may stand there twice.
+        // The value of a merge key is a symbol: it may occur twice.
         if (!isScalar(key)) continue;
         if (seen.has(key.value))
           repeated.push({
@@ -119,7 +118,7 @@ function aliasesWithoutAnchor(document: Document): Mistake[] {
   return missing;
 }
 
-/** How many values a node stands for; `sizes` has those of the anchors before it. */
+/** How many values a node unfolds into; `sizes` has the numbers for the anchors before it. */
 function unfoldedSize(node: unknown, sizes = new Map<string, number>()): number {
   if (isAlias(node)) return sizes.get(node.source) ?? 1;
   if (isPair(node)) return unfoldedSize(node.key, sizes) + unfoldedSize(node.value, sizes);
@@ -130,8 +129,8 @@ function unfoldedSize(node: unknown, sizes = new Map<string, number>()): number 
 }
 
 /**
- * Keys at the top that begin with `x-` are the writer's own, as in many other files: a place for
- * what anchors share.
+ * Top-level keys that begin with `x-` belong to the writer, as in many other files: a place for
+ * shared anchors.
  */
 function withoutHolders(content: unknown): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;

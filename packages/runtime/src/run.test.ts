@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 
 /**
- * Runs a small program around `run` in a process of its own, since signals and exit codes belong to
- * a process.
+ * Runs a small program around `run` in another process, since signals and exit codes belong to a
+ * process.
  */
 function program(services: string, graceMs = 5_000) {
   const source = `
@@ -32,7 +32,7 @@ function program(services: string, graceMs = 5_000) {
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s stops the services, what follows is run, and the exit code is 0 (H2)',
+  '%s stops the services, the code after run() runs, and the exit code is 0 (H2)',
   async (signal) => {
     const { child, exited, said, output } = program('other: forever');
     await said('up');
@@ -42,19 +42,19 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('a service that fails stops the others and the exit code is 1', async () => {
+test('a service that fails stops the others, and the exit code is 1', async () => {
   const { exited, output } = program('broken: async () => { throw new Error("no luck"); }');
   expect((await exited).code).toBe(1);
   expect(output()).toContain('"part":"broken","error":"no luck"');
 });
 
-test('a service that ends by itself is a failure', async () => {
+test('a service that ends by itself counts as failed', async () => {
   const { exited, output } = program('short: async () => {}');
   expect((await exited).code).toBe(1);
   expect(output()).toContain('ended by itself');
 });
 
-test('what does not stop in time is named and the exit code is 1', async () => {
+test('a service that does not stop in time is named, and the exit code is 1', async () => {
   const { child, exited, said, output } = program(
     'deaf: () => new Promise(() => setInterval(() => {}, 1e6))',
     50,

@@ -1,20 +1,23 @@
 import type { Logger } from './logger.ts';
 
-/** Something that runs until it is told to stop, and resolves once it has stopped cleanly. */
+/** Runs until the signal aborts, and resolves once it has stopped cleanly. */
 export type Service = (signal: AbortSignal) => Promise<void>;
 
 export interface RunOptions {
   /** How long the services may take to stop, in milliseconds. */
   graceMs: number;
   log: Logger;
-  /** Called when stopping begins, before the services are told: to be shown as not ready. */
+  /**
+   * Called when stopping begins, before the services stop, so that the health check shows "not
+   * ready".
+   */
   onStop?: () => void;
 }
 
 /**
  * Runs services until one fails or SIGTERM or SIGINT arrives, then gives all of them `graceMs` to
  * finish. A second signal ends the process at once. The exit code is 0 only if every service
- * stopped cleanly because it was asked to.
+ * stopped cleanly after a signal.
  */
 export async function run(
   services: Readonly<Record<string, Service>>,
@@ -33,7 +36,7 @@ export async function run(
     }, graceMs).unref();
   };
   const onSignal = (name: NodeJS.Signals) => {
-    // We exit ourselves: the default action of a signal does nothing to process 1 of a container.
+    // Exits explicitly: the default action of a signal does nothing to process 1 of a container.
     if (stop.signal.aborted) process.exit(1);
     log.info('stopping', { signal: name });
     beginStop(new Error(`received ${name}`));

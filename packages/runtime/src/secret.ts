@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const MASK = '[secret]';
 
 /**
- * Holds a value that must not be printed: logs, JSON, templates and inspect show a mask; `reveal()`
- * is the only way in.
+ * Holds a value that must not be printed. Logs, JSON, templates and inspect show a mask; only
+ * `reveal()` gives the value.
  */
 export class Secret {
   readonly #value: string;

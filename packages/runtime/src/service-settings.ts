@@ -1,7 +1,7 @@
 import { LOG_LEVELS } from './logger.ts';
 import { choice, duration, optional, secret, text } from './settings.ts';
 
-/** What every service reads. */
+/** Settings of every service. */
 export const serviceSettings = {
   databaseUrl: secret({
     env: 'DATABASE_URL',
@@ -43,8 +43,8 @@ export const serviceSettings = {
 };
 
 /**
- * Anything after an unescaped / ? or # of a password would be taken for something else, and be
- * shown in an error.
+ * The parser takes anything after an unescaped / ? or # of a password for another part of the URL,
+ * and would show it in an error.
  */
 function whatIsWrongWithDsn(value: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(value)) return 'must be a URL that begins with postgresql://';

@@ -44,7 +44,7 @@ const readWithMissingFile = () =>
   });
 
 describe('reading settings (H1, H6)', () => {
-  test('values are parsed, defaults fill in, the result is frozen', () => {
+  test('parses values, fills in defaults and freezes the result', () => {
     const { values, problems } = readSettings(declared, {
       PADDOCK_NAME: 'a',
       PADDOCK_KEY: 'sesame',
@@ -61,7 +61,7 @@ describe('reading settings (H1, H6)', () => {
     expect(Object.isFrozen(values)).toBe(true);
   });
 
-  test('all problems are told at once, and a wrong secret is not shown', () => {
+  test('reports all problems at once, and does not show a wrong secret', () => {
     const { problems } = readSettings(declared, {
       PADDOCK_TICK_MS: '5',
       PADDOCK_LEVEL: 'middle',
@@ -75,13 +75,13 @@ describe('reading settings (H1, H6)', () => {
     ]);
   });
 
-  test.each(['1.5', 'ten', '1e3', ' 20', '0x10'])('%s is no whole number', (value) => {
+  test.each(['1.5', 'ten', '1e3', ' 20', '0x10'])('%s is not a whole number', (value) => {
     expect(
       readSettings({ tickMs: declared.tickMs }, { PADDOCK_TICK_MS: value }).problems,
     ).toHaveLength(1);
   });
 
-  test('an empty variable counts as not set', () => {
+  test('counts an empty variable as not set', () => {
     expect(
       readSettings(declared, { PADDOCK_NAME: '', PADDOCK_KEY: 'sesame', PADDOCK_TICK_MS: '' }),
     ).toMatchObject({
@@ -90,7 +90,7 @@ describe('reading settings (H1, H6)', () => {
     });
   });
 
-  test('a name that is nearly right is a problem; names of other services are not', () => {
+  test('refuses a name that is nearly right, and ignores names of other services', () => {
     const { problems } = readSettings(
       { tickMs: declared.tickMs },
       {
@@ -103,7 +103,7 @@ describe('reading settings (H1, H6)', () => {
     expect(problems).toEqual(['PADDOCK_TICKMS is not a setting: did you mean PADDOCK_TICK_MS?']);
   });
 
-  test('a name that is no longer a setting is refused, with what to do, unless it is empty', () => {
+  test('refuses a former setting and says what to do, unless it is empty', () => {
     expect(
       readSettings(
         {},
@@ -111,11 +111,11 @@ describe('reading settings (H1, H6)', () => {
       ).problems,
     ).toEqual([
       'PADDOCK_STUCK_AFTER_MS is no longer a setting: it is PADDOCK_POD_STUCK_AFTER_MS for pods and PADDOCK_STUCK_JOB_AFTER_MS for jobs',
-      'PADDOCK_WATCH_SECONDS is no longer a setting: its value is fixed now, docs/upgrading.md says to what; remove it',
+      'PADDOCK_WATCH_SECONDS is no longer a setting: its value is fixed now, see docs/upgrading.md; remove it',
     ]);
   });
 
-  test('printing shows the values in force and no secret', () => {
+  test('prints the values in force and no secret', () => {
     const { values } = readSettings(declared, { PADDOCK_NAME: 'a', PADDOCK_KEY: 'sesame' });
     expect(printSettings(declared, values)).toBe(
       [
@@ -129,7 +129,7 @@ describe('reading settings (H1, H6)', () => {
   });
 
   test.each(['p@ss#word', 'p/word', 'p?word'])(
-    'a DSN with the password %s, unescaped, is refused without being shown (A11)',
+    'refuses a DSN with the unescaped password %s and does not show it (A11)',
     (password) => {
       const { problems } = readSettings(serviceSettings, {
         DATABASE_URL: `postgresql://u:${password}@db.example/x`,
@@ -144,7 +144,7 @@ describe('reading settings (H1, H6)', () => {
     },
   );
 
-  test('POSTGRES_URL stands in for DATABASE_URL, and a DSN is never shown (A11)', () => {
+  test('takes DATABASE_URL, or POSTGRES_URL without it, and never shows a DSN (A11)', () => {
     expect(
       readSettings(serviceSettings, {
         POSTGRES_URL: 'postgres://u:hunter2@db/x',
@@ -159,7 +159,7 @@ describe('reading settings (H1, H6)', () => {
     expect(problems).toHaveLength(2);
   });
 
-  test('problems of files come in the same error as those of variables', () => {
+  test('reports problems of files and of variables in the same error', () => {
     expect(readWithMissingFile).toThrow(ConfigError);
     expect(readWithMissingFile).toThrow(
       /PADDOCK_NAME is not set[^]*PADDOCK_KEY is not set[^]*the file is missing/,
@@ -167,7 +167,7 @@ describe('reading settings (H1, H6)', () => {
   });
 });
 
-test('a secret shows itself nowhere but in reveal()', () => {
+test('a secret shows its value only through reveal()', () => {
   const value = new Secret('hunter2');
   expect([JSON.stringify({ value }), inspect({ value }), String(value)].join()).not.toContain(
     'hunter2',

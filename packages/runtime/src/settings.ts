@@ -4,22 +4,24 @@ import { FORMER_SETTINGS } from './former-settings.ts';
 import { Secret } from './secret.ts';
 
 /**
- * One setting: where it is read from, what it means, what it may be. Declared once per service; the
- * type follows from it.
+ * One setting: its variable, its meaning, its allowed values. Each service declares it once, and
+ * its type follows.
  */
 export interface Setting<T> {
   readonly env: string;
-  /** Other names that are understood, in order, when `env` is not set. */
+  /** Other accepted names, tried in order when `env` is not set. */
   readonly aliases?: readonly string[];
   readonly doc: string;
   readonly schema: z.ZodType<T, string>;
   /** Absent: the setting is required. */
   readonly default?: T;
-  /** What is allowed, in words. */
+  /** The allowed values, in words. */
   readonly range?: string;
   /** Its value is never shown, not even a wrong one. */
   readonly secret?: true;
-  /** Tests shorten it, and people change it who look for a fault. Operators leave it alone. */
+  /**
+   * For tests, which shorten it, and for people who search for a fault. Operators leave it alone.
+   */
   readonly tuning?: true;
 }
 
@@ -37,7 +39,7 @@ interface Common<T> {
 }
 
 /**
- * A whole number with its bounds; the name ends in its unit (`_MS`, `_SECONDS`, `_BYTES`) unless it
+ * A whole number with its bounds. The name ends in its unit (`_MS`, `_SECONDS`, `_BYTES`) unless it
  * is a plain count.
  */
 export function integer(options: Common<number> & { min: number; max: number }): Setting<number> {
@@ -52,7 +54,7 @@ export function integer(options: Common<number> & { min: number; max: number }):
 
 export const DAY_MS = 86_400_000;
 
-/** A time in milliseconds, of a day at most unless `max` says otherwise. */
+/** A time in milliseconds, at most a day unless `max` says otherwise. */
 export const duration = ({
   min = 0,
   max = DAY_MS,
@@ -106,8 +108,8 @@ export const tuning = <D extends Declarations>(declared: D): D =>
 
 /**
  * Reads all settings from an environment. `values` lacks those with a problem: if there are
- * problems, the caller must stop. An empty variable counts as not set. Two kinds of names are
- * problems as well: those that settings no longer have, and those that are nearly a setting's.
+ * problems, the caller must stop. An empty variable counts as not set. Former names of settings,
+ * and names that are nearly a setting's name, are problems too.
  */
 export function readSettings<D extends Declarations>(
   declared: D,
@@ -144,7 +146,7 @@ export function readSettings<D extends Declarations>(
   return { values: Object.freeze(values) as SettingsOf<D>, problems };
 }
 
-/** The values in force as a table of lines, secrets masked, in the order of declaration. */
+/** The values in force as lines of a table in the order of declaration, secrets masked. */
 export function printSettings(
   declared: Declarations,
   values: Readonly<Record<string, unknown>>,

@@ -1,4 +1,7 @@
-/** A doorbell for one waiter: rung while nobody waits, it is remembered until somebody does. */
+/**
+ * A doorbell for one waiter. A ring that comes while no one waits is remembered until the next
+ * wait.
+ */
 export interface Wake {
   ring(): void;
   /**

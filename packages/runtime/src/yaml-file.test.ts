@@ -4,14 +4,14 @@ import { parseYaml, readYamlFile } from './yaml-file.ts';
 
 const schema = z.strictObject({ pools: z.array(z.strictObject({ name: z.string() })) });
 
-test('a good file is a value', () => {
+test('reads a good file into a value', () => {
   expect(parseYaml('p.yaml', 'pools:\n  - name: a\n', schema)).toMatchObject({
     value: { pools: [{ name: 'a' }] },
     problems: [],
   });
 });
 
-test('every problem names the file and the place', () => {
+test('names the file and the place of every problem', () => {
   expect(parseYaml('p.yaml', 'pools:\n  - name: 1\n  - nam: b\n', schema).problems).toEqual([
     expect.stringMatching(/^p\.yaml: pools\.0\.name: /),
     expect.stringMatching(/^p\.yaml: pools\.1\.name: /),
@@ -19,7 +19,7 @@ test('every problem names the file and the place', () => {
   ]);
 });
 
-test('what is missing is called missing, and a typing error gets the name that was meant (H1)', () => {
+test('calls a missing key missing, and suggests the right name for a typing error (H1)', () => {
   const nested = z.strictObject({
     entities: z.record(z.string(), z.strictObject({ maxWorkers: z.number(), weight: z.number() })),
   });
@@ -58,21 +58,24 @@ test.each([
   ['on: yes', 'on: must be true or false, and is text'],
   ['names: [acme]', 'names: must be a mapping, and is a list'],
   ['inner:', 'inner: must be a mapping, and is empty'],
-])('%s is told in the words of YAML, without the value (H1)', (text, problem) => {
-  const any = z.strictObject({
-    list: z.array(z.string()).max(2).optional(),
-    name: z.string().min(1).max(5).optional(),
-    size: z.number().min(1).max(9).optional(),
-    whole: z.int().optional(),
-    mode: z.enum(['a', 'b']).optional(),
-    on: z.boolean().optional(),
-    names: z.record(z.string(), z.number()).optional(),
-    inner: z.strictObject({}).optional(),
-  });
-  expect(parseYaml('p.yaml', text, any).problems).toEqual([`p.yaml: ${problem}`]);
-});
+])(
+  'describes the problem of "%s" in the words of YAML, without the value (H1)',
+  (text, problem) => {
+    const any = z.strictObject({
+      list: z.array(z.string()).max(2).optional(),
+      name: z.string().min(1).max(5).optional(),
+      size: z.number().min(1).max(9).optional(),
+      whole: z.int().optional(),
+      mode: z.enum(['a', 'b']).optional(),
+      on: z.boolean().optional(),
+      names: z.record(z.string(), z.number()).optional(),
+      inner: z.strictObject({}).optional(),
+    });
+    expect(parseYaml('p.yaml', text, any).problems).toEqual([`p.yaml: ${problem}`]);
+  },
+);
 
-test('a file that is no YAML or cannot be read is a problem, not a crash', () => {
+test('reports a file that is not YAML, or cannot be read, as a problem', () => {
   expect(parseYaml('p.yaml', 'pools: [', schema).problems[0]).toMatch(/^p\.yaml: line 1: /);
   expect(readYamlFile('/nowhere/p.yaml', schema).problems[0]).toMatch(
     /^the configuration file \/nowhere\/p\.yaml cannot be read: /,
@@ -84,7 +87,7 @@ test.each([
   ['pools: []\npools: []', /line 2: the key `pools` stands here a second time/],
   ['pools: []\n---\na: 1', /line 2: a second document begins/],
   ['pools:\n  - { <<: *nope, name: a }', /line 2: there is no anchor &nope before \*nope/],
-])('%j is told with its line (H1)', (text, problem) => {
+])('gives the line of the problem in %j (H1)', (text, problem) => {
   expect(parseYaml('p.yaml', text, schema).problems).toEqual([expect.stringMatching(problem)]);
 });
 
@@ -93,7 +96,7 @@ describe('aliases', () => {
     pools: z.array(z.strictObject({ name: z.string(), size: z.number() })),
   });
 
-  test('and merge keys are followed, hundreds of one anchor too', () => {
+  test('follows aliases and merge keys, also hundreds of one anchor', () => {
     const merged = 'pools:\n  - &base { name: a, size: 1 }\n  - { <<: *base, name: b }\n';
     expect(parseYaml('p.yaml', merged, shared).value?.pools).toEqual([
       { name: 'a', size: 1 },
@@ -107,7 +110,7 @@ describe('aliases', () => {
     expect(many.value?.pools).toHaveLength(501);
   });
 
-  test('may be of anchors beside what the file is about, under a key that begins with x-', () => {
+  test('follows anchors beside the content, under a key that begins with x-', () => {
     const file = 'x-common: &common { name: a }\npools:\n  - { <<: *common, size: 1 }\n';
     expect(parseYaml('p.yaml', file, shared)).toMatchObject({
       value: { pools: [{ name: 'a', size: 1 }] },
@@ -115,7 +118,7 @@ describe('aliases', () => {
     });
   });
 
-  test('that lead nowhere, or unfold into millions, are problems and no crash', () => {
+  test('reports an alias that leads nowhere, or unfolds into millions of values, as a problem', () => {
     expect(parseYaml('p.yaml', 'pools: *nope', shared).problems).toEqual([
       'p.yaml: line 1: there is no anchor &nope before *nope',
     ]);
@@ -137,10 +140,10 @@ const lines = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n');
 
 describe('a text that would take long', () => {
-  // The numbers are such that comparing each with each would take minutes.
+  // With these numbers, comparing each with each would take minutes.
   const any = z.record(z.string(), z.unknown());
 
-  test('for its many keys is read all the same, and one that stands there twice is found', () => {
+  test('is read despite many keys, and a repeated key is found', () => {
     const text = lines(40_000, (index) => `k${index}: 1`);
     expect(Object.keys(parseYaml('p.yaml', text, any).value ?? {})).toHaveLength(40_000);
     expect(parseYaml('p.yaml', `${text}\nk7: 2`, any).problems).toEqual([
@@ -162,7 +165,7 @@ describe('a text that would take long', () => {
     ]);
   });
 
-  test('for its depth is refused', () => {
+  test('is refused when it nests too deeply', () => {
     expect(parseYaml('p.yaml', '['.repeat(100_000), any).problems).not.toEqual([]);
   });
 });

@@ -4,18 +4,18 @@ import { closestName } from './closest-name.ts';
 import { readYaml } from './read-yaml.ts';
 import { sayWhatIsWanted } from './yaml-words.ts';
 
-/** What a YAML file says. */
+/** The content of a YAML file. */
 export interface ReadYaml<T> {
   /** Undefined if there are problems. */
   readonly value: T | undefined;
-  /** As it stands in the file, without what the schema adds. */
+  /** As written in the file, without the schema's defaults. */
   readonly written?: unknown;
   readonly problems: string[];
 }
 
 /**
- * Reads one YAML file into a schema. Problems name the file and the place in it; nothing is thrown
- * for a bad file.
+ * Reads one YAML file with a schema. Problems name the file and the place in it; a bad file does
+ * not throw.
  */
 export function readYamlFile<T>(path: string, schema: z.ZodType<T>): ReadYaml<T> {
   let source: string;
@@ -32,7 +32,7 @@ export function readYamlFile<T>(path: string, schema: z.ZodType<T>): ReadYaml<T>
   return parseYaml(path, source, schema);
 }
 
-/** As `readYamlFile`, for text that is at hand; `path` is only for the messages. */
+/** As `readYamlFile`, for a given text; `path` is only for the messages. */
 export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>): ReadYaml<T> {
   const { content, errors } = readYaml(source);
   if (errors.length > 0)
@@ -45,10 +45,7 @@ export function parseYaml<T>(path: string, source: string, schema: z.ZodType<T>)
   return { value: undefined, problems };
 }
 
-/**
- * Of a value of another type only that is told, and not that the text where a list belongs is too
- * long for one.
- */
+/** A value of the wrong type has only this problem: that it is also too long would mislead. */
 function withoutAfterthoughts(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const mistyped = new Set(
     issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => place(path)),

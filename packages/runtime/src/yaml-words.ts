@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What is wrong with a value, in the words of whoever writes YAML. The value itself is not shown:
- * it may be a secret at the wrong place.
+ * Describes the problem of a value in the words of someone who writes YAML. Does not show the
+ * value: it may be a secret at the wrong place.
  */
 export function sayWhatIsWanted(issue: z.core.$ZodRawIssue): string | undefined {
   const { code, input } = issue;
@@ -29,7 +29,7 @@ function wantedType(expected: string, input: unknown): string | undefined {
   return `must be ${wanted}, and is ${TYPES.get(z.util.getParsedType(input)) ?? 'empty'}${quotesToMend(expected, input)}`;
 }
 
-/** YAML makes a number of 1.20 and text of "5": it is the quotes that are wrong. */
+/** YAML reads 1.20 as a number and "5" as text: the quotes are the mistake. */
 function quotesToMend(expected: string, input: unknown): string {
   if (expected === 'string')
     return typeof input === 'number' || typeof input === 'boolean' ? ': put it in quotes' : '';
@@ -39,7 +39,7 @@ function quotesToMend(expected: string, input: unknown): string {
   return isMeant ? ': leave out the quotes' : '';
 }
 
-/** A library's types are a programmer's words. */
+/** The library's names of types are a programmer's words. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['array', 'a list'],
   ['object', 'a mapping'],

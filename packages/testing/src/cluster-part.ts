@@ -52,7 +52,7 @@ export function startPart(
   const processId = once(createInterface({ input: said as Readable }), 'line').then(([line]) =>
     Number(line),
   );
-  processId.catch(() => undefined); // whoever sends a signal is told
+  processId.catch(() => undefined); // the sender of a signal gets the error
   return {
     async stop() {
       life?.destroy();

@@ -16,7 +16,7 @@ describe('createTestDatabase', () => {
     await expect(tablesOf(one.url)).rejects.toMatchObject({ code: '3D000' });
   });
 
-  test('drops a database that somebody still uses', async () => {
+  test('drops a database that still has a session', async () => {
     const database = await createTestDatabase();
     const guest = new pg.Client({ connectionString: database.url });
     const cut = new Promise((resolve) => {
@@ -29,7 +29,7 @@ describe('createTestDatabase', () => {
 });
 
 describe('createEmptyDatabase', () => {
-  test('has no schema of ours', async () => {
+  test('does not contain our schema', async () => {
     const database = await createEmptyDatabase();
     expect(await tablesOf(database.url)).toEqual([]);
     await database.drop();

@@ -25,7 +25,7 @@ describe('the embedded server and its clients', () => {
     },
   );
 
-  test('an immediate halt is a crash: the next start recovers what was committed, and nothing else', async () => {
+  test('after an immediate halt, a crash, the next start recovers committed rows only', async () => {
     await withConnection(postgres.url(), (client) =>
       client.query(`insert into kept values ('committed')`),
     );
@@ -40,7 +40,7 @@ describe('the embedded server and its clients', () => {
     expect(rows).toEqual([{ value: 'committed' }]);
   });
 
-  test('temporary data waits for no disk, and durable data does', async () => {
+  test('commits wait for the disk with durable data, and not with temporary data', async () => {
     const durable = await startPostgres({ durable: true });
     expect([await durabilityOf(postgres), await durabilityOf(durable)]).toEqual([
       { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'on' },
@@ -54,7 +54,7 @@ async function connectGuest(url: string): Promise<{ client: pg.Client; cutOff: P
   const client = new pg.Client({ connectionString: url });
   const cutOff = new Promise((resolve) => {
     client.once('error', (error) => {
-      // What follows the first error is the socket's own end.
+      // The first error is followed by the socket's end.
       client.on('error', () => undefined);
       resolve(error);
     });

@@ -18,11 +18,11 @@ function knownExamples(): readonly EventExamples[] {
 
 /**
  * A payload as GitHub sends it, collected by Octokit, with some fields changed. A queued job is
- * queued now: one of years ago would be no demand.
+ * queued now: one of years ago would not count as demand.
  *
  * `overrides` is merged in at any depth: objects field by field, all else (arrays too) replaced,
- * undefined removed. The payload is the caller's own. Throws with the list of examples if there is
- * none for the event and action.
+ * undefined removed. The caller may change the payload. Throws with the list of examples if there
+ * is none for the event and action.
  */
 export function examplePayload(
   event: string,

@@ -18,13 +18,13 @@ export interface FaultyProxy {
   /** Closes all connections, also those in use. */
   closeAll(): void;
   /**
-   * Nothing passes over the open connections from now on, and none is closed; new ones work.
+   * From now on passes nothing over the open connections, and closes none of them; new ones work.
    * Returns how many.
    */
   silenceAll(): number;
   /**
-   * Answers some calls itself, with a 500 in HTML: before they are passed on, or after they were
-   * executed. A path is a regular expression.
+   * Answers some calls with a 500 in HTML, before or after the API server has executed them. A path
+   * is a regular expression.
    */
   fail(calls: {
     readonly method: string;
@@ -98,7 +98,7 @@ export async function startFaultyProxy(
 
   const server = createServer({ cert, key }, (request, response) => {
     if (silent.has(request.socket)) return;
-    // Both ends report a broken connection to their own users.
+    // Both ends report a broken connection to their users.
     serve(request, response).catch(() => response.destroy());
   });
   server.on('secureConnection', (socket: TLSSocket) => {

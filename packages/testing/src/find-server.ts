@@ -15,7 +15,7 @@ const PORT = 5432;
 /**
  * The server for a test run: TEST_DATABASE_URL if set, else one in Docker if Docker runs here, else
  * the embedded one. Rejects if TEST_DATABASE_URL cannot be used. If a container cannot be started,
- * prints so and goes on.
+ * prints so and continues.
  */
 export async function findServer(
   testDatabaseUrl: string | undefined,

@@ -3,7 +3,10 @@ import { createTestDatabase } from './database.ts';
 
 export type KeptPlans = Awaited<ReturnType<typeof openKeptPlans>>;
 
-/** A new database and the only connection to it: all statements use the plans of the first ones. */
+/**
+ * A new database and the only connection to it: every statement keeps the plan of its first
+ * execution.
+ */
 export async function openKeptPlans() {
   const database = await createTestDatabase();
   const { url, schema } = database;

@@ -1,6 +1,6 @@
 /**
- * The sum of a metric over its samples on a page of metrics, 0 without any; `name` may include some
- * of its labels.
+ * The sum of a metric over its samples on a page of metrics, 0 without any. `name` may include some
+ * labels.
  */
 export function metricSum(page: string, name: string): number {
   const lines = page

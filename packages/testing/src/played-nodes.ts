@@ -8,11 +8,11 @@ import { waitFor } from './wait-for.ts';
 const STAGES = join(import.meta.dirname, 'kwok-stages.yaml');
 const PROGRAMS = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 
-/** Whether a folder has what nodes need. */
+/** Whether a folder has the programs that nodes need. */
 export const canPlayNodes = (assets: string): boolean =>
   PROGRAMS.every((program) => existsSync(join(assets, program)));
 
-/** The folder that `KUBEBUILDER_ASSETS` names, if it has what nodes need. */
+/** The folder that `KUBEBUILDER_ASSETS` names, if it has the programs that nodes need. */
 export function findAssets(): string | undefined {
   const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
   return assets !== '' && canPlayNodes(assets) ? assets : undefined;
@@ -37,7 +37,7 @@ export interface PlayedNodes {
 }
 
 /**
- * Adds a scheduler, the controllers and nodes played by KWOK to a control plane, and waits until
+ * Adds a scheduler, the controllers and nodes simulated by KWOK to a control plane, and waits until
  * they are ready. A pod runs until its annotations end it: see kwok-stages.yaml.
  */
 export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
@@ -57,7 +57,7 @@ export async function startPlayedNodes(nodes: PlayedNodes): Promise<void> {
     'cert-dir': join(dir, 'certs-controllers'),
     'service-account-private-key-file': nodes.serviceAccountKey,
     'root-ca-file': certFile,
-    // KWOK plays no heartbeats: the test decides when a node is lost.
+    // KWOK sends no heartbeats: the test decides when a node is lost.
     'node-monitor-grace-period': '1000h',
   });
   start('kube-scheduler', {

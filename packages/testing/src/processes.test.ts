@@ -22,7 +22,7 @@ describe('startProgram', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('resolves when the program listens, with its port, its lines and nothing but the given environment', async () => {
+  test('resolves when the program listens, with its port and its lines; the program sees only the given environment', async () => {
     const program = await write(
       'listens.mjs',
       `console.error('warming up');
@@ -48,7 +48,7 @@ describe('startProgram', () => {
     expect(seen).toEqual(service.lines());
   });
 
-  test('rejects with the output of a program that ends before', async () => {
+  test('rejects with the output of a program that ends before it listens', async () => {
     const program = await write(
       'fails.mjs',
       `console.error('PADDOCK_DATABASE_URL is missing'); process.exitCode = 78;`,
@@ -64,7 +64,7 @@ describe('startProgram', () => {
     await expect(start).rejects.toThrow(/did not listen within 100 ms \(SIGKILL\)/);
   });
 
-  test('the program is killed with the process that started it, even if that is killed outright', async () => {
+  test('the program is killed with the process that started it', async () => {
     const program = await write(
       'stays.mjs',
       `import { createServer } from 'node:http';

@@ -13,7 +13,7 @@ const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
 /**
  * Runs one of our services as a process, as in production, and resolves once it listens. Rejects
  * with its output if it ends before, or does not listen in time. It ends with this process, even if
- * that is killed.
+ * this one is killed.
  */
 export async function startService({ app, env, ...rest }: ServiceStart): Promise<Program> {
   const program = bundledProgram(app, join(APPS, app, 'src', 'main.ts'));

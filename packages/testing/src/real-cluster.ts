@@ -17,7 +17,7 @@ export interface RealCluster {
   /** The API server's own certificate with its key, valid for any server on 127.0.0.1. */
   readonly certificate: { readonly certFile: string; readonly keyFile: string };
   readonly apiServer: {
-    /** Ends it outright; its port stays its own. */
+    /** Kills it. It keeps its port. */
     kill(): Promise<void>;
     /** Starts it again on the same port, and waits until it is ready. */
     start(): Promise<void>;
@@ -34,7 +34,8 @@ export interface RealClusterOptions {
   /** More flags of kube-apiserver. */
   readonly apiServerFlags?: Readonly<Record<string, string>> | undefined;
   /**
-   * How many nodes, with a real scheduler, KWOK plays; without it nothing schedules or runs pods.
+   * How many nodes KWOK simulates, with a real scheduler. Without it nothing schedules or runs
+   * pods.
    */
   readonly nodes?: number | undefined;
   /** The folder for files; by default a temporary one, which `stop` removes. */
@@ -44,8 +45,8 @@ export interface RealClusterOptions {
 /**
  * Starts etcd and kube-apiserver on free ports of 127.0.0.1: a real Kubernetes API. `assets` is a
  * folder with both programs, as envtest's `KUBEBUILDER_ASSETS`; nodes also need kube-scheduler,
- * kube-controller-manager and kwok there. They end with this process, in any way. Rejects with the
- * end of the programs' logs if they do not become ready.
+ * kube-controller-manager and kwok there. They end with this process, even if this one is killed.
+ * Rejects with the end of the programs' logs if they do not become ready.
  */
 export async function startRealCluster(
   assets: string,
@@ -123,8 +124,8 @@ export async function startRealCluster(
   const kubeconfigFile = join(dir, 'kubeconfig');
   try {
     start('etcd', etcdFlags);
-    // A watch from before the API server's start is refused as too old, so the store gets a past,
-    // as any cluster has.
+    // The API server refuses a watch from a version before its start as too old. So the store gets
+    // a history, as any cluster has.
     await waitFor(`a first write to etcd at ${etcd}`, async () => growPast(etcd));
     await startApiServer();
     await writeFile(kubeconfigFile, kubeconfig(api, token, certificate.certFile), { mode: 0o600 });
@@ -164,7 +165,8 @@ export async function startRealCluster(
 }
 
 /**
- * False until the certificate is written, the port is open and all of the server's own checks pass.
+ * False until the certificate is written, the port is open and all health checks of the server
+ * pass.
  */
 async function isReady(api: string, token: string, certificate: string): Promise<boolean> {
   const ca = await readFile(certificate).catch(() => undefined);

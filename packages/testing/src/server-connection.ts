@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** Opens one connection for the time of `work`. */
+/** Opens one connection while `work` runs. */
 export async function withConnection<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -33,10 +33,10 @@ export function uniqueDatabaseName(prefix: string): string {
 const OBJECT_IN_USE = '55006';
 
 /**
- * Drops a database, and its sessions if they stay.
+ * Drops a database, with its sessions if they stay.
  *
  * The first try is without force: PostgreSQL waits up to five seconds for sessions that are ending,
- * as those of a closed pool. To cut these would raise an error event in a pool without listeners.
+ * as those of a closed pool. Cutting these would raise an error event in a pool without listeners.
  */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await withConnection(serverUrl, async (client) => {

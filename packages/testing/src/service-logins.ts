@@ -3,8 +3,8 @@ import { roleOf, type ServiceName } from '@paddock/db/service-roles';
 import { withConnection } from './server-connection.ts';
 
 /**
- * One login for each service, with its service's rights and no others. Logins belong to the whole
- * server, so their names and their password are unique to this run.
+ * One login for each service, with only that service's rights. Logins belong to the whole server,
+ * so their names and password are unique to this run.
  */
 export interface ServiceLogins {
   readonly prefix: string;
@@ -24,14 +24,14 @@ export async function createLogins(serverUrl: string): Promise<ServiceLogins> {
   await withConnection(serverUrl, async (client) => {
     for (const name of SERVICES.map((service) => nameOfLogin(logins, service))) {
       await client.query(`create role ${name} login password '${logins.password}'`);
-      // So that tests may end its sessions.
+      // Lets tests end its sessions.
       await client.query(`grant ${name} to current_user`);
     }
   });
   return logins;
 }
 
-/** Makes the logins members of the roles of a schema's services, which the migrator has made. */
+/** Makes the logins members of the services' roles, which the migrator has made. */
 export async function admitLogins(
   serverUrl: string,
   logins: ServiceLogins,
@@ -50,7 +50,7 @@ export async function dropLogins(serverUrl: string, logins: ServiceLogins): Prom
   });
 }
 
-/** The same database for a service's own login. */
+/** The same database for the login of one service. */
 export function urlFor(url: string, logins: ServiceLogins, service: ServiceName): string {
   const own = new URL(url);
   own.username = nameOfLogin(logins, service);

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { examplePayload, post, signedDelivery } from './signed-delivery.ts';
 
 describe('examplePayload', () => {
-  test('changes fields at any depth and leaves the others and the next caller’s alone', () => {
+  test('changes fields at any depth, and leaves other fields and the next caller’s payload alone', () => {
     const plain = examplePayload('workflow_job', 'queued');
     const changed = examplePayload('workflow_job', 'queued', {
       workflow_job: { id: 7, labels: ['paddock'], started_at: null },
@@ -27,7 +27,7 @@ describe('examplePayload', () => {
     expect(examplePayload('ping', undefined)).toHaveProperty('zen');
   });
 
-  test('says what there is when there is no such example', () => {
+  test('lists the examples when there is none for the action', () => {
     expect(() => examplePayload('workflow_job', 'vanished')).toThrow(
       /"in_progress", "completed", "queued", "waiting"/,
     );
@@ -36,7 +36,7 @@ describe('examplePayload', () => {
 });
 
 describe('signedDelivery', () => {
-  test('arrives with GitHub’s headers and a signature of the very bytes', async () => {
+  test('sends GitHub’s headers and a signature over the exact bytes', async () => {
     const received: { headers: NodeJS.Dict<string | string[]>; body: string }[] = [];
     const server = createServer((request, response) => {
       request.setEncoding('utf8').once('data', (body: string) => {
@@ -69,7 +69,7 @@ describe('signedDelivery', () => {
     }
   });
 
-  test('sends a text as it is, and other headers in the place of its own', async () => {
+  test('sends a text as it is, and lets headers be replaced', async () => {
     const { headers, body } = await signedDelivery({
       event: 'push',
       payload: '{"broken',

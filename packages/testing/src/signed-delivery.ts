@@ -13,7 +13,7 @@ export interface DeliveryContent {
   readonly appId: number;
   /** The delivery's GUID; a new one if absent. */
   readonly guid?: string;
-  /** Further headers, or replacements of GitHub's. */
+  /** More headers, or replacements of GitHub's. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -22,9 +22,7 @@ export interface SignedDelivery {
   readonly body: string;
 }
 
-/**
- * A webhook delivery with the headers that GitHub sends for an App, signed by GitHub's own library.
- */
+/** A webhook delivery with the headers that GitHub sends for an App, signed by GitHub's library. */
 export async function signedDelivery({
   event,
   payload,
@@ -52,7 +50,7 @@ export async function signedDelivery({
 }
 
 /**
- * Delivers to a webhook URL and returns the answer with any status. Rejects if `signal` aborts
+ * Sends it to a webhook URL and returns the answer with any status. Rejects if `signal` aborts
  * first.
  */
 export async function post(

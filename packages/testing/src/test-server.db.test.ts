@@ -5,7 +5,7 @@ import { startTestServer } from './test-server.ts';
 const SERVER = process.env['PADDOCK_TEST_SERVER_URL'] ?? '';
 
 describe('startTestServer on the server in TEST_DATABASE_URL', () => {
-  test('migrates a template that nobody can open, drops it in the end and leaves the server alone', async () => {
+  test('migrates a template that accepts no sessions, drops it in the end and does not stop the server', async () => {
     const { url, template, stop } = await startTestServer({ TEST_DATABASE_URL: SERVER });
     expect(url).toBe(SERVER);
     await expect(
@@ -18,7 +18,7 @@ describe('startTestServer on the server in TEST_DATABASE_URL', () => {
     expect(left.rowCount).toBe(0);
   });
 
-  test('names the variable when nobody answers there, and not its password', async () => {
+  test('names the variable, but not its password, when no server answers', async () => {
     const start = startTestServer({
       TEST_DATABASE_URL: 'postgresql://me:hunter2@127.0.0.1:9/none',
     });
@@ -27,8 +27,7 @@ describe('startTestServer on the server in TEST_DATABASE_URL', () => {
 });
 
 /**
- * Only a superuser can take on any role, as the one of pg_monitor here, which may not create
- * databases.
+ * Only a superuser can take on any role. The role used here, pg_monitor, may not create databases.
  */
 const asSuperuser = (await isSuperuser()) ? describe : describe.skip;
 

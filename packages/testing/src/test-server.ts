@@ -20,8 +20,8 @@ export interface TestServer {
 
 /**
  * Finds or starts the PostgreSQL server of a test run, migrates one template database on it, and
- * makes a login for each service. stop() drops template and logins and ends the server if it was
- * started here.
+ * makes a login for each service. stop() drops template and logins, and ends the server if this
+ * function started it.
  */
 export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServer> {
   const server = await findServer(env['TEST_DATABASE_URL'], (message) =>
@@ -42,8 +42,8 @@ export async function startTestServer(env: NodeJS.ProcessEnv): Promise<TestServe
     await migrate({ url: urlOfDatabase(server.url, template), schema: TEST_SCHEMA });
     logins = await createLogins(server.url);
     await admitLogins(server.url, logins, TEST_SCHEMA);
-    // A database with an open session cannot be cloned, and one developer's session would fail
-    // every test file.
+    // A database with an open session cannot be cloned, so one developer's session would fail every
+    // test file.
     await withConnection(server.url, (client) =>
       client.query(`alter database ${template} with allow_connections false`),
     );

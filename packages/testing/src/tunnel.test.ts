@@ -6,7 +6,7 @@ import { startTunnel } from './tunnel.ts';
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
 onLinux('while a tunnel is cut', () => {
-  test('a listener at 127.0.0.1 that is given its port does not answer for it', async () => {
+  test('no other listener of the same port at 127.0.0.1 answers for it', async () => {
     const tunnel = await startTunnel('postgresql://127.0.0.1:1/none');
     const { hostname, port } = new URL(tunnel.url);
     await tunnel.cut();

@@ -7,13 +7,13 @@ export type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
 interface Passage {
   readonly inbound: Socket;
   readonly outbound: Socket;
-  /** The server at its end has died silently, and another one has its address. */
+  /** The server has died silently, and another server has its address. */
   isOrphan: boolean;
 }
 
 /**
  * An address of this machine without other listeners. At 127.0.0.1 another test may get the port of
- * a cut tunnel, and answer for it. Only Linux has all of 127.0.0.0/8 by default.
+ * a cut tunnel and answer in its place. Only Linux has all of 127.0.0.0/8 by default.
  */
 const ownAddress = (): string =>
   process.platform === 'linux'
@@ -21,8 +21,8 @@ const ownAddress = (): string =>
     : '127.0.0.1';
 
 /**
- * A way to PostgreSQL that a test can cut, silence as a dead host does, or hold back as a broken
- * network does.
+ * A connection to PostgreSQL that a test can cut, silence as a dead host does, or hold back as a
+ * broken network does.
  */
 export async function startTunnel(url: string) {
   const target = new URL(url);
@@ -74,7 +74,7 @@ export async function startTunnel(url: string) {
     setSilent: (silent: boolean) => {
       isSilent = silent;
     },
-    /** The same, but what was sent arrives afterwards, even if its sender gave up long ago. */
+    /** The same, but the data arrives afterwards, even if its sender gave up long ago. */
     setHeld: (held: boolean) => {
       isHeld = held;
       if (held) silenced += passages.size;
@@ -91,7 +91,7 @@ export async function startTunnel(url: string) {
       for (const { outbound } of strand()) outbound.destroy();
     },
     /**
-     * The same for our end; the server has not noticed, and keeps its sessions with their locks.
+     * The same for our end. The server has not noticed, and keeps its sessions with their locks.
      */
     strandAll: () => void strand(),
   };

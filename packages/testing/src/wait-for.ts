@@ -4,8 +4,8 @@ const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * A limit for what never happens: a machine with several suites is very slow. Mutants have a
- * shorter one.
+ * A limit for an effect that never comes: a machine with several suites is very slow. Mutants have
+ * a shorter one.
  */
 const PATIENCE_MS = Number(process.env['PADDOCK_TEST_PATIENCE_MS'] ?? 120_000);
 

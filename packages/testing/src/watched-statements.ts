@@ -2,8 +2,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
 /**
- * The same database; runs `act` after the answer to its first statement, before the caller sees it:
- * other processes are faster.
+ * The same database, but it runs `act` after the answer to its first statement and before the
+ * caller sees it: so the test plays a faster process.
  */
 export function afterFirstAnswer(
   db: Kysely<Database>,
@@ -19,7 +19,7 @@ export function afterFirstAnswer(
   });
 }
 
-/** The same database, and a count of its statements so far. */
+/** The same database, and the number of its statements so far. */
 export function countStatements(db: Kysely<Database>): {
   db: Kysely<Database>;
   count: () => number;

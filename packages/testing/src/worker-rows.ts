@@ -38,5 +38,5 @@ export async function putWorker(
     .executeTakeFirstOrThrow();
 }
 
-/** An instant `minutes` ago, by the database's clock, for rows that have to be old. */
+/** An instant `minutes` ago by the database's clock, for old rows. */
 export const minutesAgo = (minutes: number) => sql<Date>`now() - ${minutes} * interval '1 minute'`;
