@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { evenShare } from './even-share.ts';
 import { seededRandom } from './seeded-random.ts';
 
-/** Whether it strikes, so many times. */
+/** The decisions of an even share, `times` of them. */
 const draw = (share: number, times: number, seed: number): boolean[] => {
   const strikes = evenShare(seededRandom(seed));
   return Array.from({ length: times }, () => strikes(share));
@@ -12,14 +12,14 @@ const strikes = (share: number, times: number, seed: number): number =>
 
 describe('an even share', () => {
   test.each([0.1, 0.2, 0.5])(
-    'of %d strikes in the first of as many times as make one, whatever the seed',
+    'of %d strikes within the first 1/share times, with every seed',
     (share) => {
       for (let seed = 1; seed <= 100; seed += 1)
         expect(strikes(share, 1 / share, seed)).toBeGreaterThanOrEqual(1);
     },
   );
 
-  test('comes to the share in the end', () => {
+  test('approaches the share over many times', () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const struck = strikes(0.2, 1_000, seed);
       expect(struck).toBeGreaterThanOrEqual(200);

@@ -1,7 +1,6 @@
 /**
- * Decides, each time it is asked, whether a fault strikes, for a share (0–1) of the times: at
- * random, and yet evenly. However few times it is asked, what has struck is never a whole one short
- * of the share.
+ * Decides on each call whether a fault strikes, for a share (0–1) of the calls: at random, and yet
+ * evenly. After any number of calls, the strikes are less than one short of the share.
  */
 export function evenShare(random: () => number): (share: number) => boolean {
   let owed = 0;

@@ -1,5 +1,5 @@
 /**
- * mulberry32: small, fast, good enough to spread choices. The same seed gives the same numbers,
+ * mulberry32: small, fast, random enough to spread choices. The same seed gives the same numbers,
  * uniform in [0, 1).
  */
 export function seededRandom(seed: number): () => number {

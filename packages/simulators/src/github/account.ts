@@ -17,9 +17,9 @@ export type RunnerGroup = {
   visibility: GroupVisibility;
   allowsPublicRepositories: boolean;
   readonly isDefault: boolean;
-  /** Those of a group of selected ones, by id. */
+  /** The repositories of a group of selected ones, by id. */
   readonly repositoryIds: Set<number>;
-  /** Null: any may run on its runners. */
+  /** Null: any workflow may run on its runners. */
   workflows: readonly string[] | null;
 };
 

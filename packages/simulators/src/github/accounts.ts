@@ -80,7 +80,10 @@ export function renameRepository(world: World, name: string, newName: string): R
   return repository;
 }
 
-/** An account's old login is free at once; unlike a repository's, it leads nowhere in the API. */
+/**
+ * Renames an account. Its old login is free at once, and unlike a repository's old name it does not
+ * redirect in the API.
+ */
 export function renameAccount(world: World, login: string, newLogin: string): Account {
   const account = findAccount(world, login);
   world.accounts.delete(login.toLowerCase());
@@ -118,7 +121,7 @@ export function addInstallation(
   return installation;
 }
 
-/** The installation goes, and its tokens with it. */
+/** Removes the installation and its tokens. */
 export function removeInstallation(world: World, id: number): Installation {
   const installation = findInstallation(world, id);
   world.installations.delete(id);

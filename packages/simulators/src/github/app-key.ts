@@ -9,7 +9,7 @@ export interface AppKey {
   readonly publicKeyPem: string;
 }
 
-/** A new pair each time. To find one takes a tenth of a second of a processor. */
+/** A new pair each time. Generating one takes a tenth of a second of a processor. */
 export function createAppKey(): AppKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,

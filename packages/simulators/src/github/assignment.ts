@@ -3,9 +3,9 @@ import type { Runner } from './runner.ts';
 import type { World } from './world.ts';
 
 /**
- * Whether GitHub would give the job to the runner: all of the job's labels are the runner's (in any
- * case), the runner is registered for the repository or its organisation, and its group admits the
- * repository.
+ * Whether GitHub would give the job to the runner. The runner must have all labels of the job (in
+ * any case), be registered for the repository or its organisation, and be in a group that admits
+ * the repository.
  */
 export function canRun(runner: Runner, job: Job): boolean {
   const { repository } = job.run;
@@ -25,7 +25,7 @@ export function canRun(runner: Runner, job: Job): boolean {
   }
 }
 
-/** GitHub's own choice among the idle runners that fit: any of them. */
+/** GitHub's choice among the idle runners that fit: any of them. */
 export function pickRunner(world: World, job: Job): Runner | undefined {
   const idle = [...world.runners.values()].filter(
     (runner) => runner.state === 'idle' && canRun(runner, job),

@@ -17,7 +17,7 @@ describe('who may call the simulated GitHub', () => {
       .status;
   const seconds = () => Math.floor(now / 1000);
 
-  test('an App with a fresh token of its key', async () => {
+  test('accepts an App with a fresh token of its key', async () => {
     expect(await statusOf('/app', await appAuthorization(world))).toBe(200);
   });
 
@@ -26,11 +26,11 @@ describe('who may call the simulated GitHub', () => {
     ['valid for longer than ten minutes', () => ({ exp: seconds() + 700 })],
     ['from the future', () => ({ iat: seconds() + 120 })],
     ['of an unknown App', () => ({ iss: '999' })],
-  ])('not with a token %s', async (_what, claims) => {
+  ])('refuses an App with a token %s', async (_what, claims) => {
     expect(await statusOf('/app', await appAuthorization(world, claims()))).toBe(401);
   });
 
-  test('not with another key, nor without a token, nor with an installation’s', async () => {
+  test('refuses an App with another key, without a token, or with an installation’s token', async () => {
     expect(
       await statusOf('/app', await appAuthorization(world, {}, createAppKey().privateKeyPem)),
     ).toBe(401);
@@ -39,7 +39,7 @@ describe('who may call the simulated GitHub', () => {
     expect(await statusOf('/app', await installationAuthorization(world))).toBe(401);
   });
 
-  test('an installation for an hour', async () => {
+  test('accepts an installation for an hour', async () => {
     const authorization = await installationAuthorization(world);
     expect(authorization.length).toBeGreaterThan(300);
     expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
@@ -47,7 +47,7 @@ describe('who may call the simulated GitHub', () => {
     expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(401);
   });
 
-  test('not an installation that went, nor one suspended', async () => {
+  test('refuses an installation that is removed or suspended', async () => {
     const authorization = await installationAuthorization(world);
     await world.github.suspend(world.organization.installationId);
     expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(403);
@@ -57,7 +57,7 @@ describe('who may call the simulated GitHub', () => {
     expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(401);
   });
 
-  test('an installation within what it covers', async () => {
+  test('accepts an installation only within its repositories', async () => {
     const authorization = await installationAuthorization(world, world.user.installationId);
     expect(await statusOf('/repos/mona/tool/actions/runners', authorization)).toBe(200);
     expect(await statusOf('/repos/acme/api/actions/runners', authorization)).toBe(404);
@@ -65,7 +65,7 @@ describe('who may call the simulated GitHub', () => {
     expect(await statusOf('/nothing/here', authorization)).toBe(404);
   });
 
-  test('as long as the budget lasts', async () => {
+  test('accepts calls as long as the budget lasts', async () => {
     const authorization = await installationAuthorization(world);
     const caller = { installationId: world.organization.installationId };
     await world.github.setRateLimit({ caller, resource: 'core', remaining: 1 });
@@ -80,7 +80,7 @@ describe('who may call the simulated GitHub', () => {
     expect(await statusOf('/orgs/acme/actions/runners', renewed)).toBe(200);
   });
 
-  test('faults hit the call they were meant for', async () => {
+  test('makes exactly the matching call fail', async () => {
     const authorization = await appAuthorization(world);
     await world.github.failNext({ method: 'GET', path: '^/app$', status: 502, after: 1, times: 2 });
     const statuses: number[] = [];

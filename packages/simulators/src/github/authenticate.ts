@@ -51,7 +51,7 @@ export async function authenticateApp(
 
 export type IssuedToken = { readonly token: string; readonly expiresAt: string };
 
-/** A token of the stateless format, longer than the 40 characters it once had. */
+/** A token of the stateless format, longer than the 40 characters of the former one. */
 export function issueToken(world: World, installation: Installation): IssuedToken {
   if (installation.suspendedAt !== null)
     throw new Refusal(403, 'This installation has been suspended');
@@ -65,8 +65,7 @@ export function issueToken(world: World, installation: Installation): IssuedToke
 }
 
 /**
- * The installation whose token the request carries; 401 when unknown or expired, 403 while
- * suspended.
+ * The installation that owns the request's token; 401 when unknown or expired, 403 while suspended.
  */
 export function authenticateInstallation(
   world: World,

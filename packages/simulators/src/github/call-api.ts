@@ -8,7 +8,7 @@ export type ApiAnswer = {
   readonly body: unknown;
 };
 
-/** Calls the API as curl would, without any client's own behaviour in between. */
+/** Calls the API as curl would, without the behaviour of any client library. */
 export async function callApi(
   world: SmallWorld,
   method: string,
@@ -55,7 +55,7 @@ export async function appAuthorization(
   return `Bearer ${await jwt.sign(createPrivateKey(privateKeyPem))}`;
 }
 
-/** The Authorization header of an installation; the organisation's unless told. */
+/** The Authorization header of an installation, by default the organisation's. */
 export async function installationAuthorization(
   world: SmallWorld,
   installationId: number = world.organization.installationId,
@@ -75,7 +75,7 @@ export async function installationAuthorization(
 }
 
 /**
- * Registers a runner and answers its JIT config; of the organisation unless a repository
+ * Registers a runner and returns its JIT config; of the organisation unless a repository
  * (`owner/name`) is given.
  */
 export async function registerRunner(

@@ -1,7 +1,7 @@
 import type { GitHubControl } from './control.ts';
 
 /**
- * Steers a simulated GitHub that runs in another process. Rejects with the simulator's own words
+ * Controls a simulated GitHub that runs in another process. Rejects with the simulator's message
  * when it refuses.
  */
 export function connectGitHubSimulator(url: string): GitHubControl {
@@ -22,7 +22,7 @@ export function connectGitHubSimulator(url: string): GitHubControl {
   return Object.fromEntries(methods) as GitHubControl;
 }
 
-// Complete by construction: a method added to the type and not here does not compile.
+// Complete by construction: a method that the type has and this object lacks does not compile.
 const NAMES: Readonly<Record<keyof GitHubControl, true>> = {
   addOrganization: true,
   setRunnerGroup: true,

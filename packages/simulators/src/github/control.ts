@@ -7,7 +7,7 @@ import type { RateResource } from './rate-limits.ts';
 import type { RunnerState } from './runner.ts';
 import type { Strike } from './world.ts';
 
-/** What is not said is as GitHub has it: all repositories that are not public, and any workflow. */
+/** Absent fields have GitHub's defaults: all repositories that are not public, and any workflow. */
 export type GroupSetting = {
   readonly org: string;
   readonly name: string;
@@ -18,13 +18,14 @@ export type GroupSetting = {
 };
 
 /**
- * How the simulated world is steered and asked, in process and over HTTP alike: every argument and
- * every answer is plain JSON. Repositories are named `owner/name`. What does not exist rejects.
+ * Controls and reads the simulated world, in process and over HTTP: every argument and every answer
+ * is plain JSON. Repositories are named `owner/name`. A call about something that does not exist
+ * rejects.
  */
 export type GitHubControl = {
   /**
-   * An organisation with a Default runner group; `runnerGroups: false` for a plan that has no
-   * others.
+   * Makes an organisation with a Default runner group; `runnerGroups: false` for a plan without
+   * other groups.
    */
   addOrganization(account: { login: string; id?: number; runnerGroups?: boolean }): Promise<Named>;
   /** Makes an organisation's runner group, or changes the one of that name. */
@@ -37,11 +38,11 @@ export type GitHubControl = {
     private?: boolean;
     archived?: boolean;
   }): Promise<Named>;
-  /** The old name goes on answering with a redirect. */
+  /** The old name keeps answering, with a redirect. */
   renameRepository(repo: string, newName: string): Promise<Named>;
   renameAccount(login: string, newLogin: string): Promise<Named>;
   /**
-   * Installs an App on all repositories, or on those named; `announce: false` sends no
+   * Installs an App on all repositories, or on the named ones; `announce: false` sends no
    * `installation` delivery.
    */
   install(installation: {
@@ -52,14 +53,14 @@ export type GitHubControl = {
     announce?: boolean;
   }): Promise<Named>;
   /**
-   * Gives an installation these repositories and no others, or all there are; what it may not see,
-   * it hears nothing of.
+   * Gives an installation exactly these repositories, or all of them. GitHub sends no deliveries
+   * about repositories that it may not see.
    */
   selectRepositories(
     installationId: number,
     repositories: readonly string[] | 'all',
   ): Promise<void>;
-  /** The installation and its tokens go. */
+  /** Removes the installation and its tokens. */
   uninstall(installationId: number): Promise<void>;
   suspend(installationId: number): Promise<void>;
   unsuspend(installationId: number): Promise<void>;
@@ -67,24 +68,24 @@ export type GitHubControl = {
   setApp(appId: number, changes: AppChanges): Promise<void>;
 
   queueJob(job: NewJob): Promise<JobTruth>;
-  /** Lets a job go that was queued with `waiting`. */
+  /** Releases a job that was queued with `waiting`. */
   approveJob(jobId: number): Promise<JobTruth>;
-  /** A new job id in the run's next attempt. */
+  /** Runs a job again: a new job id in the run's next attempt. */
   rerunJob(jobId: number): Promise<JobTruth>;
   cancelJob(jobId: number): Promise<JobTruth>;
-  /** Sends one of GitHub's published example payloads as it is. */
+  /** Sends one of GitHub's published example payloads, unchanged. */
   sendExample(appId: number, event: string, index: number): Promise<void>;
 
   setDeliveryFaults(faults: DeliveryFaults): Promise<void>;
   /**
    * `busyLies`: busy runners look idle, and deleting one succeeds (its job dies).
-   * `refusesVersions`: every runner that connects hears that its version has ended, as on
-   * 2026-08-06, whatever the API says. Absent: no.
+   * `refusesVersions`: every runner that connects gets the answer that its version has ended, as on
+   * 2026-08-06, even if the API names no end. Absent: no.
    */
   setRunnerFaults(faults: { busyLies?: boolean; refusesVersions?: boolean }): Promise<void>;
-  /** When a version of the runner ends; null: no end is set. */
+  /** Sets when a version of the runner ends; null: no end is set yet. */
   setRunnerVersion(version: string, endsAt: string | null): Promise<void>;
-  /** Sets a caller's budget for the running hour; `resetInMs` from now. */
+  /** Sets a caller's budget for the running hour; it resets `resetInMs` from now. */
   setRateLimit(budget: RateSetting): Promise<void>;
   failNext(fault: Fault): Promise<void>;
   /** Takes back the faults of calls; those of deliveries and runners stay. */
@@ -92,7 +93,7 @@ export type GitHubControl = {
   /** Takes back every fault of calls, deliveries and runners. */
   clearFaults(): Promise<void>;
 
-  /** Resolves when no delivery is on its way. */
+  /** Resolves when no delivery is under way. */
   settled(): Promise<void>;
   truth(): Promise<Truth>;
   report(): Promise<Report>;
@@ -148,8 +149,8 @@ export type RegistrationTruth = {
   readonly goneAt: string | null;
   readonly jobIds: readonly number[];
   /**
-   * The runners that were idle when it was made, or on their way and came, sufficed for the queued
-   * jobs; and it has run none.
+   * True if the runner was unnecessary: the runners that were idle when it was made, or that came
+   * after that, were enough for the queued jobs. And it has run no job.
    */
   readonly inExcess: boolean;
 };
@@ -176,27 +177,24 @@ export type Truth = {
 export type Report = {
   readonly jobs: number;
   readonly completed: number;
-  /** Not completed at the time of asking; after a quiet while they are lost. */
+  /** Not completed at the time of the report; after a quiet while they are lost. */
   readonly lost: number;
-  /** Jobs whose runner was removed or vanished while they ran. */
+  /** Jobs whose runner was removed or vanished during the job. */
   readonly killed: number;
   readonly registrations: number;
   readonly excessWorkers: number;
   /** Calls per operation id of GitHub's description. */
   readonly calls: Readonly<Record<string, number>>;
-  /**
-   * Calls among them whose answer was that nothing has changed (304): they cost nothing of any
-   * budget.
-   */
+  /** Calls among them whose answer was "not modified" (304): they cost no budget. */
   readonly unchangedAnswers: number;
   /**
-   * Calls that were made although an answer had told their caller to wait (`Retry-After`, or an
-   * hourly budget that is used up).
+   * Calls that the caller made although an answer had asked it to wait (`Retry-After`, or a used-up
+   * hourly budget).
    */
   readonly callsAgainstWait: number;
-  /** The first of them, by operation and caller. */
+  /** The first of these calls, by operation and caller. */
   readonly firstAgainstWait: readonly string[];
-  /** How often which fault has struck. */
+  /** How often each fault has struck. */
   readonly struck: Readonly<Partial<Record<Strike, number>>>;
   /** Attempts in the log, and how many of them failed or were redeliveries. */
   readonly deliveries: number;

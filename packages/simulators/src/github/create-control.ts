@@ -21,7 +21,7 @@ import { notFound } from './refusal.ts';
 import { jobTruth, reportOf, truthOf } from './truth.ts';
 import { isoNow, type World } from './world.ts';
 
-/** The same methods, answering at once. */
+/** The same methods with immediate answers. */
 type DirectControl = {
   readonly [Name in keyof GitHubControl]: (
     ...args: Parameters<GitHubControl[Name]>
@@ -29,8 +29,8 @@ type DirectControl = {
 };
 
 /**
- * Promises throughout, so that whoever steers the world may do so from another process just as
- * well.
+ * Returns promises throughout, so that a test can use this and a client in another process in the
+ * same way.
  */
 export function createControl(world: World): GitHubControl {
   const methods = Object.entries<(...args: never[]) => unknown>(directControl(world)).map(

@@ -42,7 +42,7 @@ describe('simulated deliveries', () => {
     ).toBe(true);
   });
 
-  test('tell a job’s life', async () => {
+  test('announce each step of a job’s life', async () => {
     await world.github.queueJob({
       repo: 'acme/api',
       labels: ['ubuntu-latest'],
@@ -53,7 +53,7 @@ describe('simulated deliveries', () => {
     expect(new Set(actions())).toEqual(new Set(['queued', 'in_progress', 'completed']));
   });
 
-  test('tell of a job that waits for approval, and of its release', async () => {
+  test('announce a job that waits for approval, and its release', async () => {
     const { id } = await world.github.queueJob({
       repo: 'acme/api',
       labels: ['none'],
@@ -64,7 +64,7 @@ describe('simulated deliveries', () => {
     expect(new Set(actions())).toEqual(new Set(['queued', 'waiting']));
   });
 
-  test('a re-run is a new job in the next attempt', async () => {
+  test('give a re-run a new job id in the next attempt', async () => {
     const { id, runId } = await queue();
     await world.github.cancelJob(id);
     const again = await world.github.rerunJob(id);
@@ -73,7 +73,7 @@ describe('simulated deliveries', () => {
     await expect(world.github.rerunJob(again.id)).rejects.toThrow('only a completed job');
   });
 
-  test('dropped actions are in the log as failed, omitted ones nowhere', async () => {
+  test('log dropped actions as failed, and omitted ones nowhere', async () => {
     await world.github.setDeliveryFaults({ dropActions: ['queued'], omitActions: ['completed'] });
     const { id } = await queue();
     await world.github.cancelJob(id);
@@ -87,7 +87,7 @@ describe('simulated deliveries', () => {
     });
   });
 
-  test('a job that is not told of is queued, and no delivery says so', async () => {
+  test('do not announce a job that GitHub forgets, although it is queued', async () => {
     const { id } = await world.github.queueJob({
       repo: 'acme/api',
       labels: ['none'],
@@ -99,7 +99,7 @@ describe('simulated deliveries', () => {
     expect((await world.github.report()).struck).toEqual({ event_never_sent: 1 });
   });
 
-  test('the share that is lost is about the one asked for', async () => {
+  test('are lost at about the given share', async () => {
     await world.github.setDeliveryFaults({ lossRate: 0.3 });
     for (let n = 0; n < 200; n += 1) await queue();
     await world.github.settled();
@@ -109,7 +109,7 @@ describe('simulated deliveries', () => {
     expect(receiver.received).toHaveLength(200 - failedDeliveries);
   });
 
-  test('doubled ones arrive twice under one GUID, and once in the log', async () => {
+  test('arrive twice under one GUID when doubled, and are logged once', async () => {
     await world.github.setDeliveryFaults({ duplicateRate: 1 });
     await queue();
     await world.github.settled();
@@ -119,7 +119,7 @@ describe('simulated deliveries', () => {
     expect(await logged()).toHaveLength(1);
   });
 
-  test('delayed ones overtake each other', async () => {
+  test('overtake each other when delayed', async () => {
     await world.github.setDeliveryFaults({ delayMs: [0, 40] });
     const ids: number[] = [];
     for (let n = 0; n < 20; n += 1) ids.push((await queue()).id);
@@ -131,7 +131,7 @@ describe('simulated deliveries', () => {
     expect(arrived).not.toEqual(ids);
   });
 
-  test('a receiver that takes too long has failed', async () => {
+  test('fail when the receiver takes too long', async () => {
     receiver.answerWith('hang');
     const hasty = await startSmallWorld({ webhookUrl: receiver.url, deliveryTimeoutMs: 50 });
     await hasty.github.queueJob({ repo: 'acme/api', labels: ['none'] });
@@ -151,7 +151,7 @@ describe('simulated deliveries', () => {
     ]);
   });
 
-  test('an installation is announced with its repositories', async () => {
+  test('announce an installation with its repositories', async () => {
     await world.github.uninstall(world.organization.installationId);
     await world.github.install({ appId: world.appId, account: 'acme', repositories: ['acme/api'] });
     await world.github.settled();
@@ -167,7 +167,7 @@ describe('simulated deliveries', () => {
     expect(actions()).toContain('deleted');
   });
 
-  test('any published example can be sent', async () => {
+  test('can be any published example', async () => {
     await world.github.setApp(world.appId, { events: ['workflow_job', 'check_run'] });
     await world.github.sendExample(world.appId, 'check_run', 0);
     await world.github.settled();

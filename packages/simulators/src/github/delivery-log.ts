@@ -4,8 +4,7 @@ import { notFound } from './refusal.ts';
 /** One attempt to deliver one event to one App. Attempts of the same event share the GUID. */
 export type Delivery = {
   /**
-   * A whole number as text: since 2026 GitHub's have 19 digits, which no JavaScript number holds
-   * exactly.
+   * A whole number as text: since 2026 GitHub's have 19 digits, too many for a JavaScript number.
    */
   readonly id: string;
   readonly guid: string;
@@ -25,19 +24,27 @@ export type Delivery = {
   readonly responseText: string | null;
 };
 
-/** What goes wrong between GitHub and the receiver. All absent: nothing. */
+/** Faults between GitHub and the receiver. All absent: none. */
 export type DeliveryFaults = {
   /** Share (0–1) of first attempts that fail without being sent. */
   lossRate?: number | undefined;
   /** First attempts of these actions fail without being sent. */
   dropActions?: readonly string[] | undefined;
-  /** Events of these actions are never made: GitHub itself forgets them, and no log holds them. */
+  /**
+   * GitHub makes no events of these actions, as if it had forgotten them. The log lacks them too.
+   */
   omitActions?: readonly string[] | undefined;
   /** Share (0–1) of deliveries that arrive twice, under one GUID. */
   duplicateRate?: number | undefined;
-  /** Each delivery sets out this much later, at random, so that they overtake each other. */
+  /**
+   * Each delivery starts a random time later, up to this many milliseconds, so that they overtake
+   * each other.
+   */
   delayMs?: readonly [min: number, max: number] | undefined;
-  /** What the log says of a lost one; 502 unless told. 0 is a connection that never gave a code. */
+  /**
+   * The status code of lost deliveries in the log, by default 502. 0 is a connection that never
+   * gave a code.
+   */
   lossStatusCode?: number | undefined;
 };
 

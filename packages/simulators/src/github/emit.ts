@@ -23,7 +23,7 @@ type Attempt = Omit<WebhookEvent, 'installation'> & {
 
 type Outcome = Pick<Delivery, 'status' | 'statusCode' | 'responseText' | 'requestHeaders'>;
 
-/** Events that GitHub sends to every App, subscribed or not. */
+/** Events that GitHub sends to every App, even without a subscription. */
 const ALWAYS_SENT = new Set([
   'installation',
   'installation_repositories',
@@ -33,10 +33,7 @@ const ALWAYS_SENT = new Set([
   'ping',
 ]);
 
-/**
- * Sends an event to its App, at once and without waiting: GitHub waits for nobody, and never tries
- * twice by itself.
- */
+/** Sends an event to its App, at once and in the background. GitHub never tries twice by itself. */
 export function emit(world: World, { installation, ...event }: WebhookEvent): void {
   const app = world.apps.get(event.appId);
   const { omitActions, dropActions, duplicateRate = 0, lossRate = 0 } = world.deliveryFaults;
@@ -71,8 +68,8 @@ export function emit(world: World, { installation, ...event }: WebhookEvent): vo
 }
 
 /**
- * One more attempt, as asked over the API: the same GUID and payload, signed with the secret of
- * today.
+ * One more attempt, as asked for over the API: the same GUID and payload, signed with the present
+ * secret.
  */
 export function redeliver(world: World, delivery: Delivery): void {
   const app = world.apps.get(delivery.appId);
@@ -98,7 +95,7 @@ async function deliver(
 ): Promise<void> {
   const at = world.now();
   const outcome = await post(world, app, attempt);
-  // The log knows of one attempt, whatever the network made of it.
+  // The log has one attempt, even if the network doubles it.
   if (!isEcho) record(world, app, attempt, { at, ...outcome });
   world.deliveriesInFlight -= 1;
   if (world.deliveriesInFlight > 0) return;
@@ -106,7 +103,7 @@ async function deliver(
   world.settledWaiters.clear();
 }
 
-/** Never rejects: what goes wrong on the way is the outcome. */
+/** Never rejects: a failure on the way becomes the outcome of the attempt. */
 async function post(world: World, app: SimulatedApp, attempt: Attempt): Promise<Outcome> {
   if (app.webhookUrl === null)
     return {

@@ -19,7 +19,7 @@ export function exampleOf(event: string, index: number): Payload {
   return example;
 }
 
-/** An example's object field, checked: the examples are data of others. */
+/** An object field of an example. Checked, because we do not control the examples. */
 export function objectField(payload: Payload, field: string): Payload {
   const value = payload[field];
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -27,9 +27,7 @@ export function objectField(payload: Payload, field: string): Payload {
   return value as Payload;
 }
 
-/**
- * The same JSON with every occurrence of the given texts replaced, in keys' values and URLs alike.
- */
+/** The same JSON with every occurrence of the given texts replaced, in values and in URLs. */
 export function replaceTexts(
   payload: Payload,
   replacements: readonly (readonly [from: string, to: string])[],

@@ -3,22 +3,23 @@ import type { Job } from './job.ts';
 import type { Runner } from './runner.ts';
 import type { World } from './world.ts';
 
-/** A runner registered but not yet connected counts as on its way for this long. */
+/** A registered runner that has not connected counts as coming for this long. */
 const STARTING_MS = 60_000;
 
 /**
- * Things alike in labels and scope: one of them stands for all, so that thousands cost no more than
- * a few.
+ * Jobs or runners with the same labels and scope form one class, so that thousands cost no more
+ * than a few.
  */
 type Class<T> = { readonly example: T; count: number };
 
-/** How many jobs of which class each class of runners serves. */
+/** How many jobs of each class every class of runners serves. */
 type Serving = Map<Class<Runner>, Map<Class<Job>, number>>;
 
 /**
- * Tells, as things are now and whenever it is asked, whether `runner` is one too many: with it, no
- * more of the queued jobs can be served than by the runners that are idle, or on their way and do
- * come (`comes`), each job having a runner of its own (a maximum bipartite matching).
+ * Returns a function that says, at any later time, whether `runner` is unnecessary. It is, if the
+ * queued jobs that can be served without it are as many as with it. The others that count are idle,
+ * or registered and still coming (`comes`). Each job needs one runner (a maximum bipartite
+ * matching).
  */
 export function coverageOf(
   world: World,
@@ -62,7 +63,7 @@ const runnerKey = remembered(({ scope, group, lowerLabels }: Runner) =>
   ]),
 );
 
-/** What makes a job or a runner like another never changes: it is worked out once. */
+/** Jobs' and runners' labels and scopes never change, so a class is computed once. */
 function remembered<T extends object>(key: (item: T) => string): (item: T) => string {
   const keys = new WeakMap<T, string>();
   return (item) => {
@@ -79,7 +80,7 @@ function sorted(labels: readonly string[]): string[] {
 const isStarting = (world: World, { registeredAt }: Runner): boolean =>
   world.now() - registeredAt < STARTING_MS;
 
-/** Whether a runner that was on its way has come, or may come still. */
+/** Whether a runner that had not connected yet has come, or may still come. */
 export function mayCome(world: World, runner: Runner): boolean {
   return runner.configUsed || (world.runners.has(runner.id) && isStarting(world, runner));
 }
@@ -96,8 +97,8 @@ function classify<T>(items: readonly T[], key: (item: T) => string): Class<T>[] 
 }
 
 /**
- * Finds a runner for one more job of this class, moving a job served before to another class of
- * runners where that helps.
+ * Finds a runner for one more job of this class. If that helps, it moves a served job to another
+ * class of runners.
  */
 function serve(job: Class<Job>, serving: Serving, tried: Set<Class<Runner>>): boolean {
   for (const [runners, served] of serving) {

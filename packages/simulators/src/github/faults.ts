@@ -1,28 +1,28 @@
-/** A failure to come: the next calls whose method and path match it. */
+/** A fault for the next calls whose method and path match it. */
 export type Fault = {
   /** Any method if absent. */
   readonly method?: string | undefined;
   /**
-   * Source of a regular expression, tried on the path without the query and without a base path
+   * Source of a regular expression, matched with the path without the query and without a base path
    * such as `/api/v3`.
    */
   readonly path: string;
-  /** What is answered. Without it the connection is cut, unless `hang` is set. */
+  /** The answer. Without a status the connection is cut, unless `hang` is set. */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
-  /** How many matching calls fail; 1 unless told. */
+  /** How many matching calls fail; 1 by default. */
   readonly times?: number | undefined;
   /** How many matching calls pass before that: 2 makes the third call fail. */
   readonly after?: number | undefined;
-  /** The work is done first; only its answer is lost. */
+  /** The simulator does the work first, and loses only its answer. */
   readonly afterCommit?: boolean | undefined;
   /** No answer ever comes; the connection stays open until the caller leaves. */
   readonly hang?: boolean | undefined;
 };
 
 /**
- * The fault of `faults` this call runs into, counted there as used; undefined when the call may
+ * The fault of `faults` that this call runs into; counts it as used. Undefined when the call may
  * pass.
  */
 export function takeFault(faults: Fault[], method: string, path: string): Fault | undefined {

@@ -2,7 +2,10 @@ import type { Account, Repository } from './account.ts';
 import { exampleOf, objectField, replaceTexts, type Payload } from './examples.ts';
 import { fullName } from './accounts.ts';
 
-/* The pieces that payloads and answers share, cut from a real example and filled with the world's names and ids. */
+/**
+ * The parts that payloads and answers share: cut from a real example and filled with the world's
+ * names and ids.
+ */
 
 const withOrganization = exampleOf('workflow_job', 2);
 const repositoryExample = objectField(withOrganization, 'repository');
@@ -28,7 +31,7 @@ export function organizationFragment(account: Account): Payload {
   };
 }
 
-/** Whoever caused an event. */
+/** The user who caused an event. */
 export function senderFragment(): Payload {
   return senderExample;
 }
@@ -39,8 +42,8 @@ const repositoryFragments = new WeakMap<
 >();
 
 /**
- * A repository with all its addresses; remade only when its name changed, for thousands of payloads
- * hold it.
+ * A repository with all its addresses. Made again only when its name changed: thousands of payloads
+ * contain it.
  */
 export function repositoryFragment(repository: Repository): Payload {
   const name = fullName(repository);
@@ -55,7 +58,7 @@ export function repositoryFragment(repository: Repository): Payload {
     private: repository.private,
     archived: repository.archived,
     visibility: repository.private ? 'private' : 'public',
-    // Younger than the example.
+    // A date after the example's.
     has_discussions: false,
     allow_forking: !repository.private,
     owner: simpleUser(repository.owner),
@@ -64,7 +67,7 @@ export function repositoryFragment(repository: Repository): Payload {
   return payload;
 }
 
-/** An opaque id in the manner of GitHub's. */
+/** An opaque id in the form of GitHub's. */
 export function nodeId(kind: string, id: number): string {
   return `${kind}_${Buffer.from(`simulated:${kind}:${id}`).toString('base64url')}`;
 }

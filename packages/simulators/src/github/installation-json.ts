@@ -3,7 +3,7 @@ import { simpleUser } from './fragments.ts';
 import type { Payload } from './examples.ts';
 import type { World } from './world.ts';
 
-/** `installation`, as the API answers it and as `installation` events carry it. */
+/** `installation`, as the API answers it and as `installation` events contain it. */
 export function installationJson(world: World, installation: Installation): Payload {
   const { id, account, appId } = installation;
   const app = world.apps.get(appId);

@@ -5,8 +5,8 @@ import type { Job, JobStatus } from './job.ts';
 import type { World } from './world.ts';
 
 /**
- * The examples whose form a job's JSON takes in each state; the webhook and the REST API agree in
- * it.
+ * The examples that give a job's JSON its form in each state. The webhook and the REST API have the
+ * same form.
  */
 const EXAMPLES: Readonly<Record<JobStatus, Payload>> = {
   waiting: objectField(exampleOf('workflow_job', 7), 'workflow_job'),

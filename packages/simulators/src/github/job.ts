@@ -4,7 +4,7 @@ import type { JobResult, Runner } from './runner.ts';
 export type JobStatus = 'waiting' | 'queued' | 'in_progress' | 'completed';
 export type JobConclusion = 'success' | 'failure' | 'cancelled' | 'skipped';
 
-/** A workflow run. Its status is that of its jobs; re-runs of a job raise its attempt. */
+/** A workflow run. Its status follows from its jobs; re-running a job raises its attempt. */
 export type Run = {
   readonly id: number;
   readonly repository: Repository;
@@ -12,7 +12,7 @@ export type Run = {
   readonly number: number;
   readonly workflowName: string;
   readonly headSha: string;
-  /** What began it: a push, or a schedule's time. */
+  /** The event that began it: a push, or a schedule's time. */
   readonly event: 'push' | 'schedule';
   readonly createdAt: string;
   attempt: number;
@@ -27,7 +27,7 @@ export type Job = {
   readonly labels: readonly string[];
   readonly durationMs: number;
   readonly result: JobResult;
-  /** GitHub's own machines run it at once; no runner of ours is asked. */
+  /** One of GitHub's own machines runs it at once, and none of our runners gets it. */
   readonly hosted: boolean;
   readonly createdAt: string;
   status: JobStatus;
@@ -39,9 +39,9 @@ export type Job = {
    * waits.
    */
   leftQueueAtMs: number | null;
-  /** Who runs it or ran it. */
+  /** The runner that runs it or ran it. */
   runner: JobRunner | null;
-  /** Its runner was lost or removed while it ran. */
+  /** Its runner was lost or removed during the job. */
   killed: boolean;
 };
 
@@ -78,7 +78,7 @@ export function runState(run: Run): {
   return { status, conclusion: null, updatedAt };
 }
 
-/** For each job name the one of the highest attempt. */
+/** For each job name, the job of the highest attempt. */
 export function latestJobs(run: Run): Job[] {
   const latest = new Map<string, Job>();
   for (const job of run.jobs) latest.set(job.name, job);

@@ -20,16 +20,16 @@ export type NewJob = {
   readonly labels: readonly string[];
   readonly jobName?: string | undefined;
   readonly workflowName?: string | undefined;
-  /** How long the runner works, in milliseconds; 100 unless told. */
+  /** How long the runner works, in milliseconds; 100 by default. */
   readonly durationMs?: number | undefined;
   readonly result?: JobResult | undefined;
-  /** Runs at once on a machine of GitHub's. */
+  /** Runs at once on one of GitHub's machines. */
   readonly hosted?: boolean | undefined;
   /** Held back by a deployment's protection rule until `approveJob`. */
   readonly waiting?: boolean | undefined;
-  /** What begins its run; a push unless told. */
+  /** The event that begins its run; a push by default. */
   readonly event?: Run['event'] | undefined;
-  /** GitHub forgets to tell that it is queued: no event is made, and no log holds one. */
+  /** GitHub forgets to announce that it is queued: there is no event, and the log has no entry. */
   readonly untold?: boolean | undefined;
   /** Adds the job to this run instead of a new one. */
   readonly runId?: number | undefined;
@@ -111,7 +111,7 @@ export function approveJob(world: World, jobId: number): Job {
   return job;
 }
 
-/** A new job, with an id of its own, in the run's next attempt. */
+/** A new job, with a new id, in the run's next attempt. */
 export function rerunJob(world: World, jobId: number): Job {
   const job = findJob(world, jobId);
   if (job.status !== 'completed')
@@ -130,7 +130,10 @@ function pickPlan({
   return { name, labels, durationMs, result, hosted };
 }
 
-/** A queued or waiting job ends at once; a running one as soon as its runner has heard of it. */
+/**
+ * A queued or waiting job ends at once. A running job ends once the cancellation has reached its
+ * runner.
+ */
 export function cancelJob(world: World, jobId: number): Job {
   const job = findJob(world, jobId);
   if (job.status === 'completed') return job;
@@ -140,7 +143,7 @@ export function cancelJob(world: World, jobId: number): Job {
   return job;
 }
 
-/** Every queued job, oldest first, gets a runner if one fits. */
+/** Gives every queued job, oldest first, a runner if one fits. */
 export function assignJobs(world: World): void {
   const idle = [...world.runners.values()].filter((runner) => runner.state === 'idle');
   for (const job of world.queuedJobs.values()) {
@@ -185,7 +188,7 @@ function begin(world: World, job: Job, runner: JobRunner): void {
   emitWorkflowJob(world, job, 'in_progress');
 }
 
-/** Ends a job, once; the ephemeral runner that ran it is forgotten. */
+/** Ends a job, once, and forgets the ephemeral runner that ran it. */
 export function finishJob(
   world: World,
   jobId: number,
@@ -206,7 +209,7 @@ export function finishJob(
   emitWorkflowJob(world, job, 'completed');
 }
 
-/** The job's runner is not heard of any more: GitHub waits a little and then fails the job. */
+/** The job's runner has vanished: GitHub waits a little and then fails the job. */
 export function loseRunnerOf(world: World, jobId: number): void {
   later(world, world.lostRunnerAfterMs, () => finishJob(world, jobId, 'failure', { killed: true }));
 }

@@ -11,7 +11,7 @@ import { startReceiver, type Receiver } from './start-receiver.ts';
 import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
 import { ajv, problemsOf } from '../scenes/openapi.scene.ts';
 
-/* The simulator's answers, against the description of the API that GitHub publishes. */
+/** The simulator's answers, compared with GitHub's published description of the API. */
 
 describe('the simulated GitHub answers as GitHub’s description says', () => {
   let world: SmallWorld;
@@ -143,7 +143,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     expect(problemsOf(method, path, answer)).toEqual([]);
   });
 
-  test.each(['/orgs/mona', '/orgs/nobody', '/repos/mona/tool', '/repos/acme/nothing'])(
+  test.each(['/orgs/mona', '/orgs/missing', '/repos/mona/tool', '/repos/acme/nothing'])(
     'JIT for %s: 404, for the installation cannot see it',
     async (scope) => {
       const answer = await callApi(world, 'POST', `${scope}/actions/runners/generate-jitconfig`, {
@@ -156,7 +156,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     },
   );
 
-  test('a busy runner is not deleted: 422', async () => {
+  test('refuses to delete a busy runner: 422', async () => {
     const { runnerId: busyId, jitConfig } = await registerRunner(world, {
       name: 'busy',
       labels: ['only-here'],
@@ -176,7 +176,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     await end;
   });
 
-  test('asking for the limits counts against none', async () => {
+  test('counts no question for the limits against any of them', async () => {
     const [first, second] = [
       await callApi(world, 'GET', '/rate_limit', { authorization: acme }),
       await callApi(world, 'GET', '/rate_limit', { authorization: acme }),
@@ -184,7 +184,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  test('a suspended installation gets no token: 403', async () => {
+  test('gives a suspended installation no token: 403', async () => {
     await world.github.suspend(world.user.installationId);
     const path = '/app/installations/{installation_id}/access_tokens';
     const answer = await callApi(
@@ -199,15 +199,16 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     expect(problemsOf('post', path, answer)).toEqual([]);
   });
 
-  test('without a JSON web token there is no installation token: 401', async () => {
+  test('gives no installation token without a JSON web token: 401', async () => {
     const path = '/app/installations/{installation_id}/access_tokens';
     const answer = await callApi(world, 'POST', fill(path));
     expect(answer.status).toBe(401);
     expect(problemsOf('post', path, answer)).toEqual([]);
   });
 
-  // Described with an object as its body, and with null as its example: only the status is sure.
-  test('a redelivery is accepted: 202', async () => {
+  // The description has an object as its body and null as its example, so only the status is
+  // certain.
+  test('accepts a redelivery: 202', async () => {
     const answer = await callApi(world, 'POST', `/app/hook/deliveries/${deliveryId}/attempts`, {
       authorization: app,
     });
@@ -215,7 +216,7 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     await world.github.settled();
   });
 
-  // The description's slice does not hold these three; they answer with the same objects.
+  // Our slice of the description lacks these three; they answer with the same objects.
   test.each(['/orgs/acme/installation', '/repos/acme/api/installation'])(
     'GET %s is the installation',
     async (path) => {
@@ -228,10 +229,10 @@ describe('the simulated GitHub answers as GitHub’s description says', () => {
     },
   );
 
-  // GitHub describes it since 2026-09-03, after the slice was cut: `runner_version` is always
-  // there, an end may be null or absent.
+  // GitHub has described it since 2026-09-03, after we cut the slice: `runner_version` is always
+  // present, an end may be null or absent.
   test.each(['/orgs/acme', '/repos/acme/api'])(
-    'GET %s/actions/runners/deprecations/{version} tells when a version ends',
+    'GET %s/actions/runners/deprecations/{version} says when a version ends',
     async (scope) => {
       const ask = (version: string) =>
         callApi(world, 'GET', `${scope}/actions/runners/deprecations/${version}`, {

@@ -1,6 +1,6 @@
 import type { Answer, Call } from './route.ts';
 
-/** The items of the asked page, with GitHub's Link header to the others. */
+/** The items of the requested page, with GitHub's Link header to the other pages. */
 export function pageOf<T>(
   call: Call,
   items: readonly T[],
@@ -25,7 +25,7 @@ export function perPageOf({ query }: Call): number {
   return Math.min(Math.max(Number(query.get('per_page') ?? 30) || 30, 1), 100);
 }
 
-/** One entry of a Link header: the asked address with some of its query replaced. */
+/** One entry of a Link header: the requested address with some of its query replaced. */
 export function link(
   { world, path, query }: Call,
   changes: Readonly<Record<string, string | number>>,

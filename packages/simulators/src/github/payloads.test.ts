@@ -68,7 +68,7 @@ describe('workflow_job payloads', () => {
     expect(shapeProblems(organization, exampleOf('workflow_job', 2)['organization'])).toEqual([]);
   });
 
-  test('nothing of the example’s own names and ids is left', () => {
+  test('contain none of the example’s names and ids', () => {
     for (const payload of sent.values()) {
       const { sender: _, ...ours } = payload;
       expect(JSON.stringify(ours)).not.toMatch(
@@ -77,7 +77,7 @@ describe('workflow_job payloads', () => {
     }
   });
 
-  test('an installation is told which repositories it lost and got back, and hears nothing of a lost one', async () => {
+  test('say which repositories an installation lost and got back; a lost repository causes no more deliveries', async () => {
     const before = receiver.received.length;
     const { installationId } = world.organization;
     await world.github.selectRepositories(installationId, ['acme/site']);
@@ -103,17 +103,17 @@ describe('workflow_job payloads', () => {
     expect(payloadOf('added')).toMatchObject({ installation: { id: installationId } });
   });
 
-  test('job ids are as long as GitHub’s', () => {
+  test('have job ids as long as GitHub’s', () => {
     expect(JSON.stringify(sent.get('queued'))).toMatch(/"workflow_job":\{"id":\d{11},/);
   });
 });
 
-/** Fields that only the younger ones of the examples have. */
+/** Fields that only the newer examples have. */
 const YOUNG_FIELDS = new Set(['has_discussions', 'allow_forking', 'custom_properties']);
 
 /**
- * Where the form of `actual` differs from that of `example`. Null and any type agree: which fields
- * are filled depends on the job.
+ * The paths at which the form of `actual` differs from the form of `example`. Null matches any
+ * type: the job decides which fields are filled.
  */
 function shapeProblems(actual: unknown, example: unknown, path = ''): string[] {
   if (actual === null || example === null) return [];

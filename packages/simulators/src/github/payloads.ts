@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 
 export type WorkflowJobAction = 'waiting' | 'queued' | 'in_progress' | 'completed';
 
-/** One delivery to every App installed on the job's repository and not suspended. */
+/** One delivery to every App that is installed on the job's repository and not suspended. */
 export function emitWorkflowJob(world: World, job: Job, action: WorkflowJobAction): void {
   const { repository } = job.run;
   const workflowJob = jobJson(world, job);
@@ -35,7 +35,7 @@ export function emitWorkflowJob(world: World, job: Job, action: WorkflowJobActio
   }
 }
 
-/** `installation` events: the App was installed, removed, suspended, or let back in. */
+/** `installation` events: the App was installed, removed, suspended or unsuspended. */
 export function emitInstallation(
   world: World,
   installation: Installation,
@@ -58,10 +58,7 @@ export function emitInstallation(
   });
 }
 
-/**
- * `installation_repositories` events: one for those that were added, one for those that were
- * removed.
- */
+/** `installation_repositories` events: one for the added repositories, one for the removed ones. */
 export function emitInstallationRepositories(
   world: World,
   installation: Installation,
@@ -101,7 +98,7 @@ export function emitInstallationRepositories(
     });
 }
 
-/** Any example as GitHub published it, for the events that Paddock must bear but does not use. */
+/** Any example as GitHub published it, for the events that Paddock must accept but does not use. */
 export function emitExample(world: World, appId: number, event: string, index: number): void {
   const payload = exampleOf(event, index);
   const action = typeof payload['action'] === 'string' ? payload['action'] : null;

@@ -44,7 +44,7 @@ describe('a simulated runner', () => {
     ['2.329.0', CODED, 0],
     ['2.100.0', CODED, 0],
   ])(
-    'of the version %s, which has ended, listens and ends without a job; with %j its exit code is %i',
+    'of the ended version %s listens and ends without a job; with %j its exit code is %i',
     async (version, env, exitCode) => {
       await world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
       const { jitConfig } = await registerRunner(world, { name: 'old', labels: LABELS });
@@ -67,7 +67,7 @@ describe('a simulated runner', () => {
     },
   );
 
-  test('of the newest version hears the same during a false alarm', async () => {
+  test('of the newest version gets the same answer during a false alarm', async () => {
     await world.github.setRunnerFaults({ refusesVersions: true });
     const { jitConfig } = await registerRunner(world, { name: 'new', labels: LABELS });
     expect((await playRunner(jitConfig, never)).log).toContainEqual(expect.stringContaining(ENDED));
@@ -75,7 +75,7 @@ describe('a simulated runner', () => {
     expect((await world.github.report()).struck).toEqual({ version_refused: 1 });
   });
 
-  test('runs one job, with the log of the real one, and its registration vanishes', async () => {
+  test('runs one job, with the log of the real runner, and its registration vanishes', async () => {
     const { end } = await begin('worker-1');
     const { id } = await world.github.queueJob({
       repo: 'acme/api',
@@ -104,7 +104,7 @@ describe('a simulated runner', () => {
     expect(await runnersNow()).toEqual([]);
   });
 
-  test('gets a job that waited for it', async () => {
+  test('gets a job that was queued before it came', async () => {
     const { id } = await world.github.queueJob({
       repo: 'acme/api',
       labels: LABELS,
@@ -118,7 +118,7 @@ describe('a simulated runner', () => {
     expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: false });
   });
 
-  test('starts once only with one JIT config', async () => {
+  test('starts only once with one JIT config', async () => {
     const { end, jitConfig } = await begin('worker-1');
     const again = await playRunner(jitConfig, never);
     expect(again.exitCode).toBe(1);
@@ -128,7 +128,7 @@ describe('a simulated runner', () => {
     expect((await playRunner(jitConfig, never)).exitCode).toBe(1);
   });
 
-  test('killed while idle it is offline, and gets no job', async () => {
+  test('is offline and gets no job after being killed while idle', async () => {
     const killed = new AbortController();
     const { end, runnerId } = await begin('worker-1', killed.signal);
     killed.abort();
@@ -140,7 +140,7 @@ describe('a simulated runner', () => {
     expect(status).toBe('queued');
   });
 
-  test('killed while busy its job fails after a while', async () => {
+  test('killed during a job makes the job fail after a while', async () => {
     const killed = new AbortController();
     const { id } = await world.github.queueJob({
       repo: 'acme/api',
@@ -155,7 +155,7 @@ describe('a simulated runner', () => {
     expect(await world.github.report()).toMatchObject({ killed: 1, lost: 0 });
   });
 
-  test('removed over the API while idle it is told and ends', async () => {
+  test('ends when its registration is removed over the API while it is idle', async () => {
     const { end, runnerId } = await begin('worker-1');
     const authorization = await installationAuthorization(world);
     expect(
@@ -169,7 +169,7 @@ describe('a simulated runner', () => {
     ).toBe(404);
   });
 
-  test('busy it is not removed, unless GitHub’s knowledge lags: then its job dies (E5)', async () => {
+  test('cannot be removed while busy, unless GitHub’s knowledge lags: then its job dies (E5)', async () => {
     const { id } = await world.github.queueJob({
       repo: 'acme/api',
       labels: LABELS,
@@ -201,7 +201,7 @@ describe('a simulated runner', () => {
     expect(await jobOf(id)).toMatchObject({ conclusion: 'failure', killed: true });
   });
 
-  test('a cancelled job ends as cancelled, whether it runs or waits', async () => {
+  test('ends a cancelled job as cancelled, running or waiting', async () => {
     const running = await world.github.queueJob({
       repo: 'acme/api',
       labels: LABELS,
@@ -222,7 +222,7 @@ describe('a simulated runner', () => {
     });
   });
 
-  test('ends with 1 when its GitHub is gone', async () => {
+  test('ends with exit code 1 when its GitHub is gone', async () => {
     const { end } = await begin('worker-1');
     await world.github.stop();
     const { exitCode, log } = await end;
@@ -230,7 +230,7 @@ describe('a simulated runner', () => {
     expect(log.at(-1)).toContain('connection');
   });
 
-  test('refuses what is no JIT config', async () => {
+  test('refuses a text that is not a JIT config', async () => {
     expect((await playRunner(Buffer.from('{"a":1}').toString('base64'), never)).exitCode).toBe(1);
     expect((await playRunner('not base64 of JSON', never)).exitCode).toBe(1);
   });

@@ -3,9 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RunnerMessage } from './runner.ts';
 import { NEWEST_VERSION } from './runner-versions.ts';
 
-/** What the container of a runner is made of, as far as the runner's behaviour hangs on it. */
+/** The facts about a runner's container that change the runner's behaviour. */
 export type RunnerContainer = {
-  /** Its tag is the runner's version if it has the form of one; else the newest runs. */
+  /**
+   * Its tag is the runner's version if it has the form of a version; else the newest version runs.
+   */
   readonly image: string;
   readonly env: Readonly<Record<string, string>>;
 };
@@ -14,16 +16,19 @@ export type RunnerEnd = { readonly exitCode: number; readonly log: string[] };
 
 type Config = { readonly url: string; readonly runnerId: number; readonly secret: string };
 
-/** What a process killed by SIGTERM ends with. */
+/** The exit code of a process killed by SIGTERM. */
 const TERMINATED = 143;
 
 /**
  * Plays the runner application with a JIT config of the simulated GitHub: connects, waits for one
- * job, works as long as the job takes, reports, ends. Exit code 0 after a job or when the
- * registration was removed meanwhile; 1 when it could not start (the config was used before, the
- * registration is gone); 143 when `signal` aborted, as when its pod is killed: the connection
- * breaks without a word. Where GitHub serves its version no more 0, or 7 if the container asks for
- * that and the version knows of it. Each log line is also handed to `onLine` as it is written.
+ * job, works as long as the job takes, reports, ends.
+ *
+ * Exit code 0 after a job, or when the registration was removed meanwhile. 1 when it could not
+ * start: the config was used before, or the registration is gone. 143 when `signal` aborted, as
+ * when its pod is killed: the connection breaks without a message. When GitHub no longer serves its
+ * version the exit code is 0, or 7 if the container asks for that and the version supports it.
+ *
+ * `onLine` also gets each log line as it is written.
  */
 export async function playRunner(
   jitConfig: string,
@@ -57,7 +62,7 @@ type Words = {
 };
 
 const VERSION_TAG = /:(\d+\.\d+\.\d+)$/;
-/** What a runner ends with that GitHub calls too old, from 2.333.0 on. */
+/** The exit code, from 2.333.0 on, of a runner that GitHub calls too old. */
 const VERSION_ENDED = 7;
 const tellsEnd = (version: string): boolean => Number(version.split('.')[1]) >= 333;
 
@@ -126,8 +131,8 @@ async function work(
     }
   };
   onLines(session, (line) => receive(JSON.parse(line) as RunnerMessage));
-  // A close follows every error; a busy runner works on without its connection and fails when it
-  // reports, or when it is killed.
+  // Every error is followed by a close. A busy runner works on without its connection and fails
+  // when it reports, or when it is killed.
   session.on('error', () => undefined);
   session.on('close', () => {
     if (!busy) end.reject(new Error('The connection to the server was lost.'));
@@ -188,7 +193,7 @@ async function workUnlessCancelled(
 }
 
 /**
- * A request on a connection of its own: a session's breaking must be its own. Resolves with the
+ * A request on a new connection: when it breaks, no other session breaks with it. Resolves with the
  * answer's head.
  */
 function post(

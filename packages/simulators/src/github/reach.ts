@@ -5,7 +5,7 @@ import { textParam, type Call, type InstallationCall } from './route.ts';
 import type { RunnerScope } from './runner.ts';
 
 /**
- * The repository a path names. Under its former name GitHub points to the present one: 301 for
+ * The repository at a path. For its former name GitHub redirects to the present one: 301 for
  * reading, 307 for the rest.
  */
 export function repositoryOf(call: Call): Repository {
@@ -16,7 +16,7 @@ export function repositoryOf(call: Call): Repository {
   throw new Refusal(call.method === 'GET' ? 301 : 307, 'Moved Permanently', { location });
 }
 
-/** The same, if the installation may see it; what it may not see does not exist for it. */
+/** The same, if the installation may see it; else as if it did not exist. */
 export function reachableRepository(call: InstallationCall): Repository {
   const repository = repositoryOf(call);
   if (!covers(call.installation, repository)) throw notFound();
@@ -29,7 +29,7 @@ export function reachableOrganization(call: InstallationCall): Account {
   return account;
 }
 
-/** The scope of runners that a path names: an organisation, or a repository. */
+/** The scope of runners at a path: an organisation, or a repository. */
 export function reachableScope(call: InstallationCall): RunnerScope {
   if (call.params['org'] !== undefined) return { owner: reachableOrganization(call) };
   const repository = reachableRepository(call);

@@ -1,4 +1,4 @@
-/** An answer of GitHub's that is not a success, thrown by whatever finds the reason for it. */
+/** An answer of GitHub's that is not a success; thrown by the function that finds the reason. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

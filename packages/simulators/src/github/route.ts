@@ -4,14 +4,14 @@ import type { RateResource } from './rate-limits.ts';
 import { Refusal } from './refusal.ts';
 import type { SimulatedApp, World } from './world.ts';
 
-/** What an endpoint gets to know of a request. */
+/** An endpoint's view of a request. */
 export type Call = {
   readonly world: World;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: Payload;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The path as it was asked for, without the query. */
+  /** The requested path, without the query. */
   readonly path: string;
   readonly method: string;
 };
@@ -32,7 +32,7 @@ type RouteBase = {
   /** GitHub's operation id; calls are counted by it. */
   readonly operation: string;
   readonly resource?: RateResource;
-  /** Does not count against any limit. */
+  /** Counts against no limit. */
   readonly isFree?: boolean;
 };
 
@@ -50,7 +50,7 @@ export function textParam({ params }: Call, name: string): string {
   return value;
 }
 
-/** An id in the path; GitHub knows nothing under what is no number. */
+/** An id in the path. GitHub answers 404 for a text that is not a number. */
 export function idParam(call: Call, name: string): number {
   const id = Number(textParam(call, name));
   if (!Number.isSafeInteger(id)) throw new Refusal(404, 'Not Found');

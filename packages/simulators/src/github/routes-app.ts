@@ -17,7 +17,7 @@ import { notFound } from './refusal.ts';
 import { idParam, textParam, type AppCall, type Route } from './route.ts';
 import { repositoryOf } from './reach.ts';
 
-/** What an App may ask with its own JSON web token. */
+/** Endpoints for an App's own JSON web token. */
 export const appRoutes: readonly Route[] = [
   {
     method: 'get',
@@ -188,7 +188,7 @@ function listDeliveries(call: AppCall) {
   return { status: 200, headers, body: deliveries.map(deliverySummary) };
 }
 
-/** A number with all its digits, as it goes over the wire. */
+/** A number with all its digits, as in GitHub's JSON. */
 const numeral = (digits: string): unknown =>
   (JSON as unknown as { rawJSON: (json: string) => object }).rawJSON(digits);
 

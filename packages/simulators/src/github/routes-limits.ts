@@ -23,7 +23,7 @@ function getLimits({ world, installation }: InstallationCall): Answer {
     };
   };
   const core = of('core');
-  // Searching, which nothing here does, has a small budget of its own.
+  // Searching has a separate, small budget; the simulator has no search.
   const search = { limit: 30, used: 0, remaining: 30, reset: core.reset };
   const resources = {
     core,

@@ -91,7 +91,7 @@ export const runRoutes: readonly Route[] = [
   },
 ];
 
-/** It was last pushed to when the newest run began that a push began. */
+/** The last push was when the newest run began that a push caused. */
 function listedRepository(world: World, repository: Repository): Payload {
   const newest = [...world.runs.values()].findLast(
     (run) => run.repository === repository && run.event === 'push',
@@ -115,8 +115,8 @@ function listRuns(call: InstallationCall): Answer {
 }
 
 /**
- * Asked with the ETag of an unchanged answer, it costs nothing. ETags belong to the token that they
- * were given to.
+ * A call with the ETag of an unchanged answer costs no budget. An ETag is valid only for the token
+ * that got it.
  */
 function unlessKnown(call: InstallationCall, headers: Answer['headers'], body: Payload): Answer {
   const etag = `W/"${createHash('sha256')

@@ -5,8 +5,8 @@ import { closeSession, openSession, reportCompletion } from './runner-service.ts
 import type { World } from './world.ts';
 
 /**
- * What the runner application talks to. A session is one answer that stays open and brings one JSON
- * message per line; when the connection breaks, the session is over.
+ * The server for the runner application. A session is one answer that stays open and brings one
+ * JSON message per line. When the connection breaks, the session is over.
  */
 export function runnerConnection(world: World): Router {
   const router = Router();

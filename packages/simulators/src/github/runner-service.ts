@@ -19,7 +19,7 @@ type NewRunner = {
 };
 
 /**
- * Registers an ephemeral runner. Refuses a name taken in its scope (409) and an unknown group
+ * Registers an ephemeral runner. Refuses a taken name in its scope (409) and an unknown group
  * (404).
  */
 export function registerRunner(world: World, { name, labels, groupId, scope }: NewRunner): Runner {
@@ -57,7 +57,10 @@ export function registerRunner(world: World, { name, labels, groupId, scope }: N
   return runner;
 }
 
-/** What the runner application starts with: where to connect, as whom, with which secret. */
+/**
+ * The configuration that the runner application starts with: where to connect, as which runner,
+ * with which secret.
+ */
 export function jitConfigOf(world: World, runner: Runner): string {
   return Buffer.from(
     JSON.stringify({ url: world.url, runnerId: runner.id, secret: runner.secret }),
@@ -72,7 +75,8 @@ export type NewSession = {
 
 /**
  * The runner connects: 409 when its configuration has been used before, 404 when the registration
- * is gone. One of a version that has ended connects as well, and hears so instead of getting a job.
+ * is gone. A runner of an ended version connects too, and gets the end of its version instead of a
+ * job.
  */
 export function openSession(
   world: World,
@@ -96,7 +100,7 @@ export function openSession(
   return runner;
 }
 
-/** Whether runners of this version get jobs. One that GitHub does not know is far too old. */
+/** Whether runners of this version get jobs. A version that GitHub does not know is far too old. */
 function isServed({ runnerVersions, runnerFaults, now }: World, version: string): boolean {
   const end = runnerVersions.get(version);
   return (
@@ -105,7 +109,8 @@ function isServed({ runnerVersions, runnerFaults, now }: World, version: string)
 }
 
 /**
- * The runner's connection broke. Idle, it is offline; busy, GitHub gives its job up after a while.
+ * The runner's connection broke. An idle runner is offline; after a while GitHub fails the job of a
+ * busy one.
  */
 export function closeSession(world: World, runner: Runner): void {
   runner.send = null;
@@ -114,7 +119,7 @@ export function closeSession(world: World, runner: Runner): void {
   if (runner.jobId !== null) loseRunnerOf(world, runner.jobId);
 }
 
-/** The runner reports the end of its job; its registration vanishes, for it is ephemeral. */
+/** The runner reports the end of its job. Its registration vanishes, because it is ephemeral. */
 export function reportCompletion(
   world: World,
   runnerId: number,
@@ -127,8 +132,8 @@ export function reportCompletion(
 }
 
 /**
- * An owner of the repository or organisation, or our App, removes the registration. A busy one is
- * refused, unless GitHub's knowledge lags.
+ * An owner of the repository or organisation, or our App, removes the registration. GitHub refuses
+ * for a busy runner, unless GitHub's knowledge lags.
  */
 export function deleteRunner(world: World, runner: Runner): void {
   if (runner.jobId !== null && !world.runnerFaults.busyLies) {

@@ -1,8 +1,8 @@
-/** What a runner has whose image does not name its version. */
+/** The version of a runner whose image does not name one. */
 export const NEWEST_VERSION = '2.337.0';
 
 /**
- * Versions that GitHub knows, with the end of each; null: none is set yet. As it answered on
+ * Versions that GitHub knows, with the end of each; null: none is set yet. As GitHub answered on
  * 2026-09-29.
  */
 export const KNOWN_VERSIONS: Readonly<Record<string, string | null>> = {

@@ -2,7 +2,7 @@ import type { Account, Repository, RunnerGroup } from './account.ts';
 
 export type RunnerScope = { readonly owner: Account; readonly repository?: Repository };
 
-/** What the runner service tells a connected runner. */
+/** A message from the runner service to a connected runner. */
 export type RunnerMessage =
   | {
       readonly type: 'job';
@@ -15,12 +15,12 @@ export type RunnerMessage =
   | { readonly type: 'deleted' }
   | { readonly type: 'version_ended' };
 
-/** How a job ends when its runner is left in peace. */
+/** The end of a job if no fault stops its runner. */
 export type JobResult = 'success' | 'failure';
 
 /**
- * registered (no session yet) → idle → busy; offline when the session broke. A runner that is done
- * is in no map any more.
+ * registered (no session yet) → idle → busy; offline when the session broke. No map holds a runner
+ * that is done.
  */
 export type RunnerState = 'registered' | 'idle' | 'busy' | 'offline';
 
@@ -34,15 +34,15 @@ export type Runner = {
   readonly secret: string;
   readonly registeredAt: number;
   state: RunnerState;
-  /** The JIT config admits one session, ever. */
+  /** The JIT config allows only one session. */
   configUsed: boolean;
-  /** As it said when it connected. */
+  /** As the runner reported it when it connected. */
   version: string | null;
   jobId: number | null;
   send: ((message: RunnerMessage) => void) | null;
 };
 
-/** What is remembered of a registration after it is gone. */
+/** The record of a registration, which stays after the registration is gone. */
 export type RunnerRecord = {
   readonly id: number;
   readonly name: string;
@@ -50,8 +50,9 @@ export type RunnerRecord = {
   readonly labels: readonly string[];
   readonly registeredAt: string;
   /**
-   * Set if, at its making, runners idle or on their way already sufficed for the queued jobs it
-   * could serve: whether they still do when of those on their way only some count (`comes`).
+   * Set if the runners that were idle or coming when it was made sufficed for the queued jobs that
+   * it could serve. The function says whether that still holds when only some of those coming count
+   * (`comes`).
    */
   readonly isCovered: ((comes: (runner: Runner) => boolean) => boolean) | null;
   readonly jobIds: number[];

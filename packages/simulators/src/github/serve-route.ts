@@ -82,7 +82,7 @@ async function authenticated(
   );
 }
 
-/** Every answer tells what is left, refusals too. An answer of 304 costs nothing. */
+/** Every answer names the rest of the budget, refusals too. An answer of 304 costs nothing. */
 function withinLimit(world: World, caller: string, route: Route, act: () => Answer): Answer {
   const resource = route.resource ?? 'core';
   const bucket = bucketOf(world, caller, resource);

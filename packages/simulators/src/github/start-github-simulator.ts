@@ -17,7 +17,7 @@ export type AppOptions = {
   readonly appId: number;
   readonly publicKeyPem: string;
   readonly webhookSecret: string;
-  /** May be set later with `setApp`; until then every delivery is recorded as failed. */
+  /** `setApp` may set it later; until then every delivery is recorded as failed. */
   readonly webhookUrl?: string | null;
   readonly slug?: string;
   readonly permissions?: Record<string, string>;
@@ -26,27 +26,27 @@ export type AppOptions = {
 
 export type GitHubSimulatorOptions = {
   readonly apps: readonly AppOptions[];
-  /** A free one unless told. */
+  /** A free one by default. */
   readonly port?: number;
   /** Seeds GitHub's choices: which runner, which delivery fails. */
   readonly seed?: number;
   readonly now?: () => number;
   /**
-   * How long after a busy runner's connection broke its job is failed; half a second unless told.
+   * How long after a busy runner's connection broke GitHub fails its job; half a second by default.
    */
   readonly lostRunnerAfterMs?: number;
   /**
-   * A refusal that names a wait is on its way to its caller, who tells the others of it: what is
-   * called meanwhile was begun without knowing. A quarter of a second unless told; a process that
-   * has little of the machine takes longer.
+   * How long a refusal that names a wait may take to reach its caller and the caller's other
+   * processes. Calls within this time may have begun without knowledge of the wait. A quarter of a
+   * second by default; a process on a busy machine needs longer.
    */
   readonly onItsWayMs?: number;
-  /** How long the receiver of a delivery may take; GitHub's 10 seconds unless told. */
+  /** How long the receiver of a delivery may take; GitHub's 10 seconds by default. */
   readonly deliveryTimeoutMs?: number;
 };
 
 export type GitHubSimulator = GitHubControl & {
-  /** Base address of the API; the same API lies under `/api/v3`, as on an Enterprise Server. */
+  /** Base address of the API. The same API is under `/api/v3`, as on an Enterprise Server. */
   readonly url: string;
   /** Ends all connections, sessions of runners included. */
   readonly stop: () => Promise<void>;
@@ -77,7 +77,7 @@ export async function startGitHubSimulator(
   application.use(api);
 
   const server = createServer(application);
-  // A client whose connection is closed just as it sends would call that a failure of ours.
+  // A client whose connection is closed just as it sends would report a failure.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -13,12 +13,12 @@ export type Receiver = {
   readonly url: string;
   /** In the order of arrival. */
   readonly received: readonly ReceivedDelivery[];
-  /** What the next deliveries are answered with; `hang` answers nothing. */
+  /** The answers to the next deliveries; `hang` answers nothing. */
   readonly answerWith: (status: number | 'hang') => void;
   readonly stop: () => Promise<void>;
 };
 
-/** The far end of a webhook: remembers what arrives. */
+/** The receiver of a webhook: remembers the deliveries. */
 export async function startReceiver(): Promise<Receiver> {
   const received: ReceivedDelivery[] = [];
   let answer: number | 'hang' = 202;

@@ -19,13 +19,13 @@ const call = (path: string, authorization: string) =>
   callApi(world, 'GET', path, { authorization });
 const against = async () => (await world.github.report()).callsAgainstWait;
 
-/** An answer to one call of the account that tells it to wait. */
+/** An answer to one call of the account that asks it to wait. */
 const tell = async (headers: Record<string, string>, status = 429) => {
   await world.github.failNext({ path: '', status, headers });
   await call(RUNNERS, acme);
 };
 
-test('calls after a Retry-After count, whatever they ask for, until it is over', async () => {
+test('counts calls of any kind after a Retry-After, until the wait is over', async () => {
   await tell({ 'retry-after': '10' });
   now += 1_000;
   await call(RUNNERS, acme);
@@ -42,7 +42,7 @@ test('calls after a Retry-After count, whatever they ask for, until it is over',
   expect(await against()).toBe(2);
 });
 
-test('those of other accounts and of the App do not', async () => {
+test('does not count calls of other accounts and of the App', async () => {
   const mona = await installationAuthorization(world, world.user.installationId);
   await tell({ 'retry-after': '10' }, 503);
   now += 1_000;
@@ -51,14 +51,14 @@ test('those of other accounts and of the App do not', async () => {
   expect(await against()).toBe(0);
 });
 
-test('nor those that are made while the answer is on its way', async () => {
+test('does not count calls that were made while the answer was under way', async () => {
   await tell({ 'retry-after': '10' });
   now += 100;
   await call(RUNNERS, acme);
   expect(await against()).toBe(0);
 });
 
-test('calls against a budget that is used up count, and others do not', async () => {
+test('counts calls against a used-up budget, and no others', async () => {
   const caller = { installationId: world.organization.installationId };
   await world.github.setRateLimit({ caller, resource: 'core', remaining: 1, resetInMs: 60_000 });
   await call(RUNNERS, acme);

@@ -4,19 +4,22 @@ import type { RateResource } from './rate-limits.ts';
 import type { World } from './world.ts';
 
 /**
- * What a caller was told to wait, by whose name it calls; for one hourly budget that with the
- * budget's name after it.
+ * The waits that answers have asked callers for, by the caller's name. The wait for one hourly
+ * budget has the budget's name after the caller's.
  */
 export type ToldWaits = Map<string, { readonly toldAt: number; readonly until: number }>;
 
-/** The call as far as waiting goes: who makes it, and which hourly budget it counts against. */
+/**
+ * The facts of a call that decide about waiting: its caller, and the hourly budget that it counts
+ * against.
+ */
 type Made = {
   readonly caller: string | undefined;
   readonly resource: RateResource;
   readonly operation: string;
 };
 
-/** By whom the request says that it is made, true or not; undefined if by nobody known. */
+/** The caller that the request names, true or not; undefined if there is no such caller. */
 export function callerOf(world: World, authorization: string | undefined): string | undefined {
   const credential = /^(?:token|bearer) (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
   const token = world.tokens.get(credential);
@@ -28,7 +31,7 @@ export function callerOf(world: World, authorization: string | undefined): strin
   }
 }
 
-/** Counts a call that its caller was told not to make yet. */
+/** Counts a call that its caller should not have made yet. */
 export function noteCall(world: World, made: Made): void {
   const now = world.now();
   const lateMs = keysOf(made).flatMap((key) => {
@@ -40,7 +43,7 @@ export function noteCall(world: World, made: Made): void {
     world.callsAgainstWait.push(`${made.operation} by ${made.caller}, ${latest} ms late`);
 }
 
-/** Remembers what an answer tells its caller to wait. */
+/** Remembers the wait that an answer asks its caller for. */
 export function noteAnswer(world: World, made: Made, { status, headers = {} }: Answer): void {
   const [ofAll, ofBudget] = keysOf(made);
   const now = world.now();
@@ -53,7 +56,7 @@ export function noteAnswer(world: World, made: Made, { status, headers = {} }: A
 const keysOf = ({ caller, resource }: Made): string[] =>
   caller === undefined ? [] : [caller, `${caller} ${resource}`];
 
-/** The longest wait stands, from when the first was told that had not ended. */
+/** The longest wait counts, from the first of the waits that have not ended. */
 function tell({ toldWaits, now }: World, key: string | undefined, until: number): void {
   if (key === undefined || !(until > now())) return;
   const known = toldWaits.get(key);

@@ -48,7 +48,7 @@ describe('the truth of the simulated GitHub', () => {
     expect(await world.github.report()).toMatchObject({ excessWorkers: 0, completed: 1, lost: 0 });
   });
 
-  test('a job is covered once only, by the runner that another job can spare', async () => {
+  test('each job counts once: a second runner is needed only for a second job', async () => {
     await queue('linux');
     await queue('linux', 'gpu');
     await register('with-gpu', 'linux', 'gpu');
@@ -69,7 +69,7 @@ describe('the truth of the simulated GitHub', () => {
     expect(await excess()).toEqual(['plain', 'of-site']);
   });
 
-  test('a runner that has not come up within a minute covers nothing', async () => {
+  test('a runner that has not connected within a minute covers nothing', async () => {
     await queue('linux');
     await register('stuck', 'linux');
     now += 60_000;
@@ -77,7 +77,7 @@ describe('the truth of the simulated GitHub', () => {
     expect(await excess()).toEqual([]);
   });
 
-  test('a runner that went away before it came covered nothing, as its replacement knew', async () => {
+  test('a runner that went away before it connected covered nothing, so its replacement is no excess', async () => {
     await queue('linux');
     const lost = await register('lost', 'linux');
     await register('replacement', 'linux');
@@ -90,7 +90,7 @@ describe('the truth of the simulated GitHub', () => {
     expect(await excess()).toEqual(['too-many']);
   });
 
-  test('one that came covered the job, wherever it is now', async () => {
+  test('a runner that connected covered the job, even if it is gone now', async () => {
     await queue('linux', 'gpu');
     const { jitConfig } = await register('comes', 'linux', 'gpu');
     await register('too-many', 'linux', 'gpu');
@@ -98,7 +98,7 @@ describe('the truth of the simulated GitHub', () => {
     expect(await excess()).toEqual(['too-many']);
   });
 
-  test('thousands of jobs and runners are judged quickly', async () => {
+  test('judges thousands of jobs and runners quickly', async () => {
     for (let n = 0; n < 1000; n += 1) await queue('linux');
     const began = performance.now();
     for (let n = 0; n < 50; n += 1) await register(`worker-${n}`, 'linux');
@@ -106,7 +106,7 @@ describe('the truth of the simulated GitHub', () => {
     expect(await excess()).toEqual([]);
   });
 
-  test('a job goes to any idle runner that fits, chosen by the seed', async () => {
+  test('gives a job to any idle runner that fits, chosen by the seed', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const gone = new AbortController();
     const ends: Promise<unknown>[] = [];
@@ -143,7 +143,7 @@ describe('the truth of the simulated GitHub', () => {
     await end;
   });
 
-  test('is told and steered from another process by the same methods', async () => {
+  test('another process reads and controls it by the same methods', async () => {
     const remote = connectGitHubSimulator(world.github.url);
     await remote.addOrganization({ login: 'elsewhere' });
     const repository = await remote.addRepository({ owner: 'elsewhere', name: 'app' });

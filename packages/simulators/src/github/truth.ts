@@ -54,14 +54,14 @@ function registrationTruth(world: World, record: RunnerRecord): RegistrationTrut
 }
 
 /**
- * One that was on its way then and died before it came was no supply: whoever replaces it makes
- * none too many.
+ * A runner that was coming then and died before it came was no supply. So its replacement is not in
+ * excess.
  */
 function isInExcess(world: World, { isCovered, jobIds }: RunnerRecord): boolean {
   return isCovered !== null && jobIds.length === 0 && isCovered((runner) => mayCome(world, runner));
 }
 
-/** So many examples of what is counted. */
+/** How many examples of each finding the report has. */
 const FIRST = 5;
 
 /** The world in figures, without copying it. */

@@ -9,13 +9,13 @@ import type { ToldWaits } from './told-waits.ts';
 import { evenShare } from '../even-share.ts';
 import { seededRandom } from '../seeded-random.ts';
 
-/** What the simulated GitHub knows of an App: its public key only, like the real one. */
+/** GitHub's record of an App: its public key only, like the real one. */
 export type SimulatedApp = {
   readonly appId: number;
   readonly slug: string;
   readonly publicKeyPem: string;
   webhookSecret: string;
-  /** Where deliveries go; null records each of them as failed. */
+  /** The address of deliveries; null records each of them as failed. */
   webhookUrl: string | null;
   permissions: Record<string, string>;
   events: string[];
@@ -27,8 +27,8 @@ type Token = { readonly installationId: number; readonly expiresAt: number };
 export type RateBucket = { limit: number; used: number; resetAt: number };
 
 /**
- * What a fault has done. `busy_hidden`: a runner that worked was called idle, or its deletion was
- * let pass. A call that failed counts once as such and once with its status.
+ * One strike of a fault. `busy_hidden`: GitHub called a busy runner idle, or allowed its deletion.
+ * A failed call counts twice: as a failed call, and by its status.
  */
 export type Strike =
   | 'event_never_sent'
@@ -40,11 +40,9 @@ export type Strike =
   | 'busy_hidden'
   | 'version_refused';
 
-/**
- * Everything the simulated GitHub remembers. One plain object; the functions beside it change it.
- */
+/** The state of the simulated GitHub. One plain object; the functions beside it change it. */
 export type World = {
-  /** Base address of the simulator, filled in once it listens. */
+  /** Base address of the simulator, set once it listens. */
   url: string;
   readonly now: () => number;
   /** Uniform in [0, 1); seeded, so that GitHub's choices can be repeated. */
@@ -66,24 +64,24 @@ export type World = {
   readonly runners: Map<number, Runner>;
   readonly runnerRecords: Map<number, RunnerRecord>;
   readonly runnerFaults: { busyLies: boolean; refusesVersions: boolean };
-  /** When each version of the runner that GitHub knows ends; null: no end is set yet. */
+  /** When each known version of the runner ends; null: no end is set yet. */
   readonly runnerVersions: Map<string, string | null>;
   readonly lostRunnerAfterMs: number;
   readonly onItsWayMs: number;
   readonly deliveries: Delivery[];
   deliveriesInFlight: number;
   readonly deliveryFaults: DeliveryFaults;
-  /** Whether the next delivery is lost, or doubled, where a share of them is. */
+  /** Decides whether the next delivery is lost or doubled, if a share of them is. */
   readonly isLost: (share: number) => boolean;
   readonly isDoubled: (share: number) => boolean;
   readonly deliveryTimeoutMs: number;
   readonly settledWaiters: Set<() => void>;
   readonly faults: Fault[];
   readonly calls: Map<string, number>;
-  /** Answers that nothing has changed. */
+  /** Answers of "not modified" (304). */
   unchangedAnswers: number;
   readonly toldWaits: ToldWaits;
-  /** Calls that were made although their caller had been told to wait, in order. */
+  /** Calls that callers made during a wait, in order. */
   readonly callsAgainstWait: string[];
   readonly struck: Map<Strike, number>;
   readonly timers: Set<NodeJS.Timeout>;
@@ -149,7 +147,7 @@ export function createWorld({
       repository: 780_000_001,
       installation: 51_000_001,
       run: 9_200_000_001,
-      // As long as GitHub's own, which have passed 32 bits by far.
+      // As long as GitHub's own, which have far more than 32 bits.
       job: 34_500_000_001,
       runner: 21,
       group: 2,
@@ -173,7 +171,7 @@ export function isoNow(world: World): string {
   return isoTime(world.now());
 }
 
-/** GitHub's instants carry whole seconds. */
+/** GitHub's instants have whole seconds. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
@@ -187,7 +185,7 @@ export function later(world: World, ms: number, act: () => void): void {
   world.timers.add(timer);
 }
 
-/** Unguessable text, for what GitHub would never repeat. */
+/** Unguessable text, for secrets that GitHub never repeats. */
 export function randomText(bytes: number): string {
   return randomBytes(bytes).toString('base64url');
 }

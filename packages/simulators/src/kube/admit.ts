@@ -14,7 +14,7 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
 /**
- * Checks a body to be created as the API server would, and completes it with what the server sets.
+ * Checks a body to be created as the API server would, and completes it with the server's fields.
  * Throws 400 and 422.
  */
 export function admit(
@@ -86,7 +86,7 @@ function checkLabels(kind: string, name: string, labels: unknown): void {
 }
 
 /**
- * As a mutating webhook does: the annotation names a container that is added, and never ends by
+ * Works like a mutating webhook: the annotation names a container to add, which never ends by
  * itself.
  */
 export const INJECT = 'test.paddock/inject';
@@ -148,7 +148,7 @@ function admitSecret(secret: ApiObject): ApiObject {
   };
 }
 
-/** What a patch may not change. Throws 422. */
+/** Refuses changes that a patch may not make. Throws 422. */
 export function checkUpdate(resource: Resource, before: ApiObject, after: ApiObject): void {
   const { name } = before.metadata;
   if (after.metadata.name !== name || after.metadata.uid !== before.metadata.uid) {

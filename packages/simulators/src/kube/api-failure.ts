@@ -1,4 +1,4 @@
-/** Thrown by whatever serves a call; answered as a Status object like the API server's. */
+/** A failed call, answered as a Status object like the API server's. */
 export class ApiFailure extends Error {
   readonly status: number;
   readonly reason: string;

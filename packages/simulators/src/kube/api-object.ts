@@ -1,5 +1,5 @@
 /**
- * The forms of the Kubernetes API that the simulator reads itself; everything else passes through
+ * The types of the Kubernetes API that the simulator reads. It passes everything else through
  * unread.
  */
 export interface OwnerReference {
@@ -114,7 +114,7 @@ export function asPod(object: ApiObject): Pod {
   return object as Pod;
 }
 
-/** Kubernetes tells instants in whole seconds. */
+/** Kubernetes gives instants in whole seconds. */
 export function timestamp(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -1,7 +1,7 @@
 import type { KubeControl, RemoteKubeControl } from './kube-control.ts';
 import type { KubeReport } from './kube-report.ts';
 
-/** Steers a simulated cluster that runs in another process. */
+/** Controls a simulated cluster that runs in another process. */
 export function connectKubeControl(url: string): RemoteKubeControl {
   const run = async (name: keyof KubeControl, argument?: unknown): Promise<unknown> => {
     const response = await fetch(`${url}/_sim/${name}`, {

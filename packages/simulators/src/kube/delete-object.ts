@@ -4,8 +4,8 @@ import type { ObjectStore } from './object-store.ts';
 
 /**
  * Deletes as the API server does. A pod on a node gets a grace period, in which it is Terminating
- * and its kubelet ends it; all else goes at once, a pod with a last change that marks it. Returns
- * the answer's body. Throws 404, and 409 for a precondition that does not hold.
+ * and its kubelet ends it. All else goes at once; such a pod gets a last change that marks its
+ * deletion. Returns the answer's body. Throws 404, and 409 for a precondition that does not hold.
  */
 export function deleteObject(
   store: ObjectStore,
@@ -54,7 +54,7 @@ function checkPreconditions(resource: Resource, object: ApiObject, options: unkn
   }
 }
 
-/** No kubelet has to be waited for where there is none, or where all is over. */
+/** There is nothing to wait for if no kubelet has the pod, or all containers have ended. */
 function graceOf(object: ApiObject, options: unknown): number {
   const { spec, status } = asPod(object);
   if (spec.nodeName === undefined || status.phase === 'Succeeded' || status.phase === 'Failed')
@@ -66,8 +66,8 @@ function graceOf(object: ApiObject, options: unknown): number {
 const ownerOf = ({ metadata }: ApiObject) => (metadata.ownerReferences ?? []).map(({ uid }) => uid);
 
 /**
- * Removes what is owned by objects that are gone, as the garbage collector of a cluster does.
- * Returns how to stop it.
+ * Removes objects whose owners are gone, like a cluster's garbage collector. Returns a function
+ * that stops it.
  */
 export function collectGarbage(store: ObjectStore): () => void {
   const isGone = ({ metadata }: ApiObject) => {

@@ -1,30 +1,30 @@
 import type { ApiCall, Verb } from './api-call.ts';
 
-/** A failure to come: the next calls that match it. */
+/** A fault for the next calls that match it. */
 export interface Fault {
   readonly method?: string | undefined;
   readonly verb?: Verb | undefined;
-  /** Source of a regular expression, tried on the path without the query; any path if absent. */
-  readonly path?: string | undefined;
   /**
-   * What is answered, as a Status object. Without it the connection is cut, unless `hang` is set.
+   * Source of a regular expression, matched with the path without the query; any path if absent.
    */
+  readonly path?: string | undefined;
+  /** The answer, as a Status object. Without it the connection is cut, unless `hang` is set. */
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** How many matching calls fail; 1 unless told. */
+  /** How many matching calls fail; 1 by default. */
   readonly times?: number | undefined;
   /** How many matching calls pass before that: 2 makes the third call fail. */
   readonly after?: number | undefined;
-  /** The work is done first; only its answer is lost. */
+  /** The simulator does the work first, and loses only its answer. */
   readonly afterCommit?: boolean | undefined;
   /**
-   * The call succeeds, and its answer has this in a header `Warning`, as the API server tells of
-   * fields that it drops.
+   * The call succeeds, and its answer has this in a header `Warning`, as when the API server drops
+   * fields.
    */
   readonly warning?: string | undefined;
-  /** A list succeeds and holds nothing, as of a server whose cache is not filled yet. */
+  /** A list succeeds and is empty, like that of a server with an empty cache. */
   readonly empty?: boolean | undefined;
   /** No answer ever comes; the connection stays open until the caller leaves. */
   readonly hang?: boolean | undefined;
@@ -35,7 +35,7 @@ type FaultyCall = Pick<ApiCall, 'method' | 'verb' | 'path'>;
 export interface Faults {
   add(fault: Fault): void;
   clear(): void;
-  /** The fault that strikes this call, if any; it is counted as used. */
+  /** The fault that strikes this call, if any; counts it as used. */
   take(call: FaultyCall): Fault | undefined;
 }
 

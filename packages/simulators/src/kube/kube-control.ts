@@ -3,19 +3,19 @@ import type { Fault } from './faults.ts';
 import type { KubeReport } from './kube-report.ts';
 import type { RunnerFaults } from './runner-faults.ts';
 
-/** What a test or the demo may do to the simulated cluster, in its own process. */
+/** Controls the simulated cluster, for a test or the demo in the same process. */
 export interface KubeControl {
   failNext(fault: Fault): void;
   clearFaults(): void;
-  /** Breaks all open watches without a word. */
+  /** Breaks all open watches without a message. */
   cutWatches(): void;
   /** Forgets the history: older versions and open lists answer 410. */
   compact(): void;
-  /** The most pods of a namespace that are not ended; null lifts the quota. */
+  /** The most pods of a namespace that have not ended; null lifts the quota. */
   setQuota(pods: number | null): void;
   /**
-   * Ends a running pod's process as a kubelet would report it; `message` is what the process left
-   * as its termination message.
+   * Ends a running pod's process as a kubelet would report it; `message` is the process'
+   * termination message.
    */
   endPod(pod: {
     namespace: string;
@@ -24,7 +24,7 @@ export interface KubeControl {
     exitCode?: number | undefined;
     message?: string | undefined;
   }): void;
-  /** What becomes of the runners of pods that start from now on. */
+  /** Sets the faults of runners whose pods start from now on. */
   setRunnerFaults(faults: RunnerFaults): void;
   report(): KubeReport;
 }

@@ -7,7 +7,7 @@ import { isEnded } from './serve-object.ts';
 export interface PodCreation {
   readonly namespace: string;
   readonly name: string;
-  /** With milliseconds, which the pod's own timestamps have not. */
+  /** With milliseconds, which the pod's own timestamps lack. */
   readonly createdAt: string;
   readonly runningAt?: string;
 }
@@ -15,29 +15,29 @@ export interface PodCreation {
 export interface KubeReport {
   readonly podsByPhase: Record<string, number>;
   readonly creations: readonly PodCreation[];
-  /** The most pods that were there and not ended at one moment. */
+  /** The most pods that existed and had not ended at one moment. */
   readonly mostActivePods: number;
   /**
-   * The same of the pods that share the values of some labels, as they were asked to be counted:
-   * `LABEL=VALUE,LABEL=VALUE`.
+   * The same per group of pods. The pods of a group share the values of the labels that the options
+   * name: `LABEL=VALUE,LABEL=VALUE`.
    */
   readonly mostActivePodsBy: Readonly<Record<string, number>>;
-  /** Names of the pods whose runner died as the faults have it. */
+  /** Names of the pods whose runner a fault killed. */
   readonly died: readonly string[];
   readonly secretsLeft: readonly string[];
   /** Such as `create pods` or `patch secrets`. */
   readonly calls: Record<string, number>;
   readonly openWatches: number;
-  /** How often which fault has struck. */
+  /** How often each fault has struck. */
   readonly struck: Readonly<Partial<Record<Strike, number>>>;
 }
 
 export type Strike = RunnerStrike | 'call_failed';
 
-/** Pods are counted together that have the same values of these labels. */
+/** Pods with the same values of these labels form one group. */
 export type CountBy = readonly (readonly string[])[];
 
-/** Keeps the figures that the objects themselves do not keep. */
+/** Keeps the figures that the objects do not contain. */
 export function createKubeReport(
   store: ObjectStore,
   openWatches: () => number,

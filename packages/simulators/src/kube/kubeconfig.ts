@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The text of a kubeconfig for a server without TLS, which the client libraries accept only with
- * verification switched off.
+ * The text of a kubeconfig for a server without TLS. The client libraries accept such a server only
+ * with verification switched off.
  */
 export function kubeconfigFor(url: string, token: string): string {
   return JSON.stringify({
@@ -17,7 +17,7 @@ export function kubeconfigFor(url: string, token: string): string {
   });
 }
 
-/** A file that only this user can read, written when it is first wanted. */
+/** A file that only this user can read, written on first use. */
 export function temporaryFile(name: string, text: string): { write(): string; remove(): void } {
   let dir: string | undefined;
   return {

@@ -68,7 +68,7 @@ describe('the simulated kubelet', () => {
       return found?.status.phase === phase && found;
     });
 
-  test('a pod starts, plays its runner with the JIT config of its Secret, and ends with the exit code', async () => {
+  test('starts a pod, plays its runner with the JIT config of its Secret, and ends it with the exit code', async () => {
     const played: string[] = [];
     const gate = Promise.withResolvers<void>();
     await start({
@@ -100,7 +100,7 @@ describe('the simulated kubelet', () => {
     });
   });
 
-  test('a pod waits for a Secret that is missing, as with a kubelet', async () => {
+  test('waits for a missing Secret, like a real kubelet', async () => {
     await start({ playRunner: () => Promise.resolve({ exitCode: 0, log: [] }) });
     await call('POST', 'pods', pod('a'));
     await waitFor(
@@ -114,7 +114,7 @@ describe('the simulated kubelet', () => {
     });
   });
 
-  test('deleting a running pod aborts its runner, and its Secret goes with it', async () => {
+  test('aborts the runner of a deleted pod, and its Secret goes with it', async () => {
     const aborted = Promise.withResolvers<void>();
     await start({
       playRunner: async (_jitConfig, signal) => {
@@ -141,7 +141,7 @@ describe('the simulated kubelet', () => {
     ['oom', { phase: 'Failed' }, { exitCode: 137, reason: 'OOMKilled' }],
     ['evicted', { phase: 'Failed', reason: 'Evicted' }, { exitCode: 137, reason: 'Error' }],
     ['drained', { phase: 'Succeeded' }, { exitCode: 0, reason: 'Completed', message: 'bye' }],
-  ] as const)('a running pod can be told to end as %s', async (end, status, terminated) => {
+  ] as const)('ends a running pod as %s on demand', async (end, status, terminated) => {
     await start();
     await createSecret('a');
     await call('POST', 'pods', pod('a'));
@@ -161,7 +161,7 @@ describe('the simulated kubelet', () => {
     expect(stateOf(ended)).toMatchObject({ terminated });
   });
 
-  test('a container that a webhook adds goes on when the runner has ended, until the pod is deleted', async () => {
+  test('keeps a container that a webhook added running after the runner’s end, until the pod is deleted', async () => {
     await start();
     await createSecret('a');
     await call('POST', 'pods', pod('a', { 'test.paddock/inject': 'proxy' }));
@@ -188,7 +188,7 @@ describe('the simulated kubelet', () => {
     ['image-pull-error', (found: Pod) => stateOf(found)?.waiting?.reason === 'ImagePullBackOff'],
     ['unschedulable', (found: Pod) => found.status.conditions?.[0]?.reason === 'Unschedulable'],
     ['never', (found: Pod) => found.spec.nodeName !== undefined],
-  ])('a pod that starts as %s stays Pending and can be deleted', async (how, shows) => {
+  ])('leaves a pod that starts as %s Pending, and the pod can be deleted', async (how, shows) => {
     await start();
     await call('POST', 'pods', pod('a', { 'test.paddock/start': how }));
     await waitFor(how, async () => {
@@ -200,7 +200,7 @@ describe('the simulated kubelet', () => {
     await waitFor('the pod to go', async () => (await read('a')) === undefined);
   });
 
-  test('a quota refuses further pods with 403 until one has ended', async () => {
+  test('refuses more pods than the quota with 403 until one has ended', async () => {
     await start();
     const control = connectKubeControl(simulator.url);
     await control.setQuota(1);
@@ -221,7 +221,7 @@ describe('the simulated kubelet', () => {
     expect((await call('POST', 'pods', pod('c'))).status).toBe(201);
   });
 
-  test('a fault strikes the nth matching call, before its work or after it', async () => {
+  test('fails the nth matching call, before its work or after it', async () => {
     await start();
     const control = connectKubeControl(simulator.url);
     await control.failNext({ method: 'POST', path: '/pods$', status: 500, after: 1 });
@@ -236,7 +236,7 @@ describe('the simulated kubelet', () => {
     expect(creations.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
-  test('a call without the right token is refused, and the control functions need none', async () => {
+  test('refuses a call without the right token, and serves control functions without one', async () => {
     await start();
     const response = await fetch(`${simulator.url}/api/v1/pods`);
     expect(response.status).toBe(401);

@@ -15,7 +15,7 @@ import {
 } from './pod-status.ts';
 import { current, reportStatus, tell } from './write-pod.ts';
 
-/** Plays what a runner's container would do with its JIT config. */
+/** Plays a runner's container with its JIT config. */
 export type PlayRunner = (
   jitConfig: string,
   signal: AbortSignal,
@@ -45,19 +45,21 @@ const MESSAGE = 'test.paddock/termination-message';
 
 interface Life {
   readonly log: string[];
-  /** Its containers run or have run, whether its status tells so or not. */
+  /** Its containers run or have run, even if its status does not show it yet. */
   started: boolean;
   readonly killed: AbortController;
 }
 
 /**
  * Scheduler and kubelet in one: takes each new pod to its node, starts it, plays its runner and
- * reports its end. A deleted pod's runner is aborted and the pod goes as it was, so that the last
- * that is seen of it may be Running.
+ * reports its end. It aborts a deleted pod's runner, and the pod goes without another status: its
+ * last seen status may be Running.
  */
 export function startKubelet(options: KubeletOptions): {
   readLog(pod: ApiObject, container: string): readonly string[];
-  /** What the pod's runner has written, whether the pod's status tells of it yet or not. */
+  /**
+   * The output of the pod's runner so far, even if the pod's status does not show yet that it runs.
+   */
   runnerLog(pod: ApiObject): readonly string[];
   stop(): Promise<void>;
 } {
@@ -146,8 +148,8 @@ async function runToEnd(
   }
   const jitConfig = await readJitConfig(store, pod, signal);
   life.started = true;
-  // Its node is cut off from the API server and not from GitHub, and answers for the log all the
-  // same: nothing tells that it runs.
+  // Its node is cut off from the API server but not from GitHub, and still serves the log: no
+  // status says that it runs.
   if (start !== 'untold') report(runningStatus);
   tell(store, pod, 'Normal', 'Started', `Started container ${RUNNER}`);
 
@@ -190,9 +192,7 @@ async function play(playRunner: Played, log: string[]): Promise<PlayedEnd> {
   }
 }
 
-/**
- * Resolves when the pod carries the annotation, which may be from the beginning; rejects on abort.
- */
+/** Resolves when the pod has the annotation, perhaps from the beginning; rejects on abort. */
 async function awaitEndAnnotation(
   store: ObjectStore,
   pod: Pod,
@@ -216,8 +216,8 @@ async function awaitEndAnnotation(
 }
 
 /**
- * Reads the variable's Secret as a kubelet does: until it is there, the container waits. Undefined
- * for a pod without the variable.
+ * Reads the variable's Secret as a kubelet does: the container waits until the Secret exists.
+ * Undefined for a pod without the variable.
  */
 async function readJitConfig(
   store: ObjectStore,

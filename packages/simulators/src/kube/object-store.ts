@@ -6,7 +6,7 @@ export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly resource: Resource;
   readonly object: ApiObject;
-  /** The object before this change; of a deletion, its last state. */
+  /** The object before this change; for a deletion, its last state. */
   readonly previous?: ApiObject;
   readonly revision: number;
 }
@@ -16,13 +16,12 @@ const keyOfObject = ({ metadata }: ApiObject) => keyOf(metadata.namespace, metad
 
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
-/** Older changes are forgotten, as by etcd's compaction. */
+/** Forgets older changes, as etcd's compaction does. */
 const LONGEST_HISTORY = 50_000;
 
 /**
  * All objects, with one counter for all versions and a history to watch from, like etcd behind the
- * API server. Stored objects are never changed in place, so lists and changes may be handed out as
- * they are.
+ * API server. It never changes stored objects in place, so callers may keep lists and changes.
  */
 export function createObjectStore() {
   const collections = new Map<Resource, Map<string, ApiObject>>();
@@ -51,8 +50,8 @@ export function createObjectStore() {
     return fact.object;
   }
   /**
-   * A listener may write in its turn: its change waits until all have heard of this one, so that
-   * everybody hears in order.
+   * A listener may write: its change waits until all listeners have got this one, so that all get
+   * them in order.
    */
   function deliver(change: Change): void {
     if (undelivered !== undefined) {
@@ -97,7 +96,7 @@ export function createObjectStore() {
       collection(resource).set(key, created);
       return record({ type: 'ADDED', resource, object: created });
     },
-    /** Writes an object over the one it was made from; equal ones leave no trace. */
+    /** Replaces an object with a changed copy. An equal copy makes no change. */
     replace(resource: Resource, object: ApiObject): ApiObject {
       const previous = find(resource, object.metadata.namespace, object.metadata.name);
       if (previous === undefined) throw notFound(resource, object.metadata.name);
@@ -120,7 +119,7 @@ export function createObjectStore() {
       collection(resource).delete(keyOfObject(object));
       return record({ type: 'DELETED', resource, object: stamped(previous), previous });
     },
-    /** What happened to a resource after a version. Throws 410 for a version that is too old. */
+    /** The changes of a resource after a version. Throws 410 for a version that is too old. */
     changesAfter(resource: Resource, after: number): Change[] {
       if (after < compactedTo)
         throw expired(

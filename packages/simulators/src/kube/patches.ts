@@ -1,7 +1,7 @@
 import { ApiFailure, badRequest } from './api-failure.ts';
 import { isRecord } from './api-object.ts';
 
-/** Applies a patch body by its content type. Pure: the object is not changed. */
+/** Applies a patch body by its content type. Pure: returns a new object. */
 export function applyPatch(contentType: string, object: unknown, patch: unknown): unknown {
   switch (contentType.replace(/;.*/, '').trim()) {
     case 'application/merge-patch+json':

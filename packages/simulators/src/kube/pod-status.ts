@@ -8,8 +8,8 @@ import {
 } from './api-object.ts';
 
 /**
- * How a pod's process may end, as the annotation `test.paddock/end` asks for it. `drained`: evicted
- * in an orderly way, its process ended well when it was asked to.
+ * How a pod's process may end; the annotation `test.paddock/end` chooses. `drained`: evicted in an
+ * orderly way, and its process ended well after the request.
  */
 export const ENDS = ['succeeded', 'failed', 'oom', 'evicted', 'drained', 'node-lost'] as const;
 export type End = (typeof ENDS)[number];
@@ -17,7 +17,7 @@ export type End = (typeof ENDS)[number];
 export interface PlayedEnd {
   readonly end: End;
   readonly exitCode: number;
-  /** What the process left as its termination message. */
+  /** The process' termination message. */
   readonly message?: string;
 }
 
@@ -56,8 +56,7 @@ export function unschedulableStatus(pod: Pod, now: Date): PodStatus {
 }
 
 /**
- * A lost node's pods are marked Failed by the control plane: their containers still look as if they
- * ran.
+ * The control plane marks a lost node's pods as Failed. Their containers still look as if they ran.
  */
 export function endedStatus(pod: Pod, now: Date, { end, exitCode, message }: PlayedEnd): PodStatus {
   const phase = endsWell(end) ? 'Succeeded' : 'Failed';
@@ -84,7 +83,7 @@ export function endedStatus(pod: Pod, now: Date, { end, exitCode, message }: Pla
   return { ...ended, ...why, containerStatuses: statuses };
 }
 
-/** One container has ended as `ended` says, and the others of the pod go on. */
+/** One container has ended as `ended` says, and the pod's others go on. */
 export function onlyOneEnded(pod: Pod, ended: PodStatus, name: string): PodStatus {
   const before = pod.status.containerStatuses ?? [];
   const after = ended.containerStatuses ?? [];

@@ -26,7 +26,7 @@ const play = (
   return played('config', killed.signal, () => undefined, { image: 'runner:1', env: {} });
 };
 
-/** Draws for one that dies: at its start, or later. */
+/** Random numbers for a runner that dies: at its start, or later. */
 const AT_START = 0.4;
 const LATER = 0.6;
 
@@ -35,9 +35,9 @@ describe('faults of runners', () => {
     struck = [];
   });
 
-  // Whatever fraction of a millisecond the draw comes to.
+  // With any fraction of a millisecond that the random number gives.
   test.each([0, 0.5, 1 / 3, 0.99999])(
-    'one that dies in its work ends as killed by the kernel (%d)',
+    'a runner that dies during its job ends as killed by the kernel (%d)',
     async (draw) => {
       expect(await play(busy, { dieRate: 0.1, dieWithinMs: 10 }, [0.09, LATER, draw])).toEqual({
         exitCode: DIED,
@@ -47,7 +47,7 @@ describe('faults of runners', () => {
     },
   );
 
-  test('one that dies at its start has done nothing', async () => {
+  test('a runner that dies at its start has done nothing', async () => {
     expect(await play(quick, { dieRate: 0.1 }, [0.09, AT_START])).toEqual({
       exitCode: DIED,
       log: [],
@@ -55,7 +55,7 @@ describe('faults of runners', () => {
     expect(struck).toEqual(['runner_died_at_start']);
   });
 
-  test('one that was done before its death has ended well', async () => {
+  test('a runner that ended before its death has ended well', async () => {
     expect(await play(quick, { dieRate: 0.1 }, [0.09, LATER, 0.5])).toEqual({
       exitCode: 0,
       log: ['done'],
@@ -63,14 +63,14 @@ describe('faults of runners', () => {
     expect(struck).toEqual([]);
   });
 
-  test('one whose pod is deleted before its death was killed, and did not die', async () => {
+  test('a runner whose pod is deleted before its death was killed, and did not die', async () => {
     const killed = new AbortController();
     const played = play(busy, { dieRate: 1, dieWithinMs: 3_600_000 }, [0, LATER, 1], killed);
     killed.abort();
     expect(await played).toMatchObject({ exitCode: 143 });
   });
 
-  test('a silent one does nothing until its pod is deleted', async () => {
+  test('a silent runner does nothing until its pod is deleted', async () => {
     const killed = new AbortController();
     const played = play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.5, 0.09], killed);
     killed.abort();
@@ -78,7 +78,7 @@ describe('faults of runners', () => {
     expect(struck).toEqual(['runner_silent']);
   });
 
-  test('the others live', async () => {
+  test('the other runners live', async () => {
     expect(await play(quick, { dieRate: 0.1, silentRate: 0.1 }, [0.5, 0.5])).toEqual({
       exitCode: 0,
       log: ['done'],

@@ -2,27 +2,27 @@ import { once } from 'node:events';
 import { evenShare } from '../even-share.ts';
 import type { PlayRunner } from './kubelet.ts';
 
-/** How often a runner does not do what it should. All absent: never. */
+/** How often a runner fails. All absent: never. */
 export interface RunnerFaults {
   /**
-   * Share (0–1) of runners that die: half of them at their start, before they come to GitHub, the
-   * others at some moment later.
+   * Share (0–1) of runners that die: half of them at their start, before they connect to GitHub,
+   * the others at some later moment.
    */
   readonly dieRate?: number | undefined;
-  /** When the others die, at the latest, in milliseconds after their start; 1000 unless told. */
+  /** When the others die, at the latest, in milliseconds after their start; 1000 by default. */
   readonly dieWithinMs?: number | undefined;
-  /** Share (0–1) of runners that start and never come to GitHub. */
+  /** Share (0–1) of runners that start and never connect to GitHub. */
   readonly silentRate?: number | undefined;
-  /** What these write to their logs before they fall silent. */
+  /** The log lines of these before they fall silent. */
   readonly silentLog?: readonly string[] | undefined;
 }
 
-/** What a process killed by the kernel ends with. */
+/** The exit code of a process that the kernel killed. */
 export const DIED = 137;
-/** What a process that was asked to end ends with. */
+/** The exit code of a process after a request to end. */
 const TERMINATED = 143;
 
-/** What a fault has done to a runner. */
+/** One strike of a fault. */
 export type RunnerStrike = 'runner_died' | 'runner_died_at_start' | 'runner_silent';
 
 interface Faulty {
@@ -32,7 +32,7 @@ interface Faulty {
   readonly strike: (what: RunnerStrike) => void;
 }
 
-/** Plays runners, some of which meet what `faults` says at their start. */
+/** Plays runners, some of them with the faults of `faults`. */
 export function withFaults(playRunner: PlayRunner, { faults, random, strike }: Faulty): PlayRunner {
   const dies = evenShare(random);
   const diesAtStart = evenShare(random);
@@ -60,7 +60,7 @@ export function withFaults(playRunner: PlayRunner, { faults, random, strike }: F
 const limited = (signal: AbortSignal, ms: number): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(ms))]);
 
-/** A runner that was quicker than its death has ended well. */
+/** A runner that ended before its death has ended well. */
 async function die(
   played: ReturnType<PlayRunner>,
   killed: AbortSignal,

@@ -30,7 +30,7 @@ test.each([
   expect(selectorOf(new URLSearchParams({ [kind]: selector }))(object)).toBe(expected);
 });
 
-test('what cannot be understood is refused', () => {
+test('refuses a selector that it cannot parse', () => {
   expect(() => selectorOf(new URLSearchParams({ labelSelector: 'a in b' }))).toThrow(
     'unable to parse',
   );

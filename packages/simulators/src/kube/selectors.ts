@@ -4,8 +4,8 @@ import { isRecord, type ApiObject } from './api-object.ts';
 export type Selector = (object: ApiObject) => boolean;
 
 /**
- * `labelSelector` and `fieldSelector` of a list or watch, both at once. Throws 400 for what it does
- * not understand.
+ * `labelSelector` and `fieldSelector` of a list or watch, both at once. Throws 400 for a selector
+ * that it cannot parse.
  */
 export function selectorOf(query: URLSearchParams): Selector {
   const tests = [

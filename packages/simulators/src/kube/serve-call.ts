@@ -51,7 +51,7 @@ function authorise({ token }: ApiService, request: IncomingMessage): void {
     throw new ApiFailure(401, 'Unauthorized', 'Unauthorized');
 }
 
-/** What asks for no object: which version the server is of. */
+/** Paths without an object, such as the server's version. */
 const VERSION = { method: 'GET', verb: 'get', path: '/version', resource: 'version' } as const;
 
 function serveVersion(service: ApiService, response: ServerResponse): void {

@@ -11,7 +11,7 @@ import { applyPatch } from './patches.ts';
 export interface ObjectService {
   readonly store: ObjectStore;
   readonly pages: ReturnType<typeof createListPages>;
-  /** The most pods of one namespace that are not ended; more are refused. */
+  /** The most pods of one namespace that have not ended; more are refused. */
   quota: number;
   /** A container's log so far, or why there is none. */
   readLog(pod: ApiObject, container: string): readonly string[];
@@ -23,7 +23,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** Serves every call but watches. Throws ApiFailure. */
+/** Serves every call except watches. Throws ApiFailure. */
 export async function serveObject(
   service: ObjectService,
   call: ApiCall,
@@ -103,7 +103,7 @@ function patch(store: ObjectStore, call: ApiCall, body: unknown): ApiObject {
     );
   }
   const after = applyPatch(call.headers['content-type'] ?? '', before, body) as ApiObject;
-  // Each of the two paths changes its own part only.
+  // Each of the two paths changes only one part.
   const kept =
     call.subresource === 'status' ? { spec: before['spec'] } : { status: before['status'] };
   const changed = { ...after, ...('spec' in before || 'status' in before ? kept : {}) };

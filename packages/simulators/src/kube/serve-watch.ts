@@ -12,8 +12,8 @@ interface WatchEvent {
 
 /**
  * Streams the changes of a collection, one JSON line each, until the caller leaves,
- * `timeoutSeconds` is over or `cut` is called. Too old a version is told within the stream, as the
- * API server does.
+ * `timeoutSeconds` is over or someone calls `cut`. Reports a version that is too old within the
+ * stream, as the API server does.
  */
 export function serveWatch(
   store: ObjectStore,
@@ -68,8 +68,8 @@ export function serveWatch(
 }
 
 /**
- * What a change looks like through a selector: an object that begins to fit is added, one that no
- * longer fits is deleted.
+ * A change as a selector shows it: an object that begins to match is added, one that stops matching
+ * is deleted.
  */
 function eventOf(
   { type, object, previous, revision }: Change,

@@ -19,18 +19,20 @@ import { CONTROL_PATH, serveControl } from './serve-control.ts';
 export interface KubeSimulatorOptions {
   /** 0, the default, picks a free one. */
   readonly port?: number | undefined;
-  /** `default` unless told; more can be created through the API. */
+  /** `default` if absent; more can be created through the API. */
   readonly namespaces?: readonly string[] | undefined;
   readonly playRunner?: PlayRunner | undefined;
   /** The shortest and the longest start of a pod, in milliseconds. */
   readonly startDelayMs?: readonly [number, number] | undefined;
-  /** False: nobody schedules or runs pods, as in a control plane alone; they stay Pending. */
+  /**
+   * False: there is no scheduler and no kubelet, as in a control plane alone; pods stay Pending.
+   */
   readonly kubelet?: boolean | undefined;
-  /** How often a watch hears of the newest version; a minute in a real cluster. */
+  /** How often a watch sends the newest version; a minute in a real cluster. */
   readonly bookmarkMs?: number | undefined;
-  /** What random starts and faults begin from; 1 unless told. */
+  /** Seeds random starts and faults; 1 by default. */
   readonly seed?: number | undefined;
-  /** Which pods the report counts together; none unless told. */
+  /** The labels by which the report groups pods; none by default. */
   readonly countBy?: CountBy | undefined;
 }
 
@@ -38,11 +40,9 @@ export interface KubeSimulator extends KubeControl {
   readonly url: string;
   /** Text of a kubeconfig, also at `GET /_sim/kubeconfig`. */
   readonly kubeconfig: string;
-  /** Writes it to a file of its own, which goes when the simulator stops. Returns its path. */
+  /** Writes it to a new file, which goes when the simulator stops. Returns its path. */
   writeKubeconfig(): string;
-  /**
-   * What the runner of a pod has written up to now. No call is made for it, so no fault strikes it.
-   */
+  /** The output of a pod's runner so far. It makes no call, so no fault strikes it. */
   runnerLog(namespace: string, name: string): readonly string[];
   stop(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { asPod, type Pod, type PodStatus, timestamp } from './api-object.ts';
 import type { ObjectStore } from './object-store.ts';
 
-/** The pod as it is now. */
+/** The present state of the pod. */
 export function current(store: ObjectStore, { metadata }: Pod): Pod {
   const pod = store.get('pods', metadata.namespace, metadata.name);
   return asPod(pod);
 }
 
-/** Replaces the pod's status by what `status` makes of the pod as it is now. */
+/** Replaces the pod's status by the result of `status` for the present pod. */
 export function reportStatus(
   store: ObjectStore,
   pod: Pod,

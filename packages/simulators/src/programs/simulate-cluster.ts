@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { playRunner } from '../github/play-runner.ts';
 import { startKubeSimulator } from '../kube/start-kube-simulator.ts';
 
-/** The simulated cluster as a process of its own; its options are the first argument, as JSON. */
+/** Runs the simulated cluster as a process; its options are the first argument, as JSON. */
 const { namespaces, kubeconfigFile, idleRunners, seed, countBy } = JSON.parse(
   process.argv[2] ?? '',
 ) as {
   namespaces: string[];
   kubeconfigFile: string;
-  /** The runners start and never come to GitHub: all jobs stay queued. */
+  /** The runners start and never connect to GitHub: all jobs stay queued. */
   idleRunners?: boolean;
   seed?: number;
   countBy?: string[][];

@@ -3,7 +3,7 @@ import {
   startGitHubSimulator,
 } from '../github/start-github-simulator.ts';
 
-/** The simulated GitHub as a process of its own; its options are the first argument, as JSON. */
+/** Runs the simulated GitHub as a process; its options are the first argument, as JSON. */
 const options = JSON.parse(process.argv[2] ?? '') as GitHubSimulatorOptions;
 const github = await startGitHubSimulator(options);
 process.on('SIGTERM', () => void github.stop());

@@ -18,7 +18,7 @@ export const ajv = new Ajv({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema(toJsonSchema({ $id: 'github', components: description.components }) as Json);
 
-/** OpenAPI 3.0's `nullable` in the words of JSON Schema. */
+/** Translates OpenAPI 3.0's `nullable` to JSON Schema. */
 function toJsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJsonSchema);
   if (typeof value !== 'object' || value === null) return value;
@@ -40,12 +40,12 @@ function resolve(value: Json): Json {
 }
 
 /**
- * The validator of an answer; undefined where the description gives no body. Throws for a status it
- * does not know.
+ * The validator of an answer; undefined where the description has no body. Throws for an unknown
+ * status.
  */
 function validatorOf(method: string, path: string, status: number): ValidateFunction | undefined {
-  // Its list of installations describes an account that is a person and an enterprise at once: the
-  // single installation is described rightly.
+  // The description of the list of installations requires an account to be a person and an
+  // enterprise at once. The single installation is described rightly.
   if (method === 'get' && path === '/app/installations') {
     return ajv.compile({
       type: 'array',
@@ -62,7 +62,7 @@ function validatorOf(method: string, path: string, status: number): ValidateFunc
   return schema === undefined ? undefined : ajv.compile(toJsonSchema(schema) as Json);
 }
 
-/** What is wrong with an answer; nothing is right. */
+/** The faults of an answer; empty when it is right. */
 export function problemsOf(method: string, path: string, { status, body }: ApiAnswer): unknown {
   const validate = validatorOf(method, path, status);
   if (validate === undefined) return body === undefined ? [] : 'a body where none is described';
