@@ -19,7 +19,7 @@ export const connection: readonly NamedMutant[] = [
     tests: ['test/src/postgres-tls.db.test.ts'],
   },
   {
-    mutant: 'a certificate authority of ours is not among those that are trusted',
+    mutant: 'our own certificate authority is not trusted',
     file: 'packages/db/src/connection/tls.ts',
     find: "{ ca: read('sslrootcert', sslrootcert) }",
     replace: "{ cert: read('sslrootcert', sslrootcert) }",
@@ -40,21 +40,21 @@ export const connection: readonly NamedMutant[] = [
     tests: ['test/src/postgres-tls.db.test.ts'],
   },
   {
-    mutant: 'a server with TLS is spoken to without, where the DSN says nothing',
+    mutant: 'a server with TLS gets an unencrypted connection when the DSN does not say',
     file: 'packages/db/src/connection/tls.ts',
     find: "const { sslmode = 'prefer',",
     replace: "const { sslmode = 'disable',",
     tests: ['test/src/postgres-tls.db.test.ts'],
   },
   {
-    mutant: 'GitHub is believed whatever certificate it shows',
+    mutant: 'any certificate of GitHub is trusted',
     file: 'packages/github/src/connect.ts',
     find: '  const fetch = boundedFetch(',
     replace: "  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';\n  const fetch = boundedFetch(",
     tests: ['test/src/network.test.ts'],
   },
   {
-    mutant: 'the API server is believed whatever certificate it shows',
+    mutant: 'any certificate of the API server is trusted',
     file: 'packages/kube/src/connect.ts',
     find: "current.skipTLSVerify || address.startsWith('http:')",
     replace: 'true',

@@ -1,8 +1,8 @@
 import type { Excuse } from '../tools/mutants/domain/survivor.ts';
 
 /**
- * What no test of the domain notices, and why. Texts for people need no entry: their wording is
- * nobody's promise.
+ * The changes that no test of the domain notices, with reasons. Texts for people need no entry: no
+ * promise rests on their wording.
  */
 export const survivors: readonly Excuse[] = [
   {
@@ -49,7 +49,7 @@ export const survivors: readonly Excuse[] = [
     ],
   },
   {
-    reason: 'A shortcut: without it the same comes out, only later.',
+    reason: 'A shortcut: without it the result is the same, only later.',
     lines: [
       ['matching/share-room.ts', 'entity.claims = beyond.size === 0 ? asked :', 1],
       ['matching/share-room.ts', 'const made = new Set(granted.length <= most ?', 2],
@@ -60,7 +60,7 @@ export const survivors: readonly Excuse[] = [
     ],
   },
   {
-    reason: 'For the type checker: no value gets there.',
+    reason: 'For the type checker: no value reaches it.',
     lines: [
       ['deliveries/fold-job-statements.ts', 'const [first = [], ...others] = Object.values', 2],
       ['deliveries/fold-job-statements.ts', 'if (first === undefined) throw new RangeError', 1],
@@ -84,7 +84,7 @@ export const survivors: readonly Excuse[] = [
     ],
   },
   {
-    reason: 'The text that is tried never has anything before or behind.',
+    reason: 'The text never has anything before or after the match.',
     lines: [
       ['entities/refused-subject.ts', 'const APP_CALL = /^[A-Z]+ (?:\\/api\\/v3)?\\/app', 1],
       ['entities/refused-subject.ts', 'const REPOSITORY_CALL = /^[A-Z]+ (?:\\/api\\/v3', 1],
@@ -93,7 +93,7 @@ export const survivors: readonly Excuse[] = [
     ],
   },
   {
-    reason: 'A word of our own: all that write or read it take it from here.',
+    reason: 'Our own word: all writers and readers take it from here.',
     lines: [
       ['deliveries/body-digest.ts', "const hash = createHash('sha256').update(`${a", 1],
       ['pools/place-job.ts', "export const NO_POOL = '(none)';", 1],
@@ -102,7 +102,7 @@ export const survivors: readonly Excuse[] = [
     ],
   },
   {
-    reason: 'The code of a problem that we report ourselves: nobody reads it.',
+    reason: 'The code of a problem that we report ourselves: no code reads it.',
     lines: [
       ['pools/config-file.ts', "context.addIssue({ code: 'custom', path: ['ap", 1],
       ['pools/node-choice.ts', 'const report = (at: string, message: string)', 1],
@@ -115,7 +115,7 @@ export const survivors: readonly Excuse[] = [
     ],
   },
   {
-    reason: 'Only where or in which words people are told of a problem.',
+    reason: 'Only the place or the wording of a problem for people.',
     lines: [
       ['pools/config-file.ts', 'export const configFileToLoad = configFile.su', 1],
       ['pools/node-choice.ts', '.superRefine((given, context) => judge(asReco', 1],
@@ -131,7 +131,7 @@ export const survivors: readonly Excuse[] = [
     ],
   },
   {
-    reason: 'No test of the domain looks at it yet; it should have one.',
+    reason: 'No test of the domain covers it yet; one should.',
     lines: [
       ['matching/plan-workers.ts', "['at_common_cap', [ofEntity, ofPool, ofKey]],", 3],
       ['matching/plan-workers.ts', 'const ofEntity = caps.entityLimit(key).room', 2],

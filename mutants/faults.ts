@@ -1,6 +1,6 @@
 import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
 
-/** What rows of the fault matrix have to notice. */
+/** Changes that rows of the fault matrix must notice. */
 export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'no pool has a cap',
@@ -53,7 +53,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'an ingress that has just started takes nothing for missed',
+    mutant: 'an ingress that has just started assumes no missed deliveries',
     file: 'apps/ingress/src/gaps.ts',
     find: `if (last === undefined) return 'start';`,
     replace: 'if (last === undefined) return undefined;',
@@ -70,7 +70,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'nobody is told how long GitHub asks its callers to wait',
+    mutant: 'the wait that GitHub asks for is not stored for other callers',
     file: 'packages/github/src/waits.ts',
     find: '...(ofAll > 0 ? [{ ms: ofAll }] : []),',
     replace: '',
@@ -78,7 +78,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a call of GitHub that is not answered is waited for without end',
+    mutant: 'a call that GitHub never answers has no time limit',
     file: 'packages/github/src/bounded-fetch.ts',
     find: 'const signal = init?.signal ? AbortSignal.any([init.signal, timeout]) : timeout;',
     replace: 'const signal = init?.signal ?? (timeout.aborted ? timeout : null);',
@@ -86,7 +86,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'an entity is held back because one of its repositories refuses us',
+    mutant: 'an entity is held back because GitHub refuses one of its repositories',
     file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
     find: `const subject = isOfRepository
     ? repositoryBreaker(worker.scopeRepoId)
@@ -97,7 +97,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'pods are followed no longer once their list has failed',
+    mutant: 'pods are not followed after their list has failed',
     file: 'packages/kube/src/watch-pods.ts',
     find: `      await interrupted(list.failure);
       continue;`,
@@ -106,7 +106,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a call of the API server that is not answered is waited for without end',
+    mutant: 'a call that the API server never answers has no time limit',
     file: 'packages/kube/src/call.ts',
     find: 'const timer = setTimeout(() => limit.abort(), cluster.requestTimeoutMs);',
     replace: 'const timer = setTimeout(() => undefined, cluster.requestTimeoutMs);',
@@ -139,7 +139,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a task of a dead executor is nobody’s',
+    mutant: 'no executor takes over a task of a dead one',
     file: 'packages/queue/src/claim-expiry.ts',
     find: `sql\`case
   when \${isExpired} then true
@@ -152,7 +152,8 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'neither its run nor its log is asked whether a runner that GitHub calls idle works',
+    mutant:
+      'neither its run nor its log is checked before a runner that GitHub calls idle is stopped',
     file: 'packages/domain/src/workers/stop-steps.ts',
     find: `if (evidence.job === undefined) return { look: 'job' };
   if (evidence.job === 'found') return { act: 'bind' };
@@ -165,7 +166,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'its log is not asked whether a runner that GitHub calls idle works',
+    mutant: 'its log is not checked before a runner that GitHub calls idle is stopped',
     file: 'packages/domain/src/workers/stop-steps.ts',
     find: 'const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;',
     replace: 'const silent = !needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;',
@@ -173,7 +174,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'one label in common is enough for a pool to serve a job',
+    mutant: 'a pool serves a job that has one label of the pool',
     file: 'packages/domain/src/pools/pools-document.ts',
     find: `return pools
     .filter((candidate) => wanted.every((label) => candidate.labels.includes(label)))
@@ -184,7 +185,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'workers that failed are supply',
+    mutant: 'failed workers count as supply',
     file: 'packages/db/src/matching/deficits.ts',
     find: `where \${UNASSIGNED} group by demand_key`,
     replace: `where status in ('pending', 'running', 'failed') and assigned_at is null and stopping_at is null group by demand_key`,
@@ -192,7 +193,7 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a runner may take as long as it likes to come to GitHub',
+    mutant: 'a runner has no deadline to connect to GitHub',
     file: 'packages/domain/src/workers/judge-worker.ts',
     find: `if (!wasOnline) return isRegistrationDue ? 'not_registered' : undefined;`,
     replace: 'if (!wasOnline) return isRegistrationDue ? undefined : undefined;',
@@ -200,14 +201,14 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a job that ended before it began goes on waiting',
+    mutant: 'a job that ended before it began keeps waiting',
     file: 'packages/db/src/jobs/jobs.ts',
     find: `const clearsDemand = \`(excluded.status <> 'pending' and not \${isSameRun})\`;`,
     replace: `const clearsDemand = \`(excluded.status = 'running' and not \${isSameRun})\`;`,
     row: 'jobs-cancelled',
     jobs: 12,
   },
-  // Nowhere else do so many long jobs of one entity wait for its cap.
+  // Only this row has enough long jobs of one entity to reach its cap.
   {
     mutant: 'no entity has a cap',
     file: 'packages/domain/src/matching/caps.ts',

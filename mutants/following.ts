@@ -2,7 +2,7 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 export const following: readonly NamedMutant[] = [
   {
-    mutant: 'pods that were made while a list was read count as gone',
+    mutant: 'pods made while a list was being read count as gone',
     file: 'packages/kube/src/watch-pods.ts',
     find: `    await watch.beforeList?.();
     const begunAt = now().getTime();
@@ -15,35 +15,35 @@ export const following: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/following/late-list.db.test.ts'],
   },
   {
-    mutant: 'a version that is too old is asked for again and again',
+    mutant: 'a watch keeps asking for a version that is too old',
     file: 'packages/kube/src/watch-pods.ts',
     find: `failures = failure.kind === 'gone' ? MOST_RESUMES : failures + 1;`,
     replace: `failures = failure.kind === 'gone' ? 0 : failures + 1;`,
     tests: ['packages/kube/src/watch-pods.test.ts'],
   },
   {
-    mutant: 'a watch goes on from the last change, as if no bookmark had come',
+    mutant: 'a watch continues from the last change and ignores bookmarks',
     file: 'packages/kube/src/watch-pods.ts',
     find: `resourceVersion = step.value.value.at(-1)?.resourceVersion`,
     replace: `resourceVersion = events.at(-1)?.resourceVersion`,
     tests: ['packages/kube/src/watch-pods.test.ts'],
   },
   {
-    mutant: 'all is never listed again while the watch goes on',
+    mutant: 'pods are not listed again while the watch continues',
     file: 'packages/kube/src/watch-pods.ts',
     find: `failures < MOST_RESUMES && now().getTime() < relistAt`,
     replace: `failures < MOST_RESUMES && (now().getTime() < relistAt || answer?.relistInMs === undefined)`,
     tests: ['packages/kube/src/watch-pods.test.ts'],
   },
   {
-    mutant: 'of a list only the first page is read',
+    mutant: 'only the first page of a list is read',
     file: 'packages/kube/src/pods.ts',
     find: `} while (next !== undefined);`,
     replace: `} while (next !== undefined && pods.length < 500 && selection.pageSize === undefined);`,
     tests: ['packages/kube/src/cluster-simulated.contract.test.ts'],
   },
   {
-    mutant: 'a pod that is another than the row’s ends the row',
+    mutant: 'a pod that is not the row’s ends the row',
     file: 'packages/db/src/workers/worker-pods.ts',
     find: `\${LIVE} and (pod_uid is null or pod_uid = g."podUid")`,
     replace: `\${LIVE}`,
@@ -61,14 +61,14 @@ export const following: readonly NamedMutant[] = [
     ],
   },
   {
-    mutant: 'jobs are not asked about after an unexplained end',
+    mutant: 'no job is looked up after an unexplained end',
     file: 'apps/scheduler/src/following/record-pods.ts',
     find: `...(unexplained ? [lookUpJobsTask] : []),`,
     replace: `...(unexplained && lookUpJobsTask.kind === '' ? [lookUpJobsTask] : []),`,
     tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
   },
   {
-    mutant: 'a deleted pod counts as it was before, whatever was known of its end',
+    mutant: 'the last seen state of a deleted pod counts, even if its end is known',
     file: 'apps/scheduler/src/following/follow-pods.ts',
     find: `pod.phase !== 'Failed' &&
       newest.has(pod.uid);`,
@@ -84,7 +84,7 @@ export const following: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
   },
   {
-    mutant: 'the pod of another name than ours is adopted',
+    mutant: 'a pod of another installation of Paddock is adopted',
     file: 'packages/domain/src/workers/worker-name.ts',
     find: ` && name.startsWith(instancePrefix(instance))`,
     replace: ``,

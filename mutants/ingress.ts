@@ -1,6 +1,6 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-/** What the webhook promises whoever sends to it, and what its role may do in the database. */
+/** The webhook's promises to its senders, and the rights of its role in the database. */
 export const ingress: readonly NamedMutant[] = [
   {
     mutant: 'the whole payload of an ignored job cannot be asked for',
@@ -10,14 +10,14 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/service.db.test.ts'],
   },
   {
-    mutant: 'ignored jobs are stored whole unless told otherwise',
+    mutant: 'ignored jobs are stored whole by default',
     file: 'apps/ingress/src/config.ts',
     find: "default: 'reduced',",
     replace: "default: 'full',",
     tests: ['apps/ingress/src/service.db.test.ts'],
   },
   {
-    mutant: 'a delivery that is refused for want of PostgreSQL is forgotten as a gap',
+    mutant: 'a delivery that is refused because PostgreSQL is away is not remembered as a gap',
     file: 'apps/ingress/src/receive-delivery.ts',
     find: `        gaps.refused(details.appId);
 `,
@@ -33,7 +33,7 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/gaps.test.ts'],
   },
   {
-    mutant: 'a body that is here whole can still be cut off',
+    mutant: 'a body that has arrived whole can still be cut off',
     file: 'apps/ingress/src/body-budget.ts',
     find: 'arrived: () => void body.share.arriving.delete(body),',
     replace: 'arrived: () => undefined,',
@@ -47,7 +47,7 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/batcher.test.ts'],
   },
   {
-    mutant: 'an unsure gap is asked after as often as a sure one',
+    mutant: 'the log is read as often for a possible gap as for a certain one',
     file: 'apps/ingress/src/gaps.ts',
     find: `    if (at - (unsureAt.get(appId) ?? Number.NEGATIVE_INFINITY) < UNSURE_APART_MS) return undefined;
 `,
@@ -55,14 +55,14 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/gaps.test.ts'],
   },
   {
-    mutant: 'a replica that could not write once stays unready for ever',
+    mutant: 'a replica stays unready after one failed write',
     file: 'apps/ingress/src/write-health.ts',
     find: 'failure === undefined || now() - failure.at > REMEMBERED_MS',
     replace: 'failure === undefined',
     tests: ['apps/ingress/src/write-health.test.ts'],
   },
   {
-    mutant: 'a body that came too often in a minute is never asked after again',
+    mutant: 'a body that came too often in a minute is never stored again',
     file: 'apps/ingress/src/repeats.ts',
     find: 'seen === undefined || now() - seen.since >= MINUTE_MS',
     replace: 'seen === undefined',
@@ -77,14 +77,14 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/config.test.ts'],
   },
   {
-    mutant: 'ingress may change all of a worker',
+    mutant: 'ingress may change every column of a worker',
     file: 'db/roles.sql',
     find: 'grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;',
     replace: 'grant update on workers to :ingress;',
     tests: ['apps/ingress/src/rights.attack.test.ts'],
   },
   {
-    mutant: 'ingress may not end the wait for an explanation of a worker that it binds',
+    mutant: 'ingress may not end the wait for an explanation when it binds a worker',
     file: 'db/roles.sql',
     find: 'grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;',
     replace: 'grant update (assigned_job_id, assigned_at) on workers to :ingress;',
@@ -98,14 +98,14 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
   },
   {
-    mutant: 'a body that was repeated says that GitHub reaches us',
+    mutant: 'a repeated body proves that GitHub reaches us',
     file: 'apps/ingress/src/receive-delivery.ts',
     find: "if (outcome !== 'repeated_body') {",
     replace: "if (outcome !== ('' as Outcome)) {",
     tests: ['apps/ingress/src/receive-delivery.test.ts'],
   },
   {
-    mutant: 'large bodies take the room of ordinary ones',
+    mutant: 'large bodies use the room of ordinary ones',
     file: 'apps/ingress/src/body-budget.ts',
     find: `    if (outgrows) move(body, large);
 `,
@@ -113,7 +113,7 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/body-budget.test.ts'],
   },
   {
-    mutant: 'a gap that could not be told is forgotten',
+    mutant: 'a gap that could not be stored is forgotten',
     file: 'apps/ingress/src/gaps.ts',
     find: `      noteGap(appId, gap);
       wake.ring();

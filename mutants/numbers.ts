@@ -2,7 +2,7 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 const TABLE = 'test/src/numbers/numbers.db.test.ts';
 
-/** Numbers that promises rest on: docs/numbers.md has them all. */
+/** Numbers that promises depend on: docs/numbers.md has them all. */
 export const numbers: readonly NamedMutant[] = [
   {
     mutant: 'a dead replica keeps others from following the pods for a minute',
@@ -51,8 +51,7 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant:
-      'deliveries since an instant are asked for with the attempts of a sweep, though no tick begins that anew',
+    mutant: 'redeliver-since has only the attempts of a sweep, though no tick starts it again',
     file: 'apps/reconciler/src/schedules/sweep-schedules.ts',
     find: `(cursor === undefined ? {} : { cursor }) },
 `,
@@ -98,7 +97,7 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'a runner past a deadline is asked about in every pass',
+    mutant: 'GitHub is asked about a runner past a deadline in every pass',
     file: 'apps/reconciler/src/workers/worker-settings.ts',
     find: `env: 'PADDOCK_RUNNER_READINGS_APART_MS',
       default: 60_000,`,
@@ -107,7 +106,7 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'a log is looked at for the last time right after the deregistration',
+    mutant: 'the last look at a log comes right after the deregistration',
     file: 'apps/scheduler/src/config.ts',
     find: `env: 'PADDOCK_STOP_LAST_LOOK_MS',
       default: 30_000,`,
@@ -116,7 +115,7 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'more workers are registered in a minute than GitHub lets register',
+    mutant: 'more workers are registered in a minute than GitHub allows',
     file: 'apps/scheduler/src/config.ts',
     find: `env: 'PADDOCK_REGISTRATIONS_PER_MINUTE',
     default: 180,`,
@@ -143,14 +142,14 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'a cycle of redelivery looks back for two cadences, not three',
+    mutant: 'a cycle of redelivery looks back two cadences, not three',
     file: 'apps/reconciler/src/redelivery/redeliver.ts',
     find: '3 * everySeconds * 1000',
     replace: '2 * everySeconds * 1000',
     tests: [TABLE],
   },
   {
-    mutant: 'an entity that names no cap has one of 100 workers',
+    mutant: 'an entity without a configured cap has one of 100 workers',
     file: 'packages/domain/src/pools/entities.ts',
     find: 'USUAL_MAX_WORKERS = 20',
     replace: 'USUAL_MAX_WORKERS = 100',

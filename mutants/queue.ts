@@ -1,6 +1,6 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-/** What the queue promises those who enqueue and those who run. */
+/** The queue's promises to its callers and executors. */
 export const queue: readonly NamedMutant[] = [
   {
     mutant: 'a claimer waits for the rows that another one takes',
@@ -33,28 +33,28 @@ export const queue: readonly NamedMutant[] = [
     tests: ['packages/queue/src/claim-tasks.db.test.ts'],
   },
   {
-    mutant: 'a run that crashed counts as an attempt of its own',
+    mutant: 'a crashed run counts as an attempt',
     file: 'packages/queue/src/claim-tasks.ts',
     find: "attempt = attempt + case status when 'queued' then 1 else 0 end",
     replace: 'attempt = attempt + 1',
     tests: ['packages/queue/src/claim-tasks.db.test.ts'],
   },
   {
-    mutant: 'a settlement forgets to ask whose fence it is',
+    mutant: 'a settlement does not check the fence',
     file: 'packages/queue/src/end-tasks.ts',
     find: "tasks.status <> 'queued' and tasks.fence = given.fence and",
     replace: "tasks.status <> 'queued' and",
     tests: ['packages/queue/src/write-settlements.db.test.ts'],
   },
   {
-    mutant: 'a heartbeat renews whatever bears our name',
+    mutant: 'a heartbeat renews all claims with our name',
     file: 'packages/queue/src/heartbeat.ts',
     find: 'tasks.id = held.id and tasks.fence = held.fence and',
     replace: 'tasks.id = held.id and',
     tests: ['packages/queue/src/executor-faults.db.test.ts'],
   },
   {
-    mutant: 'an executor without a session takes over from all whose session is gone',
+    mutant: 'an executor without a session takes over all claims whose session is gone',
     file: 'packages/queue/src/claim-expiry.ts',
     find: 'then ${askerHasSession} and not ${hasSession(sql`tasks.locked_by`)}',
     replace: 'then not ${hasSession(sql`tasks.locked_by`)}',
@@ -70,14 +70,14 @@ export const queue: readonly NamedMutant[] = [
     tests: ['packages/queue/src/decide-settlement.test.ts'],
   },
   {
-    mutant: 'a breaker that lets go while a task is put back leaves it asleep',
+    mutant: 'a breaker that closes while a task is put back leaves the task asleep',
     file: 'packages/queue/src/requeue-tasks.ts',
     find: ' for share of breakers',
     replace: '',
     tests: ['packages/queue/src/held-by.db.test.ts'],
   },
   {
-    mutant: 'an enqueuer does not hold the task that is there already',
+    mutant: 'an enqueuer does not lock the existing task',
     file: 'packages/queue/src/enqueue.ts',
     find: 'do update set subject_name = tasks.subject_name where false',
     replace: 'do nothing',
@@ -107,7 +107,7 @@ export const queue: readonly NamedMutant[] = [
     tests: ['packages/queue/src/claim-expiry.db.test.ts'],
   },
   {
-    mutant: 'of several tasks of one subject the first one’s instant stands',
+    mutant: 'several tasks of one subject keep the first one’s instant',
     file: 'packages/queue/src/enqueue.ts',
     find: `else if (Number(row.due_in_ms ?? 0) < Number(first.due_in_ms ?? 0))
       first.due_in_ms = row.due_in_ms;`,
@@ -122,7 +122,7 @@ export const queue: readonly NamedMutant[] = [
     tests: ['packages/queue/src/recover-guards.db.test.ts'],
   },
   {
-    mutant: 'enqueuers of the same tasks lock them in the order in which they were given',
+    mutant: 'enqueuers of the same tasks lock them in the given order',
     file: 'packages/queue/src/enqueue.ts',
     find: '    order by kind, subject_type, subject_id\n',
     replace: '',

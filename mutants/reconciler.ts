@@ -2,14 +2,14 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 export const reconciler: readonly NamedMutant[] = [
   {
-    mutant: 'what GitHub answered is written to a job that has moved on since it was read',
+    mutant: 'an answer of GitHub is written to a job that has changed since it was read',
     file: 'packages/db/src/jobs/note-look-ups.ts',
     find: ` where j.revision = given.revision order by`,
     replace: ` order by`,
     tests: ['apps/reconciler/src/jobs/look-up-jobs.db.test.ts'],
   },
   {
-    mutant: 'a stuck job is recovered or failed although it has moved on since it was read',
+    mutant: 'a stuck job is recovered or failed although it has changed since it was read',
     file: 'packages/db/src/jobs/stuck-jobs.ts',
     find: `
     where j.revision = given.revision order by`,
@@ -18,7 +18,7 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
   },
   {
-    mutant: 'a redeliver-since that redelivery enqueues is tried as seldom as a sweep',
+    mutant: 'a redeliver-since that redelivery enqueues has as few attempts as a sweep',
     file: 'apps/reconciler/src/schedules/sweep-schedules.ts',
     find: `...(cursor === undefined ? {} : { cursor }) },
 `,
@@ -28,7 +28,7 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['test/src/kinds.test.ts'],
   },
   {
-    mutant: 'a job is gone where GitHub does not show its repository',
+    mutant: 'a job counts as gone when GitHub does not show its repository',
     file: 'apps/reconciler/src/jobs/ask-run.ts',
     find: `if (repository === undefined) return { kind: 'invisible' };`,
     replace: `if (repository === undefined) return { kind: 'gone' };`,
@@ -49,7 +49,7 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/unexplained-ends.db.test.ts'],
   },
   {
-    mutant: 'jobs for which GitHub does not answer keep all others from their turn',
+    mutant: 'jobs for which GitHub does not answer block all others',
     file: 'apps/reconciler/src/jobs/look-up-jobs.ts',
     find: `await postponeLookUps(db, unanswered, retryMs);`,
     replace: `void [postponeLookUps, unanswered, retryMs];`,
@@ -59,14 +59,14 @@ export const reconciler: readonly NamedMutant[] = [
     ],
   },
   {
-    mutant: 'a job fails unasked while its worker has not ended and GitHub may still have it',
+    mutant: 'a job fails without a look-up while its worker has not ended',
     file: 'packages/db/src/jobs/stuck-jobs.ts',
     find: `and (c.doubt = 'worker_ended' or coalesce`,
     replace: `and (c.doubt = 'unserved' or coalesce`,
     tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
   },
   {
-    mutant: 'a job fails unasked although GitHub has answered since',
+    mutant: 'a job fails without a look-up although GitHub has answered since',
     file: 'packages/db/src/jobs/stuck-jobs.ts',
     find: `and \${isUnanswered} and j.unanswered_since`,
     replace: `and j.unanswered_since`,
@@ -87,35 +87,35 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
   },
   {
-    mutant: 'a pod that never started is deleted whatever became of it since it was looked at',
+    mutant: 'a pod that never started is deleted although it has changed since the look',
     file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
     find: `const seen = isOver ? {} : { resourceVersion: there.resourceVersion };`,
     replace: `const seen = {};`,
     tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
   },
   {
-    mutant: 'a pod is deleted that has taken an ended one’s name',
+    mutant: 'a new pod with the name of an ended one is deleted',
     file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
     find: `if (there === undefined || (pod.podUid !== null && there.uid !== pod.podUid)) return 'absent';`,
     replace: `if (there === undefined) return 'absent';`,
     tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
   },
   {
-    mutant: 'an API server that is away is asked for every ended pod',
+    mutant: 'an API server that is away gets a call for every ended pod',
     file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
     find: `return isAway(failure) && !isFound ? 'away' : 'failed';`,
     replace: `return isAway(failure) && isFound ? 'away' : 'failed';`,
     tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
   },
   {
-    mutant: 'runners that a list lacks count as gone although it has none of ours',
+    mutant: 'runners that a list lacks count as gone although the list has none of our runners',
     file: 'apps/reconciler/src/workers/read-runners.ts',
     find: `  if (answer.isComplete) return readings`,
     replace: `  if (answer.isComplete || registered > 0) return readings`,
     tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts'],
   },
   {
-    mutant: 'a pass asks for the stop of as many workers as are overdue',
+    mutant: 'a pass asks to stop all overdue workers at once',
     file: 'apps/reconciler/src/workers/check-workers.ts',
     find: `inOrderOf(overdue, stops).slice(0, cap)`,
     replace: `inOrderOf(overdue, stops).slice(0, cap + 1_000)`,
@@ -134,7 +134,7 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],
   },
   {
-    mutant: 'one scope with many overdue workers keeps the others from their turn',
+    mutant: 'one scope with many overdue workers blocks the others',
     file: 'packages/db/src/workers/overdue-workers.ts',
     find: `order by row_number() over (partition by w.entity_id, w.scope_repo_id order by w.created_at, w.pod_name), w.created_at`,
     replace: `order by w.created_at`,
@@ -166,14 +166,14 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
-    mutant: 'younger events are retired with older ones of higher ids',
+    mutant: 'newer events are retired with older ones of higher ids',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: `select id, is_kept from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))`,
     replace: `select id, is_kept from next`,
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
-    mutant: 'the repositories looked at last have their turn first',
+    mutant: 'the repositories that were read last have their turn first',
     file: 'packages/db/src/jobs/repositories.ts',
     find: `order by r.due_at, r.repo_id limit`,
     replace: `order by r.due_at desc, r.repo_id limit`,
@@ -183,14 +183,14 @@ export const reconciler: readonly NamedMutant[] = [
     ],
   },
   {
-    mutant: 'a repository for which GitHub does not answer keeps its turn before all others',
+    mutant: 'a repository for which GitHub does not answer stays first in turn',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
     find: `if (!dryRun) await postponeRepository(db, repository.repoId, turns);`,
     replace: `void postponeRepository;`,
     tests: ['apps/reconciler/src/jobs/discover-unanswered-runs.db.test.ts'],
   },
   {
-    mutant: 'active repositories may use all of the budget before those that rest',
+    mutant: 'active repositories may use the whole budget before inactive ones',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
     find: `for (const [index, repository] of [...resting, ...active].entries()) {
     if (signal.aborted) break;
@@ -201,7 +201,7 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/discover-resting.db.test.ts'],
   },
   {
-    mutant: 'jobs that pools of before did not serve are not read again after a change',
+    mutant: 'jobs that the former pools did not serve are not read again after a change',
     file: 'apps/reconciler/src/jobs/discover-repository.ts',
     find: `pools === version ? runs : runs.map(({ id }) => unreadRun(id))`,
     replace: `version >= 0 || pools === version ? runs : runs.map(({ id }) => unreadRun(id))`,
@@ -215,7 +215,7 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/discover-known-runs.db.test.ts'],
   },
   {
-    mutant: 'what GitHub refuses for one repository keeps its entity from all calls',
+    mutant: 'a refusal for one repository stops all calls for its entity',
     file: 'apps/reconciler/src/pass-failures.ts',
     find: `(subject === 'repository' && kind === 'not_found'))
         return undefined;
@@ -225,7 +225,7 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/pass-failures.test.ts'],
   },
   {
-    mutant: 'a second refusal prolongs the pause of the first',
+    mutant: 'a second refusal extends the pause of the first',
     file: 'packages/db/src/breakers/refusals.ts',
     find: `message = excluded.message, failed_at = now()
       where b.paused_until <= now()\``,

@@ -26,14 +26,14 @@ export const redelivery: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/redelivery/delivery-log.test.ts'],
   },
   {
-    mutant: 'of two attempts in one second the first stays the one to repeat',
+    mutant: 'when two attempts have the same second, the first is asked for again',
     file: 'packages/db/src/deliveries/redelivery.ts',
     find: `(excluded.last_failed_at, excluded.delivery_id) > (known.last_failed_at, known.delivery_id)`,
     replace: `excluded.last_failed_at > known.last_failed_at`,
     tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
   },
   {
-    mutant: 'each pass may ask for a minute’s deliveries anew',
+    mutant: 'each pass may ask for as many deliveries as one minute allows',
     file: 'packages/db/src/deliveries/redelivery.ts',
     find: `where app_id = \${appId} and last_requested_at > now() - interval '1 minute'))\``,
     replace: `where app_id = \${appId} and last_requested_at > now() + interval '1 minute'))\``,
@@ -47,14 +47,14 @@ export const redelivery: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
   },
   {
-    mutant: 'the repositories of deliveries that are given up are not looked at',
+    mutant: 'no discovery is asked for repositories of given-up deliveries',
     file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
     find: `handed_over as (\${handOverToDiscovery('given_up')})`,
     replace: `handed_over as (select)`,
     tests: ['apps/reconciler/src/redelivery/redeliver-since.db.test.ts'],
   },
   {
-    mutant: 'a delivery that never arrived counts as arrived by GitHub’s word',
+    mutant: 'a delivery counts as arrived because GitHub says so',
     file: 'packages/db/src/deliveries/redelivery.ts',
     find: `(guid = any(\${delivered}::text[]) and not missing_here)`,
     replace: `(guid = any(\${delivered}::text[]))`,

@@ -2,14 +2,14 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 export const registrations: readonly NamedMutant[] = [
   {
-    mutant: 'a stray registration is removed although its runner has come online',
+    mutant: 'a stray registration is removed although its runner is online now',
     file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
     find: `if (runner !== undefined && (runner.online || runner.busy)) return 'left';`,
     replace: `if (runner !== undefined && runner.busy) return 'left';`,
     tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
   },
   {
-    mutant: 'a stray registration is removed although a worker bears its name again',
+    mutant: 'a stray registration is removed although a new worker has its name',
     file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
     find: `if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
 `,
@@ -17,14 +17,14 @@ export const registrations: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
   },
   {
-    mutant: 'a stray registration is removed although a pod bears its name',
+    mutant: 'a stray registration is removed although a pod has its name',
     file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
     find: `if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';`,
     replace: `void [findPod, namespace];`,
     tests: ['apps/reconciler/src/workers/remove-stray-secrets.db.test.ts'],
   },
   {
-    mutant: 'a list without any runner of ours is trusted',
+    mutant: 'a list without any of our runners is trusted',
     file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
     find: `  if (listable > 0) {`,
     replace: `  if (listable > 1_000) {`,
@@ -38,7 +38,7 @@ export const registrations: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
   },
   {
-    mutant: 'a stray that came back meanwhile counts as seen all the time',
+    mutant: 'a stray that went and came back counts as seen all the time',
     file: 'packages/db/src/workers/stray-registrations.ts',
     find: `and runner_id <> all(\${ids}::bigint[])\``,
     replace: `and runner_id = any(\${ids}::bigint[]) and false\``,

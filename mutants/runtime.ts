@@ -16,14 +16,14 @@ export const runtime: readonly NamedMutant[] = [
     tests: ['packages/runtime/src/run.test.ts'],
   },
   {
-    mutant: 'a setting that went is passed over in silence',
+    mutant: 'a former setting is ignored in silence',
     file: 'packages/runtime/src/settings.ts',
     find: "else if (environment[name] !== '') problems.push(",
     replace: 'else if (false) problems.push(',
     tests: ['packages/runtime/src/settings.test.ts'],
   },
   {
-    mutant: 'settings for tuning stand among those for operators',
+    mutant: 'settings for tuning are listed among those for operators',
     file: 'packages/runtime/src/settings.ts',
     find: '{ ...setting, tuning: true }',
     replace: 'setting',

@@ -2,7 +2,7 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 export const scheduler: readonly NamedMutant[] = [
   {
-    mutant: 'the cluster is asked what is there without a look at the lease',
+    mutant: 'the cluster is read without a look at the lease',
     file: 'apps/scheduler/src/provisioning/provision-worker.ts',
     find: `  requireTimeLeft(task);
   const place = `,
@@ -84,7 +84,7 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
-    mutant: 'a runner group for everybody’s repositories is made for private ones only',
+    mutant: 'a runner group for all repositories is made for private ones only',
     file: 'packages/domain/src/pools/group-to-make.ts',
     find: `'all' : 'selected'`,
     replace: `'private' : 'selected'`,
@@ -119,21 +119,21 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/matching/match.db.test.ts'],
   },
   {
-    mutant: 'a place that goes back is free only in the next pass',
+    mutant: 'a place that is given back is free only in the next pass',
     file: 'packages/domain/src/matching/plan-pass.ts',
     find: `afterGivingBack(served, unwanted)`,
     replace: `served`,
     tests: ['packages/domain/src/matching/plan-pass.test.ts'],
   },
   {
-    mutant: 'what jobs take of a cap is free for warm workers',
+    mutant: 'warm workers may use the part of a cap that jobs use',
     file: 'packages/domain/src/matching/plan-pass.ts',
     find: `afterMaking(freed, make)`,
     replace: `freed`,
     tests: ['packages/domain/src/matching/plan-pass.test.ts'],
   },
   {
-    mutant: 'a reservation that is just being registered is planned for again and again',
+    mutant: 'a reservation that is being registered is planned for again in each pass',
     file: 'packages/domain/src/matching/plan-pass.ts',
     find: `reservations: snapshot.reservations.filter(isFree),`,
     replace: ``,
@@ -154,7 +154,7 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
   },
   {
-    mutant: 'a worker that runs a job is retired as surplus',
+    mutant: 'a worker that runs a job is stopped as surplus',
     file: 'packages/db/src/states/worker-states.ts',
     find: `\${UNASSIGNED} and (registered_at`,
     replace: `\${LIVE} and stopping_at is null and (registered_at`,
@@ -223,7 +223,7 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
-    mutant: 'a trial that came to nothing keeps the others away until it is taken for dead',
+    mutant: 'a trial without an outcome blocks others until it counts as dead',
     file: 'apps/scheduler/src/provisioning/provision-worker.ts',
     find: `if (trial.id !== undefined) await giveBackTrial(parts.db, breakersOf(worker), trial.id);`,
     replace: `void giveBackTrial;`,
@@ -255,14 +255,14 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['packages/db/src/breakers/breakers.db.test.ts'],
   },
   {
-    mutant: 'what the cluster says about coming back is not heeded',
+    mutant: 'the wait that the cluster asks for is ignored',
     file: 'apps/scheduler/src/provisioning/after-cluster-failure.ts',
     find: `Math.max(failure.retryAfterMs ?? RETRY_MS, SOONEST_MS)`,
     replace: `RETRY_MS + 0 * SOONEST_MS`,
     tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
   },
   {
-    mutant: 'nothing is tried in the cluster before a registration while something fails',
+    mutant: 'no dry run comes before a registration while a breaker is open',
     file: 'apps/scheduler/src/provisioning/provision-worker.ts',
     find: `if (isWatched) await dryRun(parts, worker, pool, task);`,
     replace: `void dryRun;`,
@@ -276,7 +276,7 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
   },
   {
-    mutant: 'jobs that ingress judged by the pools of before do not follow a change',
+    mutant: 'jobs that ingress judged by the former pools do not follow a change',
     file: 'apps/scheduler/src/pools/load-pools.ts',
     find: `reconsideredAt === undefined ||
       (reconsideredAt < LOOKS_UNTIL_ALL_FOLLOW && looks >= LOOKS_UNTIL_ALL_FOLLOW)`,
@@ -284,7 +284,7 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/pools/load-pools.db.test.ts'],
   },
   {
-    mutant: 'a replica puts its own pools in force again whenever another’s are',
+    mutant: 'a replica puts its own pools in force again after another replica’s',
     file: 'apps/scheduler/src/pools/load-pools.ts',
     find: `    toStore = undefined;
     const newest`,

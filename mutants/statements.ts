@@ -1,6 +1,6 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-/** What statements of packages/db promise. */
+/** Promises of the statements of packages/db. */
 export const statements: readonly NamedMutant[] = [
   {
     mutant: 'the jobs of a batch are locked in the order in which they are given',
@@ -10,7 +10,7 @@ export const statements: readonly NamedMutant[] = [
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {
-    mutant: 'each batch locks its jobs in an order of its own',
+    mutant: 'each batch locks its jobs in a random order',
     file: 'packages/db/src/jobs/jobs.ts',
     find: "'placed where pool is not null order by job_id'",
     replace: "'placed where pool is not null order by random()'",
@@ -56,14 +56,14 @@ export const statements: readonly NamedMutant[] = [
     tests: ['packages/db/src/schema/triggers.db.test.ts'],
   },
   {
-    mutant: 'all environments are told of freed capacity on one channel',
+    mutant: 'freed capacity wakes all environments on one channel',
     file: 'db/migrations/0001_core.sql',
     find: "perform pg_notify(tg_table_schema || '_queue_event', 'workers');",
     replace: "perform pg_notify('paddock_queue_event', 'workers');",
     tests: ['packages/db/src/schema/triggers.db.test.ts'],
   },
   {
-    mutant: 'all environments are told of demand on one channel',
+    mutant: 'demand wakes all environments on one channel',
     file: 'db/migrations/0001_core.sql',
     find: `create function notify_new_demand() returns trigger language plpgsql as $$
 begin
@@ -76,7 +76,7 @@ begin
     tests: ['packages/db/src/schema/triggers.db.test.ts'],
   },
   {
-    mutant: 'all environments are told of new tasks on one channel',
+    mutant: 'new tasks wake all environments on one channel',
     file: 'db/migrations/0002_queue.sql',
     find: "pg_notify(tg_table_schema || '_task_event', due.kind)",
     replace: "pg_notify('paddock_task_event', due.kind)",
@@ -126,7 +126,7 @@ begin
     tests: ['packages/db/src/leases/leases.db.test.ts'],
   },
   {
-    mutant: 'whoever held a lease once prolongs it',
+    mutant: 'a former holder extends the lease',
     file: 'packages/db/src/leases/leases.ts',
     find: "    .set({ expires_at: sql`now() + ${milliseconds(leaseMs)}` })\n    .where('name', '=', name)\n    .where('fence', '=', fence)",
     replace:
@@ -141,28 +141,28 @@ begin
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
-    mutant: 'the newest jobs are given workers first',
+    mutant: 'the newest jobs get workers first',
     file: 'packages/db/src/matching/uncovered-jobs.ts',
     find: '      order by created_at, job_id limit wanted.count',
     replace: '      order by created_at desc, job_id limit wanted.count',
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
-    mutant: 'of two answers on a budget the later one to come stands',
+    mutant: 'the budget of the answer that arrives last counts',
     file: 'packages/db/src/matching/registration-budgets.ts',
     find: 'when excluded.reset_at = b.reset_at then least(b.remaining, excluded.remaining)',
     replace: 'when excluded.reset_at = b.reset_at then excluded.remaining',
     tests: ['apps/scheduler/src/matching/registration-budgets.db.test.ts'],
   },
   {
-    mutant: 'a shorter pause of GitHub ends a longer one',
+    mutant: 'a shorter wait for GitHub replaces a longer one',
     file: 'packages/db/src/matching/registration-budgets.ts',
     find: 'paused_until = greatest(b.paused_until, excluded.paused_until)',
     replace: 'paused_until = coalesce(excluded.paused_until, b.paused_until)',
     tests: ['apps/scheduler/src/matching/registration-budgets.db.test.ts'],
   },
   {
-    mutant: 'a failure within a pause prolongs it',
+    mutant: 'a failure within a pause extends it',
     file: 'packages/db/src/breakers/note-failure.ts',
     find: `      where b.paused_until is null or b.paused_until <= now()
     returning`,
@@ -170,7 +170,7 @@ begin
     tests: ['packages/db/src/breakers/breakers.db.test.ts'],
   },
   {
-    mutant: 'all who ask after a pause are its trial',
+    mutant: 'every caller after a pause is its trial',
     file: 'packages/db/src/breakers/breakers.ts',
     find: 'and (paused_until > now() or trial_until > now()))',
     replace: 'and (paused_until > now()))',
@@ -184,7 +184,7 @@ begin
     tests: ['apps/scheduler/src/matching/worker-failures.db.test.ts'],
   },
   {
-    mutant: 'a new refusal prolongs the pause of the one before',
+    mutant: 'a new refusal extends the pause of the one before',
     file: 'packages/db/src/breakers/refusals.ts',
     find: '\n      where b.paused_until <= now()`',
     replace: '`',
@@ -198,28 +198,28 @@ begin
     tests: ['packages/db/src/breakers/refusals.db.test.ts'],
   },
   {
-    mutant: 'old events go out of turn',
+    mutant: 'old events are removed out of order',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: 'where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))',
     replace: 'where is_old',
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
-    mutant: 'the mark of retention falls back',
+    mutant: 'the mark of retention moves back',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: 'reached_id = greatest(p.reached_id, excluded.reached_id)',
     replace: 'reached_id = excluded.reached_id',
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
-    mutant: 'a job goes while its worker lives',
+    mutant: 'a job is removed while its worker lives',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: '(values (assigned_job_id), (made_for_job_id)) of(id)',
     replace: '(values (made_for_job_id)) of(id)',
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
-    mutant: 'a stuck job is failed although it has moved since',
+    mutant: 'a stuck job is failed although it has changed since',
     file: 'packages/db/src/jobs/stuck-jobs.ts',
     find: 'where j.revision = given.revision order by',
     replace: 'where true order by',
@@ -240,7 +240,7 @@ begin
     tests: ['packages/db/src/jobs/record-jobs.db.test.ts'],
   },
   {
-    mutant: 'a worker whose pod was seen after all is ended as one without',
+    mutant: 'a worker whose pod was seen after all ends as one without a pod',
     file: 'packages/db/src/workers/stopping-workers.ts',
     find: '\n      and (${hadPod}::boolean or pod_uid is null)`',
     replace: '`',
@@ -277,14 +277,14 @@ begin
     tests: ['packages/db/src/jobs/record-jobs.db.test.ts'],
   },
   {
-    mutant: 'a job goes while its run goes on',
+    mutant: 'a job is removed while its run continues',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: "\n  and j.run_id not in (select run_id from jobs where ${isUnended('jobs')})`",
     replace: '`',
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
-    mutant: 'a job that has a worker on its way is given another',
+    mutant: 'a job whose worker is being made gets another',
     file: 'packages/db/src/matching/uncovered-jobs.ts',
     find: 'where demand_key = "demandKey" and wants_worker and job_id not in (select made_for_job_id from covered)',
     replace: 'where demand_key = "demandKey" and wants_worker',

@@ -2,7 +2,7 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 export const stopping: readonly NamedMutant[] = [
   {
-    mutant: 'another’s pod of that name counts as the worker’s',
+    mutant: 'a foreign pod of that name counts as the worker’s',
     file: 'apps/scheduler/src/stopping/read-evidence.ts',
     find: `if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid)) return 'absent';`,
     replace: `if (pod === undefined) return 'absent';`,
@@ -28,7 +28,7 @@ export const stopping: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/stopping/stop-worker-ends.db.test.ts'],
   },
   {
-    mutant: 'a stopped pod is deleted whatever became of it since it was looked at',
+    mutant: 'a stopped pod is deleted although it has changed since the last look',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
     find: `uid: pod.uid,
     resourceVersion: pod.resourceVersion,
@@ -55,7 +55,7 @@ export const stopping: readonly NamedMutant[] = [
     ],
   },
   {
-    mutant: 'GitHub’s refusal to remove a busy runner goes unheard',
+    mutant: 'GitHub’s refusal to remove a busy runner is ignored',
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
     find: `if (result === 'busy')
       return keep(`,
@@ -106,14 +106,14 @@ export const stopping: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/stopping/read-evidence.test.ts'],
   },
   {
-    mutant: 'only jobs of the worker’s own pool are looked for on it',
+    mutant: 'only jobs of the worker’s own pool are searched for one on it',
     file: 'packages/db/src/jobs/fitting-runs.ts',
     find: `and (w.scope_repo_id = 0 or j.repo_id`,
     replace: `and j.k8s_pool = w.k8s_pool and (w.scope_repo_id = 0 or j.repo_id`,
     tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],
   },
   {
-    mutant: 'only jobs that want a worker are looked for on one that is stopped',
+    mutant: 'only jobs that want a worker are searched for one on a stopped worker',
     file: 'packages/db/src/jobs/fitting-runs.ts',
     find: `select job_id from jobs where entity_id = w.entity_id and status = 'pending' union all select`,
     replace: `select`,

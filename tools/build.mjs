@@ -6,8 +6,8 @@ import { bundle } from './bundle.mjs';
 const [MAJOR, MINOR] = JSON.parse(readFileSync('package.json', 'utf8')).engines.node.match(/\d+/g);
 
 /**
- * An image has the right one; elsewhere an older one would fail at some line of the bundle, and not
- * say what is needed.
+ * Images have the right version. Elsewhere an older Node would fail at some line of the bundle,
+ * without naming the cause.
  */
 const BANNER = `{
   const [major, minor] = process.versions.node.split('.').map(Number);

@@ -1,4 +1,5 @@
-// Bundles what tests start as processes: a start from sources costs three times the CPU time.
+// Bundles the programs that tests start as processes: a start from sources costs three times the
+// CPU time.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -16,8 +17,8 @@ const PROGRAMS = {
 };
 
 /**
- * Stacks name the sources, as in the images, and V8's code of the first process serves the next
- * ones.
+ * Stacks name the sources, as in the images, and V8's code cache of the first process serves the
+ * next ones.
  */
 const starter = (name) => `import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
@@ -27,7 +28,7 @@ await import('./${name}.bundle.mjs');
 `;
 
 /**
- * Bundles the programs as they are now, for this run alone; each can be started by NAME.mjs in the
+ * Bundles the programs of this checkout, for this run alone; each can be started by NAME.mjs in the
  * folder.
  */
 export async function bundlePrograms() {

@@ -1,6 +1,9 @@
 import { rolldown } from 'rolldown';
 
-/** Bundles programs, by their names, with all that they import. Gives what was written. */
+/**
+ * Bundles programs, given by name and path, with all that they import. Returns esbuild's list of
+ * the written files.
+ */
 export async function bundle(input, output) {
   const bundled = await rolldown({ input, platform: 'node', external: ['pg-native'] });
   try {

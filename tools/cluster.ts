@@ -1,6 +1,5 @@
-// A real control plane on this machine, with nodes that KWOK plays: something for `pnpm demo
-// --cluster real` and for trying things by hand. `pnpm cluster [NODES]`; ends everything with
-// Ctrl-C.
+// A real control plane on this machine, with nodes that KWOK simulates: for `pnpm demo --cluster
+// real` and for experiments by hand. `pnpm cluster [NODES]`; Ctrl-C ends everything.
 import { once } from 'node:events';
 import { canPlayNodes } from '../packages/testing/src/played-nodes.ts';
 import { startRealCluster } from '../packages/testing/src/real-cluster.ts';
@@ -17,7 +16,7 @@ KUBEBUILDER_ASSETS has to name a folder with etcd, kube-apiserver, kube-controll
   const stop = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   const cluster = await startRealCluster(assets, { nodes });
   process.stdout.write(`export KUBECONFIG=${cluster.kubeconfigFile}\n`);
-  // Keeps the process while nothing else does.
+  // Keeps the process alive while nothing else does.
   const alive = setInterval(() => undefined, 60_000);
   await stop;
   clearInterval(alive);

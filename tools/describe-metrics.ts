@@ -24,8 +24,8 @@ interface Metric {
 const log = createLogger('generate', 'error');
 
 /**
- * The registries as the services fill them; test/src/metrics.db.test.ts compares with what the
- * services show. Nothing is read.
+ * The registries as the services fill them; test/src/metrics.db.test.ts compares with the running
+ * services. It reads no values.
  */
 function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
   // Connections are made when the first statement runs.
@@ -64,7 +64,10 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler', Metrics> {
   };
 }
 
-/** One table for what all services have, and one for each: name, type, labels, meaning (H5). */
+/**
+ * One table for the metrics of all services, and one for each service: name, type, labels, meaning
+ * (H5).
+ */
 export function describeMetrics(): string {
   const { ingress, scheduler, reconciler } = declareAll();
   const [inIngress, inScheduler, inReconciler] = [ingress, scheduler, reconciler].map(

@@ -1,7 +1,7 @@
 import type { Home, NumberRow } from '../test/src/numbers/number-row.ts';
 
 /**
- * A table per subject: what a number says, the number, where it is, and the promise that rests on
+ * A table per subject: the number's meaning, its value, its place, and the promise that depends on
  * it.
  */
 export function describeNumbers(subjects: Readonly<Record<string, readonly NumberRow[]>>): string {
@@ -13,7 +13,7 @@ export function describeNumbers(subjects: Readonly<Record<string, readonly Numbe
 # Numbers
 
 The numbers that [promises](requirements.md) rest on, as they are without a setting. \`test/src/numbers/numbers.db.test.ts\` holds each against the code. Numbers of settings
-may be changed: [settings.md](settings.md) says what is allowed.
+may be changed: [settings.md](settings.md) gives the allowed values.
 
 ${sections.join('\n')}`;
 }

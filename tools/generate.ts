@@ -1,7 +1,7 @@
-// Writes the generated files, or with --check says which of them are stale: db/schema.sql is what
-// the migrations make of an empty database, docs/settings.md is what the services read from the
-// environment, docs/metrics.md what they measure, docs/numbers.md what promises rest on,
-// docs/config.schema.json what editors know of their file.
+// Writes the generated files, or with --check names those that are stale. db/schema.sql: the schema
+// that the migrations make in an empty database. docs/settings.md: the services' environment
+// variables. docs/metrics.md: their metrics. docs/numbers.md: the numbers that promises depend on.
+// docs/config.schema.json: the configuration file, for editors.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';

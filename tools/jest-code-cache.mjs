@@ -1,11 +1,14 @@
-// Jest compiles every module anew for each test file. Here V8's own code of the last time serves
-// the next file of the same worker.
+// Jest compiles every module anew for each test file. Here V8's code cache of the last compilation
+// serves the next file of the same worker.
 import { createRequire } from 'node:module';
 
 /** The object that Jest calls these functions on. */
 const vm = createRequire(import.meta.url)('node:vm');
 
-/** By a module's path. V8 compares no more than the length of a source with that of its code. */
+/**
+ * By a module's path. V8 only compares the length of a source with the length that its code was
+ * made from.
+ */
 const compiled = new Map();
 
 export function keepCompiledCode() {

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import Sequencer from '@jest/test-sequencer';
 
-/** Imports of what runs our programs. */
+/** Imports of the functions that start our programs. */
 const RUNS_PROGRAMS =
   /from '[^']*(start-system|ingress\.scene|executor-processes\.scene|testing\/processes)(\.ts)?'/;
 
 /**
- * A machine that has run the tests knows how long each file takes. On any other, those that wait
- * for programs begin: else they were its end.
+ * A machine that has run the tests knows how long each file takes. On any other machine, files that
+ * wait for programs begin: else they would run last.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {

@@ -1,4 +1,4 @@
-// What all test files with a database share: a PostgreSQL with a migrated template database that
+// Shared by all test files with a database: a PostgreSQL with a migrated template database that
 // each clones, and the programs that they start.
 import { startTestServer } from '../packages/testing/src/test-server.ts';
 import { bundlePrograms } from './bundle-programs.mjs';

@@ -1,6 +1,6 @@
-// Draws new cases for all tests with random ones, round after round, and says what brings a failure
-// back. `pnpm soak [MINUTES]`: ten unless said; the round that is under way is finished. Ctrl-C
-// ends it at once.
+// Draws new cases for all tests with random ones, round after round, and says how to repeat a
+// failure. `pnpm soak [MINUTES]`: ten by default; it finishes the round under way. Ctrl-C ends it
+// at once.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ if (!(minutes > 0)) {
   process.exitCode = counts.failed === 0 ? 0 : 1;
 }
 
-/** Runs the tests with cases drawn from `seed`. Resolves with all that was printed. */
+/** Runs the tests with cases drawn from `seed`. Resolves with their whole output. */
 async function runTests(files: readonly string[], seed: string): Promise<string> {
   const jest = spawn(process.execPath, [...JEST, ...files], {
     env: { ...process.env, PADDOCK_SEED: seed },

@@ -1,5 +1,5 @@
-// Runs a command whose services start from bundles, as tests' do: `node tools/with-bundles.mjs node
-// bench/src/main.ts faults`.
+// Runs a command whose services start from bundles, like those of the tests: `node
+// tools/with-bundles.mjs node bench/src/main.ts faults`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { bundlePrograms } from './bundle-programs.mjs';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Change } from './named-mutant.ts';
 
 /**
- * Puts a change into a checkout; gives what takes it back. Throws, naming the mutant, where it does
- * not fit or is no longer a program.
+ * Makes a change in a checkout and returns a function that undoes it. Throws, with the mutant's
+ * name, if the change does not fit or leaves text that is not a program.
  */
 export function applyMutant(checkout: string, change: Change): () => void {
   const path = join(checkout, change.file);
@@ -29,6 +29,6 @@ function parse(mutant: string, source: string): void {
   try {
     stripTypeScriptTypes(source);
   } catch (cause) {
-    throw new Error(`"${mutant}" is no program any more: ${String(cause)}`, { cause });
+    throw new Error(`"${mutant}" leaves text that is not a program: ${String(cause)}`, { cause });
   }
 }

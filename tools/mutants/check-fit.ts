@@ -1,4 +1,4 @@
-// Part of `pnpm check`: says which named mutants do not fit the code any more, without running any.
+// Part of `pnpm check`: names the mutants that no longer fit the code, without running any.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NAMED } from '../../mutants/areas.ts';
@@ -14,7 +14,7 @@ if (problems.length > 0) process.exitCode = 1;
 
 function problemsOf(named: NamedMutant): string[] {
   const { mutant, file } = named;
-  const found = names.has(mutant) ? [`two mutants are called "${mutant}"`] : [];
+  const found = names.has(mutant) ? [`two mutants have the name "${mutant}"`] : [];
   names.add(mutant);
   const files = [file, ...('row' in named ? [] : named.tests)].filter(
     (path) => !existsSync(join(ROOT, path)),

@@ -2,7 +2,7 @@
 // failure, which decides.
 import { writeSync } from 'node:fs';
 
-/** Characters of a message that are passed on: what it begins with says why the test failed. */
+/** Characters of a message that are passed on: its beginning says why the test failed. */
 const LONGEST = 4_000;
 
 export default class FirstFailure {
@@ -24,7 +24,7 @@ export default class FirstFailure {
   }
 }
 
-/** Writes before the process ends: `console.log` to a pipe may be cut short by `process.exit`. */
+/** Writes before the process ends: `process.exit` may cut a `console.log` to a pipe short. */
 function end(outcome) {
   writeSync(1, `${JSON.stringify(outcome)}\n`);
   process.exit(1);

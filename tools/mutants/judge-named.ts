@@ -11,9 +11,8 @@ export interface Judged {
 }
 
 /**
- * Tries each mutant, in as many checkouts at once as there are, and tells of it. First everything
- * that is to notice one has to pass without any: else it would fail for another reason. Throws if
- * it does not.
+ * Tries each mutant, in all given checkouts at once, and reports it. First, all tests and rows must
+ * pass without a mutant: else they would fail for another reason. Throws if one does not.
  */
 export async function judgeNamed(
   checkouts: readonly [string, ...string[]],
@@ -21,7 +20,7 @@ export async function judgeNamed(
   tell: (judged: Judged) => void,
   signal: AbortSignal,
 ): Promise<Judged[]> {
-  // Those that do not fit are told before anything runs.
+  // Reports the mutants that do not fit before it runs any.
   for (const mutant of mutants) applyMutant(checkouts[0], mutant)();
   await passWithout(checkouts[0], mutants, signal);
   const left = [...mutants.entries()];
@@ -61,6 +60,5 @@ async function passWithout(
   const failed = verdicts.flatMap((verdict) =>
     'killedBy' in verdict ? [verdict.killedBy] : 'broken' in verdict ? [verdict.broken] : [],
   );
-  if (failed.length > 0)
-    throw new Error(`Without any mutant this fails already: ${failed.join('; ')}`);
+  if (failed.length > 0) throw new Error(`This fails even without a mutant: ${failed.join('; ')}`);
 }

@@ -1,4 +1,4 @@
-// Breaks the code in many small ways and says which of them no test notices.
+// Breaks the code in many small ways and names the changes that no test notices.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

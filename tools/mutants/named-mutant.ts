@@ -1,6 +1,6 @@
 /** One change of the code that breaks one promise. */
 export interface Change {
-  /** Says what is broken, as one sentence without a full stop; unique. */
+  /** The broken promise, as one sentence without a full stop; unique. */
   readonly mutant: string;
   /** The changed file, from the root of the checkout. */
   readonly file: string;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A net for what hangs: tests, rows and Stryker have limits of their own. */
+/** The limit for a process that hangs: tests, rows and Stryker have shorter ones. */
 const LIMIT_MS = 2 * 60 * 60_000;
 
 export interface Run {
@@ -12,9 +12,9 @@ export interface Run {
 }
 
 /**
- * Runs Node with these arguments to its end, and ends what it leaves behind. Rejects if the signal
- * aborts, once the process is gone. The server of a developer is not used: a run that is cut short
- * would leave databases on it.
+ * Runs Node with these arguments to its end, and kills the processes it leaves behind. Rejects if
+ * the signal aborts, once the process is gone. It does not use a developer's server: an interrupted
+ * run would leave databases on it.
  */
 export async function runNode(
   args: readonly string[],

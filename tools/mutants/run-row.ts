@@ -11,11 +11,10 @@ export async function runRow(
   const { code, stdout, stderr } = await runNode(args, { cwd: checkout, signal });
   if (code === 0) return { survived: true };
   const complaints = stdout.split('\n').filter((line) => line.startsWith(`${row}: `));
-  // The first of these lines says how the fault struck; a row that was not played to its end has
-  // none.
+  // The first of these lines says how the fault struck. A row that did not run to its end has none.
   const [, ...wrong] = complaints;
   if (wrong.length > 0) return { killedBy: wrong.join('; ') };
   return {
-    broken: `the row ${row} was not played to its end: ${stderr.trim().split('\n').slice(-5).join(' | ')}`,
+    broken: `the row ${row} did not run to its end: ${stderr.trim().split('\n').slice(-5).join(' | ')}`,
   };
 }

@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { type Run, runNode } from './run-node.ts';
 import type { Verdict } from './verdict.ts';
 
-/**
- * What the reporter prints: the first failure, or the files of which at least one test has passed.
- */
+/** The reporter's output: the first failure, or the files with at least one passed test. */
 type Outcome =
   | { readonly failed: string; readonly message: string }
   | { readonly unloaded: string }
@@ -26,7 +24,7 @@ export async function runTests(
     '--reporters',
     '<rootDir>/tools/mutants/first-failure.mjs',
   ];
-  // The cache beside the checkout goes with it.
+  // The cache is beside the checkout and removed with it.
   const run = await runNode(
     [...jest, '--cacheDirectory', join(checkout, '..', 'cache'), '--runTestsByPath', ...files],
     {
@@ -48,7 +46,9 @@ function readOutcome(stdout: string): Outcome | undefined {
 const lastWords = ({ code, stdout, stderr }: Run): string =>
   code === null ? 'it hung' : `${stdout}\n${stderr}`.trim().split('\n').slice(-5).join(' | ');
 
-/** A test that fails kills; a file that does not load, or of which no test runs, proves nothing. */
+/**
+ * A test that fails kills the mutant. A file that does not load, or runs no test, proves nothing.
+ */
 function judge(outcome: Outcome, files: readonly string[]): Verdict {
   if ('unloaded' in outcome) return { broken: firstWords(outcome.unloaded) };
   if ('failed' in outcome)

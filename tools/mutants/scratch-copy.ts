@@ -9,8 +9,8 @@ export interface ScratchCopy {
 }
 
 /**
- * Copies the files of a checkout that Git knows or would take, changed ones as they are now, to
- * where mutants can be tried.
+ * Copies the files of a checkout that Git knows or would add, with their present contents, to a
+ * folder where mutants can be tried.
  */
 export function makeScratchCopy(root: string): ScratchCopy {
   // Jest knows files by their real path.
@@ -29,8 +29,9 @@ export function makeScratchCopy(root: string): ScratchCopy {
 }
 
 /**
- * Copies the links of a folder's node_modules. Theirs are relative: those to packages of the
- * workspace lead to the copies of these. What is not ours, in `.pnpm`, is shared with the checkout.
+ * Copies the links of a folder's node_modules. They are relative, so links to packages of the
+ * workspace lead to the copies of these packages. Foreign packages, in `.pnpm`, are shared with the
+ * checkout.
  */
 function copyModules(from: string, to: string): void {
   const [modules, copy] = [join(from, 'node_modules'), join(to, 'node_modules')];

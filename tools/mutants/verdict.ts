@@ -1,7 +1,7 @@
-/** What became of a mutant. */
+/** The fate of a mutant. */
 export type Verdict =
-  /** By the full name of a test, or by what a row of the fault matrix complained of. */
+  /** The full name of the failed test, or the complaint of a row of the fault matrix. */
   | { readonly killedBy: string }
   | { readonly survived: true }
-  /** Proves nothing: the changed code does not load, or what should notice it could not run. */
+  /** Proves nothing: the changed code does not load, or its tests could not run. */
   | { readonly broken: string };

@@ -4,7 +4,7 @@ import { classifyKubeError } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { pause } from '@paddock/runtime/pause';
 
-/** More pods neither of the two nodes takes. */
+/** The number of pods after which either node is full. */
 const PODS_EACH = 4;
 const LABEL = 'test.paddock/broken';
 
@@ -24,27 +24,23 @@ export const TEMPLATE = {
   },
 };
 
-/** From a node's first pod to its being cordoned, or its vanishing, unless it is full before. */
+/** From a node's first pod until the node is cordoned or vanishes, unless it is full before. */
 const UNNOTICED_MS = 10_000;
 
 export type NodeFailure = 'image_pull' | 'node_lost';
 
-/** Two nodes of the demo's own, on which nothing goes well. */
+/** Two extra nodes of the demo, on which all pods fail. */
 export interface BrokenNodes {
-  /**
-   * What becomes of a pod that is on one of them: its runner never begins. Undefined: it is on
-   * another node.
-   */
+  /** How a pod on one of them fails before its runner begins. Undefined: it is on another node. */
   take(pod: ObservedPod): NodeFailure | undefined;
-  /** Takes the nodes away. Throws, once they are gone, if anything on them could not be played. */
+  /** Removes the nodes. After that, throws if the demo could not play a part of their failures. */
   remove(): Promise<void>;
 }
 
 /**
- * Adds them to the cluster, and plays their kubelets. One cannot pull images; it is cordoned after
- * a while, as an operator would. The other starts pods and is gone from the cluster before their
- * runners have begun; its pods are left for the cluster's own garbage collector, which finds them
- * within a minute.
+ * Adds the nodes to the cluster, and plays their kubelets. One cannot pull images; after a while it
+ * is cordoned, as by an operator. The other starts pods and leaves the cluster before their runners
+ * have begun. The cluster's garbage collector finds its pods within a minute.
  */
 export async function addBrokenNodes(
   cluster: Cluster,
@@ -65,7 +61,7 @@ export async function addBrokenNodes(
   const begun: Promise<unknown>[] = [];
   const problems: unknown[] = [];
   const begin = (work: Promise<unknown>): void => {
-    // A pod may be gone meanwhile; whatever else the cluster refuses is told at the end.
+    // A pod may be gone meanwhile; any other refusal by the cluster is reported at the end.
     begun.push(unlessAbsent(work).catch((error: unknown) => problems.push(error)));
   };
 
@@ -128,7 +124,7 @@ const NODES = '/api/v1/nodes';
 
 const newNode = () => ({ pods: new Set<string>(), full: Promise.withResolvers<void>() });
 
-/** As the kubelet, once nothing of the pod runs any more. */
+/** Acts as the kubelet once the pod's processes have ended. */
 const letGo = (
   cluster: Cluster,
   { namespace, name, uid }: Pick<ObservedPod, 'namespace' | 'name' | 'uid'>,

@@ -7,8 +7,8 @@ import { type Kysely, sql } from 'kysely';
 import { SERVICES } from './service-logins.ts';
 
 /**
- * The embedded PostgreSQL, or a schema of our own in the one that is named; `undo` gets what takes
- * either away again.
+ * The embedded PostgreSQL, or a new schema in the given database; `undo` gets the function that
+ * removes either.
  */
 export async function findDatabase(
   databaseUrl: string | undefined,
@@ -38,8 +38,8 @@ export async function findDatabase(
 }
 
 /**
- * Those that the migrator has made for the schema; what else they may, in this database, goes with
- * them.
+ * The roles that the migrator has made for the schema, with all rights that they have in this
+ * database.
  */
 async function dropRoles(db: Kysely<Database>, schema: string): Promise<void> {
   const roles = SERVICES.map((service) => roleOf(schema, service));

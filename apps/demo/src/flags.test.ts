@@ -4,13 +4,13 @@ import { createProgress } from './progress.ts';
 import { planJobs } from './scenario.ts';
 
 describe('the command line', () => {
-  test('has defaults, and a `--` that a package runner puts in does no harm', () => {
+  test('has defaults, and ignores a `--` from a package runner', () => {
     expect(readFlags(['--'])).toEqual({
       flags: { jobs: 50, loss: 0, keep: false, json: false, cluster: 'simulated' },
     });
   });
 
-  test('is read', () => {
+  test('sets every option', () => {
     expect(
       readFlags(['--jobs', '7', '--loss=0.25', '--keep', '--json', '--cluster', 'real']),
     ).toEqual({
@@ -28,7 +28,7 @@ describe('the command line', () => {
     expect(readFlags(argv)).toEqual({ problems: [problem] });
   });
 
-  test('tells several problems at once, and unknown flags', () => {
+  test('reports several problems at once, and unknown flags', () => {
     expect(readFlags(['--jobs', 'x', '--loss', 'y'])).toMatchObject({
       problems: [expect.any(String), expect.any(String)],
     });
@@ -38,7 +38,7 @@ describe('the command line', () => {
   });
 });
 
-test.each([1, 9, 10, 50, 333])('%i jobs are planned as so many, re-runs included', (count) => {
+test.each([1, 9, 10, 50, 333])('plans %i jobs in all, re-runs included', (count) => {
   const plan = planJobs(count);
   expect(plan.length + plan.filter((job) => job.rerun).length).toBe(count);
 });
@@ -58,7 +58,7 @@ const shownOn = (isTTY: boolean, ...moments: [number, Record<string, string>][])
 };
 
 describe('progress', () => {
-  test('on a terminal each stage has a line, updated in place', () => {
+  test('shows each stage on one line of a terminal, updated in place', () => {
     expect(
       shownOn(
         true,
@@ -72,7 +72,7 @@ describe('progress', () => {
     ]);
   });
 
-  test('elsewhere there is a plain line, at most every second', () => {
+  test('prints plain lines elsewhere, at most one a second', () => {
     expect(
       shownOn(
         false,

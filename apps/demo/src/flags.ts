@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 export interface Flags {
   /** Jobs for our pools, re-runs included. */
   jobs: number;
-  /** Share of deliveries that GitHub fails to hand over at first, 0 to 0.9. */
+  /** Share of deliveries that GitHub fails to deliver at first, 0 to 0.9. */
   loss: number;
   /** Stay up after the summary, until Ctrl-C. */
   keep: boolean;
@@ -22,7 +22,7 @@ export const USAGE = `Usage: npx -y pnpm@12 demo [--jobs N] [--loss P] [--keep] 
   DATABASE_URL names a PostgreSQL to use instead of the embedded one; the demo works in a schema of its own there.
 `;
 
-/** Reads the command line; every problem is told at once. */
+/** Reads the command line and reports all problems at once. */
 export function readFlags(argv: readonly string[]): { flags: Flags } | { problems: string[] } {
   try {
     const { values } = parseArgs({

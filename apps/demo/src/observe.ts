@@ -1,7 +1,7 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
-/** What the database says of the demo's jobs and workers at one moment. */
+/** The demo's jobs and workers as the database has them at one moment. */
 export interface Observation {
   stored: number;
   waiting: number;

@@ -11,7 +11,7 @@ import { addBrokenNodes, type NodeFailure } from './broken-nodes.ts';
 export interface PlayedCluster {
   /** Rejects when following the pods fails; never resolves before `stop`. */
   playing: Promise<void>;
-  /** What was done to which pod, by its name. */
+  /** How each failed pod was made to fail, by its name. */
   failures: ReadonlyMap<string, PodFailure>;
   /** Ends the runners and deletes the demo's pods. */
   stop(): Promise<void>;
@@ -22,16 +22,16 @@ export type PodFailure = 'evicted' | NodeFailure;
 const END = 'test.paddock/end';
 
 /**
- * So many pods, of which one is taken away by its node before its runner has begun: its job gets
- * another.
+ * Of this many pods, one loses its place before its runner has begun: its node evicts it, and its
+ * job gets another worker.
  */
 const EVICTED_EVERY = 20;
 
 /**
- * Plays the runner inside each pod of ours that a real API server calls Running, on nodes that KWOK
- * plays: reads its JIT config from the Secret as the kubelet would hand it over, works at the
- * simulated GitHub, and asks by annotation for the end that the process would have had. With
- * `brokenNodes` two nodes join that fail their pods.
+ * Plays the runner inside each of our pods that a real API server calls Running, on nodes that KWOK
+ * simulates. It reads the JIT config from the Secret as the kubelet would hand it over, works at
+ * the simulated GitHub, and asks by annotation for the end that the process would have had. With
+ * `brokenNodes`, two nodes join and fail their pods.
  */
 export async function playInCluster(
   kubeconfigFile: string,

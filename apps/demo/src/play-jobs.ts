@@ -10,8 +10,8 @@ import type { System } from './start-system.ts';
 
 const LOOK_EVERY_MS = 100;
 /**
- * Without any change for so long, whatever has not completed counts as lost. A cluster may take a
- * minute to notice that a node is gone.
+ * After this long without any change, jobs that have not completed count as lost. A cluster may
+ * take a minute to notice that a node is gone.
  */
 const STILL_MS = { simulated: 60_000, real: 120_000 };
 
@@ -23,8 +23,8 @@ export interface Stage {
 }
 
 /**
- * Queues the jobs and shows how they go until all have ended, or nothing moves any more. Resolves
- * with the seconds that took.
+ * Queues the jobs and shows their progress until all have ended, or nothing moves for a while.
+ * Resolves with the seconds that took.
  */
 export async function playJobs(stage: Stage, signal: AbortSignal): Promise<number> {
   const { flags, system, progress } = stage;

@@ -8,9 +8,9 @@ import { ENTITIES, ORGANISATION_APP, PERSONAL_APP } from './scenario.ts';
 
 export interface DemoFolder {
   path: string;
-  /** What the simulated GitHub has to know of the Apps. */
+  /** The Apps as the simulated GitHub needs them. */
   apps: { appId: number; publicKeyPem: string; webhookSecret: string }[];
-  /** Where the services find their secrets, as variables. */
+  /** The variables that name the services' secrets. */
   secrets: Record<string, string>;
   /** Writes the configuration file once GitHub's address is known. */
   writeConfig(apiUrl: string, pools: readonly object[]): Promise<string>;

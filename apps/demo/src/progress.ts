@@ -1,4 +1,4 @@
-/** Prints how far each stage is. */
+/** Prints the progress of each stage. */
 export interface Progress {
   show(stages: Readonly<Record<string, string>>): void;
   say(line: string): void;

@@ -17,8 +17,8 @@ export interface Surroundings {
 }
 
 /**
- * The whole system on this machine, from nothing to the summary and back to nothing. Undefined: it
- * was interrupted before the summary.
+ * Runs the whole system on this machine: starts it, plays the jobs, makes the summary, removes all
+ * of it. Undefined: it was interrupted before the summary.
  */
 export async function runDemo(
   flags: Flags,
@@ -34,7 +34,7 @@ export async function runDemo(
     const simulated =
       flags.cluster === 'real' ? 'a simulated GitHub' : 'a simulated GitHub and cluster';
     progress.say(
-      `Starting PostgreSQL, ${simulated}, ingress, scheduler and reconciler, each a process of its own.`,
+      `Starting PostgreSQL, ${simulated}, ingress, scheduler and reconciler, each in a separate process.`,
     );
     const system = await startSystem({
       folder,
@@ -55,7 +55,7 @@ export async function runDemo(
 
     const seconds = await playJobs({ flags, system, db: connection.db, progress }, signal);
     if (signal.aborted) {
-      progress.say('Interrupted; everything is being stopped.');
+      progress.say('Interrupted: stopping everything.');
       return undefined;
     }
     const report = await system.github.report();
@@ -66,7 +66,7 @@ export async function runDemo(
     };
     if (failures.size > 0)
       progress.say(
-        `\nWhat was done to pods, and what came of it:\n${await tellFailures(connection.db, failures)}`,
+        `\nPods that failed on purpose, and the outcome for their jobs:\n${await tellFailures(connection.db, failures)}`,
       );
     progress.say(`\n${describeSummary(summary, report.calls)}`);
     if (flags.keep) {
@@ -84,15 +84,12 @@ export async function runDemo(
 }
 
 /**
- * Takes away what was started, the newest first; a step that fails does not keep the others from
- * being taken.
+ * Removes everything that the demo started, the newest first. A step that fails does not stop the
+ * others.
  */
 async function undoAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) await step().catch((error: unknown) => failures.push(error));
   if (failures.length > 0)
-    throw new AggregateError(
-      failures,
-      'The demo could not take away everything that it had started.',
-    );
+    throw new AggregateError(failures, 'The demo could not remove everything that it had started.');
 }

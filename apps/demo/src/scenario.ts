@@ -1,4 +1,4 @@
-/** What the demo's platform team serves: two organisations and a user, three classes of runners. */
+/** The demo's platform: two organisations and a user, three pools of runners. */
 
 export const ORGANISATION_APP = 100_001;
 export const PERSONAL_APP = 100_002;

@@ -2,7 +2,10 @@ import { pause } from '@paddock/runtime/pause';
 import type { GitHubControl } from '@paddock/simulators/github/control';
 import { OWNERS, ORGANISATION_APP, type PlannedJob } from './scenario.ts';
 
-/** Entities, repositories and installations, as if the platform team had been there for years. */
+/**
+ * Creates entities, repositories and installations without announcing them, as if they had existed
+ * for years.
+ */
 export async function furnish(github: GitHubControl): Promise<void> {
   for (const { login, type, appId, repositories } of OWNERS) {
     await (type === 'Organization' ? github.addOrganization({ login }) : github.addUser({ login }));
@@ -16,8 +19,8 @@ const BATCH = 25;
 const BATCH_EVERY_MS = 400;
 
 /**
- * Queues everything in bursts and writes down what was queued, with what else GitHub sends in
- * between: jobs for its own machines and events that concern nobody here.
+ * Queues everything in bursts and records the queued jobs. In between it sends deliveries that need
+ * no worker: jobs for GitHub's machines, and other events.
  */
 export async function queueJobs(
   github: GitHubControl,
@@ -40,7 +43,7 @@ export async function queueJobs(
   }
 }
 
-/** Runs again what was planned so and has completed; returns how many re-runs are still to come. */
+/** Runs the planned jobs again that have completed; returns how many re-runs are still to come. */
 export async function rerunCompleted(
   github: GitHubControl,
   queued: Map<number, PlannedJob>,

@@ -10,15 +10,12 @@ export const SERVICES = [
 ] as const satisfies readonly ServiceName[];
 
 export interface ServiceLogins {
-  /** For a service's own login. */
+  /** The URL with the login of one service. */
   urlOf(service: ServiceName): string;
   drop(): Promise<void>;
 }
 
-/**
- * A login for each service that is a member of its role and of no other, for as long as the demo
- * runs.
- */
+/** A login for each service, member of only that service's role, for as long as the demo runs. */
 export async function createLogins(databaseUrl: string, schema: string): Promise<ServiceLogins> {
   const password = randomBytes(18).toString('hex');
   const suffix = randomBytes(4).toString('hex');

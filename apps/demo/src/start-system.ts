@@ -25,14 +25,17 @@ const TIMES = {
   PADDOCK_REDELIVERY_SPACING_MS: '2000',
   PADDOCK_UNEXPLAINED_GRACE_MS: '15000',
   PADDOCK_MATCH_TICK_MS: '1000',
-  // Longer: what discovery looks for is not among the demo's losses, and its calls would count in
-  // the summary of a few seconds.
+  // Longer: the demo loses no job that only discovery would find, and discovery's calls would count
+  // in the summary of a few seconds.
   PADDOCK_DISCOVER_JOBS_EVERY_SECONDS: '3600',
   // The simulated GitHub has no secondary limits.
   PADDOCK_REGISTRATIONS_PER_MINUTE: '1000000',
 };
 
-/** The same for failing pods: they are given up soon, and nobody waits long to be sure. */
+/**
+ * The same for failing pods: the services give them up soon, after short waits between their
+ * proofs.
+ */
 const TIMES_OF_FAILURES = {
   PADDOCK_CHECK_WORKERS_EVERY_SECONDS: '2',
   PADDOCK_DEADLINE_LENIENCY_MS: '0',
@@ -40,7 +43,7 @@ const TIMES_OF_FAILURES = {
   PADDOCK_STOP_LAST_LOOK_MS: '1000',
   PADDOCK_STOP_OFFLINE_MS: '2000',
   PADDOCK_STOP_RETRY_MS: '1000',
-  // A registration whose pod has failed looks to GitHub like a runner that is still to come.
+  // To GitHub, a registration whose pod has failed looks like a runner that is still to come.
   PADDOCK_REGISTRATIONS_EVERY_SECONDS: '2',
   PADDOCK_REGISTRATION_GRACE_MS: '0',
   PADDOCK_BREAKER_PAUSE_MS: '2000',
@@ -50,16 +53,13 @@ const FAILING = { pendingDeadlineSeconds: 15, template: TEMPLATE };
 
 export interface System {
   github: GitHubControl;
-  /** Addresses worth knowing while the demo stays up. */
+  /** Addresses to show while the demo stays up. */
   addresses: Record<string, string>;
-  /** What was done to which pod of a real cluster, by its name. */
+  /** How each failed pod of a real cluster was made to fail, by its name. */
   failures: PlayedCluster['failures'];
-  /**
-   * Rejects with its last words when one of the processes ends before it is told to; never
-   * resolves.
-   */
+  /** Rejects with its last lines when one of the processes ends too early; never resolves. */
   broken: Promise<never>;
-  /** Ends the services, then what they talk to. */
+  /** Ends the services, then the servers that they talk to. */
   stop(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export async function startSystem({
   };
 
   const { missingRoles } = await migrate({ url: databaseUrl, schema });
-  // On a server of yours whose role may make none, the services are what that role is.
+  // On your server, a role that may not create logins runs the services itself.
   const logins = missingRoles === undefined ? await createLogins(databaseUrl, schema) : undefined;
   const githubUrl = await start(
     'GitHub',
@@ -151,7 +151,7 @@ export async function startSystem({
     ...(played === undefined ? {} : TIMES_OF_FAILURES),
     ...folder.secrets,
   };
-  // Ingress takes no delivery before the scheduler has loaded the pools.
+  // Ingress accepts no delivery before the scheduler has loaded the pools.
   for (const service of SERVICES) {
     const own = { ...env, DATABASE_URL: logins?.urlOf(service) ?? databaseUrl };
     addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], own);
@@ -165,7 +165,7 @@ export async function startSystem({
     played?.playing,
   ]);
   const broken = allEnded.then(() => new Promise<never>(() => undefined));
-  broken.catch(() => undefined); // whoever waits for it is told; while nobody does, it is no unhandled rejection
+  broken.catch(() => undefined); // the caller awaits it later
   return {
     github,
     addresses,

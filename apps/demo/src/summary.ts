@@ -3,7 +3,7 @@ import type { Report, Truth } from '@paddock/simulators/github/control';
 import type { Kysely } from 'kysely';
 import { observe, webhookToPod } from './observe.ts';
 
-/** What came of one demo. The fields are the `--json` line. */
+/** The outcome of one demo. The fields are the `--json` line. */
 export interface Summary {
   jobs: number;
   completed: number;
@@ -14,7 +14,7 @@ export interface Summary {
   webhook_to_pod_ms: { p50: number; p99: number };
   github_calls_per_job: number;
   seconds: number;
-  /** On a real cluster: how many pods were failed on purpose. */
+  /** On a real cluster: how many pods failed on purpose. */
   failures?: Readonly<Record<string, number>>;
 }
 
@@ -69,6 +69,6 @@ const describeCalls = (calls: Readonly<Record<string, number>>): string =>
     .map(([operation, count]) => `${operation} ${count}`)
     .join(', ');
 
-/** Success means: nothing lost, nothing made in excess. */
+/** Success means: no job lost, no worker made in excess. */
 export const isSuccess = ({ lost, excess_workers }: Summary): boolean =>
   lost === 0 && excess_workers === 0;

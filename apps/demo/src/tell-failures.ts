@@ -18,8 +18,8 @@ interface Outcome {
 }
 
 /**
- * What was done to which pod, and what became of its worker and of the job it was made for, as the
- * database has it: a line for each.
+ * One line for each pod that failed on purpose: its failure, and how its worker and the job it was
+ * made for ended, by the database.
  */
 export async function tellFailures(
   db: Kysely<Database>,
@@ -38,7 +38,7 @@ export async function tellFailures(
 const outcomeOf = ({ status, reason, seconds, ranOn }: Outcome): string =>
   `${status}${reason === null ? '' : ` (${reason})`}${seconds === null ? '' : ` after ${seconds} s`}, its job ${ranOn === null ? 'did not run' : `ran on ${ranOn}`}`;
 
-/** How many pods of each kind there were. */
+/** How many pods failed in each way. */
 export function countFailures(failures: PlayedCluster['failures']): Record<PodFailure, number> {
   const counts = { evicted: 0, image_pull: 0, node_lost: 0 };
   for (const failure of failures.values()) counts[failure] += 1;

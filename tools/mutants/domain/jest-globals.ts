@@ -1,4 +1,4 @@
-// What the domain's tests import as `@jest/globals`, for a run without Jest: `test` only notes the
+// The domain's tests import this as `@jest/globals` in a run without Jest: `test` only records the
 // test.
 import { bind } from 'jest-each';
 
@@ -24,7 +24,7 @@ const note = (name: string, run: () => unknown): void =>
 
 export const test = Object.assign(note, { each: bind(note) });
 
-/** Gives what was noted since the last call. */
+/** Gives the tests recorded since the last call. */
 export function takeNoted(): readonly NotedTest[] {
   const taken = noted;
   noted = [];

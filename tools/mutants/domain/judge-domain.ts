@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runNode } from '../run-node.ts';
 import type { Survivor } from './survivor.ts';
 
-/** The part of Stryker's report that is read here. Lines and columns count from one. */
+/** The part of Stryker's report that this file reads. Lines and columns count from one. */
 interface Report {
   readonly files: Readonly<
     Record<string, { readonly source: string; readonly mutants: readonly ReportedMutant[] }>
@@ -26,7 +26,7 @@ export interface JudgedDomain {
   readonly survivors: readonly Survivor[];
 }
 
-/** Has Stryker break every expression and statement of the domain in the scratch copy. */
+/** Lets Stryker break every expression and statement of the domain in the scratch copy. */
 export async function judgeDomain(checkout: string, signal: AbortSignal): Promise<JudgedDomain> {
   const report = join(checkout, 'mutation.json');
   rmSync(report, { force: true });
@@ -38,7 +38,7 @@ export async function judgeDomain(checkout: string, signal: AbortSignal): Promis
   return readReport(JSON.parse(readFileSync(report, 'utf8')) as Report);
 }
 
-/** What runs for too long is killed as well; what does not load counts neither way. */
+/** A mutant that runs for too long counts as killed; one that does not load does not count. */
 function readReport({ files }: Report): JudgedDomain {
   const all = Object.entries(files).flatMap(([file, { source, mutants }]) =>
     mutants.map((mutant) => ({

@@ -7,14 +7,14 @@ const GLOBALS = import.meta.resolve('./jest-globals.ts');
 
 export interface TestFile {
   readonly tests: readonly NotedTest[];
-  /** URLs of the domain's files that it imports, by whatever way. */
+  /** URLs of the domain's files that it imports, directly or not. */
   readonly imports: ReadonlySet<string>;
 }
 
 /**
  * Gives a function that loads a test file of the domain with new instances of all the domain's
- * modules that it imports, so that nothing that one mutant has left in a module reaches the next.
- * What is not of the domain is loaded once.
+ * modules that it imports. So nothing that one mutant has left in a module reaches the next.
+ * Modules outside the domain are loaded once.
  */
 export function createLoader(domain: string): (file: string) => Promise<TestFile> {
   const ours = pathToFileURL(join(domain, '/')).href;

@@ -1,5 +1,5 @@
-// Runs Stryker in the scratch copy of the checkout that it is begun in, whose files it changes;
-// leaves its report in mutation.json.
+// Runs Stryker in the current folder, a scratch copy of the checkout. Changes its files, and leaves
+// the report in mutation.json.
 import { Stryker } from '@stryker-mutator/core';
 
 await new Stryker({
@@ -11,7 +11,7 @@ await new Stryker({
   coverageAnalysis: 'perTest',
   concurrency: 2,
   maxTestRunnerReuse: 200, // loaded modules stay in the memory of a process
-  timeoutMS: 20_000, // for a busy machine; what loops without end is found by counting
+  timeoutMS: 20_000, // for a busy machine; endless loops are found by counting
   reporters: ['json'],
   jsonReporter: { fileName: 'mutation.json' },
 }).runMutationTest();

@@ -9,23 +9,23 @@ export interface Survivor {
   readonly replacement: string;
 }
 
-/** Why the survivors of some lines may live. */
+/** The reason why the survivors of some lines may live. */
 export interface Excuse {
   readonly reason: string;
   /**
-   * The file, below packages/domain/src; how the line begins, without its indent; and how many
-   * survivors it has, at most.
+   * The file, below packages/domain/src; the beginning of the line, without its indent; and how
+   * many survivors it may have.
    */
   readonly lines: readonly (readonly [file: string, line: string, survivors: number])[];
 }
 
-/** A text of several words is read by people; tests state the rule, not its wording. */
+/** People read a text of several words. Tests check the rule, not its wording. */
 const isWording = ({ original }: Survivor): boolean => /^['"`].*[a-z,:] [a-z$'"]/i.test(original);
 
-/** The compiler proves that no value gets to a `default` that `satisfies never`. */
+/** The compiler proves that no value reaches a `default` with `satisfies never`. */
 const isUnreachable = ({ line }: Survivor): boolean => line === 'default:';
 
-/** Gives the survivors that nothing excuses, and the lines that are excused for nothing. */
+/** Gives the survivors without an excuse, and the excuses without a survivor. */
 export function compareSurvivors(
   survivors: readonly Survivor[],
   excuses: readonly Excuse[],

@@ -19,18 +19,18 @@ import { createLoader } from './load-tests.ts';
 
 const DOMAIN = join(import.meta.dirname, '../../../packages/domain/src');
 
-/** Through this object the mutated code and its runner know of each other. */
+/** The mutated code and its runner share this object. */
 const context: InstrumenterContext = {};
 Object.assign(globalThis, { [INSTRUMENTER_CONSTANTS.NAMESPACE]: context });
 
 /**
- * Runs the domain's tests for Stryker, without Jest: these tests are plain functions, and Jest
- * takes longer to begin than all of them to run.
+ * Runs the domain's tests for Stryker, without Jest: these tests are plain functions, and starting
+ * Jest takes longer than running all of them.
  */
 class DomainTests implements TestRunner {
   readonly #load = createLoader(DOMAIN);
   readonly #files = globSync(join(DOMAIN, '**/*.test.ts')).toSorted();
-  /** By test file: the URLs of what it imports. */
+  /** By test file: the URLs of its imports. */
   readonly #imports = new Map<string, ReadonlySet<string>>();
 
   capabilities(): { reloadEnvironment: boolean } {
@@ -131,7 +131,7 @@ interface Wanted {
 const activate = (mutant: string | undefined): void =>
   void Object.assign(context, { activeMutant: mutant });
 
-/** The tests that are named after a file, then those of its folder, are the likeliest to fail. */
+/** The tests named after a file, then those of its folder, are the likeliest to fail. */
 const nearestTo =
   (source: string) =>
   (one: string, other: string): number =>
