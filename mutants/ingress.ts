@@ -62,7 +62,7 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/write-health.test.ts'],
   },
   {
-    mutant: 'a body that came too often in a minute is never stored again',
+    mutant: 'a body that came too often in a minute is never looked up again',
     file: 'apps/ingress/src/repeats.ts',
     find: 'seen === undefined || now() - seen.since >= MINUTE_MS',
     replace: 'seen === undefined',

@@ -1,2 +1,2 @@
-/** The one App of what is measured. */
+/** The one App of all measurements. */
 export const APP_ID = 7;

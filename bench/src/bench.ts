@@ -1,6 +1,5 @@
 /**
- * How large a bench is: what it counts, by which flag, and how many of it by default, at least and
- * at most.
+ * How large a bench is: the thing it counts, its flag, and the default, least and greatest number.
  */
 export interface Size {
   readonly flag: string;
@@ -9,18 +8,18 @@ export interface Size {
   readonly most: number;
 }
 
-/** One thing that `bench NAME` measures, beside its alternatives in the same run. */
+/** One measurement of `bench NAME`, with its alternatives in the same run. */
 export interface Bench {
   /** One line for the usage. */
   readonly about: string;
   readonly size: Size;
-  /** Further numbers, each with a flag of its own. */
+  /** More numbers, each with a flag. */
   readonly further?: readonly Size[];
-  /** By which flag one part of it can be measured alone. */
+  /** The flag that measures one part of it alone. */
   readonly part?: { readonly flag: string; readonly of: readonly string[] };
   /**
-   * Measures; `say` takes lines of progress. The table is for people, the result is what `--json`
-   * prints. Failed: what was measured is not as it has to be.
+   * Measures; `say` takes lines of progress. The table is for people, the result is the line of
+   * `--json`. `failed`: a measured value is outside its bounds.
    */
   run(
     size: number,

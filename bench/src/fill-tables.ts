@@ -28,7 +28,7 @@ async function setTriggers(
     await sql`alter table ${sql.table(table)} ${sql.raw(how)} trigger user`.execute(db);
 }
 
-/** What autovacuum does after such changes, at a moment that we choose. */
+/** The work of autovacuum after such changes, at a moment that we choose. */
 export async function settle(db: Kysely<Database>): Promise<void> {
   const { rows } = await sql<{
     name: string;

@@ -4,9 +4,9 @@ import type { Bench, Size } from './bench.ts';
 export interface Flags {
   readonly bench: Bench;
   readonly size: number;
-  /** The only part to be measured; absent: all. */
+  /** The only part to measure; absent: all. */
   readonly part?: string;
-  /** The further numbers, by their flags. */
+  /** The other numbers, by their flags. */
   readonly further: Readonly<Record<string, number>>;
   /** End with one JSON object on stdout. */
   readonly json: boolean;
@@ -36,7 +36,7 @@ function usageOfOne(name: string, { about, size, further = [], part }: Bench): s
   return `  ${name.padEnd(10)} ${about}${ofSize}${ofPart}`;
 }
 
-/** Reads the command line; every problem is told at once. */
+/** Reads the command line and reports all problems at once. */
 export function readFlags(
   argv: readonly string[],
   benches: Benches,
@@ -57,7 +57,7 @@ export function readFlags(
     const { json, ...given }: Record<string, unknown> = values;
     const problems = Object.keys(given)
       .filter((name) => !flagsOf(bench).includes(name))
-      .map((name) => `--${name} is no flag of bench ${positionals.join(' ')}`);
+      .map((name) => `--${name} is not a flag of bench ${positionals.join(' ')}`);
     const size = readSize(bench.size, given, problems);
     const further = Object.fromEntries(
       (bench.further ?? []).map((one) => [one.flag, readSize(one, given, problems)]),

@@ -67,13 +67,13 @@ describe('a row of the fault matrix', () => {
     ).toEqual(['none']);
   });
 
-  test('fails with more in excess than the fault accounts for', () => {
+  test('fails with more excess workers than the fault explains', () => {
     expect(complaints({ excessWorkers: 5 })).toEqual([]);
     expect(complaints({ excessWorkers: 6 })).toEqual([
-      '6 workers were made in excess, and the fault accounts for 5',
+      '6 workers were made in excess, and the fault explains 5',
     ]);
     expect(complaints({ excessWorkers: 1 }, 0)).toEqual([
-      '1 workers were made in excess, and the fault accounts for 0',
+      '1 workers were made in excess, and the fault explains 0',
     ]);
   });
 

@@ -74,7 +74,7 @@ export interface PlannedJob {
 
 /**
  * The jobs of one demo: `count` in all, every tenth of them a re-run of another. Made from numbers
- * alone, so that two runs with the same count are alike.
+ * alone, so that two runs with the same count have the same jobs.
  */
 export function planJobs(count: number): PlannedJob[] {
   const repositories = OWNERS.flatMap(({ login, repositories: names }) =>

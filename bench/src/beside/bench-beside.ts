@@ -23,7 +23,7 @@ interface Run {
   readonly connections: number;
   readonly alone_per_second: number;
   readonly beside_per_second: number;
-  /** The median of what each pair of measurements came to. */
+  /** The median of the ratios of each pair of measurements. */
   readonly ratio: number;
   readonly passes: number;
   readonly workers_made: number;
@@ -33,7 +33,7 @@ interface Run {
 
 export const beside: Bench = {
   about:
-    'deliveries per second that ingress takes, alone and while the matcher passes without a pause but its own',
+    'deliveries per second that ingress takes, alone and while the matcher runs without extra pauses',
   size: { flag: 'deliveries', usual: 4_000, least: 100, most: 100_000 },
   async run(deliveries, say) {
     const runs = await benchBeside(deliveries, say);
@@ -53,7 +53,7 @@ export const beside: Bench = {
   },
 };
 
-/** On one PostgreSQL with default durability, which is started for this and removed afterwards. */
+/** Uses one PostgreSQL with default durability, which it starts and removes. */
 async function benchBeside(deliveries: number, say: (line: string) => void): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
   const folder = await makeTemporaryFolder(tmpdir());
@@ -112,7 +112,7 @@ function measureOn(db: Kysely<Database>, service: Contender) {
   };
 }
 
-/** Ingress alone, and beside the matcher. */
+/** Ingress alone, and while the matcher runs. */
 interface Pair {
   readonly alone: number;
   readonly beside: number;
@@ -122,8 +122,8 @@ interface Pair {
 }
 
 /**
- * `isFirst`: ingress alone is measured before it is beside the matcher; neither must always come
- * first.
+ * `isFirst`: ingress alone is measured first, and with the matcher afterwards. The order must
+ * alternate.
  */
 async function measurePair(
   db: Kysely<Database>,

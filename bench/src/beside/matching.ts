@@ -3,12 +3,12 @@ import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
 import { matchAndEnqueue } from '../match/passes.ts';
 
-/** As the scheduler rests after a pass: so many times what the pass took. */
+/** The rest after a pass is this many times the pass' duration, as in the scheduler. */
 const REST = 3;
 
-/** Passes one after the other, as under load, where every delivery asks for one. */
+/** Runs passes one after the other, as under load, where every delivery asks for one. */
 export interface Matching {
-  /** Ends after the pass that is under way; further calls say the same. */
+  /** Ends after the pass that is under way; later calls give the same result. */
   stop(): Promise<{ passes: number; made: number; failures: number }>;
 }
 
@@ -22,7 +22,7 @@ export function startMatching(db: Kysely<Database>): Matching {
         counts.made += await matchAndEnqueue(db);
         counts.passes += 1;
       } catch {
-        // Counted and shown: any at all would be a defect.
+        // Counted and shown: a single one would be a defect.
         counts.failures += 1;
       }
       await pause(REST * (performance.now() - began), stopping.signal);

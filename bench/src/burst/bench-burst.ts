@@ -4,7 +4,9 @@ import { tableOf, toResult } from './results.ts';
 import { startSystem } from './system.ts';
 import { openWatcher } from './watch.ts';
 
-/** GitHub lets one organisation register 180 runners a minute: more jobs only wait for that. */
+/**
+ * GitHub lets one organisation register 180 runners a minute: more jobs would only wait for that.
+ */
 const MOST_JOBS_OF_ONE = 300;
 
 export const burst: Bench = {
@@ -24,7 +26,7 @@ export const burst: Bench = {
 
 async function measureLoad(load: Load, say: (line: string) => void): Promise<Measured> {
   say('starting PostgreSQL, the simulated GitHub and cluster, ingress and scheduler');
-  // Did the runners run jobs, it would not be known which worker was made for which job, and the
+  // If the runners ran jobs, we could not know which worker was made for which job, and the
   // simulators would do most of the work.
   const system = await startSystem({ services: ['scheduler'], idleRunners: true });
   try {

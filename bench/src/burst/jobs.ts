@@ -2,12 +2,12 @@ import type { GitHubControl } from '@paddock/simulators/github/control';
 import { APP_ID } from '../app-id.ts';
 import { LABELS } from './system.ts';
 
-/** Long enough that none ends while it is measured. */
+/** Long enough that none ends during the measurement. */
 const JOB_MS = 600_000;
-/** As many at a time as keep the simulated GitHub busy and let none wait for its turn there. */
+/** As many at a time as keep the simulated GitHub busy without a queue there. */
 const AT_ONCE = 8;
 
-/** A job, and when GitHub was told to queue it, in milliseconds since the epoch. */
+/** A job, and when the bench asked GitHub to queue it, in milliseconds since the epoch. */
 export interface QueuedJob {
   readonly id: number;
   readonly queuedAt: number;
@@ -18,7 +18,7 @@ export interface Demand {
 }
 
 /**
- * Makes organisations, whose turns to queue a job are equal. GitHub bounds the registrations of
+ * Makes organisations, which take equal turns to queue jobs. GitHub bounds the registrations of
  * each.
  */
 export async function createDemand(

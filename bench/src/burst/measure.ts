@@ -8,7 +8,7 @@ import type { Watcher } from './watch.ts';
 /** Until then the services' code is still being compiled. */
 const WARM_UP_JOBS = 60;
 const IDLE_JOBS = 40;
-/** Between two jobs, so that nothing of the one is left to do when the other comes. */
+/** Between two jobs, so that all work for one is done when the other comes. */
 const IDLE_PAUSE_MS = 100;
 
 /** How many jobs come at once, and of how many organisations. */
@@ -21,13 +21,13 @@ export interface Measured extends Load {
   /** From the first job's queueing to the last one's pod. */
   readonly seconds: number;
   /**
-   * From GitHub being told to queue a job to its pod's creation in the cluster, in milliseconds,
-   * for each job of the burst.
+   * From the request to GitHub to queue a job to the creation of its pod in the cluster, in
+   * milliseconds, for each job of the burst.
    */
   readonly latencies: readonly number[];
   /** The same of jobs that come one at a time. */
   readonly idleLatencies: readonly number[];
-  /** What cannot be saved of each of those, in milliseconds. */
+  /** The part of each of these times that no implementation can save, in milliseconds. */
   readonly idleParts: readonly number[];
   readonly githubCallsPerJob: number;
   readonly statementsPerJob: number;
@@ -37,8 +37,8 @@ export interface Measured extends Load {
 }
 
 /**
- * Single jobs first, then so many at once. No runner ever ends, so each job needs a worker of its
- * own and one more is one too many.
+ * Measures single jobs first, then a burst. No runner ever ends, so each job needs a worker, and
+ * any more workers are in excess.
  */
 export async function measure(
   system: System,
@@ -46,8 +46,8 @@ export async function measure(
   { organizations, jobs }: Load,
   say: (line: string) => void,
 ): Promise<Measured> {
-  // What comes before the burst is another organisation's: it must not use up what GitHub lets
-  // those of the burst register in a minute.
+  // Another organisation has the jobs before the burst: they must not use the burst's registrations
+  // of that minute.
   const before = await createDemand(system.github, ['before']);
   const burst = await createDemand(
     system.github,
@@ -116,7 +116,7 @@ async function cpuSeconds({ processes, postgres }: System): Promise<Record<strin
 
 /**
  * When the pod was created, by the id of the job it was made for. The cluster's own record has
- * milliseconds, a pod's timestamp has not.
+ * milliseconds, unlike a pod's timestamp.
  */
 async function podsOfJobs({ cluster }: System, watcher: Watcher): Promise<Map<number, number>> {
   const { creations } = await cluster.report();

@@ -4,9 +4,9 @@ import type { Watcher } from './watch.ts';
 
 export interface Parts {
   /**
-   * Milliseconds that the parts take without which no job gets a pod, one after the other and each
-   * as cheap as it can be: the commits of the delivery and of the reservation, and three calls over
-   * the loopback, for the registration, the Secret and the pod.
+   * The milliseconds of the parts that every pod needs, one after the other and each as cheap as
+   * possible: the commits of the delivery and of the reservation, and three calls over the
+   * loopback, for the registration, the Secret and the pod.
    */
   time(): Promise<number>;
   close(): void;

@@ -43,6 +43,6 @@ export function tableOf(measured: Measured): string {
     `CPU ms per job: ${Object.entries(measured.cpuPerJob)
       .map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
       .join(', ')}`,
-    'Parts: two commits, and three calls over the loopback, measured between the jobs.',
+    'Parts: two commits and three calls over the loopback, measured between the jobs.',
   ].join('\n');
 }

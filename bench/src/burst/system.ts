@@ -24,7 +24,7 @@ export interface System {
   readonly cluster: RemoteKubeControl;
   readonly clusterUrl: string;
   readonly postgres: Postgres;
-  /** All of them but PostgreSQL. */
+  /** All of them except PostgreSQL. */
   readonly processes: readonly SystemProcess[];
   /** Rejects when a service ends by itself; never resolves. */
   readonly broken: Promise<never>;
@@ -37,21 +37,24 @@ export interface SystemProcess {
 }
 
 export interface SystemOptions {
-  /** Ingress is always there. */
+  /** Ingress always runs. */
   readonly services: readonly ('scheduler' | 'reconciler')[];
-  /** A PostgreSQL that is there already and stays; else one with default durability. */
+  /**
+   * The URL of a running PostgreSQL, which stays; else the bench starts one with default
+   * durability.
+   */
   readonly postgres?: Postgres;
-  /** Names of pools, each of which serves the label of its name. */
+  /** Names of pools; each pool serves the label of its name. */
   readonly pools?: readonly string[];
-  /** The runners start and never come to GitHub. */
+  /** The runners start and never connect to GitHub. */
   readonly idleRunners: boolean;
-  /** Makes what the simulated GitHub has, before any service asks it. */
+  /** Fills the simulated GitHub before any service calls it. */
   readonly furnish?: (github: GitHubControl) => Promise<void>;
 }
 
 /**
- * PostgreSQL, the simulated GitHub and cluster, ingress and other services, each a process of its
- * own. Their settings are the defaults.
+ * PostgreSQL, the simulated GitHub and cluster, ingress and other services, each in a separate
+ * process. Their settings are the defaults.
  */
 export async function startSystem({
   services,
@@ -66,7 +69,7 @@ export async function startSystem({
   };
   let isClosing = false;
   const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => undefined); // raced against by whoever measures
+  broken.promise.catch(() => undefined); // the measurement awaits it later
   const start = async (
     name: string,
     program: string,

@@ -2,19 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { SCHEMA, type System } from './system.ts';
 
-/** Who looks at what the services do, so that what he asks is not taken for theirs. */
+/** The login of this bench's queries, so that they do not count as the services' queries. */
 const ROLE = 'watcher';
 
 export interface Watcher {
   /**
-   * Waits until so many jobs have pods. Rejects when they do not get them in time, or a process
+   * Waits until that many jobs have pods. Rejects when they do not get them in time, or a process
    * ends meanwhile.
    */
   untilPods(jobs: number): Promise<void>;
   /** Names of the workers that were made for jobs, by the jobs' ids. */
   workersOfJobs(): Promise<Map<number, string>>;
   /**
-   * Statements that the services have sent since the last reset, as many as there were round trips.
+   * How many statements the services have sent since the last reset: as many as there were round
+   * trips.
    */
   countStatements(): Promise<number>;
   resetStatements(): Promise<void>;
@@ -32,8 +33,8 @@ const JOBS_WITH_PODS =
  */
 const LIMIT_MS = 360_000;
 /**
- * Often, for the next single job waits for it; seldom, for a look at thousands of rows costs more
- * than many jobs do.
+ * Often, because the next single job waits for it. Seldom, because reading thousands of rows costs
+ * more than many jobs do.
  */
 const lookEveryMs = (missing: number): number => (missing > 1 ? 250 : 5);
 

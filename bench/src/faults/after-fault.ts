@@ -1,8 +1,8 @@
 import type { JobTruth } from '@paddock/simulators/github/control';
 
 /**
- * How long after an instant the jobs that waited then for a runner had one, in seconds, in order;
- * Infinity for one that never had. Instants are milliseconds since the epoch.
+ * How long after an instant the jobs that waited for a runner then had one, in seconds, in order;
+ * Infinity for a job that never had one. Instants are milliseconds since the epoch.
  */
 export function waitedAfter(
   instant: number | undefined,

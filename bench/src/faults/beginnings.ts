@@ -20,17 +20,17 @@ const signWith = (webhookSecret: string) => (stage: Stage) =>
 export const wrongSecret = (window: Window): Beginning =>
   within(window, signWith('not what ingress expects'), signWith(WEBHOOK_SECRET));
 
-/** So many calls fail that the window ends before them. */
+/** More calls than one window has. */
 const ALL = 1_000_000;
 
-/** What GitHub does not answer at all, for a third of the run. */
+/** GitHub answers none of these calls, for a third of the run. */
 export const githubHangs: Beginning = within(
   MIDDLE,
   ({ github }) => github.failNext({ path: '', times: ALL, hang: true }),
   ({ github }) => github.clearCallFaults(),
 );
 
-/** The API server takes calls and answers none; watches that are open go on. */
+/** The API server accepts calls and answers none; open watches continue. */
 export const apiServerHangs: Beginning = within(
   MIDDLE,
   ({ cluster }) => cluster.failNext({ times: ALL, hang: true }),
@@ -38,8 +38,8 @@ export const apiServerHangs: Beginning = within(
 );
 
 /**
- * 500, then 403 as for too many calls, then 429, each for a third of the middle of the run, and
- * until somebody has met it.
+ * 500, then 403 as for too many calls, then 429: each for a third of the middle of the run, and
+ * until a service has met it.
  */
 export const githubRefuses = during(async (stage, progress) => {
   const kinds = [
@@ -58,7 +58,7 @@ export const githubRefuses = during(async (stage, progress) => {
       await stage.github.failNext({ path: '', times: ALL, ...kind });
       const isMet = async () =>
         ((await stage.github.report()).struck[`call_failed_${kind.status}`] ?? 0) > 0;
-      await until(isMet, `Nobody has called GitHub while it answered ${kind.status}.`);
+      await until(isMet, `No service has called GitHub while it answered ${kind.status}.`);
     }
     await progress.reached(2 / 3);
   } finally {
@@ -68,9 +68,8 @@ export const githubRefuses = during(async (stage, progress) => {
 });
 
 /**
- * All that is asked of one repository is refused until the other one of its entity has run all of
- * its jobs, and until so many refusals have come that somebody waits for them: that must be the
- * repository alone.
+ * Refuses all calls about one repository until the other repository of its entity has run all its
+ * jobs, and until the refusals open a breaker: that must be the breaker of the repository alone.
  */
 export const repositoryRefuses: Beginning = async ({ github, environments }, progress) => {
   const body = { message: 'Resource not accessible by integration' };
@@ -80,13 +79,13 @@ export const repositoryRefuses: Beginning = async ({ github, environments }, pro
     try {
       await until(
         () => isServed(github, GARDEN),
-        `${GARDEN} is not served beside ${DOTFILES}, which refuses us.`,
+        `${GARDEN} is not served while GitHub refuses ${DOTFILES}.`,
       );
       const findHeld = async () =>
         (await Promise.all(environments.map(({ db }) => heldBack(db)))).flat();
       await until(
         async () => (await findHeld()).length > 0,
-        `Nothing is held back although ${DOTFILES} refuses us.`,
+        `No breaker is open although GitHub refuses ${DOTFILES}.`,
       );
       const others = (await findHeld()).filter(({ type }) => type !== 'repository');
       if (others.length > 0)
@@ -108,10 +107,7 @@ const isServed = async (github: Stage['github'], repository: string): Promise<bo
 const heldBack = (db: Stage['environments'][number]['db']): Promise<{ type: string }[]> =>
   db.selectFrom('breakers').select('subject_type as type').where('pauses', '>', 0).execute();
 
-/**
- * Nobody looks for jobs until as many have run as GitHub told of; whoever is left then is looked
- * for.
- */
+/** Discovery is paused until all announced jobs have run; then it may find the others. */
 export const unlookedFor = during(async ({ github, environments }, progress) => {
   await progress.reached(1);
   const areToldRun = async (): Promise<boolean> => {
@@ -119,13 +115,13 @@ export const unlookedFor = during(async ({ github, environments }, progress) => 
     return completed >= jobs - (struck.event_never_sent ?? 0);
   };
   try {
-    await until(areToldRun, 'There are jobs that we were told of and that have not run.');
+    await until(areToldRun, 'Some jobs that GitHub announced have not run.');
   } finally {
     for (const { db } of environments) await sql`delete from paused_sweeps`.execute(db);
   }
 });
 
-/** Until somebody has met it: services that are killed meanwhile take their time to come back. */
+/** Until a service has met it: killed services take time to come back. */
 export const apiServerAway = within(
   MIDDLE,
   async ({ cluster }) => {
@@ -135,7 +131,7 @@ export const apiServerAway = within(
   async ({ cluster }) => {
     const isMet = async () => ((await cluster.report()).struck.call_failed ?? 0) > 0;
     try {
-      await until(isMet, 'Nobody has called the API server while it was away.');
+      await until(isMet, 'No service has called the API server while it was away.');
     } finally {
       await cluster.clearFaults();
     }
@@ -156,17 +152,16 @@ export const postgresRestarts = during(async (stage, progress) => {
   }
 });
 
-/** Longer than a lease of these services, of a task or of a row. */
+/** Longer than these services' leases of a task or of a row. */
 const SILENT_MS = 12_000;
 /**
- * A service says after 3 s that it is not ready. Statements are given up after 35 s: one that says
- * so only then does not watch PostgreSQL.
+ * A service says after 3 s that it is not ready. Statements are given up after 35 s: a service that
+ * says so only then does not watch PostgreSQL.
  */
 const COMPLAIN_WITHIN_MS = 25_000;
 
 /**
- * From a third of the jobs on, what is sent stays on its way, and no connection is closed, until
- * `end`.
+ * From a third of the jobs until `end`, the tunnel holds back all data and closes no connection.
  */
 export const postgresSilent = (end: (tunnel: Tunnel) => void): Beginning =>
   during(async ({ tunnel, environments }, progress) => {
@@ -193,10 +188,10 @@ const untilComplained = ({ name, untilUnready }: Service): Promise<void> =>
     }),
   ]);
 
-/** What was sent arrives late, after its senders have given up. */
+/** The data arrives late, after its senders have given up. */
 export const heardAgain = (tunnel: Tunnel) => tunnel.setHeld(false);
 
-/** What was sent never arrives, and what was open stays silent for ever. */
+/** The data never arrives, and the open connections stay silent for ever. */
 export const replaced = (tunnel: Tunnel) => {
   tunnel.replaceServer();
   tunnel.setHeld(false);

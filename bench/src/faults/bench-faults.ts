@@ -8,8 +8,8 @@ import { startStage } from './stage.ts';
 import { SHORT, TIGHT_CAPS, type Times, USUAL } from './times.ts';
 
 /**
- * For what has to time out or pause first, and for asking GitHub for several deliveries of each
- * job, 180 a minute.
+ * Some faults must time out or pause first, and redelivery asks GitHub for several deliveries of
+ * each job, 180 a minute.
  */
 const patienceMs = (jobs: number): number => 120_000 + jobs * 1_600;
 
@@ -17,14 +17,14 @@ const BESIDE = { flag: 'beside', usual: 1, least: 1, most: 24 };
 
 export const faults: Bench = {
   about:
-    'jobs while something goes wrong: what is lost, left over or killed, for each fault; --beside: so many faults at a time',
+    'jobs during faults: how many are lost, left over or killed, for each fault; --beside: the number of faults at a time',
   size: { flag: 'jobs', usual: 300, least: 1, most: 2_000 },
   further: [BESIDE],
   part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
   async run(jobs, say, { part, further }) {
     const wanted = FAULTS.filter(({ name }) => part === undefined || name === part);
     const rows = new Map<Fault, Played>();
-    // From the end: what plays longest stands there, and is not to be waited for alone.
+    // From the end: the longest rows are there, and should not run alone at the end.
     const left = [...wanted];
     const playOn = async (): Promise<void> => {
       for (let fault = left.pop(); fault !== undefined; fault = left.pop()) {
@@ -50,11 +50,11 @@ export const faults: Bench = {
   },
 };
 
-/** Why a fault could not be played to its end: the others are played on. */
+/** The reason why a fault did not run to its end; the other rows continue. */
 const told = (error: unknown): string =>
-  `was not played to its end: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  `did not run to its end: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 
-/** Under tight caps so many jobs would take for ever. */
+/** Under tight caps this many jobs would never end. */
 const MANY = 50;
 
 function timesOf({ atUsualTimes = false, tightCaps = false }: Fault, jobs: number): Times {
@@ -62,7 +62,7 @@ function timesOf({ atUsualTimes = false, tightCaps = false }: Fault, jobs: numbe
   return tightCaps && jobs < MANY ? { ...times, caps: TIGHT_CAPS } : times;
 }
 
-/** On a PostgreSQL of its own, which it may halt. */
+/** Runs on a separate PostgreSQL, which a fault may halt. */
 async function playAlone(fault: Fault, jobs: number): Promise<Played> {
   const postgres = await startPostgres({
     settings: { max_connections: '300', track_commit_timestamp: 'on' },

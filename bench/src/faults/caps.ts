@@ -6,14 +6,14 @@ const INSTANCE = 'paddock.dev/instance';
 const POOL = 'paddock.dev/pool';
 const ENTITY = 'paddock.dev/entity-id';
 
-/** What the simulated cluster counts pods by, for the caps of pools and of entities. */
+/** The labels by which the simulated cluster counts pods, for the caps of pools and of entities. */
 export const COUNT_BY = [
   [INSTANCE, POOL],
   [INSTANCE, ENTITY],
 ] as const;
 
 /**
- * The most pods that an environment had at one moment, of its pool and of the entity that had the
+ * The most pods that an environment had at one moment: of its pool, and of the entity with the
  * most.
  */
 export interface MostActive {
@@ -21,7 +21,7 @@ export interface MostActive {
   readonly entity: number;
 }
 
-/** What the cluster has seen of an environment's pods. */
+/** The most pods of an environment, by the cluster. */
 export async function mostActiveOf(
   { db }: Environment,
   { mostActivePodsBy }: KubeReport,
@@ -35,7 +35,7 @@ export async function mostActiveOf(
   return { pool: most(POOL), entity: most(ENTITY) };
 }
 
-/** The caps that were exceeded, in words. */
+/** The exceeded caps, in words. */
 export const exceededCaps = (
   { caps, schema }: Pick<Environment, 'caps' | 'schema'>,
   most: MostActive,

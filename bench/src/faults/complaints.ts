@@ -2,10 +2,10 @@ import type { Fault } from './fault.ts';
 import type { Left } from './look-at.ts';
 import { missingSigns, type Signs } from './signs.ts';
 
-/** On a busy machine every fault delays some of what we hear. */
+/** On a busy machine every fault delays some deliveries. */
 const TOLD_LATE = 0.05;
 
-/** What was counted in a run, beside what is left of it. */
+/** The counts of a run, beside the remains of it. */
 export interface Counted extends Pick<Left, 'excessWorkers' | 'unfoundedWorkers'> {
   readonly signs: Signs;
   readonly callsAgainstWait: number;
@@ -13,7 +13,10 @@ export interface Counted extends Pick<Left, 'excessWorkers' | 'unfoundedWorkers'
   readonly firstAgainstWait: readonly string[];
 }
 
-/** Why a run fails, in words: what its fault does not account for, or that it has not struck. */
+/**
+ * The reasons why a run fails: results that its fault does not explain, or a fault that has not
+ * struck.
+ */
 export function complaintsOf(
   {
     signs: wanted,
@@ -31,10 +34,10 @@ export function complaintsOf(
       ? [`${callsAgainstWait} calls against a Retry-After: ${firstAgainstWait.join(', ')}`]
       : []),
     ...(excessWorkers > allowed
-      ? [`${excessWorkers} workers were made in excess, and the fault accounts for ${allowed}`]
+      ? [`${excessWorkers} workers were made in excess, and the fault explains ${allowed}`]
       : []),
     ...(unfoundedWorkers.length > 0
-      ? [`nothing we had been told called for these workers: ${unfoundedWorkers.join(', ')}`]
+      ? [`no delivery had called for these workers: ${unfoundedWorkers.join(', ')}`]
       : []),
   ];
 }

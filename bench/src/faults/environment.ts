@@ -13,11 +13,11 @@ import { noteDecisions } from './unfounded.ts';
 export const NAMESPACE = 'runners';
 export const WEBHOOK_SECRET = 'a webhook secret for faults';
 
-/** One set of our services in a schema of its own, with an App and a label of its own. */
+/** One set of our services, with a schema, an App and a label that no other set has. */
 export interface Environment {
   readonly schema: string;
   readonly appId: number;
-  /** Of every job that is this environment's to run. */
+  /** The label of every job that this environment must run. */
   readonly labels: readonly string[];
   readonly db: Kysely<Database>;
   readonly caps: Caps;
@@ -32,7 +32,7 @@ export interface EnvironmentOptions {
   readonly appId: number;
   readonly privateKeyPem: string;
   readonly databaseUrl: string;
-  /** The way that its services take to it. */
+  /** The URL by which its services reach PostgreSQL. */
   readonly servicesDatabaseUrl: string;
   readonly github: GitHubControl;
   readonly githubUrl: string;
@@ -43,7 +43,7 @@ export interface EnvironmentOptions {
   readonly onEnd: (error: Error) => void;
 }
 
-/** Makes an environment whose services do not run yet. */
+/** Makes an environment without starting its services. */
 export async function createEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const { schema, appId, databaseUrl, github, onEnd } = options;
   await migrate({ url: databaseUrl, schema });

@@ -3,32 +3,34 @@ import { exceededCaps, type MostActive, mostActiveOf } from './caps.ts';
 import type { Stage } from './stage.ts';
 import { findUnfounded, readTold } from './unfounded.ts';
 
-/** What the simulators and the rows say of a run. */
+/** The state of a run by the simulators and by our rows. */
 export interface Left {
-  /** Jobs that GitHub has not completed, or of whose end our rows do not know. */
+  /** Jobs that GitHub has not completed, or that have not ended in our rows. */
   readonly lost: number;
   readonly workersLeft: number;
   readonly registrationsLeft: number;
-  /** Pods that are there although their grace is over. */
+  /** Pods that exist although their grace is over. */
   readonly podsLeft: number;
-  /** Jobs that failed because their runner was removed, and not because it died of the fault. */
+  /** Jobs that failed because their runner was removed, except by a fault. */
   readonly runningKilled: number;
   /**
-   * Registrations made although those that were there, or on their way and came, sufficed; and
-   * which never ran a job.
+   * Registrations that were unnecessary: those that existed, or were coming and did come, sufficed.
+   * And they never ran a job.
    */
   readonly excessWorkers: number;
-  /** Those of them that nothing we had been told called for, by name. */
+  /** Those of them that no delivery had called for, by name. */
   readonly unfoundedWorkers: readonly string[];
   /** All registrations that were ever made. */
   readonly registrationsMade: number;
-  /** Of all environments the most pods at one moment. */
+  /** The most pods at one moment, of all environments. */
   readonly mostActive: MostActive;
-  /** What is not as it has to be at the end, in words, some by name; empty when all has settled. */
+  /**
+   * Differences from the required end state, in words, some by name; empty when all has settled.
+   */
   readonly unsettled: readonly string[];
 }
 
-/** Compares GitHub's truth, the cluster's and ours. Our own logs are no witnesses. */
+/** Compares GitHub's state, the cluster's and ours. It does not trust our own logs. */
 export async function lookAt(
   { github, cluster, environments }: Stage,
   jobIds: readonly number[],

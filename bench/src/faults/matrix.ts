@@ -16,22 +16,22 @@ import { KILLS_OF_EACH, servicesKilled } from './services-killed.ts';
 import { FIRST_THIRD, MIDDLE, WHOLE, type Window } from './windows.ts';
 import { type Fault, together } from './fault.ts';
 
-/** Nobody looks for jobs then: what got lost comes by being asked for again, or not at all. */
+/** Pauses discovery: lost jobs must come back by redelivery. */
 const LOOKS = ['discover-jobs', 'look-up-jobs'];
 /**
- * A job that is queued then, and that nothing but its own delivery tells of, shows whether that is
- * repeated: others are heard of when they begin.
+ * One job is announced by its own delivery alone, so it shows whether that delivery is repeated.
+ * Other jobs become known when they begin.
  */
 const middleOf = ([from, to]: Window): number => (from + to) / 2;
-/** Nor is the log of deliveries read by the clock: somebody has to want it read. */
+/** Nor does a schedule read the log of deliveries: a service must ask for it. */
 const UNREAD = { PADDOCK_REDELIVERY_EVERY_SECONDS: '3600' };
 
-/** Longer than it takes to stop a runner that is idle, on a busy machine too. */
+/** Longer than it takes to stop an idle runner, even on a busy machine. */
 const LONG = [18_000, 24_000] as const;
 
 /**
- * A runner that GitHub calls idle for its whole deadline, while the job that it runs waits as far
- * as we know, is given up for another one.
+ * GitHub calls a runner idle for its whole deadline while its job, as far as we know, waits. We
+ * give the runner up for another one.
  */
 const REPLACED = 1;
 
@@ -44,7 +44,7 @@ const lost: Fault = {
 const shuffled: Fault = {
   name: 'deliveries-doubled-and-shuffled',
   signs: { deliveriesDoubled: 1, deliveriesDelayed: 1 },
-  // Shorter than the delays, so that many a job has ended before it is told that it began.
+  // Shorter than the delays, so that many a job has ended before its beginning is announced.
   deliveries: { duplicateRate: 0.2, delayMs: [0, 3_000] },
   jobMs: [200, 500],
   pausedSweeps: LOOKS,
@@ -52,8 +52,8 @@ const shuffled: Fault = {
 const lies: Fault = {
   name: 'busy-lies',
   signs: { busyHidden: 1, deliveriesLost: 1 },
-  // Nobody is told that a job runs either, and it runs for longer than a worker may be idle: its
-  // run and its log alone say that it works.
+  // GitHub does not announce either that a job runs, and the job runs for longer than a worker may
+  // be idle. Only its run and its log show that it works.
   busyLies: true,
   deliveries: { dropActions: ['in_progress'] },
   jobMs: LONG,
@@ -61,8 +61,8 @@ const lies: Fault = {
   excess: REPLACED,
 };
 /**
- * GitHub never tells of these jobs before they end, and nobody looks for them meanwhile: what a
- * runner of ours works at is known from its log alone.
+ * GitHub never announces these jobs before they end, and discovery is paused. Only a runner's log
+ * shows which job it runs.
  */
 const unheard: Fault = {
   name: 'busy-lies-about-unheard-jobs',
@@ -76,8 +76,8 @@ const unheard: Fault = {
   begin: unlookedFor,
 };
 /**
- * A quarter dies, half of them before they come to GitHub; the others in their work, which lasts
- * for longer than they do.
+ * A quarter dies: half of them before they connect to GitHub, the others during their jobs, which
+ * last longer than they do.
  */
 const dying: Fault = {
   name: 'pods-fail',
@@ -134,7 +134,7 @@ const restarted: Fault = {
   settings: UNREAD,
   begin: postgresRestarts,
 };
-/** Every service has connections, and says that it has lost them. */
+/** Every service has connections, and logs that it has lost them. */
 const silentSigns = { connectionsSilenced: 3, servicesComplained: 3 };
 const silence: Fault = {
   name: 'postgres-goes-silent',
@@ -170,7 +170,7 @@ const killed = (window: Window): Fault => ({
   name: 'services-killed',
   signs: { servicesKilled: 3 * KILLS_OF_EACH, tasksCrashed: 1 },
   atUsualTimes: true,
-  // Whoever starts takes over what was left lying; the sweep would do so a minute later.
+  // A starting service takes over what the killed one left; the sweep would do so a minute later.
   pausedSweeps: ['recover-tasks'],
   begin: servicesKilled(window),
 });
@@ -192,11 +192,11 @@ const EVERYTHING: Fault = {
     killed([1 / 3, 1]),
     two,
   ]),
-  // A killed process hears of a wait at worst once for each App and entity.
+  // At worst, a killed process loses one wait for each App and entity.
   lostWaits: 3,
 };
 
-/** What may go wrong, one row of the table each. */
+/** The faults; each one is a row of the table. */
 export const FAULTS: readonly Fault[] = [
   { name: 'none', signs: {}, excess: 0, tightCaps: true },
   { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true, lone: 1 },
@@ -205,8 +205,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'in-progress-lost',
     signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
-    // Nor is it told that a job has ended before its pod has: a worker ends for which a job waits
-    // still, as far as anybody knows.
+    // GitHub also does not announce that a job has ended before its pod has. So a worker ends for a
+    // job that, as far as we know, still waits.
     deliveries: { dropActions: ['in_progress'], delayMs: [1_000, 3_000] },
     pausedSweeps: LOOKS,
   },
@@ -240,7 +240,7 @@ export const FAULTS: readonly Fault[] = [
     jobMs: LONG,
     settings: {},
     pausedSweeps: [],
-    // Two environments hear of most jobs minutes late.
+    // Two environments learn of most jobs minutes late.
     excess: 0.4,
     // Some of it needs cadences of seconds to come to its end.
     atUsualTimes: false,

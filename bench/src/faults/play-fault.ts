@@ -8,20 +8,20 @@ import { waitedAfter } from './after-fault.ts';
 import { readSigns, type Signs, signsSince } from './signs.ts';
 import { LONE_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
 
-/** What a run with one fault has come to. */
+/** The result of a run with one fault. */
 export interface Played extends Left {
   readonly fault: string;
   readonly jobs: number;
   /** From the first job to the moment at which nothing was left, or to the end of patience. */
   readonly seconds: number;
   /**
-   * Of the jobs that had no runner when what was away came back: how much later each had one, in
-   * seconds, in order.
+   * For the jobs without a runner when the fault ended: how much later each had one, in seconds, in
+   * order.
    */
   readonly afterFault: readonly number[];
-  /** Calls of GitHub that were made although it had told their caller to wait. */
+  /** Calls of GitHub that were made although GitHub had asked their caller to wait. */
   readonly callsAgainstWait: number;
-  /** What was seen of the fault. */
+  /** The signs of the fault. */
   readonly signs: Signs;
 }
 
@@ -30,27 +30,27 @@ export interface PlayOptions {
   /** How long the run may take to settle once its jobs are queued. */
   readonly patienceMs: number;
   /**
-   * Over which time the jobs are spread, in milliseconds; by their number and the fault unless
-   * told.
+   * The time over which the jobs are spread, in milliseconds; by default it follows from their
+   * number and the fault.
    */
   readonly lastsMs?: number;
 }
 
 const BETWEEN_JOBS_MS = 60;
-/** At usual times: two thirds of the registrations that an entity may have in a minute. */
+/** At default times: two thirds of the registrations that an entity may have in a minute. */
 const EVERYDAY_MS = 300;
 /**
- * A few jobs are given time all the same, or the fault would hit none; more at usual times, and
- * where much goes wrong at once.
+ * A few jobs also get time, or the fault would hit none; more at default times, and where much
+ * fails at once.
  */
 const LEAST_MS = 3_000;
 const LEAST_LONG_MS = 12_000;
 const USUAL_JOB_MS = [200, 2_000] as const;
-/** A job that is cancelled has been queued for so long at the most; every other one for no time. */
+/** The longest time in the queue of a job that is cancelled; every other one has no time there. */
 const CANCEL_WITHIN_MS = 500;
 const LOOK_EVERY_MS = 500;
 
-/** Queues jobs while the fault is at work, and looks at what is left until nothing is. */
+/** Queues jobs while the fault is at work, and watches until nothing is left. */
 export async function playFault(
   stage: Stage,
   fault: Fault,
@@ -90,7 +90,7 @@ export async function playFault(
   };
 }
 
-/** What a fault waited for in vain, in words. */
+/** The signs that a fault waited for in vain, in words. */
 const told = (error: unknown): string[] => [error instanceof Error ? error.message : String(error)];
 
 function usualLength({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number {
@@ -98,7 +98,7 @@ function usualLength({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number)
   return Math.max(least, jobs * (atUsualTimes ? EVERYDAY_MS : BETWEEN_JOBS_MS)) * stretch;
 }
 
-/** `overAt` answers in milliseconds since the epoch; undefined where nothing came back. */
+/** `overAt` returns milliseconds since the epoch; undefined if nothing came back. */
 function createProgress(
   lastsMs: number,
 ): Pick<Queueing, 'advance' | 'held'> & { progress: Progress; overAt: () => number | undefined } {
@@ -139,8 +139,8 @@ interface Queueing {
 }
 
 /**
- * Spread evenly over the run. Answers the ids, each with when it was queued, in milliseconds since
- * the epoch.
+ * Queues the jobs evenly over the run. Returns their ids, each with the instant of its queueing, in
+ * milliseconds since the epoch.
  */
 async function queueJobs(
   { github, environments, random }: Stage,
@@ -157,7 +157,8 @@ async function queueJobs(
     await sleep(Math.max(0, begun + (index * lastsMs) / jobs - performance.now()));
     await held();
     const repo = REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0];
-    // Not by the same remainder as the repository, or an environment would see one of them only.
+    // Not by the same remainder as the repository: else each environment would see only one
+    // repository.
     const { labels } = environments[
       Math.floor(index / REPOSITORIES.length) % environments.length
     ] ?? { labels: [] };
@@ -190,13 +191,13 @@ const loneJob = ({ untold }: Fault): Partial<NewJob> => ({
   untold,
 });
 
-/** Where the lone job stands among the jobs, if there is one. */
+/** The index of the lone job among the jobs, if there is one. */
 const loneIndex = ({ lone }: Fault, jobs: number): number | undefined =>
   lone === undefined ? undefined : Math.min(Math.floor(lone * jobs), jobs - 1);
 
 /**
- * What is different about the next job where some are not told of: two in five are not, and of
- * these one joins the run of the one before last.
+ * The special options of the next job where GitHub does not announce some: two in five. One of
+ * these joins the run of the job before the last.
  */
 function untoldJob(queued: readonly JobTruth[]): Partial<NewJob> {
   const known = queued.at(-2);
@@ -210,7 +211,7 @@ function untoldJob(queued: readonly JobTruth[]): Partial<NewJob> {
   }
 }
 
-/** What is left when nothing is, or when patience is at its end. */
+/** Waits until nothing is left, or patience ends; returns the remains. */
 async function untilSettled(
   stage: Stage,
   jobIds: readonly number[],

@@ -38,10 +38,10 @@ const snakeCased = (signs: Signs): object =>
 const shownShare = (row: Played, share: number): string => atShare(row, share)?.toFixed(1) ?? '-';
 
 /**
- * The table for people, below it what the faults have done, and last what is wrong. Most at once:
+ * The table for people; below it the signs of the faults, and last the complaints. Most at once:
  * pods of one environment, and of one of its entities. Too soon: calls that GitHub had asked to
- * wait for. The last columns: how many jobs waited when what was away came back, and how much later
- * they had a runner.
+ * wait for. The last columns: how many jobs waited when the faulty part came back, and how much
+ * later they had a runner.
  */
 export function tableOf(rows: readonly Played[]): string {
   const heads = [

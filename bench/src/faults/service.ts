@@ -4,17 +4,17 @@ import { untilReadiness, untilReady } from '@paddock/processes/until-ready';
 /** A process that may be killed and started again at any time. */
 export interface Service {
   readonly name: string;
-  /** Starts it and waits until it is ready; nothing happens if it runs. */
+  /** Starts it and waits until it is ready. Does nothing if it runs. */
   start(): Promise<void>;
-  /** Kills it outright and waits for its end; nothing happens if it does not run. */
+  /** Kills it and waits for its end. Does nothing if it does not run. */
   kill(): Promise<void>;
   /** How often it was killed while it ran. */
   kills(): number;
-  /** Waits until it says by itself that it is not ready; nothing happens if it does not run. */
+  /** Waits until it reports that it is not ready. Does nothing if it does not run. */
   untilUnready(): Promise<void>;
-  /** How often it has said so when that was waited for. */
+  /** How often it has reported that during such a wait. */
   complaints(): number;
-  /** Kills it for good: a fault that is still at work starts it no more. */
+  /** Kills it for good: a fault that is still at work can no longer start it. */
   close(): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export interface ServiceOptions {
   readonly program: string;
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Gets its address after every start. */
+  /** Called with its address after every start. */
   readonly onStart?: (url: string) => Promise<void> | void;
-  /** It ended although nobody killed it. */
+  /** It ended although the bench did not kill it. */
   readonly onEnd: (error: Error) => void;
 }
 
@@ -66,8 +66,7 @@ export function createService({
     if ((await killed.exited).signal === 'SIGKILL') kills += 1;
   };
 
-  // One after the other: two faults may start and kill the same service, and no process may be lost
-  // sight of.
+  // One after the other: two faults may start and kill the same service, and no process may escape.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (act: () => Promise<void>) => (): Promise<void> => {
     const turn = last.then(act);

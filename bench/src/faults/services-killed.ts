@@ -6,15 +6,15 @@ import type { Stage } from './stage.ts';
 import { during, type Window } from './windows.ts';
 
 /**
- * How long a service works before it is killed again, and how often each is killed at least,
- * however slowly they start.
+ * How long a service works before it is killed again, and how often each is killed at least, even
+ * if they start slowly.
  */
 const BETWEEN_KILLS_MS = 3_000;
 export const KILLS_OF_EACH = 3;
 
 /**
- * Each service for itself, so that any of them may be away while another is; the scheduler as soon
- * as it makes a worker. What a killed one was at is to go on from that moment.
+ * Each service independently, so that any of them may be away while another is; the scheduler as
+ * soon as it makes a worker. The work of a killed service must continue from that moment.
  */
 export const servicesKilled = ([from, to]: Window): Beginning =>
   during(async ({ environments }, progress) => {
@@ -48,7 +48,7 @@ async function untilWorkerIsMade(db: Stage['environments'][number]['db']): Promi
 }
 const GLANCE_EVERY_MS = 5;
 
-/** A database that is away tells of none. */
+/** A database that is away shows no tasks. */
 const isWorkerMade = (db: Stage['environments'][number]['db']): Promise<boolean> =>
   sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`
     .execute(db)

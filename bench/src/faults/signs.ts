@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import type { Stage } from './stage.ts';
 
 /**
- * What a fault leaves behind once it has really struck, told by whom it struck, and how people read
- * it.
+ * The traces of a fault that has really struck, by the part that it struck, with their names for
+ * people.
  */
 export const SIGNS = {
   eventsNeverSent: 'events never sent',
   deliveriesLost: 'deliveries lost',
   deliveriesDoubled: 'deliveries doubled',
   deliveriesDelayed: 'deliveries delayed',
-  deliveriesFailed: 'deliveries refused or not taken by us',
+  deliveriesFailed: 'deliveries refused or not accepted by us',
   deliveriesRepeated: 'deliveries repeated',
   githubCallsFailed: 'calls of GitHub failed',
   githubErrors: 'with 500',
@@ -24,7 +24,7 @@ export const SIGNS = {
   servicesKilled: 'services killed',
   tasksCrashed: 'tasks whose executor was killed at work',
   runnersDied: 'runners died',
-  runnersDiedAtStart: 'of them before they came to GitHub',
+  runnersDiedAtStart: 'of them before they connected to GitHub',
   runnersSilent: 'runners silent',
   jobsCancelledInQueue: 'jobs cancelled in the queue',
   environmentsAtWork: 'environments at work',
@@ -33,7 +33,7 @@ export const SIGNS = {
 export type Sign = keyof typeof SIGNS;
 export type Signs = Readonly<Record<Sign, number>>;
 
-/** What has been seen on this stage since it was set up. */
+/** The signs on this stage since it was set up. */
 export async function readSigns({ github, cluster, tunnel, environments }: Stage): Promise<Signs> {
   const [{ struck, failedDeliveries, redelivered }, { jobs }, ofCluster, seen] = await Promise.all([
     github.report(),
@@ -57,7 +57,7 @@ export async function readSigns({ github, cluster, tunnel, environments }: Stage
     githubLimits: struck['call_failed_429'] ?? 0,
     busyHidden: struck.busy_hidden ?? 0,
     clusterCallsFailed: ofCluster.struck.call_failed ?? 0,
-    // Seconds since the epoch: that it has risen is the sign.
+    // Seconds since the epoch: a rise is the sign.
     postgresRestarted: seen[0]?.startedAt ?? 0,
     connectionsSilenced: tunnel?.silenced() ?? 0,
     servicesComplained: services.reduce((sum, { complaints }) => sum + complaints(), 0),
@@ -87,7 +87,7 @@ async function readDatabase(db: Stage['environments'][number]['db']): Promise<Se
   return rows[0] ?? { startedAt: 0, isAtWork: false, crashes: 0 };
 }
 
-/** What has been seen in between. */
+/** The signs between two readings. */
 export function signsSince(before: Signs, after: Signs): Signs {
   const risen = Object.entries(after).map(([sign, count]) => [
     sign,
@@ -97,19 +97,19 @@ export function signsSince(before: Signs, after: Signs): Signs {
   return { ...since, postgresRestarted: since.postgresRestarted > 0 ? 1 : 0 };
 }
 
-/** Those that were seen, for people. */
+/** The signs that were seen, for people. */
 export const describeSigns = (signs: Signs): string =>
   Object.entries(SIGNS)
     .filter(([sign]) => signs[sign as Sign] !== 0)
     .map(([sign, words]) => `${words} ${signs[sign as Sign]}`)
     .join(', ');
 
-/** Not done by the fault, but by us because of it. */
+/** Not the fault's work, but our reaction to it. */
 const ANSWERS: ReadonlySet<Sign> = new Set<Sign>(['deliveriesRepeated', 'servicesComplained']);
 
 /**
- * Signs that a fault must show and has not, in words: then its row proves nothing, or we have not
- * done what it asks of us.
+ * Missing signs, in words. Then the row proves nothing, or we have not reacted to the fault as we
+ * must.
  */
 export const missingSigns = (wanted: Partial<Signs>, seen: Signs): string[] =>
   (Object.entries(wanted) as [Sign, number][])

@@ -16,23 +16,23 @@ import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from '
 import { createService } from './service.ts';
 import type { Times } from './times.ts';
 
-/** Two repositories of a user, each with runners of its own. */
+/** Two repositories of a user, each with separate runners. */
 export const DOTFILES = 'mona/dotfiles';
 export const GARDEN = 'mona/garden';
-/** Repositories of an organisation, whose runners are common to them, and those of the user. */
+/** Repositories of an organisation, which share their runners, and those of the user. */
 export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GARDEN] as const;
-/** Has one job at the most, whose runner no other job can make. */
+/** Has one job at most; no other job can make a runner for it. */
 export const LONE_REPOSITORY = 'mona/garage';
 const FIRST_APP = 7;
 
 /**
- * GitHub, a cluster and PostgreSQL, and one environment or several of ours, all of them processes.
+ * GitHub, a cluster and PostgreSQL, and one or several of our environments, all of them processes.
  */
 export interface Stage {
   readonly github: GitHubControl;
   readonly cluster: RemoteKubeControl;
   readonly postgres: Postgres;
-  /** Between the services and PostgreSQL, where the stage was asked for one. */
+  /** Between the services and PostgreSQL, if the fault needs one. */
   readonly tunnel: Tunnel | undefined;
   readonly environments: readonly Environment[];
   /** Uniform in [0, 1), from the stage's seed. */
@@ -43,25 +43,25 @@ export interface Stage {
 }
 
 export interface StageOptions {
-  /** How many environments of ours; one unless told. */
+  /** How many of our environments; one by default. */
   readonly environments?: number | undefined;
   readonly isTunnelled?: true | undefined;
   readonly times: Times;
-  /** Sweeps that are held back; none unless told. */
+  /** Sweeps to pause; none by default. */
   readonly pausedSweeps?: readonly string[] | undefined;
   /** Settings of the services that differ from these. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
-  /** What is random about the faults follows from it. */
+  /** The seed of the faults' random choices. */
   readonly seed?: number | undefined;
 }
 
 /**
- * Half of the wait that GitHub names: of several rows that are played side by side each process has
- * little of the machine.
+ * Half of the wait that GitHub names: when several rows run side by side, each process gets little
+ * of the machine.
  */
 const ON_ITS_WAY_MS = 1_000;
 
-/** Starts everything, in a database of its own on this PostgreSQL. */
+/** Starts everything, in a new database on this PostgreSQL. */
 export async function startStage(postgres: Postgres, options: StageOptions): Promise<Stage> {
   const {
     environments: environmentCount = 1,
@@ -75,7 +75,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     for (const step of undo.splice(0).toReversed()) await step();
   };
   const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => undefined); // raced against by whoever plays
+  broken.promise.catch(() => undefined); // the run awaits it later
   const onEnd = broken.reject;
   try {
     const folder = await makeTemporaryFolder(tmpdir());

@@ -1,6 +1,4 @@
-/**
- * Times of clearing up, which no job waits for. They are short, so that a run sees the end of it.
- */
+/** Times of clean-up, which no job waits for. They are short, so that a run sees the end of it. */
 const SHORT_TIDYING = {
   PADDOCK_SURPLUS_AFTER_MS: '3000',
   PADDOCK_STOP_IDLE_APART_MS: '2000',
@@ -22,8 +20,8 @@ const SHORT_TIDYING = {
 };
 
 /**
- * Seconds instead of minutes, so that a run sees the end of everything. Nothing depends on them but
- * how long it takes; leases and the limits of calls are such that a busy machine keeps them.
+ * Seconds instead of minutes, so that a run sees the end of everything. They change nothing except
+ * the duration; a busy machine still keeps the leases and the limits of calls.
  */
 const SHORT_TIMES = {
   ...SHORT_TIDYING,
@@ -62,18 +60,18 @@ const SHORT_TIMES = {
   PADDOCK_RECOVER_TASKS_EVERY_SECONDS: '2',
 };
 
-/** Of the pool's workers, as short as may be configured. */
+/** Deadlines of the pool's workers, as short as the configuration allows. */
 const SHORT_DEADLINES = {
   pendingDeadlineSeconds: 30,
   registrationDeadlineSeconds: 10,
   idleDeadlineSeconds: 10,
 };
 
-/** What the services of a stage are told of times, and how many workers there may be. */
+/** The services' settings of times on a stage, and the caps of workers. */
 export interface Times {
   readonly settings: Readonly<Record<string, string>>;
   readonly deadlines: Readonly<Record<string, number>>;
-  /** Of an entity, and of the pool. */
+  /** The caps of an entity, and of the pool. */
   readonly caps: Caps;
 }
 
@@ -82,19 +80,19 @@ export interface Caps {
   readonly pool: number;
 }
 
-/** A run ends within a minute or two. Of many jobs some wait for a cap. */
+/** A run ends within a minute or two. With many jobs, some wait for a cap. */
 export const SHORT: Times = {
   settings: SHORT_TIMES,
   deadlines: SHORT_DEADLINES,
   caps: { entity: 20, pool: 30 },
 };
 
-/** A few jobs reach them. */
+/** A few jobs reach these caps. */
 export const TIGHT_CAPS: Caps = { entity: 3, pool: 4 };
 
 /**
- * What jobs wait for is as it is by default, and no job waits for a cap: it waits for what went
- * wrong alone.
+ * The times that jobs wait for are the defaults, and no job waits for a cap: it waits for the fault
+ * alone.
  */
 export const USUAL: Times = {
   settings: SHORT_TIDYING,
@@ -102,5 +100,5 @@ export const USUAL: Times = {
   caps: { entity: 200, pool: 300 },
 };
 
-/** As installed. What a run leaves is tidied up hours later. */
+/** The defaults of an installation. The run's remains are cleaned up hours later. */
 export const UNTOUCHED: Times = { settings: {}, deadlines: {}, caps: { entity: 200, pool: 300 } };

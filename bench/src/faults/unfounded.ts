@@ -3,32 +3,32 @@ import type { Truth } from '@paddock/simulators/github/control';
 import { sql } from 'kysely';
 import type { Environment } from './environment.ts';
 
-/** What an environment was told, and when. Instants in milliseconds since the epoch. */
+/** An environment's knowledge, and when it got it. Instants in milliseconds since the epoch. */
 export interface Told {
   /**
-   * By name: between which instants the worker was decided upon, and when we stopped counting on it
-   * for a job that waits.
+   * By name: when the decision for the worker began and ended, and when we stopped counting on it
+   * for a waiting job.
    */
   readonly workers: ReadonlyMap<
     string,
     { readonly begunAt: number; readonly decidedAt: number; readonly spareUntil: number }
   >;
   /**
-   * By id, of the jobs that are its own: when it first heard of the job, and when that the job
-   * waits no more.
+   * By id, for the environment's jobs: when it first knew of the job, and when it knew that the job
+   * waits no longer.
    */
   readonly jobs: ReadonlyMap<number, { readonly heardAt: number; readonly newsAt: number }>;
 }
 
 /**
- * A row bears the instant at which its transaction began, and others see it once that is over:
- * where PostgreSQL keeps that instant, it counts.
+ * A row has the instant at which its transaction began, but others see it only after the commit. If
+ * PostgreSQL keeps the commit's instant, that one counts.
  */
 const SEEN_AT = sql`case when current_setting('track_commit_timestamp') = 'on' then pg_xact_commit_timestamp(xmin) else received_at end`;
 
 /**
- * A worker's row tells when its transaction began, which may have waited for its turn before it
- * looked for jobs.
+ * A worker's row has the instant at which its transaction began. The transaction may have waited
+ * for the lock before it counted jobs, so this column adds a later instant.
  */
 export const noteDecisions = (db: Environment['db']): Promise<unknown> =>
   sql`alter table workers add column decided_at timestamptz not null default clock_timestamp()`.execute(
@@ -75,9 +75,9 @@ export async function readTold(db: Environment['db']): Promise<Told> {
 const SEEN_WITHIN_MS = 1_000;
 
 /**
- * The registrations that nothing we had been told called for, by name, even if they ran a job by
- * luck: when they were decided upon, no more jobs of their scope waited, as far as we had heard,
- * than we had spare workers. What changed just then counts in their favour.
+ * The registrations that nothing in the environment's knowledge called for, by name, even if they
+ * ran a job by luck. At the decision, the known waiting jobs of their scope were no more than our
+ * spare workers. Changes of that moment count in their favour.
  */
 export function findUnfounded({ registrations, jobs }: Truth, told: Told): string[] {
   const made = registrations

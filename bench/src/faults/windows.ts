@@ -9,8 +9,8 @@ export const MIDDLE: Window = [1 / 3, 2 / 3];
 export const WHOLE: Window = [0, 1];
 
 /**
- * Something that is so within a window only; from its beginning on, it is so before the first job
- * is queued.
+ * A state of the world within a window only. A window that starts at the beginning holds before the
+ * first job is queued.
  */
 export const within = (
   window: Window,
@@ -27,8 +27,8 @@ export const within = (
       }
       await progress.reached(to);
       const ended = end(stage);
-      // Deliveries that come once ingress is back tell it that some were missed: a slow start must
-      // not take all of them.
+      // After the outage, the next deliveries show ingress that it missed some: a slow start must
+      // not miss them all.
       progress.holdUp(ended);
       await ended;
       progress.over();
@@ -49,7 +49,7 @@ export const during =
 const PATIENCE_MS = 180_000;
 const LOOK_EVERY_MS = 500;
 
-/** Waits until it is so; throws `otherwise` after three minutes. */
+/** Waits until the condition holds; throws `otherwise` after three minutes. */
 export async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await isSo())) {

@@ -2,7 +2,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { entity, ENTITY_COLUMNS, NAMESPACE, numbers, podName } from './year-columns.ts';
 
-/** How much goes on at one instant. */
+/** How much is active at one instant. */
 export interface ActiveSizes {
   readonly entities: number;
   readonly waiting: number;
@@ -13,9 +13,9 @@ export interface ActiveSizes {
 const FIRST = 1_000_000_000;
 
 /**
- * Puts further waiting jobs and living workers beside what goes on. Of twenty workers, two are
- * reserved (one has not begun), one waits for a node, one for an image, three are idle (one for
- * long), one is being stopped, and the others run jobs.
+ * Adds waiting jobs and live workers to the active rows. Of twenty workers, two are reserved (one
+ * has not begun), one waits for a node, one for an image, three are idle (one for long), one is
+ * being stopped, and the others run jobs.
  */
 export async function putActive(db: Kysely<Database>, sizes: ActiveSizes): Promise<void> {
   const { entities, waiting, living } = sizes;

@@ -16,7 +16,7 @@ import {
 import { runServices } from './run-services.ts';
 import { fillYear } from './year.ts';
 
-/** So many times as much goes on in the second measurement. */
+/** The second measurement has this many times the activity. */
 const MORE = 10;
 
 export const growth: Bench = {
@@ -32,8 +32,8 @@ export const growth: Bench = {
   ],
   async run(history, say, { further }) {
     const { events = 0, entities = 0, waiting = 0, living = 0, minutes = 0 } = further;
-    // What is lost with the machine is filled again; without waiting for the disk a year takes
-    // minutes.
+    // The database is filled again after a crash, so it need not survive one. Waiting for the disk
+    // would make filling a year take far longer.
     const postgres = await startPostgres({
       durable: true,
       settings: { fsync: 'off', synchronous_commit: 'off', max_wal_size: '4GB' },

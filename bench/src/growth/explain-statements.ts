@@ -10,12 +10,14 @@ import pg from 'pg';
  */
 export type Plans = 'fresh' | 'kept' | 'generic';
 
-/** What it took to run one statement. */
+/** The cost of one execution of a statement. */
 export interface Cost {
   readonly text: string;
-  /** Pages that were read, of tables, of indexes, and of what did not fit into memory. */
+  /**
+   * Pages read from tables, from indexes, and from temporary files (for data larger than memory).
+   */
   readonly buffers: number;
-  /** What the busiest step of its plan has handled, whether it kept it or not. */
+  /** The most rows that one step of its plan has processed, kept or not. */
   readonly rows: number;
   readonly ms: number;
 }
@@ -30,9 +32,9 @@ const SETTING: Readonly<Record<Plans, string>> = {
 const IS_STATEMENT = /^\s*(?:\/\*[^*]*\*\/\s*)?(?:with|select|insert|update|delete)\b/i;
 
 /**
- * Opens the one connection on which statements are explained as they run: nothing of what they
- * write is kept, and what one of them read is what the next one meets. The plans of `kept` stay for
- * as long as the connection.
+ * Opens the one connection on which statements are explained as they run. It rolls back all writes,
+ * and each statement finds in memory the pages of the one before. The plans of `kept` live as long
+ * as the connection.
  */
 export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
   const connection = connectDatabase({ ...options, poolSize: 1 });
@@ -65,7 +67,7 @@ export function openExplained(options: Omit<DatabaseOptions, 'poolSize'>) {
   return {
     db: connection.db,
     close: () => connection.close(),
-    /** What each statement costs that `measure` runs, in their order. */
+    /** The cost of each statement that `measure` runs, in their order. */
     async explain(how: Plans, measure: Measure): Promise<Cost[]> {
       const measured: Cost[] = [];
       const trx = await connection.db.startTransaction().execute();

@@ -1,7 +1,7 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
-/** Rows that statements are asked about, as those who call them would have found them. */
+/** Rows to pass to the statements, found as their callers would have found them. */
 export interface Given {
   readonly demandKeys: readonly number[];
   readonly jobIds: readonly number[];
@@ -11,7 +11,7 @@ export interface Given {
   readonly reservedNames: readonly string[];
 }
 
-/** So many of each. */
+/** The number of each kind. */
 const MOST = 100;
 
 export async function findGiven(db: Kysely<Database>): Promise<Given> {

@@ -4,7 +4,7 @@ import { findGiven } from './given.ts';
 import { type PeriodicStatement, periodicStatements } from './periodic-statements.ts';
 
 /**
- * What the dearest statement of one function takes, planned anew as most of them are, with its
+ * The cost of the dearest statement of one function, planned anew as most of them are, with its
  * pages in memory.
  */
 export interface Measured {
@@ -13,7 +13,7 @@ export interface Measured {
   readonly buffers: number;
 }
 
-/** The first run reads from disk what the others find in memory. */
+/** The first run reads the pages from disk that the others find in memory. */
 const RUNS = 4;
 
 interface Options {

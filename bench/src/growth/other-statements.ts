@@ -1,9 +1,9 @@
 /**
- * The statements that no clock runs, by what makes them run. A new statement is named here or among
- * the periodic ones.
+ * The statements that no schedule runs, by their cause. List a new statement here or among the
+ * periodic ones.
  */
 export const otherStatements: Readonly<Record<string, readonly string[]>> = {
-  'a delivery, or what GitHub told instead of one': [
+  'a delivery, or GitHub’s answer instead of one': [
     'recordDeliveries',
     'storeNewJob',
     'storeJobDeliveries',
@@ -72,8 +72,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'bringForward',
     'endTasks',
   ],
-  'what changed in the cluster': ['recordPodStates', 'adoptWorkers', 'closeStartedPool'],
-  'what a sweep has found, row by row': [
+  'a change in the cluster': ['recordPodStates', 'adoptWorkers', 'closeStartedPool'],
+  'each row that a sweep has found': [
     'saveRunnerReadings',
     'saveRunnerVersion',
     'saveVersionEnd',
@@ -97,13 +97,13 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'reserveWarmWorkers',
   ],
   'a change of the pools': ['storePoolsDocument', 'reconsiderJobs', 'replaceWaitingJobs'],
-  'something that is away, once a second': [
+  'GitHub or the cluster being away, once a second': [
     'findProbed',
     'findProbePlace',
     'noteAnswer',
     'noteSilence',
   ],
-  'a database that was away': ['giveBackLostClaims'],
+  'the return of a database': ['giveBackLostClaims'],
   'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching'],
   'a migration': ['grantServices'],
   'a person': [

@@ -58,7 +58,7 @@ import type { Transaction } from 'kysely';
 import { APP_ID as APP } from '../app-id.ts';
 import type { Given } from './given.ts';
 
-/** Runs a statement as those do who run it again and again. */
+/** Runs a statement as its periodic callers do. */
 export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Promise<unknown>;
 
 const MINUTE = 60_000;
@@ -87,7 +87,7 @@ const SLOTS = { 'provision-worker': 16, 'stop-worker': 4, 'remove-secret': 4, 'd
 const KEPT = { okMs: 7 * 24 * HOUR, failedMs: 30 * 24 * HOUR };
 const CLAIM = { holder: 'growth/30000ms', slots: SLOTS, keepFailedMs: KEPT.failedMs };
 
-/** Of what is written, so many rows at a time. */
+/** The number of rows per write. */
 const BATCH = 100;
 
 const ofEach = (demandKeys: readonly number[], count: number) =>
@@ -96,8 +96,8 @@ const ofEach = (demandKeys: readonly number[], count: number) =>
 const guid = (n: number): string => `00000000-0000-0000-0000-${String(n).padStart(12, '0')}`;
 
 /**
- * Every statement that a service runs by the clock, whether or not anything has happened, by the
- * name of its function.
+ * Every statement that a service runs by the clock, even without events, by the name of its
+ * function.
  */
 export const periodicStatements = {
   // The matcher, every few seconds
@@ -139,7 +139,7 @@ export const periodicStatements = {
     findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
   currentPoolsDocument,
 
-  // Whoever follows the pods
+  // The follower of pods
   findNamespaces: pods.findNamespaces,
   findKnownPods: (trx) => pods.findKnownPods(trx, 'runners'),
   markStuckPods: (trx) => markStuckPods(trx, 5 * MINUTE),

@@ -1,12 +1,12 @@
 import { alignColumns, medianOf } from '../figures.ts';
 import type { Measured } from './measure-statements.ts';
 
-/** One periodic statement, and the same with ten times as much going on. */
+/** One periodic statement, and the same with ten times as much activity. */
 export interface Statement extends Measured {
   readonly more: Measured;
 }
 
-/** What became of the services on these rows. */
+/** The services on these rows. */
 export interface Services {
   /** Resident memory of each service, by its name. */
   readonly memory: readonly {
@@ -15,7 +15,7 @@ export interface Services {
   }[];
   /** Passes of sweeps that ended. */
   readonly passes: number;
-  /** What failed passes said, with the sweep. */
+  /** Errors of failed passes, with the sweep. */
   readonly failures: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const MOST_MS = 50;
 const MOST_MS_OF_MORE = 200;
 /** From here on memory may not grow: caches are full and connections open. */
 const WARM_AFTER_MINUTES = 10;
-/** Of the memory around that minute: a garbage collector leaves so much more now and then. */
+/** Share of the memory around that minute: a garbage collector sometimes leaves this much more. */
 const MOST_GROWTH = 1.15;
 
 /** A sweep has failed, or a service's memory grows. */

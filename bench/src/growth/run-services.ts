@@ -12,7 +12,7 @@ import type { Services } from './results.ts';
 import { POOLS } from './year-columns.ts';
 
 const SERVICES = ['scheduler', 'reconciler'] as const;
-/** Beside what the rows demand, a job is queued so often. */
+/** How often a job is queued, beside the demand of the rows. */
 const JOB_EVERY_MS = 2_000;
 const MINUTE_MS = 60_000;
 
@@ -24,7 +24,7 @@ interface Options {
 
 /**
  * Lets the services work on the rows for `minutes`, with a simulated GitHub that knows the rows'
- * entities. Looks at them once a minute.
+ * entities. Measures them once a minute.
  */
 export async function runServices(
   postgres: Postgres,
@@ -107,7 +107,7 @@ async function megabytesOf({ name, pid }: SystemProcess): Promise<[string, numbe
   return [name, Math.round(Number(stdout) / 1024)];
 }
 
-/** How many passes of sweeps have ended since, and what failed tries of them said. */
+/** How many passes of sweeps have ended since, and the errors of failed attempts. */
 async function findFailures(db: Kysely<Database>, since: Date): Promise<Omit<Services, 'memory'>> {
   const { rows } = await sql<{ passes: number; failures: string[] }>`
     with passes as (

@@ -1,7 +1,7 @@
 import { APP_ID } from '../app-id.ts';
 import { type RawBuilder, sql } from 'kysely';
 
-/** The one App, as a literal: a parameter has no type where nothing else tells it. */
+/** The one App, as a literal: PostgreSQL could not infer a parameter's type here. */
 export const APP = sql.lit(APP_ID);
 export const NAMESPACE = 'runners';
 export const POOLS = Array.from({ length: 20 }, (_, index) => `pool-${index}`);
@@ -12,9 +12,7 @@ export const numbers = (first: number, count: number): RawBuilder<unknown> =>
 
 export const ENTITY_COLUMNS = sql`entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 
-/**
- * What jobs and workers number `n` have in common: entities take turns, and each uses two pools.
- */
+/** The common columns of job `n` and worker `n`: entities take turns, and each uses two pools. */
 export function entity(entities: number): RawBuilder<unknown> {
   const id = sql`n % ${sql.lit(entities)} + 1`;
   const pool = sql`'pool-' || (n % ${sql.lit(entities)} + n / ${sql.lit(entities)} % 2 * 7) % 20`;
@@ -25,6 +23,6 @@ export function entity(entities: number): RawBuilder<unknown> {
 export const eventEntity = (entities: number): RawBuilder<unknown> =>
   sql`case when n % 2 = 0 then 1 else n / 2 % ${sql.lit(entities)} + 1 end`;
 
-/** Names in an order that has nothing to do with time. */
+/** Names in an order that does not follow time. */
 export const podName = (of: 'ended' | 'living'): RawBuilder<unknown> =>
   sql`'pdk-abc123-' || left(md5(n::text), 12) || ${sql.lit(`-${of}`)}`;

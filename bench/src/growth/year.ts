@@ -25,8 +25,8 @@ const TABLES = ['jobs', 'workers', 'installation_events', 'operations', 'reposit
 const DAYS = sql`interval '365 days'`;
 
 /**
- * Fills the empty tables with a year of rows: what has ended, evenly over the year, and what is
- * always there.
+ * Fills the empty tables with a year of rows: ended jobs and workers, evenly over the year, and the
+ * rows that always exist.
  */
 export async function fillYear(db: Kysely<Database>, sizes: YearSizes): Promise<void> {
   const { history, events, entities } = sizes;
@@ -79,7 +79,7 @@ async function putEndedJobs(db: Kysely<Database>, count: number, entities: numbe
 
 /**
  * One in twenty failed at a deadline, and GitHub keeps the registration of some of these. One in
- * fifty ended well, its job unheard of.
+ * fifty ended well without any word of its job.
  */
 async function putEndedWorkers(
   db: Kysely<Database>,
@@ -104,7 +104,7 @@ async function putEndedWorkers(
 }
 
 /**
- * Half of them are of one entity; one in a thousand says that GitHub refused us, one that an
+ * Half of them are of one entity. One in a thousand says that GitHub refused us, and one that an
  * installation changed.
  */
 async function putEvents(db: Kysely<Database>, count: number, entities: number): Promise<void> {
@@ -153,8 +153,8 @@ async function putCounts(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * What has failed lately: pools, entities and repositories that refuse us or get no job, deliveries
- * that never came through.
+ * Recent failures: pools, entities and repositories that refuse us or get no job, deliveries that
+ * never arrived.
  */
 async function putTroubles(db: Kysely<Database>, entities: number): Promise<void> {
   await sql`

@@ -9,20 +9,19 @@ const MINUTE_MS = 60_000;
 /** For the last job to end. Its pod is kept for hours. */
 const PATIENCE_MS = 30_000;
 /**
- * Of the budgets that registrations need, too: one call registers the runner, the rest goes to
- * sweeps.
+ * This share of the budgets that registrations need too: one call registers the runner, sweeps use
+ * the rest.
  */
 const MOST_CALLS_PER_JOB = 1.05;
 
 /**
- * Reads the log of deliveries, from the App's own budget: three times whatever has come in a
- * quarter of an hour, in pages of 100.
+ * Reads the log of deliveries, from the App's own budget: three times the deliveries of a quarter
+ * of an hour, in pages of 100.
  */
 const LOG = 'apps/list-webhook-deliveries';
 
 export const hour: Bench = {
-  about:
-    'an hour in which nothing goes wrong, at the usual times: calls of GitHub per job, and which',
+  about: 'an hour without faults, at the default times: calls of GitHub per job, and which',
   size: { flag: 'jobs', usual: 3_600, least: 10, most: 10_000 },
   further: [{ flag: 'minutes', usual: 60, least: 1, most: 240 }],
   async run(jobs, say, { further: { minutes = 60 } }) {
@@ -67,8 +66,8 @@ interface Counted {
   readonly unchanged: number;
   readonly log: number;
   /**
-   * What is counted against the installations' budgets, and the little beside the log that is
-   * counted against the App's.
+   * Calls against the installations' budgets, and the few others against the App's budget, without
+   * the log.
    */
   readonly charged: number;
 }

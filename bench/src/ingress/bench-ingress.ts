@@ -14,11 +14,11 @@ import { type Place, startServices } from './services.ts';
 import { VARIANTS } from './variants.ts';
 
 const ROUNDS = 5;
-/** No further round is begun after this; a median of fewer is still one. */
+/** No round begins after this; a median of fewer rounds still counts. */
 const ENOUGH_MS = 270_000;
 /**
- * Until then the services' code is still being compiled: that for many deliveries at a time, and
- * that for one.
+ * Until then the services' code is still being compiled: one number for many deliveries at a time,
+ * one for single ones.
  */
 const WARM_UPS = [
   { connections: 16, deliveries: 5_000 },
@@ -37,10 +37,7 @@ export const ingress: Bench = {
   },
 };
 
-/**
- * Measures all on one PostgreSQL with default durability, which is started for this and removed
- * afterwards.
- */
+/** Measures all on one PostgreSQL with default durability, which it starts and removes. */
 async function benchIngress(deliveries: number, say: Say): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
   const folder = await makeTemporaryFolder(tmpdir());
@@ -65,9 +62,9 @@ async function benchIngress(deliveries: number, say: Say): Promise<Run[]> {
 }
 
 /**
- * One round after the other, each contender once in every round with every mix at every number of
- * connections, so that whatever else the machine does falls on all of them. The order turns from
- * round to round.
+ * Rounds follow each other. In every round each contender has one turn with every mix and number of
+ * connections, so that the machine's other work slows all of them equally. The order changes in
+ * each round.
  */
 async function measureAll(
   contenders: readonly Contender[],
@@ -139,6 +136,6 @@ async function measureAll(
   return measured.map(({ samples, ...of }) => toRun(of, samples));
 }
 
-/** One connection takes several times as long for each, and has nothing to share. */
+/** One connection takes several times as long for each delivery, and has no work to share. */
 const countAt = (connections: number, deliveries: number): number =>
   connections === 1 ? Math.ceil(deliveries / 4) : deliveries;

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** USER_HZ, which Linux keeps at 100 for whatever reads /proc. */
+/** USER_HZ: Linux always shows 100 in /proc. */
 const TICKS_PER_SECOND = 100;
 
 /**
@@ -13,9 +13,9 @@ export async function cpuSecondsOf(pid: number): Promise<number> {
 }
 
 /**
- * CPU seconds of the PostgreSQL server whose data lies in `dataDir`: its first process, those that
- * live below it, and those that have ended, whose time the first one has taken over. NaN where
- * there is no /proc.
+ * CPU seconds of the PostgreSQL server with its data in `dataDir`: its first process, its living
+ * children, and those that have ended, whose time the first process has taken over. NaN where there
+ * is no /proc.
  */
 export async function postgresCpuSeconds(dataDir: string): Promise<number> {
   const pid = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8')).split('\n', 1)[0] ?? '';
@@ -35,11 +35,11 @@ interface Stat {
   readonly ended: number;
 }
 
-/** Undefined if the process, or /proc itself, is not there. */
+/** Undefined if the process, or /proc itself, does not exist. */
 async function readStat(pid: string): Promise<Stat | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // The name, in parentheses, may hold anything; the fields behind it are numbers, the third of all
-  // being the state.
+  // The name, in parentheses, may contain anything. The fields after it are numbers; the state is
+  // the third field of all.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields === undefined) return undefined;
   const field = (position: number): number => Number(fields[position - 3]);

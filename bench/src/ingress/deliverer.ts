@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** One connection that is kept, with one request on it at a time. */
+/** One connection that stays open, with one request at a time. */
 export interface Deliverer {
-  /** Sends one whole HTTP request; resolves to the status once the answer is there as a whole. */
+  /** Sends one whole HTTP request; resolves to the status once the whole answer has arrived. */
   deliver(request: Buffer): Promise<number>;
   close(): void;
 }
@@ -13,8 +13,8 @@ const STATUS = /^HTTP\/1\.1 (\d{3}) /;
 const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
 
 /**
- * Reads just as much HTTP as the answers to deliveries have. An HTTP client would cost as much as
- * the services do, on the same processors, and hide the differences between them.
+ * Reads just the part of HTTP that answers to deliveries use. An HTTP client would use as much of
+ * the same processors as the services do, and hide the differences between them.
  */
 export async function openDeliverer(port: number): Promise<Deliverer> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -53,6 +53,6 @@ function completeStatus(received: string): number | undefined {
   const [, status] = STATUS.exec(head) ?? [];
   const [, length] = LENGTH.exec(head) ?? [];
   if (status === undefined || length === undefined)
-    throw new Error(`An answer that is no answer to a delivery: ${head}`);
+    throw new Error(`This is not an answer to a delivery: ${head}`);
   return received.length < headEnd + HEAD_END.length + Number(length) ? undefined : Number(status);
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 
-/** What the services under measurement know of GitHub and of our pools. */
+/** The services' configuration: facts of GitHub and of our pools. */
 export const APP_ID = 7;
 export const WEBHOOK_SECRET = 'a webhook secret for measuring';
 export const POOL = {
@@ -10,7 +10,7 @@ export const POOL = {
   image: 'runner:1',
 };
 
-/** A `workflow_job` payload as GitHub sends it, as far as it is changed or read here. */
+/** The part of a `workflow_job` payload that the bench changes or reads. */
 export interface JobPayload {
   readonly action: string;
   readonly workflow_job: {
@@ -44,20 +44,20 @@ export interface Delivery {
 }
 
 /**
- * What is delivered: the three deliveries that most jobs have, of all of them in equal parts; or
- * only those that tell of new jobs.
+ * The kinds of deliveries: the three that most jobs have, in equal parts; or only those that
+ * announce new jobs.
  */
 export const MIXES = ['mixed', 'queued'] as const;
 export type Mix = (typeof MIXES)[number];
 
 /**
- * In a mix, a job's `in_progress` follows its `queued` after so many other jobs, and its
+ * In a mix, a job's `in_progress` follows its `queued` after this many other jobs, and its
  * `completed` after as many again.
  */
 const JOBS_BETWEEN = 100;
 
 /**
- * About `count` deliveries of jobs from `firstJobId` on. Each has a body of its own, of about 7 KB.
+ * About `count` deliveries of jobs from `firstJobId` on. Each has a different body, of about 7 KB.
  */
 export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Delivery[] {
   const example = queuedExample();
@@ -82,7 +82,7 @@ export function makeDeliveries(mix: Mix, firstJobId: number, count: number): Del
 export const jobsOf = (mix: Mix, count: number): number =>
   mix === 'queued' ? count : Math.ceil(count / ACTIONS.length);
 
-/** How many deliveries there are: of a mix all of each job's. */
+/** How many deliveries these jobs have: in a mix, all of each job's. */
 export const deliveriesOf = (mix: Mix, count: number): number =>
   mix === 'queued' ? count : jobsOf(mix, count) * ACTIONS.length;
 
@@ -139,7 +139,7 @@ function payloadOf(example: JobPayload, action: Action, jobId: number): JobPaylo
   };
 }
 
-/** Whose jobs they are. */
+/** The entity that owns the jobs. */
 export const entityOfJobs = (): JobPayload['repository']['owner'] =>
   queuedExample().repository.owner;
 

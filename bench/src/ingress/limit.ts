@@ -9,7 +9,7 @@ const BATCH = 50;
 const CLIENTS = 4;
 
 /**
- * Without HTTP, signatures, or a look at what is there: how fast PostgreSQL takes the same rows,
+ * Without HTTP, signatures, or a check for existing rows: how fast PostgreSQL takes the same rows,
  * from a prepared multi-row statement.
  */
 const STATEMENT = `
@@ -33,9 +33,7 @@ const STATEMENT = `
     (repository ->> 'id')::bigint, (job ->> 'id')::bigint, guid, payload
   from given`;
 
-/**
- * The limit of what any service could do here. A client's share of the work is this process' own.
- */
+/** The limit for any service here. This process plays the client's share of the work. */
 export async function openLimit({ url, schema, dataDir }: Place): Promise<Contender> {
   const clients = await Promise.all(Array.from({ length: CLIENTS }, () => connect(url, schema)));
   const cpu = async () => ({
@@ -90,7 +88,8 @@ function batchesOf(firstJobId: number, count: number) {
 }
 
 async function connect(connectionString: string, schema: string): Promise<pg.Client> {
-  // Its plan does not depend on the parameters: made once, as that of our own statement.
+  // Its plan does not depend on the parameters, so it is made once, like the plan of our own
+  // statement.
   const client = new pg.Client({
     connectionString,
     options: `-c search_path=${schema} -c jit=off -c plan_cache_mode=force_generic_plan`,

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { Load, LoadResult } from './load-thread.ts';
 
 /**
- * Delivers over HTTP, in a thread of its own: what this process does besides, such as reading logs,
- * must not delay a delivery.
+ * Delivers over HTTP, in a separate thread: other work of this process, such as reading logs, must
+ * not delay a delivery.
  */
 export interface LoadGenerator {
   /**

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { makeDeliveries, type Mix, toRequest } from './deliveries.ts';
 import { openDeliverer } from './deliverer.ts';
 
-/** What to deliver, and where. */
+/** The deliveries, and their receiver. */
 export interface Load {
   readonly port: number;
   readonly mix: Mix;
@@ -12,19 +12,19 @@ export interface Load {
   readonly count: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface LoadResult {
   readonly seconds: number;
   readonly latencies: Float64Array;
-  /** Of each delivery that was accepted its job. */
+  /** The job of each accepted delivery. */
   readonly acceptedJobIds: readonly number[];
 }
 
 if (parentPort === null) throw new Error('The load generator runs as a thread of the bench.');
 const bench = parentPort;
 
-// Takes a Load, says when all is signed and connected, waits for a word, delivers, and says what
-// came of it; then the next.
+// Takes a Load, reports when all is signed and connected, waits for a message, delivers, and
+// reports the result; then takes the next.
 for (;;) {
   const [load] = (await once(bench, 'message')) as [Load];
   const deliverAll = await prepare(load);

@@ -3,15 +3,15 @@ import { entityOfJobs, APP_ID, jobsOf, type Mix, POOL, workerOf } from './delive
 import type { Load } from './load-thread.ts';
 import type { Place } from './services.ts';
 
-/** Looks into the tables that the contenders write to. */
+/** Reads the tables that the contenders write. */
 export interface Rows {
   /**
-   * How many rows are not as they have to be: each job has one, which has completed if all of a
-   * mix' deliveries were accepted, and each delivery one of its own.
+   * How many rows are missing or wrong. Each job must have one row, which has completed if all of a
+   * mix' deliveries were accepted, and each delivery must have one row.
    */
   countMissing(mix: Mix, acceptedJobIds: readonly number[]): Promise<number>;
   /**
-   * Removes what was written, so that every measurement begins with the same tables; a mix has
+   * Removes the written rows, so that every measurement begins with the same tables; a mix has
    * workers that will run its jobs.
    */
   prepare(load: Pick<Load, 'mix' | 'firstJobId' | 'count'>): Promise<void>;

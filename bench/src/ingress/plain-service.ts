@@ -6,9 +6,9 @@ import pg from 'pg';
 import { APP_ID, type JobPayload, POOL, WEBHOOK_SECRET } from './deliveries.ts';
 
 /**
- * The webhook handler that most people would write: Express, Kysely, and for each delivery one
- * transaction with two inserts, of which one updates the job that is there already, and the worker
- * that runs it. It keeps the same rows in the same tables, and does only the part that is measured.
+ * The webhook handler that most people would write: Express, Kysely, and one transaction for each
+ * delivery. The transaction has two inserts; one of them updates an existing job and the worker
+ * that runs it. It writes the same rows into the same tables, and does only the measured part.
  */
 const [, , connectionString, schema] = process.argv;
 const pool = new pg.Pool({ connectionString, options: `-c search_path=${schema}`, max: 10 });
@@ -45,7 +45,7 @@ function isSigned(raw: Buffer, signature: string): boolean {
 }
 
 const STATUS = { queued: 'pending', in_progress: 'running', completed: 'completed' } as const;
-/** What a status may be written over: deliveries come in any order. */
+/** The states that a status may replace: deliveries come in any order. */
 const BEFORE = {
   pending: ['pending'],
   running: ['pending'],

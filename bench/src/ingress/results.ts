@@ -4,7 +4,7 @@ import type { Mix } from './deliveries.ts';
 import type { Variant } from './variants.ts';
 
 /**
- * What is printed of one variant with one mix at one number of connections, by the names of the
+ * The printed figures of one variant with one mix at one number of connections, by the names of the
  * JSON object.
  */
 export interface Run {
@@ -14,7 +14,7 @@ export interface Run {
   readonly per_second: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** Null where the system does not tell. */
+  /** Null where the system does not report it. */
   readonly cpu_s_per_1000: { readonly service: number | null; readonly postgres: number | null };
   readonly missing_rows: number;
 }
@@ -23,7 +23,7 @@ export interface CountedSample extends Sample {
   readonly missingRows: number;
 }
 
-/** Medians of the rounds; what is missing is added up. */
+/** Medians of the rounds; missing rows are added up. */
 export function toRun(
   { mix, variant, connections }: Pick<Run, 'mix' | 'variant' | 'connections'>,
   samples: readonly CountedSample[],

@@ -14,7 +14,7 @@ import { CONNECTIONS, type Variant } from './variants.ts';
 const INGRESS = join(import.meta.dirname, '..', '..', '..', 'apps', 'ingress', 'src', 'main.ts');
 const PLAIN = join(import.meta.dirname, 'plain-service.ts');
 
-/** As many transactions at a time as node-postgres' own default, which the plain handler has. */
+/** As many transactions at a time as node-postgres' default, which the plain handler has. */
 const WITHOUT_GROUP_COMMIT = {
   PADDOCK_MAX_BATCH: '1',
   PADDOCK_INGRESS_WRITERS: '10',
@@ -24,13 +24,13 @@ const WITHOUT_GROUP_COMMIT = {
 export interface Place {
   readonly url: string;
   readonly schema: string;
-  /** PostgreSQL's. */
+  /** The CPU time of PostgreSQL. */
   readonly dataDir: string;
-  /** For files of this bench. */
+  /** The folder for files of this bench. */
   readonly folder: string;
 }
 
-/** Starts the three that are reached over HTTP, each a process of its own. */
+/** Starts the three services that speak HTTP, each in a separate process. */
 export async function startServices(place: Place, generator: LoadGenerator): Promise<Contender[]> {
   const ours = await environmentOf(place);
   return [
@@ -50,7 +50,7 @@ export async function startServices(place: Place, generator: LoadGenerator): Pro
   ];
 }
 
-/** Starts ingress alone, as it is. */
+/** Starts ingress alone, unchanged. */
 export async function startIngress(place: Place, generator: LoadGenerator): Promise<Contender> {
   return startService(
     'paddock',
@@ -75,7 +75,7 @@ async function environmentOf(place: Place) {
   };
 }
 
-/** In the scheduler's place, which is not there. */
+/** Does the scheduler's part, which does not run. */
 async function loadPools({ url, schema }: Place, document: PoolsDocument): Promise<void> {
   const { db, close } = connectDatabase({
     url,

@@ -6,7 +6,7 @@ import { startSystem } from './system.ts';
 
 export const kube: Bench = {
   about:
-    'pods on a real API server with nodes that KWOK plays: making them, following them, what that takes (needs KUBEBUILDER_ASSETS)',
+    'pods on a real API server with nodes that KWOK plays: making and following them, with CPU time and memory (needs KUBEBUILDER_ASSETS)',
   size: { flag: 'pods', usual: 5_000, least: 10, most: 10_000 },
   async run(pods, say) {
     const assets = findAssets();

@@ -11,19 +11,21 @@ import { NAMESPACE, POOL, type System } from './system.ts';
 export interface Measured {
   /** For all pods, each with its Secret and that Secret's owner, as provisioning makes them. */
   readonly seconds: number;
-  /** From this process being told that a pod runs to the commit that says so in its row. */
+  /**
+   * From the news to this process that a pod runs to the commit that writes it to the pod's row.
+   */
   readonly latenciesMs: readonly number[];
   readonly followerMb: number;
 }
 
 /** As many as one scheduler provisions at once. */
 const AT_ONCE = 16;
-/** Without news of any pod for so long, the follower is taken to be stuck. */
+/** After this long without news of any pod, the follower counts as stuck. */
 const STILL_MS = 60_000;
 
 /**
- * Makes so many pods whose rows are there, beside a watch of its own, and waits until all rows say
- * that theirs runs.
+ * Makes pods for existing rows, with a separate watch, and waits until all rows say that their pod
+ * runs.
  */
 export async function measure(
   system: System,
@@ -121,8 +123,8 @@ async function untilAllRun({ db }: System, pods: number): Promise<void> {
 }
 
 /**
- * When each running row was last changed, in milliseconds since 1970: nothing changes one that
- * runs.
+ * When each running row was last changed, in milliseconds since 1970: no statement changes a
+ * running row.
  */
 async function committedAt({ db }: System): Promise<{ podName: string; at: number }[]> {
   const { rows } = await sql<{ podName: string; at: number }>`

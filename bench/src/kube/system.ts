@@ -31,14 +31,14 @@ export interface System {
   readonly db: Kysely<Database>;
   readonly instance: string;
   readonly cluster: Cluster;
-  /** The scheduler, of which only the following of pods has anything to do. */
+  /** The scheduler; only its follower of pods has work. */
   readonly follower: Program;
   close(): Promise<void>;
 }
 
 /**
- * A control plane, PostgreSQL with default durability and one scheduler. Nothing waits for workers,
- * and nobody takes idle ones back.
+ * A control plane, PostgreSQL with default durability and one scheduler. No job waits for a worker,
+ * and the scheduler does not stop idle workers.
  */
 export async function startSystem(assets: string): Promise<System> {
   const undo: (() => Promise<unknown>)[] = [];
@@ -72,7 +72,7 @@ export async function startSystem(assets: string): Promise<System> {
     });
     undo.unshift(() => Promise.resolve(cluster.close()));
 
-    // When a row's change was committed is what tells how late it was.
+    // The instant of a row's commit shows how late the row is.
     const postgres = await startPostgres({
       durable: true,
       settings: { track_commit_timestamp: 'on' },

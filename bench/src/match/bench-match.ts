@@ -17,8 +17,8 @@ import { changeStatuses, putEntities, putActive, putHistory, removeActive } from
 const WAITING = [100, 1_000, 10_000, 100_000] as const;
 const ROUNDS = 21;
 /**
- * The predecessor's way is repeated while it has taken less than this altogether, and given up when
- * one pass exceeds the limit.
+ * The predecessor's way is repeated until it has taken this long in all, and given up when one pass
+ * exceeds the limit.
  */
 const PREDECESSOR_ENOUGH_MS = 10_000;
 const PREDECESSOR_LIMIT_MS = 60_000;
@@ -36,14 +36,14 @@ export const match: Bench = {
   },
 };
 
-/** An environment of its own in the one PostgreSQL, with so many finished rows in each table. */
+/** A separate environment in the one PostgreSQL, with this many finished rows in each table. */
 interface Environment {
   readonly connection: DatabaseConnection;
   readonly history: number;
 }
 
 /**
- * All passes take turns, on one PostgreSQL with default durability, over no history and over a long
+ * All passes take turns, on one PostgreSQL with default durability, with no history and with a long
  * one.
  */
 async function benchMatch(
@@ -76,7 +76,7 @@ async function createEnvironment(
   history: number,
 ): Promise<Environment> {
   await migrate({ url, schema });
-  // One connection, as the passes of a scheduler mostly get the same one; making the rows takes
+  // One connection, because a scheduler's passes mostly get the same one; making the rows takes
   // long statements.
   const connection = connectDatabase({
     url,
@@ -105,8 +105,7 @@ async function measure(
   say(`measuring with ${waiting} waiting jobs`);
   for (const { connection } of environments) await putActive(connection.db, waiting);
   await inTurn(({ connection: { db } }, to) => addDemand(db, to));
-  // In rounds of their own: whoever reads first after a pass that was taken back clears the dead
-  // rows away.
+  // In separate rounds: the first reader after a rolled-back pass removes the dead rows.
   await inTurn(async ({ connection: { db }, history }, to) => {
     to.pass.push(await timeOf(() => matchAndTakeBack(db)));
     if (history > 0) await timePredecessor(db, to.predecessor);
@@ -127,7 +126,9 @@ async function addDemand(db: DatabaseConnection['db'], times: Times): Promise<vo
   times.perKey.push(perKey);
 }
 
-/** Adds nothing when it took too long: then the figure is unknown, and a guess would be none. */
+/**
+ * Adds nothing when it took too long: then the figure is unknown, and a guess would be worthless.
+ */
 async function timePredecessor(db: DatabaseConnection['db'], times: number[]): Promise<void> {
   const [first] = times;
   const total = times.reduce((sum, time) => sum + time, 0);

@@ -16,9 +16,9 @@ export async function timeOf(run: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Milliseconds of the statements that a pass asks for demand, after its lock: the first, which sums
- * up what all keys lack, and the second, which tells of each key. And of the least that can tell
- * anything of demand: the waiting jobs, counted in their index.
+ * Milliseconds of the statements that a pass uses for demand, after its lock: the first sums up the
+ * demand of all keys, the second reads the demand of each key. The third number is the cheapest
+ * possible query: the waiting jobs, counted in their index.
  */
 export async function timeDemand(
   db: Kysely<Database>,
@@ -36,7 +36,8 @@ export async function timeDemand(
 class TakenBack extends Error {}
 
 /**
- * A whole pass as the scheduler does it, taken back at its end so that the next one finds the same.
+ * A whole pass as the scheduler does it, rolled back at its end so that the next one finds the same
+ * rows.
  */
 export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
   const pass = db
@@ -52,8 +53,8 @@ export async function matchAndTakeBack(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * A whole pass that is kept, by the default limit of registrations. Returns how many workers it
- * made.
+ * A whole pass that is committed, with the default limit of registrations. Returns how many workers
+ * it made.
  */
 export async function matchAndEnqueue(db: Kysely<Database>): Promise<number> {
   const { reserved } = await matchOnce(db, { ...SETTINGS, registrationsPerMinute: 180 }, LIMITS);
@@ -61,8 +62,8 @@ export async function matchAndEnqueue(db: Kysely<Database>): Promise<number> {
 }
 
 /**
- * The way of the predecessor: read all pending jobs, and for each count the active jobs and workers
- * of its entity and labels. False: it took longer than the limit and was given up.
+ * The predecessor's way: read all pending jobs, and for each count the active jobs and workers of
+ * its entity and labels. False: it took longer than the limit and was given up.
  */
 export async function matchOneByOne(db: Kysely<Database>, limitMs: number): Promise<boolean> {
   const deadline = performance.now() + limitMs;

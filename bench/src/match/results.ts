@@ -1,6 +1,6 @@
 import { alignColumns, medianOf, toHundredths } from '../figures.ts';
 
-/** Milliseconds of each kind of pass, of all rounds. */
+/** Milliseconds of each kind of pass, in all rounds. */
 export interface Times {
   readonly deficits: number[];
   readonly perKey: number[];
@@ -21,22 +21,22 @@ export const noTimes = (): Times => ({
 });
 
 /**
- * What is printed of one number of waiting jobs over one history, by the names of the JSON object:
- * medians in milliseconds.
+ * The printed figures of one number of waiting jobs with one history, by the names of the JSON
+ * object: medians in milliseconds.
  */
 export interface Run {
   readonly waiting: number;
-  /** A whole pass, and one that finds nothing to do: what an operator has. */
+  /** A whole pass, and a pass without work: the times that operators see. */
   readonly pass_ms: number;
   readonly idle_pass_ms: number;
   /**
-   * Of the pass: the statement that tells what each key lacks, and the one before it, which only
-   * sums that up.
+   * Within the pass: the statement that reads the demand of each key, and the one before it, which
+   * sums it up.
    */
   readonly per_key_ms: number;
   readonly deficits_ms: number;
   readonly floor_ms: number;
-  /** Null: not measured over this history, or longer than its limit. */
+  /** Null: not measured with this history, or longer than its limit. */
   readonly predecessor_ms: number | null;
   readonly history_rows: number;
 }
@@ -75,7 +75,7 @@ export const toChangedRun = (waiting: number, statusChanges: number, times: Time
 
 const figure = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
 
-/** The table for people: first what a pass takes. */
+/** The table for people, the time of a pass first. */
 export function tableOf(runs: readonly Run[], changed: readonly ChangedRun[]): string {
   const rowOf = (name: string, history: number, run: ChangedRun | Run): string[] => [
     name,

@@ -10,9 +10,9 @@ const ENTITIES = 1_000;
 const POOLS = ['small', 'large', 'gpu'] as const;
 /** Numbers of waiting jobs and their workers begin here, beyond any history. */
 const FIRST_ACTIVE = 100_000_000;
-/** In hundredths: runners of which no job was ever heard. */
+/** In percent: ended runners without a known job. */
 const UNEXPLAINED_SHARE = 2;
-/** Of so many waiting jobs one has a worker on its way, and one worker runs a job. */
+/** One in this many waiting jobs has a worker in the making, and one worker runs a job. */
 const WAITING_PER_WORKER = 4;
 
 const entity = sql`(n % ${sql.lit(ENTITIES)} + 1)`;
@@ -22,7 +22,7 @@ const ENTITY_COLUMNS = sql`provider, entity_id, entity_name, entity_type, app_id
 const numbers = (first: number, count: number) =>
   sql`generate_series(${sql.lit(first)}::bigint, ${sql.lit(first + count - 1)}::bigint) n`;
 
-/** The entities, their installations, and three pools of which two have a cap. */
+/** The entities, their installations, and three pools, two of them with a cap. */
 export async function putEntities(db: Kysely<Database>): Promise<void> {
   const caps = { small: null, large: 5_000, gpu: 500 };
   const pools = POOLS.map((name) => ({
@@ -41,7 +41,7 @@ export async function putEntities(db: Kysely<Database>): Promise<void> {
     select n, 1, n, 'entity-' || n, 'Organization', now() from ${numbers(1, ENTITIES)}`.execute(db);
 }
 
-/** So many finished jobs and as many finished workers. */
+/** This many finished jobs and as many finished workers. */
 export async function putHistory(db: Kysely<Database>, count: number): Promise<void> {
   await withoutIndexes(db, ['jobs', 'workers'], async () => {
     await insertJobs(db, {
@@ -61,7 +61,9 @@ export async function putHistory(db: Kysely<Database>, count: number): Promise<v
 const pendingAssigned = (assignedAt: RawBuilder<unknown>) =>
   sql`'pending', ${assignedAt}, null, null, 'uid', null`;
 
-/** So many waiting jobs, some of them with workers on their way, and some workers that run jobs. */
+/**
+ * This many waiting jobs, some of them with workers in the making, and some workers that run jobs.
+ */
 export async function putActive(db: Kysely<Database>, waiting: number): Promise<void> {
   await insertJobs(db, {
     first: FIRST_ACTIVE,
@@ -85,7 +87,7 @@ export async function putActive(db: Kysely<Database>, waiting: number): Promise<
   await settle(db);
 }
 
-/** Takes everything away that putActive put. */
+/** Removes the rows of putActive. */
 export async function removeActive(db: Kysely<Database>): Promise<void> {
   await sql`delete from jobs where job_id >= ${FIRST_ACTIVE}`.execute(db);
   await sql`delete from workers where made_for_job_id >= ${FIRST_ACTIVE}`.execute(db);
@@ -95,7 +97,7 @@ export async function removeActive(db: Kysely<Database>): Promise<void> {
 const CHANGES_AT_ONCE = 1_000;
 
 /**
- * Lets so many further jobs, and as many workers, begin and end, some hundred at a time as ingress
+ * Lets this many more jobs, and as many workers, begin and end, some hundred at a time as ingress
  * does: two changes of status each.
  */
 export async function changeStatuses(db: Kysely<Database>, changes: number): Promise<void> {
@@ -140,7 +142,7 @@ async function insertJobs(
     from ${numbers(first, count)}`.execute(db);
 }
 
-/** Workers with pods, and so with registrations: nobody gives them back. */
+/** Workers with pods, and so with registrations: no pass gives them back. */
 async function insertWorkers(
   db: Kysely<Database>,
   { first, count, age, values }: Rows,

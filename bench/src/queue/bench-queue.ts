@@ -10,10 +10,10 @@ import { type Run, tableOf, toRun } from './results.ts';
 
 const ROUNDS = 5;
 const STARTS_PER_ROUND = 20;
-/** Fewer for whoever takes each task by itself, so that all of them measure for about as long. */
+/** Fewer for variants that take each task alone, so that all of them measure for about as long. */
 const ONE_BY_ONE_SHARE = 0.2;
 const WARM_UP_TASKS = 5_000;
-/** No further round is begun after this; a median of fewer is still one. */
+/** No round begins after this; a median of fewer rounds still counts. */
 const ENOUGH_MS = 240_000;
 
 type Say = (line: string) => void;
@@ -29,9 +29,9 @@ export const queue: Bench = {
 };
 
 /**
- * Measures all variants on one PostgreSQL with default durability that is started for this and
- * removed afterwards: one round after the other, each variant once with each number of slots in
- * every round, so that whatever else the machine does falls on all of them.
+ * Measures all variants on one PostgreSQL with default durability, which it starts and removes.
+ * Rounds follow each other; in every round each variant has one turn with each number of slots, so
+ * that the machine's other work slows all of them equally.
  */
 async function benchQueue(tasks: number, say: Say): Promise<Run[]> {
   const postgres = await startPostgres({ durable: true });
@@ -69,8 +69,8 @@ async function measureAll(
     await measureThroughput(contender, slots, WARM_UP_TASKS);
   const deadline = performance.now() + ENOUGH_MS;
   for (let round = 1; round <= ROUNDS && (round === 1 || performance.now() < deadline); round++) {
-    // The order turns from round to round: what one leaves behind, a checkpoint or full caches,
-    // falls on another the next time.
+    // The order changes in each round: the remains of one variant, such as a checkpoint or full
+    // caches, slow another one the next time.
     for (const { contender, slots, rates, starts } of round % 2 === 1
       ? measured
       : measured.toReversed()) {

@@ -2,22 +2,21 @@ export const VARIANTS = ['paddock', 'graphile-default', 'graphile-tuned', 'pg-bo
 export type Variant = (typeof VARIANTS)[number];
 
 /**
- * How many tasks run at one time: 16 as in the services, and more where a queue shows how far it
- * carries.
+ * How many tasks run at one time: 16 as in the services, and more to show how far a queue scales.
  */
 export const SLOTS = [16, 64, 500] as const;
 
-/** Ends the workers once what they run is settled. */
+/** Ends the workers once their tasks are settled. */
 export type Stop = () => Promise<void>;
 
-/** A queue under measurement, in a schema of its own, with no-op handlers. */
+/** A queue under measurement, in a separate schema, with no-op handlers. */
 export interface Contender {
   readonly variant: Variant;
-  /** Resolves when so many new tasks are committed and due. */
+  /** Resolves when this many new tasks are committed and due. */
   enqueue(count: number): Promise<void>;
   /**
-   * Resolves when workers for so many tasks at one time are up and listen; `onStart` is called at
-   * the beginning of every handler.
+   * Resolves when workers for this many simultaneous tasks are up and listen; `onStart` is called
+   * at the beginning of every handler.
    */
   start(slots: number, onStart: () => void): Promise<Stop>;
   /** Whether a task is left that no statement has settled yet. */
@@ -27,7 +26,7 @@ export interface Contender {
   close(): Promise<void>;
 }
 
-/** How many tasks one statement enqueues, whoever's it is. */
+/** How many tasks one statement enqueues, for all contenders. */
 const ENQUEUE_BATCH = 1_000;
 
 /** The sizes of the statements that enqueue `count` tasks. */

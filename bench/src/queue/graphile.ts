@@ -4,12 +4,12 @@ import { batchSizes, type Contender } from './contender.ts';
 
 const TASK = 'no_op';
 /**
- * More would exceed PostgreSQL's connections; a no-op job is fetched and settled faster than these
- * are used up.
+ * More would exceed PostgreSQL's connections; the queue fetches and settles no-op jobs faster than
+ * it uses these up.
  */
 const MOST_CONNECTIONS = 40;
 
-/** What its page on performance measures with. */
+/** The settings of its own benchmark, by its page on performance. */
 const TUNED: GraphileConfig.WorkerOptions = {
   localQueue: { size: 500 },
   completeJobBatchDelay: 0,
@@ -17,14 +17,14 @@ const TUNED: GraphileConfig.WorkerOptions = {
 };
 
 /**
- * Like our services, which write no line per job when they are told to be quiet. It also warns at
- * 500 slots that it has fewer connections.
+ * Quiet, like our services, which write no line per job at this log level. It also warns at 500
+ * slots that it has fewer connections.
  */
 const logger = new Logger(() => (level, message) => {
   if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`);
 });
 
-/** graphile-worker: as it comes, or tuned as its documentation says. */
+/** graphile-worker: with its defaults, or tuned as its documentation says. */
 export async function createGraphile(
   url: string,
   variant: 'graphile-default' | 'graphile-tuned',

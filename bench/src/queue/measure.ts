@@ -5,13 +5,13 @@ import type { Contender } from './contender.ts';
 const LIMIT_MS = 60_000;
 /** Tasks before the first that counts: until then the workers may still be connecting. */
 const WARM_UPS = 5;
-/** Between two tasks of the idle measurement, so that nothing of the last one is under way. */
+/** Between two tasks of the idle measurement, so that all work for the last one is done. */
 const IDLE_MS = 5;
 /** After a start, for connecting and a first look at an empty queue. */
 const SETTLED_MS = 200;
 
 /**
- * Tasks per second from the first call that enqueues some of `count`, with the workers up and idle,
+ * Tasks per second, with the workers up and idle: from the first call that enqueues some of `count`
  * until the last is settled.
  */
 export async function measureThroughput(
@@ -38,7 +38,7 @@ export async function measureThroughput(
 
 /**
  * Milliseconds from the call that enqueues one task, its commit included, to the start of its
- * handler, with nothing else to do.
+ * handler, with no other work.
  */
 export async function measureStarts(
   contender: Contender,
@@ -67,7 +67,7 @@ async function untilSettled(contender: Contender): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (await contender.hasUnsettled()) {
     if (performance.now() > deadline)
-      throw new Error(`${contender.variant} has run all its tasks and does not settle them.`);
+      throw new Error(`${contender.variant} has run all its tasks but does not settle them.`);
   }
 }
 

@@ -15,8 +15,8 @@ const SCHEMA = 'paddock';
 const KIND = 'no-op';
 
 /**
- * Our queue, wired as the services wire it: all columns, history, counts, triggers, log and
- * metrics, with the settings' defaults.
+ * Our queue, wired as in the services: all columns, history, counts, triggers, log and metrics,
+ * with the settings' defaults.
  */
 export async function createPaddock(url: string): Promise<Contender> {
   await migrate({ url, schema: SCHEMA });

@@ -6,8 +6,8 @@ const QUEUE = 'no-op';
 const SCHEMA = 'pgboss';
 
 /**
- * pg-boss in batches, woken by its notifications. What it completes stays in its table for a week,
- * so it too keeps history.
+ * pg-boss in batches, woken by its notifications. Completed jobs stay in its table for a week, so
+ * it keeps history too.
  */
 export async function createPgBoss(url: string): Promise<Contender> {
   const boss = new PgBoss({ connectionString: url, schema: SCHEMA, useListenNotify: true });

@@ -1,10 +1,10 @@
 import { alignColumns, medianOf, quantileOf, toHundredths } from '../figures.ts';
 import type { Variant } from './contender.ts';
 
-/** What is printed of one variant, by the names of the JSON object. */
+/** The printed figures of one variant, by the names of the JSON object. */
 export interface Run {
   readonly variant: Variant;
-  /** How many tasks ran at one time at most. */
+  /** The most tasks that ran at one time. */
   readonly slots: number;
   readonly tasks_per_second: number;
   readonly start_p50_ms: number;
