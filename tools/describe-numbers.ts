@@ -12,8 +12,9 @@ export function describeNumbers(subjects: Readonly<Record<string, readonly Numbe
 
 # Numbers
 
-The numbers that [promises](requirements.md) rest on, as they are without a setting. \`test/src/numbers/numbers.db.test.ts\` holds each against the code. Numbers of settings
-may be changed: [settings.md](settings.md) gives the allowed values.
+The numbers that [promises](requirements.md) depend on, with default settings.
+\`test/src/numbers/numbers.db.test.ts\` checks each against the code. [settings.md](settings.md) gives
+the allowed values of settings.
 
 ${sections.join('\n')}`;
 }

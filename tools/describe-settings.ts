@@ -31,7 +31,7 @@ ${table(rows.filter(({ setting }) => setting.tuning !== true))}
 
 ## Tuning
 
-Leave these alone, unless you look for a fault or run a test that cannot wait. [numbers.md](numbers.md) says what rests on them.
+Leave these alone, unless you look for a fault or run a test that cannot wait. [numbers.md](numbers.md) says which promises depend on them.
 
 ${table(rows.filter(({ setting }) => setting.tuning === true))}
 `;

@@ -100,7 +100,7 @@ export const settings = {
     unexplainedGraceMs: duration({
       env: 'PADDOCK_UNEXPLAINED_GRACE_MS',
       default: 660_000,
-      doc: 'How long a worker that ended without a known job stands against a waiting one: two cycles of redelivery and a minute',
+      doc: 'How long a worker that ended without a known job counts against a waiting one: two cycles of redelivery and a minute',
     }),
     forgottenAfterMs: duration({
       env: 'PADDOCK_FORGOTTEN_WORKER_MS',

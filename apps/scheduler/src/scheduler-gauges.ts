@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 
 const GAUGES = {
   paddock_warm_scopes_unknown: {
-    help: 'Configured scopes whose warm workers cannot be made, because no installation or repository of theirs is known',
+    help: 'Configured scopes whose warm workers cannot be made, because Paddock knows no installation or repository there',
   },
 } satisfies DeclaredGauges;
 

@@ -5,11 +5,11 @@ import { code, database, type NumberRow, row, setting, testOf } from './number-r
 
 /** Of ingress, and of what an environment is called. */
 export const deliveries: readonly NumberRow[] = [
-  row('B1', '25 MB', 'Largest body that is taken', setting('PADDOCK_MAX_BODY_BYTES')),
+  row('B1', '25 MB', 'Largest body of a delivery', setting('PADDOCK_MAX_BODY_BYTES')),
   row(
     'B5',
     '3 s',
-    'Longest wait for an answer; what is not stored by then gets a 503',
+    'Longest wait for an answer; an unstored delivery then gets a 503',
     setting('PADDOCK_ANSWER_TIMEOUT_MS'),
   ),
   row('B5', '2.5 s', 'Longest transaction of deliveries', setting('PADDOCK_WRITE_TIMEOUT_MS')),
@@ -22,7 +22,7 @@ export const deliveries: readonly NumberRow[] = [
   row(
     'B5',
     '10 s',
-    'Wait that a 503 asks for',
+    '`Retry-After` of a 503',
     testOf(
       'apps/ingress/src/receive-delivery.test.ts',
       'what is not stored in time is answered with 503, and so is all that is not ready or that nobody foresaw (B5)',
@@ -33,7 +33,7 @@ export const deliveries: readonly NumberRow[] = [
   row(
     'B6',
     '1',
-    'Repetitions of a batch that met a conflict',
+    'Repetitions of a batch after a conflict',
     testOf(
       'apps/ingress/src/batcher.test.ts',
       'a batch that lost a conflict (%s) is repeated whole, once (B6)',
@@ -42,7 +42,7 @@ export const deliveries: readonly NumberRow[] = [
   row(
     'A4',
     '20',
-    'Most rows of one body, whatever headers it comes with',
+    'Most rows of one body, with any headers',
     testOf(
       'packages/db/src/deliveries/repeated-bodies.db.test.ts',
       'leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)',
@@ -51,13 +51,13 @@ export const deliveries: readonly NumberRow[] = [
   row(
     'B4',
     '15 s',
-    'Longest time until a changed configuration file is noticed',
+    'How often the configuration file is checked for a change',
     setting('PADDOCK_POOLS_REFRESH_MS'),
   ),
   row(
     'B4',
     '48 h',
-    'Oldest ignored jobs that a change of the pools brings back',
+    'Age of the oldest ignored jobs that a change of the pools brings back',
     setting('PADDOCK_RECONSIDER_HOURS'),
   ),
   row('A11', '10', 'Connections in the pool of ingress', setting('PADDOCK_INGRESS_POOL_SIZE')),

@@ -20,19 +20,19 @@ export const making: readonly NumberRow[] = [
   row(
     'C1',
     '15 s',
-    'Comparison of demand and supply, notified or not: every',
+    'How often demand and supply are compared without a notification',
     setting('PADDOCK_MATCH_TICK_MS'),
   ),
   row(
     'C3',
     '11 min',
-    'Time for which an unexplained end stands against a waiting job: two cycles of redelivery and a minute',
+    'How long an unexplained end counts against a waiting job: two cycles of redelivery and a minute',
     setting('PADDOCK_UNEXPLAINED_GRACE_MS'),
   ),
   row(
     'C3',
     '1 min',
-    'Time for which a registered worker without a job is left for the next one',
+    'How long a registered worker without a job waits for the next one',
     setting('PADDOCK_SURPLUS_AFTER_MS'),
   ),
   row(
@@ -44,7 +44,7 @@ export const making: readonly NumberRow[] = [
   row(
     'C4',
     '2',
-    'Pods without a node from which on a pool tries one worker at a time',
+    'Number of pods without a node at which a pool tries one worker at a time',
     setting('PADDOCK_UNSCHEDULABLE_LIMIT'),
   ),
   row('C4', '60 s', 'Time between two such trials', setting('PADDOCK_UNSCHEDULABLE_TRIAL_MS')),
@@ -57,7 +57,7 @@ export const making: readonly NumberRow[] = [
   row(
     'C10',
     '12 h',
-    'Age at which a warm worker is renewed; GitHub forgets an unused registration after a day',
+    'Age at which a warm worker is replaced; GitHub forgets an unused registration after a day',
     setting('PADDOCK_WARM_LIFETIME_MS'),
   ),
   row(
@@ -76,7 +76,7 @@ export const making: readonly NumberRow[] = [
   row(
     'C11',
     '1 h',
-    'Pause of an entity or repository where GitHub refused us',
+    'Pause of an entity or repository after a refusal of GitHub',
     setting('PADDOCK_REFUSED_ACCOUNT_PAUSE_MS'),
   ),
   row(
@@ -96,7 +96,7 @@ export const making: readonly NumberRow[] = [
   row(
     'C7',
     '1 h',
-    'Time for which the id of a runner group is remembered',
+    'How long the id of a runner group is cached',
     code('GROUP_LIFETIME_MS in packages/github/src/runner-groups.ts', () => GROUP_LIFETIME_MS),
   ),
   row(
@@ -114,13 +114,13 @@ export const making: readonly NumberRow[] = [
   row(
     'A12',
     '8 s',
-    'Longest time for which a dead replica keeps others from following the pods',
+    'How long a dead replica keeps others from following the pods',
     setting('PADDOCK_LEASE_MS'),
   ),
   row(
     'A12',
     '2 s',
-    'Sign of life of the replica that follows them: every',
+    'How often the replica that follows the pods renews its lease',
     setting('PADDOCK_LEASE_RENEW_MS'),
   ),
   row(
@@ -132,25 +132,25 @@ export const making: readonly NumberRow[] = [
   row(
     'C8',
     '2 min',
-    'Longest time until a watch that broke without a word is taken up anew',
+    'Longest time until a silently broken watch is renewed',
     code('WATCH_SECONDS in packages/kube/src/watch-pods.ts', () => WATCH_SECONDS * 1_000),
   ),
   row(
     'C8',
     '5 s',
-    'Longest time until a first pod in another namespace is followed',
+    'Longest time until the first pod in a new namespace is followed',
     code('NAMESPACES_MS in apps/scheduler/src/following/follow-pods.ts', () => NAMESPACES_MS),
   ),
   row(
     'C8',
     '5 min',
-    'Time after which a pod that has not started is diagnosed',
+    'Age at which a pod that has not started is diagnosed',
     setting('PADDOCK_POD_STUCK_AFTER_MS'),
   ),
   row(
     'C8',
     '64 KB',
-    'Most that is kept of a failed pod',
+    'Largest diagnosis of a failed pod',
     code(
       'LARGEST_DIAGNOSIS_BYTES in apps/scheduler/src/following/diagnosis.ts',
       () => LARGEST_DIAGNOSIS_BYTES,

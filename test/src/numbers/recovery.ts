@@ -34,12 +34,7 @@ const everyMs = (name: string): number | undefined => {
 
 /** The reconciler: what was missed, and what is to go. */
 export const recovery: readonly NumberRow[] = [
-  row(
-    'E1',
-    '5 min',
-    'Look through each App’s log of deliveries: every',
-    setting('PADDOCK_REDELIVERY_EVERY_SECONDS'),
-  ),
+  row('E1', '5 min', 'Cadence of redelivery', setting('PADDOCK_REDELIVERY_EVERY_SECONDS')),
   row(
     'P4',
     '100',
@@ -49,13 +44,13 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E1',
     '15 min',
-    'How far back each look goes',
+    'How far back each cycle reads the log',
     code('LOG_WINDOW_MS in apps/reconciler/src/sweeps.ts', () => LOG_WINDOW_MS),
   ),
   row(
     'E1',
     '3',
-    'Cadences that it goes back at least',
+    'Fewest cadences that it reads back',
     code(
       'lookBackMs in apps/reconciler/src/redelivery/redeliver.ts',
       () => lookBackMs({ windowMs: 0, everySeconds: 1 }) / 1_000,
@@ -64,41 +59,41 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E1',
     '100',
-    'Most pages of one look; the next goes on',
+    'Most pages of one cycle; the next goes on',
     code('MOST_PAGES in apps/reconciler/src/sweeps.ts', () => MOST_PAGES),
   ),
   row('E1', '5 min', 'Wait after the first request for one delivery', spacing(1)),
-  row('E1', '5 min', 'After the third', spacing(3)),
-  row('E1', '40 min', 'After the sixth', spacing(6)),
-  row('E1', '60 min', 'After each later one', spacing(7)),
+  row('E1', '5 min', 'Wait after the third request', spacing(3)),
+  row('E1', '40 min', 'Wait after the sixth request', spacing(6)),
+  row('E1', '60 min', 'Wait after each later request', spacing(7)),
   row(
     'E1',
     '150 a minute',
-    'Most such requests of one App; GitHub allows 180',
+    'Most requests of one App; GitHub allows 180',
     setting('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE'),
   ),
   row(
     'E1',
     '72 h',
-    'Age at which a delivery is given up; GitHub keeps none for longer',
+    'Age at which a delivery is given up; GitHub keeps none longer',
     code('GIVE_UP_AFTER_MS in apps/reconciler/src/sweeps.ts', () => GIVE_UP_AFTER_MS),
   ),
   row(
     'E1',
     '500',
-    'Unresolved deliveries above which discovery begins with their repositories',
+    'Number of unresolved deliveries above which discovery begins with their repositories',
     code('HAND_OVER_ABOVE in apps/reconciler/src/sweeps.ts', () => HAND_OVER_ABOVE),
   ),
   row(
     'E2',
     '5 min',
-    'Look at an active repository: every',
+    'How often an active repository is read',
     setting('PADDOCK_DISCOVER_REPOSITORY_EVERY_MS'),
   ),
   row(
     'E2',
     '6 h',
-    'Look at one that rests: every',
+    'How often a resting repository is read',
     testOf(
       'apps/reconciler/src/jobs/discover-resting.db.test.ts',
       'the only job of one, from a schedule, is found within six hours',
@@ -107,15 +102,10 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E2',
     '24 h',
-    'Time for which a repository is active after its last run or push',
+    'How long a repository is active after its last run or push',
     code('ACTIVE_MS in apps/reconciler/src/jobs/job-sweeps.ts', () => ACTIVE_MS),
   ),
-  row(
-    'E2',
-    '20',
-    'Most active repositories that one pass looks at',
-    setting('PADDOCK_DISCOVER_REPOSITORIES'),
-  ),
+  row('E2', '20', 'Most active repositories of one pass', setting('PADDOCK_DISCOVER_REPOSITORIES')),
   row(
     'P4',
     '2 %',
@@ -131,10 +121,15 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E3',
     '10 min',
-    'Time after which a job is stuck that waits without a reason, or whose worker has ended',
+    'Time after which a job is stuck if it waits without a reason, or its worker has ended',
     setting('PADDOCK_STUCK_JOB_AFTER_MS'),
   ),
-  row('E3', '1 min', 'Look for stuck jobs: every', setting('PADDOCK_RECOVER_JOBS_EVERY_SECONDS')),
+  row(
+    'E3',
+    '1 min',
+    'How often stuck jobs are looked for',
+    setting('PADDOCK_RECOVER_JOBS_EVERY_SECONDS'),
+  ),
   row(
     'E3',
     '3',
@@ -144,7 +139,7 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E3',
     '24 h',
-    'Silence of GitHub before a job fails without its word',
+    'How long GitHub must be silent before a job fails without its answer',
     code('SILENCE_MS in apps/reconciler/src/jobs/job-sweeps.ts', () => SILENCE_MS),
   ),
   row(
@@ -153,58 +148,53 @@ export const recovery: readonly NumberRow[] = [
     'Age at which GitHub itself has ended such a job',
     code('QUEUED_AT_MOST_MS in apps/reconciler/src/jobs/job-sweeps.ts', () => QUEUED_AT_MOST_MS),
   ),
-  row(
-    'E4',
-    '1 min',
-    'Questions to GitHub about jobs in doubt: every',
-    setting('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS'),
-  ),
+  row('E4', '1 min', 'Cadence of look-ups', setting('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS')),
   row(
     'A6',
     '60 s',
-    'Time between the two answers by which a job fails or is demand again',
+    'Time between the two answers that fail a job or make it demand again',
     setting('PADDOCK_SECOND_LOOK_MS'),
   ),
   row(
     'E4',
     '1 h',
-    'Age at which GitHub is first asked about a job that is held back',
+    'Age at which a held-back job is first looked up',
     setting('PADDOCK_HELD_LOOK_UP_FIRST_MS'),
   ),
   row(
     'E4',
     '6 h',
-    'Longest time between two such questions; until then it doubles',
+    'Longest time between two such look-ups; until then it doubles',
     setting('PADDOCK_HELD_LOOK_UP_LONGEST_MS'),
   ),
   row(
     'E4',
     '5 min',
-    'Wait before a question that was not answered is asked again',
+    'Wait before an unanswered look-up is repeated',
     setting('PADDOCK_LOOK_UP_RETRY_MS'),
   ),
   row(
     'P4',
     '250',
-    'Most jobs that one pass asks about',
+    'Most jobs of one pass of look-ups',
     code('LOOK_UPS_OF_A_PASS in apps/reconciler/src/jobs/job-sweeps.ts', () => LOOK_UPS_OF_A_PASS),
   ),
   row(
     'P4',
     '10',
-    'Most jobs of a key that are asked about after an unexplained end',
+    'Most jobs of a key that are looked up after an unexplained end',
     code('LOOK_UPS_PER_KEY in apps/reconciler/src/jobs/job-sweeps.ts', () => LOOK_UPS_PER_KEY),
   ),
   row(
     'P4',
     '25 %',
-    'Share of an installation’s budget that one such pass may use',
+    'Share of an installation’s budget that one pass of look-ups may use',
     setting('PADDOCK_LOOK_UP_BUDGET_PERCENT'),
   ),
   row(
     'H4',
     '1 h',
-    'Check of the Apps’ rights and installations: every',
+    'How often the Apps’ rights and installations are checked',
     code('sweepSchedules in apps/reconciler/src/schedules/sweep-schedules.ts', () =>
       everyMs('check-apps'),
     ),
@@ -212,13 +202,13 @@ export const recovery: readonly NumberRow[] = [
   row(
     'A12',
     '20',
-    'Most installations that a list may lack and be believed',
+    'Most installations that a believed list may lack',
     setting('PADDOCK_INSTALLATIONS_GONE_AT_MOST'),
   ),
   row(
     'E6',
     '10 min',
-    'Time for which the registration of a failed worker is left alone',
+    'How long the registration of a failed worker stays',
     setting('PADDOCK_REGISTRATION_GRACE_MS'),
   ),
   row(
@@ -233,25 +223,25 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E6',
     '1 h',
-    'Time that a runner without a worker is offline before its registration is removed',
+    'How long a runner without a worker must be offline before its registration is removed',
     setting('PADDOCK_STRAY_REGISTRATION_GRACE_MS'),
   ),
   row(
     'E6',
     '50',
-    'Most of these in one pass; with more none is removed',
+    'Most such registrations of one pass; with more, none is removed',
     setting('PADDOCK_STRAY_REGISTRATION_CAP'),
   ),
   row(
     'A3',
     '6 h',
-    'Time for which the pod of a worker that ended well is kept',
+    'How long the pod of a succeeded worker is kept',
     setting('PADDOCK_POD_GRACE_SUCCEEDED_MS'),
   ),
   row(
     'A3',
     '6 h',
-    'Time for which that of a failed one is kept',
+    'How long the pod of a failed worker is kept',
     setting('PADDOCK_POD_GRACE_FAILED_MS'),
   ),
   row(
@@ -269,8 +259,8 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E7',
     '90 d',
-    'Time for which events are kept, but for those of installations and refusals',
+    'How long events are kept, except those of installations and refusals',
     setting('PADDOCK_KEEP_EVENTS_DAYS'),
   ),
-  row('E7', '90 d', 'Time for which ended jobs are kept', setting('PADDOCK_KEEP_JOBS_DAYS')),
+  row('E7', '90 d', 'How long ended jobs are kept', setting('PADDOCK_KEEP_JOBS_DAYS')),
 ];

@@ -18,44 +18,39 @@ export const stopping: readonly NumberRow[] = [
     'Time for a runner to be online at GitHub',
     deadline('registrationDeadlineSeconds'),
   ),
-  row(
-    'E5',
-    '600 s',
-    'Time for which a runner may be without a job',
-    deadline('idleDeadlineSeconds'),
-  ),
+  row('E5', '600 s', 'How long a runner may be without a job', deadline('idleDeadlineSeconds')),
   row(
     'E5',
     '4 times',
-    'Longest that these become after ends of earlier workers',
+    'Longest that these become after earlier workers ended at them',
     testOf(
       'apps/reconciler/src/workers/check-workers.db.test.ts',
       'has the time that its pool says, twice as much after such an end, four times at the most',
     ),
   ),
-  row('E5', '6 h', 'Time for which such an end counts', setting('PADDOCK_DEADLINE_LENIENCY_MS')),
+  row('E5', '6 h', 'How long such an end counts', setting('PADDOCK_DEADLINE_LENIENCY_MS')),
   row(
     'E5',
     '60 s',
-    'Look for workers past a deadline: every',
+    'How often workers past a deadline are looked for',
     setting('PADDOCK_CHECK_WORKERS_EVERY_SECONDS'),
   ),
   row(
     'E5',
     '60 s',
-    'Shortest time between two questions about one of them',
+    'Shortest time between two readings of one runner at GitHub',
     setting('PADDOCK_RUNNER_READINGS_APART_MS'),
   ),
   row(
     'E5',
     '10 min',
-    'Time that GitHub calls the runner of a running pod offline before it is stopped',
+    'How long GitHub must call the runner of a running pod offline before its stop',
     setting('PADDOCK_RUNNER_OFFLINE_MS'),
   ),
   row(
     'E5',
     '100',
-    'Most stops that one pass asks for',
+    'Most stops that one pass requests',
     code('MOST_STOPS in apps/reconciler/src/workers/worker-sweeps.ts', () => MOST_STOPS),
   ),
   row(
@@ -67,7 +62,7 @@ export const stopping: readonly NumberRow[] = [
   row(
     'P2',
     '100',
-    'Most runs that are asked for before a stop; with more a worker is left alone',
+    'Most runs that are read before a stop; with more, the worker stays',
     code('MOST_RUNS in apps/scheduler/src/stopping/read-evidence.ts', () => MOST_RUNS),
   ),
   row(
@@ -79,19 +74,19 @@ export const stopping: readonly NumberRow[] = [
   row(
     'E5',
     '30 s',
-    'Wait before a stop that something prevented is tried again',
+    'Wait before a prevented stop is tried again',
     setting('PADDOCK_STOP_RETRY_MS'),
   ),
   row(
     'A3',
     '10 min',
-    'Time that GitHub calls a runner without a pod offline before its row ends',
+    'How long GitHub must call a runner without a pod offline before its row ends',
     setting('PADDOCK_STOP_OFFLINE_MS'),
   ),
   row(
     'A3',
     '7 d',
-    'Time without a pod after which a row ends where GitHub tells nothing',
+    'Time without a pod after which a row ends if GitHub does not answer',
     testOf(
       'packages/domain/src/workers/stop-steps.test.ts',
       'no word of GitHub’s is needed where no runner can live any more: %s (A3)',
@@ -100,7 +95,7 @@ export const stopping: readonly NumberRow[] = [
   row(
     'E5',
     '2 min',
-    'Age at which a stop without a task is taken up again',
+    'Age at which a stop that lost its task gets another',
     setting('PADDOCK_FORGOTTEN_STOP_MS'),
   ),
   row(

@@ -56,7 +56,7 @@ export const workerSettings = {
     default: 50,
     min: 0,
     max: 10_000,
-    doc: 'If a pass finds more runners of ours without a worker, it removes none, since our rows may be wrong. Raise it once you have checked them',
+    doc: 'If a pass finds more of our runners without a worker, it removes none, since our rows may be wrong. Raise it once you have checked them',
   }),
   ...tuning({
     runnerReadingsApartMs: duration({
@@ -90,7 +90,7 @@ export const workerSettings = {
       env: 'PADDOCK_STRAY_REGISTRATION_GRACE_MS',
       default: 3_600_000,
       max: 90 * DAY_MS,
-      doc: 'How long a runner of ours without a worker must be offline before its registration is removed',
+      doc: 'How long one of our runners without a worker must be offline before its registration is removed',
     }),
   }),
 };

@@ -15,7 +15,7 @@ const SHARED = {
     labels: ['pool'],
   },
   paddock_oldest_waiting_job_has_idle_worker: {
-    help: '1 if an idle worker that could take it stands beside the longest waiting job of a pool: GitHub does not assign it',
+    help: '1 if GitHub does not give the longest waiting job of a pool to an idle worker that could run it',
     labels: ['pool'],
   },
   paddock_workers: {
