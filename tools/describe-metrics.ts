@@ -92,12 +92,14 @@ export function describeMetrics(): string {
 
 # Metrics
 
-Each service shows them at \`/metrics\` of its port of health, beside those of its process (\`process_*\`, \`nodejs_*\`). Labels come from closed sets or from
-the configuration: none names a job, a repository or an entity that the configuration does not name.
+Each service has them at \`/metrics\` of its health port, beside those of its process
+(\`process_*\`, \`nodejs_*\`). Labels have closed sets of values, or names from the configuration. No
+label names a job or a repository.
 
-A *gauge of rows* is read from the database at each scrape. Every replica of every service that has it says the same, so take the \`max\` of them and never
-the sum. While PostgreSQL cannot be asked these gauges are absent, and the log says so once: alert on \`absent()\`. All others belong to their process:
-sum counters and histograms over the replicas.
+A *gauge of rows* is read from the database at each scrape. All replicas have the same value: take
+the \`max\` of them, never the sum. The gauge is absent while PostgreSQL does not answer, and the log
+says so once: alert on \`absent()\`. All other metrics belong to their process: sum counters and
+histograms over the replicas.
 
 ${sections.map(([title, metrics]) => `## ${title}\n\n${table(metrics)}\n`).join('\n')}`;
 }
