@@ -79,7 +79,7 @@ describe('a row of the fault matrix', () => {
 
   test('fails with a worker that nothing called for, and names it', () => {
     expect(complaints({ unfoundedWorkers: ['pdk-a', 'pdk-b'] })).toEqual([
-      'nothing we had been told called for these workers: pdk-a, pdk-b',
+      'no delivery had called for these workers: pdk-a, pdk-b',
     ]);
   });
 
