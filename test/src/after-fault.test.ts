@@ -3,11 +3,11 @@ import type { JobTruth } from '@paddock/simulators/github/control';
 import { describe, expect, test } from '@jest/globals';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
-/** So many seconds after noon. */
+/** An instant, in seconds after noon. */
 const at = (seconds: number) => NOON + seconds * 1_000;
 
 type Told = Pick<JobTruth, 'id' | 'leftQueueAt' | 'conclusion' | 'runnerName'>;
-/** A job whose runner took it so many seconds after noon. */
+/** A job whose runner took it this many seconds after noon. */
 const taken = (id: number, seconds: number): Told => ({
   id,
   leftQueueAt: new Date(at(seconds)).toISOString(),

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
-/** What people are told to give to psql, page by page. */
+/** The statements that the pages give people for psql, page by page. */
 const blocks = globSync('*.md', { cwd: docs }).flatMap((page) =>
   [...readFileSync(join(docs, page), 'utf8').matchAll(/^```sql\n(.*?)^```$/gms)].map(
     ([, text = '']) => ({

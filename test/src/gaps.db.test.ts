@@ -44,7 +44,7 @@ async function queueJobs(count: number): Promise<void> {
 const listings = async () =>
   (await system.github.report()).calls['apps/list-webhook-deliveries'] ?? 0;
 
-/** Deliveries that GitHub has sent, and that no row tells of. */
+/** Deliveries that GitHub has sent and that no row has. */
 async function unstored(): Promise<string[]> {
   const sent = (await system.github.truth()).deliveries.map(({ guid }) => guid);
   const rows = await system.database.db
@@ -127,7 +127,7 @@ describe('deliveries that failed while ingress was away (E1)', () => {
     ingress = await startStoring({ DATABASE_URL: tunnel.url });
   });
 
-  test('have rows after the first one that a restarted replica stores, whatever the others have stored', async () => {
+  test('have rows after the first delivery that a restarted replica stores, even if other replicas have stored more', async () => {
     const other = await startIngress();
     await queueJobs(2);
     await kill(other);
@@ -156,7 +156,7 @@ describe('deliveries that failed while ingress was away (E1)', () => {
     await queueJobs(5);
     await startIngress();
     await queueJobs(1);
-    await waitFor('what is wanted', isLookWanted);
+    await waitFor('the request for a look', isLookWanted);
     expect(await unstored()).toHaveLength(5);
     reconciler = await system.start('reconciler', BY_ITSELF);
     await untilAllStored();

@@ -72,7 +72,7 @@ describe('a job that was cancelled unheard (E4, P3)', () => {
     expect(await match()).toEqual({ made: 1, paused: 0 });
   });
 
-  test('ends what was held against its key, when it is found out', async () => {
+  test('ends the pause of its key once it is found out', async () => {
     const ghost = await addServed();
     for (const paused of [0, 1]) {
       await stopWorkers('not_assigned');

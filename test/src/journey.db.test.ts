@@ -105,7 +105,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
     }
   });
 
-  test('a job for no pool of ours is recorded and makes nothing (B4)', async () => {
+  test('a job for none of our pools is recorded and makes no worker (B4)', async () => {
     const { id } = await system.github.queueJob({
       repo: 'acme/shop',
       labels: ['ubuntu-latest'],

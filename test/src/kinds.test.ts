@@ -62,7 +62,7 @@ test('the table of kinds in ARCHITECTURE.md names every registered kind, its ser
   expect(documented.toSorted(byKind)).toEqual(registeredKinds().toSorted(byKind));
 });
 
-test('the table says how often each task is tried, whoever enqueues it (D4, D12)', () => {
+test('the table says how often each task is tried, for every enqueuer (D4, D12)', () => {
   const ofWorkers: NewTask[] = [
     provisionTask({ podName: 'a', deliveryGuid: null }),
     ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),

@@ -66,7 +66,7 @@ describe('the network policy of runners in deploy/kubernetes (H3)', () => {
     expect(isOpen(await specOf(), address)).toBe(expected);
   });
 
-  test('takes all pods of the namespace, lets nobody in, and names out to the cluster’s DNS alone', async () => {
+  test('covers all pods of the namespace, lets no traffic in, and names only the cluster’s DNS as a way out', async () => {
     const { podSelector, policyTypes, ingress, egress } = await specOf();
     expect([podSelector, policyTypes, ingress]).toEqual([{}, ['Ingress', 'Egress'], []]);
     const inside = egress.filter(({ to }) =>

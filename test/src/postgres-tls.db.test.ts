@@ -77,12 +77,12 @@ async function isEncrypted(dsn: Dsn): Promise<boolean | undefined> {
 }
 
 describe('sslmode as PostgreSQL documents it (A11), where the server has no TLS', () => {
-  test('what is only preferred is done without', async () => {
+  test('TLS that is only preferred is left out', async () => {
     expect(await isEncrypted({})).toBe(false);
     expect(await isEncrypted({ sslmode: 'prefer' })).toBe(false);
   });
 
-  test('what is required is not', async () => {
+  test('TLS that is required is an error', async () => {
     for (const sslmode of ['require', 'verify-ca', 'verify-full']) {
       await expect(isEncrypted({ sslmode })).rejects.toThrow('does not support SSL');
     }

@@ -5,8 +5,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
 
 /**
- * Soon enough for a test: what a dead scheduler held is taken over. An end that nobody explained
- * yet is never given up here.
+ * Soon enough for a test: another scheduler takes over the tasks of a dead one. An unexplained end
+ * is never given up here.
  */
 const SHORT = {
   PADDOCK_LEASE_MS: '2000',
@@ -22,8 +22,8 @@ const JIT = 'actions/generate-runner-jitconfig-for-org';
 
 /**
  * A worker that was being registered when its scheduler died ends, and another is made. A mere
- * reservation may be given back, as when the calls of a scheduler that stood still fail and open a
- * breaker: nobody was asked for anything yet.
+ * reservation may be given back, for example when the calls of a stalled scheduler fail and open a
+ * breaker: it has caused no call yet.
  */
 const EXCUSED: ReadonlySet<string | null> = new Set(['registration_interrupted', 'unwanted']);
 
@@ -103,7 +103,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   };
 
   /**
-   * What is not as it should be: every job that ever was has had one runner, and every runner that
+   * The differences from the required state: every job has had one runner, and every runner that
    * ran one pod.
    */
   const faults = async () => {
@@ -118,8 +118,8 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     const names = registered.map(({ name }) => name);
     const pods = system.cluster.report().creations.map(({ name }) => name);
     const { excessWorkers, killed, lost, calls } = await system.github.report();
-    // Nobody can call back the request that a scheduler had in hand when it stood still: it
-    // registers a runner once the row has ended.
+    // The request of a stalled scheduler cannot be called back: it registers a runner after the row
+    // has ended.
     const interrupted = failures.filter((reason) => reason === 'registration_interrupted').length;
     return {
       excessWorkers: Math.max(0, excessWorkers - interrupted),
@@ -166,7 +166,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   }, 150_000);
 
   test('the one that follows the pods is killed: another follows them (C8, A12)', async () => {
-    const dead = await waitFor('somebody to follow the pods', follower);
+    const dead = await waitFor('a replica to follow the pods', follower);
     const victim = schedulers.findIndex(({ pid }) => dead.includes(`/${pid}/`));
     expect(victim).not.toBe(-1);
     await kill(victim);

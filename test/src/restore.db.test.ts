@@ -84,7 +84,7 @@ describe('the database is restored from a backup while pods and runners live on 
   };
 
   test(
-    'nothing that works is killed, its pods are adopted, what was acknowledged and lost comes back, and all settles',
+    'no working runner is killed, its pod is adopted, acknowledged and lost deliveries come back, and all settles',
     async () => {
       const { github, cluster, database } = system;
       const killAll = await start();

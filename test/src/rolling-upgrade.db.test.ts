@@ -17,10 +17,7 @@ const NEWEST =
 
 let system: TestSystem;
 
-/**
- * A database that lacks the newest migration, as somebody leaves it who has applied the others by
- * hand.
- */
+/** A database that lacks the newest migration, as after applying the others by hand. */
 async function createDatabaseBehind(): Promise<TestDatabase> {
   const { url, drop } = await createEmptyDatabase();
   const all = await pendingSql({ url, schema: SCHEMA });

@@ -126,7 +126,7 @@ async function findLeaks(
   expect([...jitConfigs.values()].every((config) => config.length > 40)).toBe(true);
   const secrets = [WEBHOOK_SECRET, SPILT, PRIVATE_KEY, ...jitConfigs.values()];
   const encoded = secrets.map((secret) => Buffer.from(secret).toString('base64'));
-  // And tokens of installations, which nobody here knows.
+  // And tokens of installations, which this test cannot know.
   const tokens = text.match(/ghs_\w{10,}|eyJ[\w-]{10,}\.[\w-]{10,}/g) ?? [];
   return [...secrets, ...encoded].filter((secret) => text.includes(secret)).concat(tokens);
 }

@@ -50,7 +50,7 @@ test('a setting has one meaning, one range and one default in all services (H6)'
   expect([...byName.values()].filter((settings) => settings.length > 1).length).toBeGreaterThan(10);
 });
 
-test('a name that is no longer a setting is on the page about upgrading, and no setting bears it (H6)', () => {
+test('a former setting is on the page about upgrading, and no setting has its name (H6)', () => {
   const former = [...FORMER_SETTINGS.keys()];
   expect(namesIn(read('upgrading.md')).toSorted()).toEqual(former.toSorted());
   expect(former.filter((name) => byName.has(name))).toEqual([]);

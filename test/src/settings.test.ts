@@ -98,7 +98,7 @@ describe.each(SERVICES)('$app', ({ app, settings, read }) => {
   });
 
   test('--print-config shows the values in force, secrets masked, and starts nothing', () => {
-    const key = write('key.pem', 'a private key that nobody must see');
+    const key = write('key.pem', 'a private key that must stay hidden');
     const file = write(
       'good.yaml',
       `github: { apps: [{ id: 1, webhookSecret: { env: HOOK }, privateKey: { file: ${key} } }] }\npools: []\nentities: {}\n`,
@@ -115,7 +115,7 @@ describe.each(SERVICES)('$app', ({ app, settings, read }) => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('DATABASE_URL=[secret]');
     expect(stdout).toContain('PADDOCK_SCHEMA=paddock');
-    for (const value of ['hunter2', 'sesame', 'nobody must see'])
+    for (const value of ['hunter2', 'sesame', 'must stay hidden'])
       expect(stdout).not.toContain(value);
   });
 

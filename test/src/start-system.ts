@@ -57,8 +57,7 @@ const SHORT_TIMES = {
   PADDOCK_TASK_POLL_MS: '200',
   PADDOCK_REDELIVERY_EVERY_SECONDS: '1',
   PADDOCK_REDELIVERY_SPACING_MS: '500',
-  // As long as a delivery may take on a busy machine: the end that it explains stands for its job
-  // until then.
+  // As long as a delivery may take on a busy machine: until then, the end counts for its job.
   PADDOCK_UNEXPLAINED_GRACE_MS: '60000',
 };
 

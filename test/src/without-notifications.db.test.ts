@@ -9,7 +9,7 @@ import { startSystem, type TestSystem } from './start-system.ts';
 
 const TROUBLES: { trouble: Trouble; how: string }[] = [
   { trouble: 'swallow', how: 'no notification arrives' },
-  { trouble: 'cut', how: 'whoever listens loses the connection' },
+  { trouble: 'cut', how: 'listeners lose the connection' },
 ];
 
 describe.each(TROUBLES)('$how', ({ trouble }) => {

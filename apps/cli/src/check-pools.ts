@@ -12,7 +12,7 @@ export interface PoolsCheck {
   /** All errors. No service uses a file with problems. */
   readonly problems: readonly string[];
   readonly pools: readonly string[];
-  /** What is valid but probably not meant. */
+  /** Warnings: settings that are valid but probably a mistake. */
   readonly warnings: readonly string[];
   /** Label sets that fit several pools, with those pools. The first one serves such jobs. */
   readonly shared: readonly {

@@ -24,7 +24,7 @@ const ofRepository = (pools: string) =>
   `One repository can take all that its organisation may have of ${pools}: registration: repository, or a pool for each team, keeps repositories apart.`;
 
 describe('paddock pools check', () => {
-  test('the example in deploy/ can be used, and which of its label sets fit several pools is told (B4)', () => {
+  test('accepts the example in deploy/, and names its label sets that fit several pools (B4)', () => {
     expect(paddock('pools', 'check', EXAMPLE)).toEqual({
       code: 0,
       stderr: '',
@@ -101,7 +101,7 @@ describe('paddock pools check', () => {
     });
   });
 
-  test('all that is wrong is told at once, with what was meant (H1)', () => {
+  test('reports all problems at once, and suggests the right names (H1)', () => {
     const file = fileWith(
       'github: { apps: [{ id: 1 }] }\npools: [{ name: A, labels: [x], imag: i, namespace: n }]\nentitles: {}\n',
     );

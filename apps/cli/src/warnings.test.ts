@@ -24,7 +24,7 @@ const poolOf = (name: string, labels: string[], more: object = {}) => ({
 const inGroup = (name: string, more: object = {}) =>
   poolOf(name, [name], { runnerGroup: 'Paddock', ...more });
 
-describe('what is valid but probably not meant', () => {
+describe('settings that are valid but probably a mistake', () => {
   test.each<[object, string]>([
     [
       inTemplate({ containers: [{ name: 'Runner' }, { name: 'cache' }] }),
@@ -159,7 +159,7 @@ describe('what is valid but probably not meant', () => {
     expect(warningsOf(pools)).toEqual(expected);
   });
 
-  test('a runner group that two pools want in different ways is told (C7)', () => {
+  test('reports a runner group that two pools want in different ways (C7)', () => {
     expect(
       warningsOf([
         inGroup('a'),
@@ -205,7 +205,7 @@ describe('what is valid but probably not meant', () => {
     ]);
   });
 
-  test('entities are told by login', () => {
+  test('names entities by login', () => {
     expect(warnings({}, { 'acme/api': {}, mona_acme: {}, 'a-1': {} })).toEqual([
       expect.stringContaining("acme/api, which is no entity's"),
     ]);
@@ -245,7 +245,7 @@ describe('what is valid but probably not meant', () => {
   ])('%j of a pool that serves strangers', (template, warning) => {
     const pool = { ...template, runnerGroup: 'own', allowUntrusted: true };
     const forAll =
-      "and serves whoever installs the App, whom '*' in entities admits: name entities, without a *, in entities of the pool.";
+      "and serves everyone who installs the App, because of '*' in entities: name entities, without a *, in entities of the pool.";
     expect(warnings(pool)).toEqual([expect.stringMatching(/^a has /)]);
     expect(warnings(pool)[0]).toContain(warning);
     expect(warnings(pool)[0]).toContain(forAll);
@@ -256,7 +256,7 @@ describe('what is valid but probably not meant', () => {
     expect(warnings({ ...pool, entities: ['acme'] })).toEqual([]);
   });
 
-  test('pools with the same labels for others are told apart, or one of them gets no jobs (B4)', () => {
+  test('reports pools with the same labels for other entities: one of them gets no jobs (B4)', () => {
     const all = poolOf('all', ['x']);
     const some = poolOf('some', ['x'], { entities: ['acme'] });
     expect(warningsOf([all, some])).toEqual([

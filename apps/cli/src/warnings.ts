@@ -9,8 +9,8 @@ import { warningsAboutUntrusted } from './warnings-about-untrusted.ts';
 import { warningsAboutTemplate } from './warnings-about-template.ts';
 
 /**
- * What is valid but probably not meant. `written`: the file's content without the schema's
- * defaults.
+ * Warns of settings that are valid but probably a mistake. `written`: the file's content without
+ * the schema's defaults.
  */
 export function warningsAbout({ pools, entities }: ConfigFile, written: unknown): string[] {
   const writtenPools = asList(asRecord(written)['pools']).map(asRecord);

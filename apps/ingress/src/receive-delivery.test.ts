@@ -172,7 +172,7 @@ describe('receiving a delivery', () => {
     expect(await post('{}', headers)).toMatchObject({ status: 200 });
   });
 
-  test('what is not stored in time is answered with 503, and so is all that is not ready or that nobody foresaw (B5)', async () => {
+  test('answers 503 to a delivery that is not stored in time, while not ready, and on unexpected errors (B5)', async () => {
     const failures = [
       () => new Promise<Outcome>(() => undefined),
       () => Promise.reject(new NotReady('not yet')),

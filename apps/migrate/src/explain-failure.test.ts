@@ -4,7 +4,7 @@ import { explainFailure } from './explain-failure.ts';
 const raised = (code: string, message = 'as PostgreSQL says') =>
   Object.assign(new Error(message), { code });
 
-describe('what an operator can mend is told as a sentence (A10)', () => {
+describe('a failure that an operator can repair is explained in a sentence (A10)', () => {
   test.each([
     ['ECONNREFUSED', 'cannot be reached'],
     ['ENOTFOUND', 'cannot be reached'],
@@ -22,7 +22,7 @@ describe('what an operator can mend is told as a sentence (A10)', () => {
     expect(explainFailure(raised(code), 'prod')).toContain(sentence);
   });
 
-  test('a server without TLS is told as one', () => {
+  test('a server without TLS is named as the problem', () => {
     const refused = new Error('The server does not support SSL connections');
     expect(explainFailure(refused, 'prod')).toContain('leave sslmode out of DATABASE_URL');
   });
@@ -42,7 +42,7 @@ describe('what an operator can mend is told as a sentence (A10)', () => {
     expect(explainFailure(failed, 'prod')).toContain('connect ECONNREFUSED ::1:5432');
   });
 
-  test('anything else is a fault of ours, whose stack is wanted', () => {
+  test('any other failure is our defect, and its stack is shown', () => {
     for (const error of [raised('42601'), raised('42P07'), new Error('a bug'), undefined])
       expect(explainFailure(error, 'prod')).toBeUndefined();
   });

@@ -41,14 +41,14 @@ const NOTHING = {
   paddock_redelivery_oldest_unresolved_seconds: 0,
 };
 
-/** What is shown once PostgreSQL has answered in time. */
+/** The gauges once PostgreSQL has answered in time. */
 const reading = (scrape: ReturnType<typeof startReplica>) =>
   waitFor('the gauges', async () => {
     const shown = await scrape();
     return 'paddock_jobs_stuck' in shown && shown;
   });
 
-test('every replica reads the same from the rows, whichever made the last pass (H5)', async () => {
+test('every replica reads the same from the rows, even if another made the last pass (H5)', async () => {
   const { db } = database;
   const replicas = [startReplica(), startReplica()];
   await putJob(db, { recovery_attempts: 3 });

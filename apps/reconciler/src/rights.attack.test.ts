@@ -16,7 +16,7 @@ test.each([
   ['takes over a lease', `update leases set holder = 'x'`],
   ['gives a login to another entity', `update login_pins set entity_id = 1`],
   ['takes another service’s role', `set role paddock_scheduler`],
-])('with the connection of the reconciler nobody %s', async (_what, statement) => {
+])('a client with the connection of the reconciler never %s', async (_what, statement) => {
   const database = await createTestDatabase();
   const failure = await sql
     .raw(statement)

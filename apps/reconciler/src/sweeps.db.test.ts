@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => sweeps.scene.stop());
 
-/** What runs only when somebody asks for it. */
+/** Sweeps that run only on request. */
 const ASKED_FOR = new Set(['redeliver-since', 'resync-repository']);
 
 describe('the reconciler’s sweeps', () => {
@@ -123,7 +123,7 @@ describe('the reconciler’s sweeps', () => {
     },
   );
 
-  test('what was lost since an instant is asked for by the cycle that follows (E1, F5)', async () => {
+  test('deliveries lost since an instant are asked for by the next cycle (E1, F5)', async () => {
     await sweeps.scene.queueJobs(2, {});
     const payload = { since: new Date(Date.now() - 3_600_000).toISOString() };
     const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
@@ -164,7 +164,7 @@ describe('the reconciler’s sweeps', () => {
     ]);
   });
 
-  test('stuck tasks of kinds that nobody runs are freed, and ended and counted when they crashed too often (E8, D8)', async () => {
+  test('stuck tasks of kinds without an executor are freed, and ended and counted when they crashed too often (E8, D8)', async () => {
     const stuck = (id: string, crashes: number, lockedMinutes: number) =>
       sql`
       insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)

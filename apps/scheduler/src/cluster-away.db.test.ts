@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Keeps what is said at levels that a service shows. */
+/** Keeps log lines of the levels that a service shows. */
 function createLog() {
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);

@@ -108,7 +108,7 @@ async function serveOthers(): Promise<number> {
   ).length;
 }
 
-describe('an entity whose runners fail on purpose holds nobody else up (C11)', () => {
+describe('an entity whose runners fail on purpose delays no other entity (C11)', () => {
   test('jobs that end their own runner before in_progress is stored; the late word takes the failures back', async () => {
     const runs = await startThree();
     await endAll(runs.keys());

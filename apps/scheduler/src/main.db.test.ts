@@ -135,7 +135,7 @@ describe('the scheduler as a process', () => {
     await world.reset();
   });
 
-  test('tells of scopes that are to be kept warm and are not known, by gauge and once in the log (P5, C10)', async () => {
+  test('reports unknown scopes of warm workers, by gauge and once in the log (P5, C10)', async () => {
     const scheduler = await startService({
       app: 'scheduler',
       env: { ...env, PADDOCK_MATCH_TICK_MS: '100' },
@@ -155,14 +155,14 @@ describe('the scheduler as a process', () => {
 
     await waitFor('the pools of its file', () => logged('pools document in force').length > 0);
     await world.putPools(
-      examplePools({ pools: [{ warm: [{ scope: 'nobody/one', workers: 1 }] }] }),
+      examplePools({ pools: [{ warm: [{ scope: 'missing/one', workers: 1 }] }] }),
     );
     await unknownToBe(1);
     const { count: before } = await passes();
     await waitFor('it to be logged', () => logged('no warm workers are made').length > 0);
     await waitFor('two more passes', async () => (await passes()).count >= before + 2);
     expect(logged('no warm workers are made')).toEqual([
-      expect.stringContaining('linux: nobody/one'),
+      expect.stringContaining('linux: missing/one'),
     ]);
     await world.putPools(world.pools);
     await unknownToBe(0);

@@ -13,7 +13,7 @@ test.each([
   ['takes a stop of making back', `delete from stopped_making`],
   ['gives a login to another entity', `update login_pins set entity_id = 1`],
   ['takes another service’s role', `set role paddock_reconciler`],
-])('with the connection of the scheduler nobody %s', async (_what, statement) => {
+])('a client with the connection of the scheduler never %s', async (_what, statement) => {
   const database = await createTestDatabase();
   const failure = await sql
     .raw(statement)

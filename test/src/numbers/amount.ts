@@ -1,6 +1,6 @@
 const MS = { MS: 1, SECONDS: 1_000, MINUTES: 60_000, HOURS: 3_600_000, DAYS: 86_400_000 } as const;
 
-/** Milliseconds and bytes; any other word after a number names what is counted. */
+/** Milliseconds and bytes; any other word after a number names the counted thing. */
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['s', MS.SECONDS],
   ['min', MS.MINUTES],

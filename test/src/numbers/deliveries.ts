@@ -25,7 +25,7 @@ export const deliveries: readonly NumberRow[] = [
     '`Retry-After` of a 503',
     testOf(
       'apps/ingress/src/receive-delivery.test.ts',
-      'what is not stored in time is answered with 503, and so is all that is not ready or that nobody foresaw (B5)',
+      'answers 503 to a delivery that is not stored in time, while not ready, and on unexpected errors (B5)',
     ),
   ),
   row('B6', '64', 'Most deliveries that share a commit', setting('PADDOCK_MAX_BATCH')),
@@ -45,7 +45,7 @@ export const deliveries: readonly NumberRow[] = [
     'Most rows of one body, with any headers',
     testOf(
       'packages/db/src/deliveries/repeated-bodies.db.test.ts',
-      'leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)',
+      'leaves at most 20 rows, under any GUIDs: %s (A4)',
     ),
   ),
   row(

@@ -32,7 +32,7 @@ const everyMs = (name: string): number | undefined => {
   return schedule === undefined ? undefined : schedule.everySeconds * 1_000;
 };
 
-/** The reconciler: what was missed, and what is to go. */
+/** The reconciler: missed deliveries and jobs, and rows to remove. */
 export const recovery: readonly NumberRow[] = [
   row('E1', '5 min', 'Cadence of redelivery', setting('PADDOCK_REDELIVERY_EVERY_SECONDS')),
   row(

@@ -89,7 +89,7 @@ export const stopping: readonly NumberRow[] = [
     'Time without a pod after which a row ends if GitHub does not answer',
     testOf(
       'packages/domain/src/workers/stop-steps.test.ts',
-      'no word of GitHub’s is needed where no runner can live any more: %s (A3)',
+      'GitHub’s word is not needed where no runner can still live: %s (A3)',
     ),
   ),
   row(

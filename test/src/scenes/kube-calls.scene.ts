@@ -114,7 +114,7 @@ export function kubeImportsOf(folder: string): Set<string> {
   return new Set(names.filter((name) => name !== '' && !name.startsWith('type ')));
 }
 
-/** A cluster that notes what is asked of it, as `resource verb`. */
+/** A cluster that records its calls, as `resource verb`. */
 export function recording(cluster: Cluster): { cluster: Cluster; used: Set<string> } {
   const used = new Set<string>();
   return {

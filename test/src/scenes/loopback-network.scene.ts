@@ -25,7 +25,7 @@ export const makeCertificate = async (): Promise<{
   return { key, cert };
 };
 
-/** A server for TLS on loopback whose certificate nobody knows; `ca` is the one to trust. */
+/** A server for TLS on loopback with an unknown certificate; `ca` is the one to trust. */
 export async function startSecureServer(
   listener: RequestListener,
 ): Promise<Listening & { readonly ca: string }> {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export type Trouble =
   /** Notifications get lost on the way; all else passes. */
   | 'swallow'
-  /** Whoever listens loses the connection. */
+  /** Listeners lose the connection. */
   | 'cut';
 
 /** Stands between services and PostgreSQL; `hits` counts what it kept from them. */
@@ -31,7 +31,7 @@ export async function loseNotifications(
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      // A connection that breaks breaks on both sides; whoever used it says so.
+      // A connection that breaks breaks on both sides; its user reports it.
       socket.on('error', () => undefined);
       socket.on('close', () => {
         sockets.delete(socket);

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 /** All tables as they were at one instant, kept in the same database. */
 export interface Backup {
   readonly takenAt: Date;
-  /** Puts every table back as it was. Nobody else may be at work. */
+  /** Puts every table back as it was. No service may run meanwhile. */
   restore(): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ describe('an allowance (E2, P4)', () => {
     ['a tenth of what remains', budget(100), 10],
     ['a tenth, counted from when the pass began', budget(5_000), 500],
     ['nothing of nothing', budget(0), 0],
-    ['no limit while nobody has told', undefined, 1_000],
+    ['no limit before the first answer', undefined, 1_000],
     ['no limit from an hour that is over', budget(0, 500), 1_000],
   ])('%s', (_name, told, calls) => {
     expect(count(told)).toBe(calls);

@@ -17,7 +17,7 @@ afterEach(() => scene.stop());
 
 const hosted = { hosted: true, durationMs: 3_600_000 };
 
-describe('jobs of which no delivery has told (E2)', () => {
+describe('jobs that no delivery has announced (E2)', () => {
   test('a queued one in a repository of an installation that is new is demand, at once', async () => {
     const [ours, other] = [
       await scene.queue('acme/api'),
@@ -58,7 +58,7 @@ describe('jobs of which no delivery has told (E2)', () => {
     ]);
   });
 
-  test('one that runs on a worker of ours is bound to it, whatever its labels (B7)', async () => {
+  test('one that runs on one of our workers is bound to it, with any labels (B7)', async () => {
     const name = await scene.startRunner();
     const job = await scene.queue('acme/api', { durationMs: 3_600_000 });
     await scene.discover();
@@ -172,7 +172,7 @@ describe('when GitHub fails', () => {
   });
 
   test.each(Array.from({ length: 24 }, (_, nth) => nth))(
-    'on the call after %d others, the next passes find what is there',
+    'on the call after %d others, the next passes find the jobs',
     async (after) => {
       const jobs = [await scene.queue('acme/api'), await scene.queue('mona/tool')];
       await scene.world.github.failNext({ path: '/', status: 502, after });
@@ -205,7 +205,7 @@ describe('when GitHub fails', () => {
     expect(await scene.discover()).toMatchObject({ listed: 1, found: 1 });
   });
 
-  test('a renamed repository is found by its id, one that is not shown any more changes nothing (A12)', async () => {
+  test('a renamed repository is found by its id; a repository that is no longer visible changes nothing (A12)', async () => {
     const job = await scene.queue('acme/api');
     await scene.queue('mona/tool');
     await scene.db

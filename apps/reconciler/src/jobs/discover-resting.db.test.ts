@@ -61,7 +61,7 @@ describe('repositories that no delivery has named (E2, P1)', () => {
     expect(await scene.jobIds()).toEqual([job]);
   });
 
-  test('all come round, so many in a pass and the least recently looked at first', async () => {
+  test('all have their turn, a bounded number in a pass, the least recently read first', async () => {
     await addRepositories(4);
     expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 3 });
     expect(await scene.discover({ most: 3 })).toMatchObject({ resting: 3 });
@@ -93,7 +93,7 @@ describe('repositories that no delivery has named (E2, P1)', () => {
     expect(await scene.discover()).toMatchObject({ repositories: 1, resting: 0, found: 1 });
   });
 
-  test('one that rests is due at once when a delivery tells of a job in it', async () => {
+  test('an inactive one is due at once when a delivery announces a job in it', async () => {
     await scene.discover();
     await listNoMore();
     await scene.addJob({

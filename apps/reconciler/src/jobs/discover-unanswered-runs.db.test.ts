@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.stop());
 
-/** Queues a job whose run GitHub answers for with 502, whoever asks. */
+/** Queues a job with a run for which GitHub answers every caller with 502. */
 async function queueInBrokenRun(): Promise<number> {
   const job = await scene.queue('acme/api');
   const { runId = 0 } = (await scene.world.github.truth()).jobs.find(({ id }) => id === job) ?? {};
@@ -45,7 +45,7 @@ describe('a run whose jobs GitHub does not tell (E2)', () => {
   test('comes after the others at the next look: three of them stop a pass, and nothing waits for them', async () => {
     for (let index = 0; index < 3; index++) await queueInBrokenRun();
     const fine = [await scene.queue('acme/api'), await scene.queue('acme/api')];
-    // Wherever they stand in GitHub's list, the second look asks about the others first.
+    // At any place of GitHub's list: the second look asks about the others first.
     for (let pass = 0; pass < 2; pass++) {
       await scene.discover();
       await scene.passMinutes(6);

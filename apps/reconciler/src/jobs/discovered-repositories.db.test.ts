@@ -27,7 +27,7 @@ const looked = async () =>
   ).length;
 
 describe('which repositories are looked at (E2)', () => {
-  test('those of which a delivery showed a run in the last 24 hours, each once in five minutes', async () => {
+  test('those for which a delivery showed a run in the last 24 hours, each once in five minutes', async () => {
     await scene.db
       .updateTable('installations')
       .set({ listed_at: new Date(Date.now() + 60_000) })
@@ -45,7 +45,7 @@ describe('which repositories are looked at (E2)', () => {
     expect(await scene.discover()).toMatchObject({ repositories: 1 });
   });
 
-  test('not yet one of which deliveries have just begun to come: nothing is polled while they do (P4)', async () => {
+  test('not yet one whose deliveries have just begun to come: discovery polls none while they do (P4)', async () => {
     await scene.db
       .updateTable('installations')
       .set({ listed_at: new Date(Date.now() + 60_000) })
@@ -98,7 +98,7 @@ describe('which repositories are looked at (E2)', () => {
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0, unanswered: 0 });
   });
 
-  test('at most so many in a pass, the least recently looked at first', async () => {
+  test('at most a bounded number in a pass, the least recently read first', async () => {
     await scene.queue('acme/api');
     await scene.queue('acme/site');
     await scene.queue('mona/tool');
@@ -139,7 +139,7 @@ describe('what discovery costs (E2, P4)', () => {
     expect(await scene.jobIds()).toEqual([job]);
   });
 
-  test('a pass uses its share of what remains of an installation’s budget; what was seen counts, and the rest has its turn later', async () => {
+  test('a pass uses its share of the rest of an installation’s budget; it keeps its findings, and the rest has its turn later', async () => {
     for (let index = 0; index < 10; index++) await scene.queue('acme/api');
     await scene.queue('mona/tool');
     const caller = { installationId: scene.world.organization.installationId };

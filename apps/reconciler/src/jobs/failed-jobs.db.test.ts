@@ -86,7 +86,7 @@ describe('a job that we failed and GitHub keeps in its queue (A6)', () => {
     });
   });
 
-  test('stays failed where its run is over: no runner gets it any more', async () => {
+  test('stays failed when its run is over: no runner can get it', async () => {
     const job = await scene.addJob({ row: { ...failed, seen_queued_at: new Date(0) } });
     const { runId = 0 } = (await scene.world.github.truth()).jobs[0] ?? {};
     const other = await scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'], runId });

@@ -15,7 +15,7 @@ describe('whose turn it is among a repository’s runs (E2)', () => {
     expect(orderRuns(runIds, known.map(seen)).map(({ id }) => id)).toEqual(inTurn);
   });
 
-  test('what is known of a run stays with it', () => {
+  test('each run keeps its known facts', () => {
     expect(orderRuns([2, 1], [seen(1)])).toEqual([unreadRun(2), seen(1)]);
   });
 

@@ -22,7 +22,7 @@ describe('GitHub is asked once', () => {
     expect(await scene.calls('actions/get-workflow-run')).toBe(1);
   });
 
-  test('for an entity where the App is not installed any more, and it is written down why (C9)', async () => {
+  test('for an entity where the App is no longer installed, and the reason is stored (C9)', async () => {
     const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
     for (let index = 0; index < 3; index++) await scene.addJob();
     await scene.world.github.uninstall(scene.world.organization.installationId);
@@ -34,7 +34,7 @@ describe('GitHub is asked once', () => {
   });
 });
 
-test('a repository that GitHub does not show is told as an event of each of its jobs, once a day (P5, E4)', async () => {
+test('a repository that GitHub does not show is recorded as an event of each of its jobs, once a day (P5, E4)', async () => {
   const jobs = [await scene.addJob(), await scene.addJob()];
   await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
   const hidden = () =>

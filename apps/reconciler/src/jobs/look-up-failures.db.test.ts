@@ -37,7 +37,7 @@ describe('when GitHub fails', () => {
   );
 
   test.each([0, 1, 2, 3])(
-    'on the call after %d others, the next passes end what was begun',
+    'on the call after %d others, the next passes finish the look-ups',
     async (after) => {
       const jobs = [
         await scene.addJob({ row: running }),

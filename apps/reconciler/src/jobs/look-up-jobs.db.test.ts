@@ -27,7 +27,7 @@ describe('a job in doubt (E4)', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, runs: 0 });
   });
 
-  test('that GitHub runs on a worker of ours is running and binds the worker (B7)', async () => {
+  test('on one of our workers at GitHub is running, and the worker is bound (B7)', async () => {
     const name = await scene.startRunner();
     const job = await scene.addJob({ job: { durationMs: 3_600_000 } });
     expect(await scene.lookUp()).toMatchObject({ stated: 1 });
@@ -139,7 +139,7 @@ describe('a job in doubt (E4)', () => {
 });
 
 describe('a job that GitHub calls queued', () => {
-  test('twice, while nobody runs it, is demand again, whatever our status says (A6)', async () => {
+  test('twice, without a runner, is demand again, with any status in our row (A6)', async () => {
     const [lost, failed] = [
       await scene.addJob({ row: running }),
       await scene.addJob({ row: { status: 'failed', wants_worker: false } }),

@@ -38,7 +38,7 @@ function sayingOf(jobId: number, changes: object): GitHub {
 
 const HOSTILE = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };
 
-/** What was stored of the job, and of how it came. */
+/** The stored job, and the event that brought it. */
 const stored = async (jobId: number) => [
   await scene.db
     .selectFrom('jobs')

@@ -44,7 +44,7 @@ const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 const putWaiting = async (minutes: number, given: Given = {}) =>
   (await putJob(database.db, { created_at: ago(minutes), queued_at: ago(minutes), ...given }))
     .job_id;
-/** A running job whose worker ended so many minutes ago. */
+/** A running job whose worker ended `minutes` ago. */
 const putOrphan = async (endedMinutes: number, given: Given = {}) => {
   const { pod_name: name } = await putWorker(database.db, {
     status: 'failed',
@@ -241,7 +241,7 @@ describe('suspects that are only looked up (E4)', () => {
     },
   );
 
-  test('running where no worker of ours is, for an hour', async () => {
+  test('running without one of our workers, for an hour', async () => {
     const elsewhere = { status: 'running', wants_worker: false } as const;
     await putWaiting(61, elsewhere);
     await putWaiting(59, elsewhere);
@@ -281,7 +281,7 @@ describe('the fence', () => {
     expect(await row(job)).toMatchObject({ status: 'pending', ...untouched });
   });
 
-  test('at most 3 statements whatever the number', async () => {
+  test('at most 3 statements for any number of jobs', async () => {
     for (let index = 0; index < 30; index++) {
       await putWaiting(11);
       await putWaiting(49 * 60, { recovery_attempts: 3, unanswered_since: ago(1441) });

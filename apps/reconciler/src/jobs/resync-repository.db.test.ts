@@ -30,7 +30,7 @@ const CALLS = [
 ] as const;
 
 describe('resync of one repository (E2, F5)', () => {
-  test('looks at everything, whatever was seen before', async () => {
+  test('reads all runs, even those read before', async () => {
     await scene.queue('acme/api');
     await scene.discover();
     const [known] = await scene.jobIds();
@@ -79,7 +79,7 @@ describe('resync of one repository (E2, F5)', () => {
 
   test.each([
     ['acme', 'is not a repository'],
-    ['nobody/at-all', 'none of our Apps is installed on nobody'],
+    ['missing/at-all', 'none of our Apps is installed on missing'],
     ['acme/nothing', 'GitHub does not show acme/nothing'],
   ])('%s: a sentence', async (name, sentence) => {
     expect(await scene.resync(name)).toContain(sentence);

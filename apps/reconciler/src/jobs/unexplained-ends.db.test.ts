@@ -9,7 +9,7 @@ beforeEachJobs((given) => {
   scene = given;
 });
 
-/** A worker that ended well just now, and nobody has heard of its job. */
+/** A worker that ended well just now, without a known job. */
 const endUnexplained = async (given: { pod_name?: string; k8s_pool?: string } = {}) =>
   (
     await putWorker(scene.db, {
@@ -81,7 +81,7 @@ describe('after an unexplained end (C3, E4)', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 1, graces: 1 });
   });
 
-  test('only so many of the oldest jobs are asked about, and another key’s are not', async () => {
+  test('only a bounded number of the oldest jobs are looked up, and none of another key', async () => {
     const jobs = [
       await scene.addJob(waiting),
       await scene.addJob(waiting),
@@ -153,7 +153,7 @@ describe('runners that end well without a job (C11, P4)', () => {
     expect(await breakers()).toEqual([]);
   });
 
-  test('are counted of one entity in one pool at a time: whoever locks breakers of several pools in their order meets none the other way round', async () => {
+  test('are counted for one entity in one pool at a time: so a transaction that locks breakers of several pools in order never meets the opposite order', async () => {
     const pools = ['linux', 'linux-large'];
     for (const k8s_pool of pools) await scene.addJob({ row: { ...waiting.row, k8s_pool } });
     for (const k8s_pool of pools) await endUnexplained({ k8s_pool });

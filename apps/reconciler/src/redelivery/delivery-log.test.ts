@@ -45,7 +45,7 @@ describe('judging a delivery log (E1)', () => {
     });
   });
 
-  test('one attempt that got through is enough, wherever it stands among failures', () => {
+  test('one successful attempt is enough, at any place among failures', () => {
     const verdict = judgeLog([
       attempt({ id: '3', deliveredAt: at(3) }),
       attempt({ id: '2', deliveredAt: at(2), statusCode: 200 }),

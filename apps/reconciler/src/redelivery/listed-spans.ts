@@ -62,7 +62,7 @@ export function withoutNewestGap(spans: readonly ListedSpan[]): ListedSpan[] {
 }
 
 /**
- * Drops what is older than `horizon`, which GitHub can no longer repeat. Gaps there are closed. The
+ * Drops spans older than `horizon`, which GitHub can no longer repeat. Gaps there are closed. The
  * newest of the old spans stays, since it ends the gap above it.
  */
 export function forgetBefore(spans: readonly ListedSpan[], horizon: Date): ListedSpan[] {

@@ -28,7 +28,7 @@ afterEach(() => scene.stop());
 const guids = async () => (await scene.world.github.truth()).deliveries.map(({ guid }) => guid);
 
 describe('deliveries that GitHub calls successful and that our events lack (E1, P1)', () => {
-  test('are told of once, and asked for until their rows are here', async () => {
+  test('are reported once, and asked for until their rows are here', async () => {
     await scene.queueJobs(2, {});
     const [stored, lost] = await guids();
     await scene.storeEvent(stored ?? '');
@@ -78,7 +78,7 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0, resolved: 1 });
   });
 
-  test('if they are many, are told of and not asked for: people may want to know first what lost them', async () => {
+  test('many of them are reported but not asked for: people may first want to know why they were lost', async () => {
     await scene.queueJobs(FEW_MISSING + 1, {});
     const { missing, missingSince, accepted } = await scene.cycle();
     expect([missing, accepted]).toEqual([FEW_MISSING + 1, 0]);

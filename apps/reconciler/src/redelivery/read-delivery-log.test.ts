@@ -9,7 +9,7 @@ import {
 } from './read-delivery-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
-/** An instant so many minutes before noon. */
+/** An instant `minutes` before noon. */
 const ago = (minutes: number): Date => new Date(NOON - minutes * 60_000);
 
 const entry = (minutesAgo: number): DeliveryAttempt => ({
@@ -79,7 +79,7 @@ describe('reading the delivery log (E1)', () => {
     expect(reading.error).toBeUndefined();
   });
 
-  test('an outage of ours longer than the window is listed down to the last complete listing', async () => {
+  test('after an outage longer than the window, lists down to the last complete listing', async () => {
     const { asked, fetchPage } = fakeLog();
     const reading = await read(fetchPage, [
       { newestAt: ago(95), oldestAt: ago(130), cursor: null },
@@ -200,7 +200,7 @@ describe('reading the delivery log (E1)', () => {
     },
   );
 
-  test('a full page of which GitHub does not say what follows counts, and the mark stays', async () => {
+  test('a full page without a known next page counts, and the mark stays', async () => {
     const { asked, fetchPage } = fakeLog();
     const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
     const cutOff: ReadLogOptions['fetchPage'] = async (cursor) => ({

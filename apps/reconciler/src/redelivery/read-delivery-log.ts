@@ -49,7 +49,7 @@ export class CutOffLogError extends Error {
 
 /**
  * Reads an App's delivery log from its newest entry down to the window's beginning or to the newest
- * listed entry, whichever is older. Then fills the gaps that earlier cycles left.
+ * listed entry: the older of the two. Then fills the gaps that earlier cycles left.
  */
 export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReading> {
   const { now, windowMs, horizonMs, maxPages, signal } = options;

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => scene.stop());
 
 describe('when GitHub fails (E1)', () => {
-  test('a list call that fails half-way leaves what was read in use and the mark where it was', async () => {
+  test('a list call that fails half-way keeps the pages that were read, and does not move the mark', async () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await sql`update delivery_listings set newest_at = newest_at - interval '2 hours', oldest_at = oldest_at - interval '3 hours'`.execute(
@@ -58,7 +58,7 @@ describe('when GitHub fails (E1)', () => {
     ]);
   });
 
-  test('what was read and could not be written down is read again, however long ago it was', async () => {
+  test('entries that were read but could not be stored are read again, even long after', async () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await scene.queueJobs(1);
@@ -80,7 +80,7 @@ describe('when GitHub fails (E1)', () => {
   });
 
   test.each([404, 422])(
-    'a cursor that GitHub refuses with %d is given up, the log is listed anew, and nobody is accused',
+    'a cursor that GitHub refuses with %d is given up, the log is listed anew, and no breaker opens',
     async (status) => {
       await scene.queueJobs(1, {});
       await scene.cycle();
@@ -175,7 +175,7 @@ describe('when GitHub fails (E1)', () => {
     },
   );
 
-  test('a limit that meets the list keeps the requests back too, for whoever goes on asking is shut out for longer', async () => {
+  test('a limit on the list holds back the requests too: GitHub extends the wait of a caller that continues', async () => {
     await scene.queueJobs(120);
     const limit = { status: 403, headers: { 'retry-after': '120' }, after: 1 };
     await scene.world.github.failNext({ method: 'GET', path: '/app/hook/deliveries$', ...limit });

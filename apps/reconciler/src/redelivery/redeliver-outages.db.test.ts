@@ -98,7 +98,7 @@ describe('after an outage (E1)', () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await scene.queueJobs(3);
-    // So many that the lost ones lie a page below whatever the empty list could be taken to cover.
+    // Enough that the lost deliveries are a page below everything that the empty list could cover.
     await scene.lengthenLog(100);
     await scene.pass(1);
     await scene.world.github.failNext({

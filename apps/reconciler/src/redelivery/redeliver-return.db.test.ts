@@ -94,7 +94,7 @@ describe('an endpoint without new deliveries (E1)', () => {
 });
 
 describe('an endpoint that is back (E1)', () => {
-  test('is sent at once what was asked for in vain half a minute before', async () => {
+  test('gets at once the deliveries that it missed half a minute before', async () => {
     scene.receiver.answerWith(503);
     await scene.queueJobs(3, {});
     expect(await scene.cycle()).toMatchObject({ accepted: 3 });
@@ -106,7 +106,7 @@ describe('an endpoint that is back (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ accepted: 3 });
   });
 
-  test('has the log looked at once more for what was still under way, as long as that brings something new', async () => {
+  test('causes one more look at the log for attempts under way, as long as that finds new ones', async () => {
     await scene.queueJobs(2);
     await scene.queueJobs(1, {});
     await scene.cycle();
@@ -160,7 +160,7 @@ describe('an endpoint that is back (E1)', () => {
 });
 
 describe('what an extra look costs (E1, P4)', () => {
-  test('reads only what is new since the last one, down to a minute before now', async () => {
+  test('reads only entries since the last look, down to a minute before now', async () => {
     await scene.lengthenLog(230);
     await scene.pass(2);
     await scene.queueJobs(1, {});

@@ -56,7 +56,7 @@ describe('redeliver since (E1, F5)', () => {
     expect(await scene.unresolved()).toEqual([]);
   });
 
-  test('knows its instant: what is older stays as it is', async () => {
+  test('leaves deliveries before its instant as they are', async () => {
     await scene.queueJobs(1, {});
     await scene.pass(120);
     await scene.queueJobs(1, {});

@@ -51,7 +51,7 @@ describe('redelivery on the straight path (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ failed: 4, accepted: 4 });
   });
 
-  test('leaves alone a delivery of which any attempt got through', async () => {
+  test('leaves alone a delivery with a successful attempt', async () => {
     await scene.queueJobs(1, { lossRate: 1 });
     const [first] = await attempts();
     await scene.cycle();
@@ -70,7 +70,7 @@ describe('redelivery on the straight path (E1)', () => {
     expect(scene.asked).not.toContain(first?.id);
   });
 
-  test('forgets a delivery that has come in since, whatever the log says', async () => {
+  test('forgets a delivery that has arrived since, even if the log calls it failed', async () => {
     await scene.queueJobs(1);
     await scene.cycle({ perMinute: 0 });
     const [row] = await scene.unresolved();

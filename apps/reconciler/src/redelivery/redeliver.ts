@@ -98,7 +98,7 @@ export async function redeliver(
   const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
   const before = await listedSpans(db, appId);
   const { now, listedAt } = await listingTimes(db, appId);
-  // The first pass of each cadence reads the whole window, extra passes only what is new.
+  // The first pass of each cadence reads the whole window, extra passes only new entries.
   const isExtra = listedAt !== null && listedAt >= nominalTick(now, everySeconds);
   // The log's instants are GitHub's, whose clock may differ from ours: so the window goes by it.
   const firstPage = log.list(undefined);

@@ -163,7 +163,7 @@ export async function startCheckScene() {
   };
 }
 
-/** A worker whose pod was made so many minutes ago and has not started. Returns its name. */
+/** A worker whose pod was made `minutes` ago and has not started. Returns its name. */
 export const putPending = async (db: Kysely<Database>, minutes: number, given = {}) =>
   (
     await putWorker(db, {

@@ -13,12 +13,12 @@ import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 export interface DiscoveryScene extends JobsScene {
   discover(more?: Partial<DiscoverJobsOptions>): Promise<DiscoverJobsCounts>;
   resync(fullName: string): ReturnType<typeof resyncRepository>;
-  /** Queues a job at GitHub of which nothing is known here. Returns its id. */
+  /** Queues a job at GitHub that our rows do not have. Returns its id. */
   queue(
     repo: string,
     more?: Partial<Parameters<JobsScene['world']['github']['queueJob']>[0]>,
   ): Promise<number>;
-  /** As if the last looks had been so many minutes ago. */
+  /** As if the last looks had been `minutes` ago. */
   passMinutes(minutes: number): Promise<void>;
   jobIds(): Promise<number[]>;
 }

@@ -20,11 +20,11 @@ export interface Ended {
   /** Absent: as the pod's. */
   podUid?: string | null;
   pod?: 'ended' | 'running' | 'unstarted' | 'none';
-  /** Nobody has seen its Secret go. */
+  /** Its Secret is not known to be gone. */
   secretLeft?: boolean;
 }
 
-/** A worker that ended so many minutes ago, and what is left of its pod. Returns its name. */
+/** A worker that ended `minutes` ago, with the remains of its pod. Returns its name. */
 export async function putEndedWorker(
   { db, kube, cluster }: Place,
   { status = 'completed', minutes = 400, pod = 'ended', podUid, secretLeft }: Ended,

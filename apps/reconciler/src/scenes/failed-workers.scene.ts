@@ -25,7 +25,7 @@ export interface Failed {
   installationId?: number;
 }
 
-/** A worker that failed so many minutes ago, after it had begun to register. */
+/** A worker that failed `minutes` ago, after it had begun to register. */
 export async function putFailedWorker(
   { db, world, github }: Place,
   { minutes = 20, scope = ACME, registered = true, told = false, ...given }: Failed,

@@ -34,8 +34,8 @@ export interface JobsScene {
    */
   addJob(given?: { job?: Partial<NewJob>; row?: JobRow }): Promise<number>;
   /**
-   * A worker of ours that takes the next fitting job at GitHub. Its name; it works until the scene
-   * stops.
+   * One of our workers, which takes the next fitting job at GitHub and works until the scene stops.
+   * Returns its name.
    */
   startRunner(): Promise<string>;
   lookUp(more?: Partial<LookUpJobsOptions>): Promise<LookUpCounts>;

@@ -40,7 +40,7 @@ export interface RedeliveryScene {
   lengthenLog(count: number): Promise<void>;
   /** Writes the event row that ingress writes for a delivery. */
   storeEvent(guid: string, outcome?: 'job_stored' | 'repeated_body'): Promise<void>;
-  /** Lets so many minutes go by, at GitHub and here. */
+  /** Moves the clocks of GitHub and of our database by `minutes`. */
   pass(minutes: number): Promise<void>;
   /** As if the last requests had just been made: the minute that they are counted in goes on. */
   holdMinute(): Promise<void>;
@@ -92,7 +92,7 @@ export async function storeEvents(
     .execute();
 }
 
-/** Wherever the clock stands, the next look at the log is a further one of the same cadence. */
+/** At any time, the next look at the log is another one of the same cadence. */
 export const keepCadence = (db: Kysely<Database>) =>
   sql`update delivery_listings set listed_at = now() + interval '10 minutes'`.execute(db);
 

@@ -23,7 +23,7 @@ export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
 export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
 
 /**
- * A simulated GitHub and cluster with registrations that bear names of ours, and passes of the
+ * A simulated GitHub and cluster with registrations that have names of our form, and passes of the
  * sweep; for tests.
  */
 export interface StrayScene {
@@ -43,7 +43,7 @@ export interface StrayScene {
     scope: RegistrationScope,
     given?: { status?: 'running' | 'completed'; podName?: string },
   ): ReturnType<typeof putWorker>;
-  /** Makes a registration that bears a name of ours and has no worker. */
+  /** Makes a registration that has a name of our form and no worker. */
   register(scope?: RegistrationScope, name?: string): Promise<{ name: string; jitConfig: string }>;
   /** Names of GitHub's runners. */
   runners(): Promise<string[]>;

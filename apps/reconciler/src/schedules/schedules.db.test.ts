@@ -56,7 +56,7 @@ const tasks = () =>
 
 const operations = () => database.db.selectFrom('operations').select('queued_at').execute();
 
-/** As if the last tick that was taken were so many ticks ago. */
+/** As if the last tick that a replica took were this many ticks ago. */
 const passTicks = (ticks: number) =>
   sql`update schedules set last_tick_at = last_tick_at - ${ticks} * interval '1 day'`.execute(
     database.db,
@@ -79,7 +79,7 @@ describe('schedules (E9, D10)', () => {
     expect(await tasks()).toHaveLength(1);
   });
 
-  test('a tick is known by its nominal instant, and those that nobody took are counted', async () => {
+  test('a tick is known by its nominal instant, and missed ticks are counted', async () => {
     await replica('one').once();
     const [row] = await database.db.selectFrom('schedules').selectAll().execute();
     expect(row?.last_tick_at.getTime()).toBe(

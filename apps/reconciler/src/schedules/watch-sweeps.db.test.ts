@@ -111,7 +111,7 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     expect(await gauges()).toContain('paddock_sweep_overdue{schedule="mow"} 0');
   });
 
-  test('has no success by a dry run, nor by a pass that found it paused; another reason is told anew', async () => {
+  test('has no success by a dry run, nor by a pass that found it paused; another reason is reported anew', async () => {
     const watch = startWatch();
     await letTimePass();
     await mow({ dryRun: true });
@@ -129,7 +129,7 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     expect(told.slice(2)).toEqual(['mow again']);
   });
 
-  test('the reason is what was given up, or what no executor takes', async () => {
+  test('the reason is the given-up task, or a kind without an executor', async () => {
     await letTimePass();
     await sql`insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures,
         queued_at, expires_at, failure_reason, failure_message)

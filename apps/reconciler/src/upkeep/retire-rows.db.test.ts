@@ -58,8 +58,7 @@ const events = async () =>
 const ENDED = { status: 'completed' as const, wants_worker: false, conclusion: 'success' };
 
 /**
- * A job that has not changed for so many days. Every UPDATE moves updated_at, so it is inserted as
- * it is.
+ * A job that has not changed for `days`. Every UPDATE moves updated_at, so it is inserted as it is.
  */
 const putOldJob = async (
   days: number,
@@ -158,7 +157,7 @@ describe('old events (E7)', () => {
     expect(await sweep({ maxBatches: 1 })).toMatchObject({ events: 1 });
   });
 
-  test('go once, whoever removes them at the same time', async () => {
+  test('go once, even if two passes remove them at the same time', async () => {
     for (let nth = 0; nth < 50; nth++) await putEvent('ping', 100);
     const passes = await Promise.all([
       sweep({ batch: 7 }),
@@ -209,7 +208,7 @@ describe('ended jobs (E7)', () => {
     expect(await database.db.selectFrom('workers').select('pod_name').execute()).toHaveLength(2);
   });
 
-  test('hold nobody up and are held up by nobody: a job that somebody writes to is passed over', async () => {
+  test('wait for no writer and hold none up: a job that another transaction writes is passed over', async () => {
     const [busy, free] = [await putOldJob(100), await putOldJob(100)];
     await database.db.transaction().execute(async (trx) => {
       await sql`select from jobs where job_id = ${busy} for update`.execute(trx);

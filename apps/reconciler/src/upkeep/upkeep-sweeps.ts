@@ -12,7 +12,7 @@ import type { SweepContext } from '../sweep-context.ts';
 
 const ROWS_AT_ONCE = 1_000;
 const OPERATIONS_AT_ONCE = 1_000;
-/** A pass with so many batches ends well within its task's time. */
+/** A pass with this many batches ends well within its task's time. */
 const BATCHES_OF_ONE_PASS = 100;
 
 /** The sweeps that check the Apps and remove old rows. */

@@ -60,7 +60,7 @@ describe('check-workers does nothing (E6)', () => {
     expect(await scene.sweep({ cap: 0 })).toMatchObject({ stopping: 0 });
   });
 
-  test('beyond its cap: scopes take turns, so that one with many keeps nobody else waiting (P6)', async () => {
+  test('beyond its cap: scopes take turns, so that one with many delays no other scope (P6)', async () => {
     for (let n = 0; n < 5; n += 1) await scene.putRunning(20, 'registered');
     const other = await putOfUser();
     expect(await scene.sweep({ cap: 2 })).toMatchObject({ overdue: 6, stopping: 2 });
@@ -113,7 +113,7 @@ const putOthers = async () => {
 };
 
 describe('check-workers goes on with all else (E6)', () => {
-  test('beside a worker of an App that is not configured any more', async () => {
+  test('beside a worker of an App that is no longer configured', async () => {
     await scene.putRunning(40, 'none', {
       app_id: 999,
       installation_id: 5,
@@ -179,7 +179,7 @@ test('an entity that refuses us is recorded, and left alone for an hour (C9)', a
   expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1 });
 });
 
-test('whichever call fails, the next pass does it all (nth call fails)', async () => {
+test('if any call fails, the next pass does it all (nth call fails)', async () => {
   for (let nth = 0; nth < 4; nth += 1) {
     for (const fault of [{ status: 500 }, {}]) {
       await scene.reset();

@@ -209,13 +209,13 @@ describe('a worker that has had its job and does not go (E5)', () => {
     expect(await scene.tasks()).toEqual([`stop-worker ${old}`]);
   });
 
-  test('is stopped where GitHub called it busy once and idle now, with a job that nobody can name', async () => {
+  test('is stopped when GitHub called it busy once and idle now, with an unknown job', async () => {
     const podName = await putAssigned(11, 'online');
     expect(await scene.sweep()).toEqual({ ...NOTHING, overdue: 1, stopping: 1 });
     expect(await reason(podName)).toBe('over');
   });
 
-  test('is left alone while its job has not ended, whatever its runner does; GitHub is not asked', async () => {
+  test('is left alone while its job has not ended, without a question to GitHub, even if its runner looks idle', async () => {
     const podName = await putAssigned(600, 'none', { status: 'running' });
     await scene.db
       .updateTable('workers')
@@ -282,7 +282,7 @@ describe('stops that do not come about', () => {
     expect(await scene.sweep()).toEqual(NOTHING);
   });
 
-  test('one that has been held up for long is told to people, with what is in the way', async () => {
+  test('one that was held up for long is reported to people, with its obstacle', async () => {
     await scene.putRunning(60, 'none', {
       stopping_at: new Date(),
       stop_reason: 'idle',

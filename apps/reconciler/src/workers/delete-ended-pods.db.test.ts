@@ -110,7 +110,7 @@ describe('pods of ended workers (E7)', () => {
     expect(await marked()).toEqual([name]);
   });
 
-  test('are never deleted while they run, whatever the row says (P2)', async () => {
+  test('are never deleted while they run, even if the row has ended (P2)', async () => {
     const name = await putEnded({ pod: 'running' });
     expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 1, failed: 0, secrets: 0 });
     expect(stillRunning).toEqual([name]);
@@ -121,7 +121,7 @@ describe('pods of ended workers (E7)', () => {
   test('that never started, and have changed since they were looked at, are looked at again (P2)', async () => {
     const name = await putEnded({ pod: 'unstarted' });
     const path = objectPath(NAMESPACE, 'pods', name);
-    const body = { metadata: { annotations: { 'test.paddock/seen': 'by somebody else' } } };
+    const body = { metadata: { annotations: { 'test.paddock/seen': 'by another client' } } };
     const racing: Cluster = {
       ...cluster,
       send: async (call) => {
@@ -204,7 +204,7 @@ describe('pods of ended workers (E7)', () => {
     expect(await marked()).toEqual([name]);
   });
 
-  test('of which a namespace has too many go before their time: those that succeeded first, of each the longest ended', async () => {
+  test('go before their time when a namespace has too many: successful ones first, among these the longest ended', async () => {
     const failed = [
       await putEnded({ status: 'failed', minutes: 50 }),
       await putEnded({ status: 'failed', minutes: 40 }),
@@ -234,7 +234,7 @@ describe('pods of ended workers (E7)', () => {
     expect((await marked()).toSorted()).toEqual(names.toSorted());
   });
 
-  test('whose Secret nobody has seen go have it removed again, with every pass until it is gone (E6)', async () => {
+  test('whose Secret may still exist have it removed again, in every pass until it is gone (E6)', async () => {
     const name = await putEnded({ secretLeft: true });
     const tasks = () => database.db.selectFrom('tasks').select(['kind', 'subject_id']).execute();
     expect(await sweep({ dryRun: true })).toMatchObject({ deleted: 1, secrets: 1 });

@@ -19,7 +19,7 @@ export interface ReadingRunners extends Noting {
   readonly dryRun: boolean;
 }
 
-/** With at most this many registered workers, a list without any runner of ours may be complete. */
+/** With at most this many registered workers, a list without any of our runners may be complete. */
 const FEW_WORKERS = 1;
 
 interface Pass {
@@ -29,8 +29,8 @@ interface Pass {
 
 /**
  * Reads the runners of one scope's workers from GitHub: one worker by name, several from a list.
- * Undefined, so that nothing follows, if GitHub does not answer, if the answer cannot be read, or
- * if a list has no runner of ours although several are registered.
+ * Undefined, so that the caller concludes nothing, if GitHub does not answer, if the answer cannot
+ * be read, or if a list has none of our runners although several are registered.
  */
 export async function readRunners(
   parts: ReadingRunners,

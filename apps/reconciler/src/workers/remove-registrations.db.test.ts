@@ -104,7 +104,7 @@ describe('registrations that failed workers left (E6)', () => {
     expect(await sweep()).toEqual({ removed: 0, absent: 0, left: 0, failed: 0 });
   });
 
-  test('that GitHub does not know any more are noted as gone', async () => {
+  test('that GitHub no longer knows are noted as gone', async () => {
     const { name } = await putFailed({ registered: false });
     expect(await sweep()).toEqual({ removed: 0, absent: 1, left: 0, failed: 0 });
     expect(await marked()).toEqual([name]);

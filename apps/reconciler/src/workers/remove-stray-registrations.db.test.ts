@@ -26,7 +26,7 @@ afterEach(() => scene.stop());
 
 const NOTHING = { strays: 0, online: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
 
-describe('registrations of ours without a worker (E6)', () => {
+describe('registrations with our names and without a worker (E6)', () => {
   test.each([
     ['an organisation', ACME],
     ['a repository', TOOL],
@@ -210,7 +210,7 @@ describe('remove-stray-registrations does nothing', () => {
     expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 0, removed: 0 });
   });
 
-  test('beside an App that is not configured any more, or an answer that nobody can read; other entities go on', async () => {
+  test('beside an App that is no longer configured, or an unreadable answer; other entities continue', async () => {
     await putWorker(database.db, {
       entity_id: 77,
       app_id: 999,
@@ -240,7 +240,7 @@ describe('remove-stray-registrations does nothing', () => {
     expect(await scene.sightings()).toEqual([1]);
   });
 
-  test('when a list shows none of ours although a registered worker lives', async () => {
+  test('when a list lacks our runners although a registered worker lives', async () => {
     await oneDue();
     await scene.knowScope(ACME, { status: 'running' });
     await scene.world.github.failNext({

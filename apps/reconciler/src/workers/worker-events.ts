@@ -85,7 +85,7 @@ export function workerEvents(
     },
     runnersMissing(entity: string, workers: number) {
       objectFailed('check-workers');
-      log.warn('ignored GitHub’s list without runners of ours, although several are registered', {
+      log.warn('ignored GitHub’s list without our runners, although several are registered', {
         entity,
         workers,
       });

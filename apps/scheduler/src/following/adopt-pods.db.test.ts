@@ -101,13 +101,13 @@ function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): O
   return copy;
 }
 
-/** As a restore of an older state leaves it: nobody remembers worker nor task. */
+/** As after a restore of an older state: there is neither the worker's row nor its task. */
 async function forget(...more: ('jobs' | 'installations')[]): Promise<void> {
   for (const table of ['tasks', 'workers', ...more] as const)
     await world.db.deleteFrom(table).execute();
 }
 
-describe('a pod of ours without a row is adopted (E6)', () => {
+describe('one of our pods without a row is adopted (E6)', () => {
   test.each([
     ['while it runs', undefined],
     ['after it succeeded', 'succeeded'],
@@ -123,7 +123,7 @@ describe('a pod of ours without a row is adopted (E6)', () => {
     expect(after.pod_created_at).toEqual((await podOf(before.pod_name)).createdAt);
   });
 
-  test('what follows from its end follows: its Secret goes, a failure is diagnosed, an end that nobody explains stands for a job, old failures open no breaker', async () => {
+  test('its end has the usual effects: its Secret goes, a failure is diagnosed, an unexplained end counts for a job, old failures open no breaker', async () => {
     await startWorkers('succeeded', 'failed');
     await world.db.deleteFrom('breakers').execute();
     await forget();
@@ -237,7 +237,7 @@ describe('a pod is left alone, with its neighbours adopted all the same (E6)', (
     ['whose name we never give', (pod) => ({ ...pod, name: 'debug-copy' })],
     ['whose name no row takes', (pod) => ({ ...pod, name: `${pod.name}.x` })],
     [
-      'of an entity that nobody knows',
+      'of an unknown entity',
       (pod) => {
         if (pod.worker === undefined) throw new Error('the pod is not ours');
         return {

@@ -77,7 +77,7 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect(await tasks()).toEqual([]);
   });
 
-  test('never takes a row back, whatever comes late (A6)', async () => {
+  test('never moves a row back, even if older states come late (A6)', async () => {
     const name = await pods.startWorker();
     const running = await pods.podOf(name);
     await pods.endPod(name, 'succeeded');

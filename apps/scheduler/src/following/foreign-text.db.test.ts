@@ -84,7 +84,7 @@ test('a NUL that is in a state already is no reason to pass the pod over (P6)', 
   });
 });
 
-/** More than any column of ours holds: what stands for whatever else a cluster may say. */
+/** More than any of our columns holds: an example of any unexpected text from a cluster. */
 const withOddExit = (pod: ObservedPod): ObservedPod => ({
   ...pod,
   runner: { ...pod.runner, exitCode: 2 ** 40 },

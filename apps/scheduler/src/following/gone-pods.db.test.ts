@@ -18,7 +18,7 @@ beforeEach(() => world.reset());
 
 describe('a pod that is gone', () => {
   test.each(['deleted before our eyes', 'missing from a list'])(
-    'ends no row, but is no supply any more and counts in the caps: %s (A3, C3, P1)',
+    'ends no row; its worker is no longer supply and counts in the caps: %s (A3, C3, P1)',
     async (how) => {
       await world.putPools(examplePools({ pools: [{ maxWorkers: 2 }] }));
       const name = await pods.startWorker();
@@ -92,7 +92,7 @@ describe('a pod that is gone', () => {
 });
 
 describe('followPods', () => {
-  test('sees with its first list what went while nobody followed, and be the worker just made (C8)', async () => {
+  test('learns from its first list which pods went while no replica followed, even those just made (C8)', async () => {
     const name = await pods.startWorker();
     await deletePod(world.cluster, { namespace: 'runners', name });
     await waitFor('the pod to be gone', async () => (await pods.podOf(name)) === undefined);

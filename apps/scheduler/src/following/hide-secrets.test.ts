@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { hideSecrets } from './hide-secrets.ts';
 
-/** Put together here, so that nobody's scanner takes these for credentials. */
+/** Assembled here, so that no secret scanner takes these for credentials. */
 const of = (...parts: string[]) => parts.join('');
 const HEX = 'a1B2c3D4e5';
 

@@ -39,11 +39,11 @@ function rulesFor({ db, breakerRules }: Noting, failureClass: string): Noting {
 /**
  * Pods that do not start, and runners that fail before a job, count against their pool; runners
  * that end well after a job count for it. A runner without a known job counts for neither: it may
- * have had none. Whether the cluster takes more pods is another matter, such as a full quota.
+ * have had none. Whether the cluster accepts more pods, as under a full quota, does not count here.
  *
- * What a kubelet reports before the first container runs cannot be an entity's fault, so it counts
- * against the pool whichever worker met it. An entity's jobs can make runners fail and containers
- * crash: these failures hold back other entities only once two entities have met them.
+ * A kubelet's report before the first container runs cannot be an entity's fault, so it counts
+ * against the pool for every entity. An entity's jobs can make runners fail and containers crash:
+ * these failures hold back other entities only once two entities have had them.
  */
 export async function noteHealth(
   parts: Noting,

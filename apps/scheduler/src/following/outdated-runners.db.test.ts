@@ -73,7 +73,7 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     },
   );
 
-  test('that ends with 0 says with its version what is wrong', async () => {
+  test('reports its version as the problem, even if it ends with 0', async () => {
     await usePools('runner:2.329.0');
     await world.queueJob();
     await workUntilEnded(1);

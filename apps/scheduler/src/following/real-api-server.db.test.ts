@@ -41,9 +41,9 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
   }
 
   /**
-   * What is there once for each job if all is well: its row runs, has a pod and a registration.
-   * What ended besides never had a pod: a JIT config was lost on its way to its Secret and nobody
-   * asks for a second one, or the reservation was not wanted any more.
+   * Each job has exactly one running row, with a pod and a registration. Other rows ended without a
+   * pod: a JIT config was lost on its way to its Secret, and no attempt asks for a second one, or
+   * no job wanted the reservation any longer.
    */
   async function expectOneEach(jobs: number): Promise<void> {
     const running = (await workers('running')).map(({ pod_name }) => pod_name).toSorted();

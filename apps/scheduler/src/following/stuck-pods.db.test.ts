@@ -181,7 +181,7 @@ describe('a pod that does not start (C8, P5)', () => {
 });
 
 describe('a pod that is deleted and does not go (A3, P2)', () => {
-  test('ends no row, is said to be stuck after its term and diagnosed once, whatever its node says meanwhile', async () => {
+  test('ends no row, is reported as stuck after its term, and is diagnosed once, even if its node reports more', async () => {
     const pod = await startWorker(undefined, ({ phase }) => phase === 'Running');
     const deleted = { deletionTimestamp: new Date(Date.now() + 30_000) };
     await seen(pod, deleted);
@@ -218,7 +218,7 @@ describe('a pod that is deleted and does not go (A3, P2)', () => {
   });
 });
 
-test('what is diagnosed while it recovers is not written over a worker that does well (D6)', async () => {
+test('a late diagnosis does not overwrite a worker that has recovered meanwhile (D6)', async () => {
   const pod = await startWorker(
     'image-pull-error',
     ({ waitingReason }) => waitingReason === 'ImagePullBackOff',

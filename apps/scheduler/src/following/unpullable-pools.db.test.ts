@@ -36,8 +36,7 @@ const breakImage = () => world.putPools(examplePools({ pools: [BROKEN, OTHER] })
 const mendImage = () => world.putPools(examplePools({ pools: [{}, OTHER] }));
 
 /**
- * Makes what is wanted, and takes over what the cluster says of it once all pods have started or
- * failed to.
+ * Makes the wanted workers, and writes the cluster's states once all pods have started or failed.
  */
 async function makeWorkers(): Promise<readonly ObservedPod[]> {
   await world.match();

@@ -34,8 +34,7 @@ const breakImage = () => world.putPools(examplePools({ pools: [BROKEN, OTHER] })
 const mendImage = () => world.putPools(examplePools({ pools: [{}, OTHER] }));
 
 /**
- * Makes what is wanted, and takes over what the cluster says of it once all pods have started or
- * failed to.
+ * Makes the wanted workers, and writes the cluster's states once all pods have started or failed.
  */
 async function makeWorkers(): Promise<readonly ObservedPod[]> {
   await world.match();
@@ -255,7 +254,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     expect(await stopHopeless()).toBe(0);
   });
 
-  test('at most so many of a pool get their stop in a while', async () => {
+  test('the stops of a pool are limited to a number per period', async () => {
     await breakImage();
     for (let job = 0; job < 3; job += 1) await world.queueJob();
     await makeWorkers();

@@ -83,7 +83,7 @@ async function unfounded(world: Freedom): Promise<unknown[]> {
 
 async function work(world: Freedom): Promise<void> {
   await world.alone(async () => {
-    // What was made or has ended calls for another pass.
+    // New workers and ended workers call for another pass.
     let hasMore = true;
     while (hasMore) {
       const { reserved, ended } = await world.world.match();
@@ -147,7 +147,7 @@ async function letEverythingEnd(world: Freedom): Promise<void> {
     }
     return false;
   });
-  await waitFor('what is known to be up to date', async () => {
+  await waitFor('our rows to be up to date', async () => {
     await heal(world);
     await world.followPods();
     const open = await world.world.db
@@ -159,9 +159,9 @@ async function letEverythingEnd(world: Freedom): Promise<void> {
   });
 }
 
-/** Nobody but those who are kept warm, as GitHub has it too; whoever is retired leaves. */
+/** Leaves only warm workers, in our rows and at GitHub; surplus workers are stopped. */
 async function letSurplusLeave(world: Freedom): Promise<void> {
-  await waitFor('supply to be what is kept warm', async () => {
+  await waitFor('supply to be the warm workers', async () => {
     await heal(world);
     await world.letTimePass();
     await work(world);
@@ -198,7 +198,7 @@ async function findExcess({ world: { db, gitHub }, excuses }: Freedom) {
       stoppedIdle: await count(
         sql`from workers where stop_reason = 'idle' and assigned_at is null`,
       ),
-      // Nobody knew that it worked when another was made in its place.
+      // We did not know that it worked when another was made in its place.
       workedWhileRetired: await count(
         sql`from operations where kind = 'stop-worker' and output ? 'kept'`,
       ),

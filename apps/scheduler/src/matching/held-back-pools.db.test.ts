@@ -84,8 +84,8 @@ async function begin(): Promise<{ podName: string; entityId: number }[]> {
   return begun;
 }
 /**
- * Plays pauses for so long: each worker of these entities that tries fails at once. Returns who
- * tried at each instant when somebody could.
+ * Plays this many pauses: each worker of these entities that tries fails at once. Returns, for each
+ * instant with a trial, the entities that tried.
  */
 async function play(seconds: number, failing: readonly number[]): Promise<number[][]> {
   const instants: number[][] = [];

@@ -69,7 +69,7 @@ const makeGroup = (visibility: 'selected') =>
     });
 
 describe('the access of an unserved key’s runner group (C11)', () => {
-  test('is asked for once, and kept for whoever has to correct it (P4, P5)', async () => {
+  test('is asked for once, and kept for the operator (P4, P5)', async () => {
     await makeGroup('selected');
     await goUnserved();
     expect(await tasks()).toHaveLength(1);

@@ -29,7 +29,7 @@ export function createLookUpAccess({
       return write(
         'Its runners are registered at the repository itself: no runner group stands between.',
       );
-    if (key.runnerGroup === null) return write('Its pool is not in the configuration any more.');
+    if (key.runnerGroup === null) return write('Its pool is no longer in the configuration.');
     const client = github.asInstallation(key, { signal });
     let access: string;
     try {

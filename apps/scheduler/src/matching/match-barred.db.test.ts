@@ -43,7 +43,7 @@ describe('an entity where GitHub has said that the App cannot work (P5)', () => 
     ['suspended', suspended, 'installation_suspended'],
     ['deleted', { isDeleted: true }, 'installation_gone'],
   ])(
-    '%s: what nobody has begun to register goes back, nothing is tried, and the key says why',
+    '%s: unregistered reservations go back, no trial is made, and the key has the reason',
     async (_name, given, why) => {
       await state();
       for (let n = 0; n < 2; n += 1) await putJob(testDb.db);

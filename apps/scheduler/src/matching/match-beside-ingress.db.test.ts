@@ -39,8 +39,8 @@ const workers = () =>
     .execute();
 
 /**
- * Every job is queued, starts on some worker of ours and ends, in batches whose jobs come in
- * another order each time.
+ * Every job is queued, starts on one of our workers and ends, in batches whose jobs come in another
+ * order each time.
  */
 async function deliver(shift: number): Promise<void> {
   for (const action of ACTIONS) {
@@ -50,7 +50,7 @@ async function deliver(shift: number): Promise<void> {
       return delivery(
         action,
         id,
-        made[(id + shift) % Math.max(made.length, 1)]?.pod_name ?? 'none of ours',
+        made[(id + shift) % Math.max(made.length, 1)]?.pod_name ?? 'foreign',
       );
     });
     for (let first = 0; first < JOBS; first += 10)
@@ -73,7 +73,7 @@ test('matching beside ingress that writes the same jobs and workers ends without
   const delivering = Promise.all([0, 13, 26].map(deliver)).finally(() => delivered.abort());
   await Promise.all([delivering, match(), match()]);
   await matchAll(testDb.db);
-  // All jobs have ended, so nothing waits and nobody who was not yet registered is kept for them.
+  // All jobs have ended, so no unregistered reservation is kept for them.
   expect(await findReasons(testDb.db)).toEqual({});
   expect(
     (await workers()).filter(

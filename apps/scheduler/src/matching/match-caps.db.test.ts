@@ -116,7 +116,7 @@ const situations = () =>
   });
 
 describe('the caps', () => {
-  test('are never exceeded by what is made, and leave no job waiting that they would allow; each key says why (C4, C5, P1, P3, P5)', async () => {
+  test('new workers never exceed them, and leave no job waiting that they would allow; each key has its reason (C4, C5, P1, P3, P5)', async () => {
     await fc.assert(
       fc.asyncProperty(situations(), async ({ given, caps, most }) => {
         await arrange(given, caps);
@@ -138,7 +138,7 @@ describe('the caps', () => {
             return { ofEntity: ofEntity.length, ofPool: ofPool.length, ofKey: ofKey.length };
           };
           const [was, now] = [count(before), count(after)];
-          // What was beyond a lowered cap already stays, and nothing is added to it.
+          // Workers beyond a lowered cap stay, and no pass adds one.
           expect(now.ofEntity).toBeLessThanOrEqual(Math.max(was.ofEntity, entityCap));
           expect(now.ofPool).toBeLessThanOrEqual(Math.max(was.ofPool, poolCap));
           expect(now.ofKey).toBeLessThanOrEqual(Math.max(was.ofKey, keyCap));

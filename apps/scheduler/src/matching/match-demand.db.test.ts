@@ -25,7 +25,7 @@ const first = <T>(list: readonly T[]): T => {
   return one;
 };
 
-describe('what is reserved', () => {
+describe('reserving workers', () => {
   test('makes one worker per waiting job, for the oldest first, and none at the next pass (C2, C3, C4)', async () => {
     const younger = await putJob(testDb.db, { created_at: new Date('2026-01-02') });
     const older = await putJob(testDb.db, {
@@ -40,7 +40,7 @@ describe('what is reserved', () => {
     expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([later.job_id]);
   });
 
-  test('makes at most so many in one pass, the oldest jobs’ first, and goes on at the next (C4)', async () => {
+  test('makes at most this many in one pass, for the oldest jobs first, and continues in the next (C4)', async () => {
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
     const { reserved, lacking, hasMore } = await match(2);
     expect({ lacking, hasMore }).toEqual({ lacking: 1, hasMore: true });
@@ -226,7 +226,7 @@ describe('what is reserved', () => {
     ['a paused pool', examplePools({ pools: [{ paused: true }] }), 'pool_paused'],
     ['a pool that has gone', examplePools({ pools: [{ name: 'other' }] }), 'pool_unknown'],
     [
-      'an entity that is not configured any more',
+      'an entity that is no longer configured',
       examplePools({ entities: { someone: { maxWorkers: 20 } } }),
       'entity_not_allowed',
     ],

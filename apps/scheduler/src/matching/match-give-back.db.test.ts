@@ -9,7 +9,7 @@ const match = () => matchOnce(testDb.db);
 const workers = () =>
   testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
 
-describe('what is given back', () => {
+describe('giving reservations back', () => {
   test('ends reservations whose demand has gone, and only as many (C3, P3)', async () => {
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
     await match();
@@ -61,7 +61,7 @@ describe('what is given back', () => {
     ['the pool’s cap was lowered', examplePools({ pools: [{ maxWorkers: 1 }] }), 1],
     ['the entity’s cap was lowered', examplePools({ entities: { ACME: { maxWorkers: 1 } } }), 1],
   ])(
-    'gives back what nobody has registered yet when %s (C3, C12)',
+    'gives back unregistered reservations when %s (C3, C12)',
     async (_name, document, expected) => {
       await putJob(testDb.db);
       await putJob(testDb.db);

@@ -17,8 +17,8 @@ const KEYS = 180;
 const WORKERS = 900;
 
 /**
- * Many keys' jobs, and workers for half of them that nobody has begun to register. PostgreSQL's
- * statistics still say that there are none.
+ * Jobs of many keys, and unregistered workers for half of them. PostgreSQL's statistics still say
+ * that there are none.
  */
 async function fill(db: Kysely<Database>): Promise<void> {
   const model = await fillJobs(db, JOBS, KEYS);

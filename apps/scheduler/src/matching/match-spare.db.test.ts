@@ -10,7 +10,7 @@ const testDb = useMatchingDatabase(examplePools());
 
 type Given = Partial<InsertObject<Database, 'workers'>>;
 
-/** A worker whose runner is registered, so many minutes ago. */
+/** A worker whose runner was registered `minutes` ago. */
 async function putRegistered(minutes: number, given: Given = {}): Promise<string> {
   const at = minutesAgo(minutes);
   const { pod_name: name } = await putWorker(testDb.db, {
@@ -39,7 +39,7 @@ const putRetired = async (given: Given = {}) => {
   return name;
 };
 
-describe('what is retired', () => {
+describe('stopping spare workers', () => {
   test('registered workers beyond the waiting jobs, the oldest first, and each once (C3)', async () => {
     const oldest = await putRegistered(30);
     const middle = await putRegistered(20);
@@ -59,7 +59,7 @@ describe('what is retired', () => {
     ).toEqual(['running', 'running']);
   });
 
-  test('after reservations that nobody has begun to register, the newest of which go first (C3)', async () => {
+  test('go after unregistered reservations, and among these the newest go first (C3)', async () => {
     const registered = await putRegistered(10);
     const reserved = [
       await putWorker(testDb.db, { created_at: minutesAgo(2) }),
@@ -93,7 +93,7 @@ describe('what is retired', () => {
     expect(await retire({ surplusAfterMs: 60_000 })).toEqual([old]);
   });
 
-  test('at once, whatever its age, where its place under a cap is wanted (C3, C4)', async () => {
+  test('go at once, at any age, when another key wants their place under a cap (C3, C4)', async () => {
     await putPools(
       testDb.db,
       examplePools({
@@ -109,7 +109,7 @@ describe('what is retired', () => {
       reserved: [],
       lacking: 1,
     });
-    // It counts until it has ended, so the job waits, and nobody else has to go.
+    // It counts until it has ended, so the job waits, and no other worker has to go.
     expect(await matchOnce(testDb.db, options)).toMatchObject({
       retired: [],
       reserved: [],
@@ -123,7 +123,7 @@ describe('what is retired', () => {
     expect((await matchOnce(testDb.db, options)).reserved).toHaveLength(1);
   });
 
-  test('passes over a row that somebody is writing, and waits for nobody (C5)', async () => {
+  test('are passed over while another transaction writes them, without waiting (C5)', async () => {
     const name = await putRegistered(10);
     await testDb.db.transaction().execute(async (binding) => {
       await binding
@@ -137,7 +137,7 @@ describe('what is retired', () => {
   });
 });
 
-describe('what is taken back', () => {
+describe('taking workers back', () => {
   test('a worker that was to end for want of jobs serves the next one: none is made beside it (C3, P3)', async () => {
     const name = await putRetired();
     await putJob(testDb.db);
@@ -150,7 +150,7 @@ describe('what is taken back', () => {
     expect((await workers())[0]?.stopping_at).toBeNull();
   });
 
-  test('as many as are lacking, the newest first; what is missing is made (C3)', async () => {
+  test('takes back as many as are lacking, the newest first, and makes the rest (C3)', async () => {
     const names = [await putRegistered(10), await putRegistered(9)];
     await matchOnce(testDb.db);
     await putJob(testDb.db);

@@ -68,7 +68,7 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     expect(await findReasons(testDb.db)).toEqual({ linux: null });
   });
 
-  test('is paused when a replacement fares no better, says why, and is told of once (C11, P5)', async () => {
+  test('is paused when a replacement also gets no job, has the reason, and is reported once (C11, P5)', async () => {
     await goUnserved();
     expect(await goUnserved()).toMatchObject({
       reserved: [],

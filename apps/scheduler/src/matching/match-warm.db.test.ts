@@ -69,16 +69,16 @@ describe('warm workers', () => {
   });
 
   test.each([
-    ['an entity without the App', 'nobody', ['nobody']],
-    ['a repository of an entity without the App', 'nobody/one', ['nobody/one']],
+    ['an entity without the App', 'missing', ['missing']],
+    ['a repository of an entity without the App', 'missing/one', ['missing/one']],
     ['an entity whose App is suspended', 'away', ['away']],
     ['a repository where runners register at the organisation', 'acme/api', ['acme/api']],
     ['a user, where they register at repositories', 'sam', ['sam']],
-    ['a repository of which no job has told', 'sam/one', ['sam/one']],
-    ['a repository of which a job has told', 'sam/two', []],
+    ['a repository without a known job', 'sam/one', ['sam/one']],
+    ['a repository with a known job', 'sam/two', []],
     ['an organisation', 'acme', []],
   ])(
-    'that are wanted for %s: %s is told if nothing can be made for it (C10, P5)',
+    'for %s: %s is reported if none can be made for it (C10, P5)',
     async (_what, scope, unknown) => {
       await install('acme', ACME);
       await install('sam', SAM, 'User');
@@ -126,7 +126,7 @@ describe('warm workers', () => {
     expect(await matchAll(testDb.db)).toBe(1);
   });
 
-  test('of a name that has gone to another repository are made for that one, as its newest job says, whatever Apps the entity has (C10)', async () => {
+  test('whose repository’s name has gone to another are made for that one, as its newest job says, even if the entity has several Apps (C10)', async () => {
     await install('sam', SAM, 'User');
     await testDb.db
       .insertInto('installations')

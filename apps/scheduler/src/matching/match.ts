@@ -36,7 +36,7 @@ export interface Matched {
   readonly unserved: readonly UnservedKey[];
   /** Workers that waiting jobs still lack; `demand_keys` says why. */
   readonly lacking: number;
-  /** It made as many as a pass may: the next one finds what is left over. */
+  /** It made as many as a pass may: the next one finds the rest. */
   readonly hasMore: boolean;
   /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   readonly nextPauseEndMs: number | null;
@@ -83,7 +83,7 @@ export async function matchIn(
   const unserved = await noteSigns(trx, totals, settings);
   let snapshot = await readSnapshot(trx, totals, settings);
 
-  // 4. Plan. Workers that somebody else is writing stay as they are: plan again without them.
+  // 4. Plan. Workers that another transaction writes stay as they are: plan again without them.
   let plan = planPass(snapshot, settings);
   for (
     let busy = await lockPlanned(trx, plan);

@@ -38,7 +38,7 @@ describe('noteRegistrationBudget (P4)', () => {
     expect(await stored()).toMatchObject({ remaining: 8, paused_until: expect.any(Date) });
   });
 
-  test('keeps the lowest figure of a window, and the newest window, in whatever order answers come', async () => {
+  test('keeps the lowest figure of a window, and the newest window, when answers come in any order', async () => {
     const [earlier, later] = [new Date('2026-01-01T01:00:00Z'), new Date('2026-01-01T02:00:00Z')];
     const answers = [
       { remaining: 7, resetAt: earlier },
@@ -131,7 +131,7 @@ describe('the matcher (C4, P4)', () => {
     expect(await findReasons(testDb.db)).toMatchObject({ gpu: null });
   });
 
-  test('after an outage, what was held and what is made anew stay within that limit together (C11)', async () => {
+  test('after an outage, held and new workers together stay within that limit (C11)', async () => {
     await putJobs(5);
     expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
     // Held for longer than the minute: registered at the instant when it is over.
@@ -144,7 +144,7 @@ describe('the matcher (C4, P4)', () => {
     expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(0);
   });
 
-  test('what was given back without a registration takes nothing of that limit', async () => {
+  test('reservations that were given back without a registration use nothing of that limit', async () => {
     await putJobs(3);
     expect(await matchAll(testDb.db, { registrationsPerMinute: 3 })).toBe(3);
     await testDb.db

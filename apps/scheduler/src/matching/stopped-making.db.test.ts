@@ -39,7 +39,7 @@ describe('stopping the making of workers (C12)', () => {
     },
   );
 
-  test('gives back what nobody has begun to register, and leaves the other workers alone (P2)', async () => {
+  test('gives back unregistered reservations, and leaves the other workers alone (P2)', async () => {
     const begun = await putWorker(testDb.db, { registration_started_at: new Date() });
     await putWorker(testDb.db);
     await putJob(testDb.db);
@@ -73,7 +73,7 @@ describe('stopping the making of workers (C12)', () => {
     },
   );
 
-  test('of an entity that was named by anything else before the table checked that stops nobody else', async () => {
+  test('of an entity with an invalid name, from before the table checked names, stops no other entity', async () => {
     await sql`alter table stopped_making drop constraint stopped_making_entity_is_an_id`.execute(
       testDb.db,
     );

@@ -25,7 +25,7 @@ const noting = () => ({ db: testDb.db, breakerRules: BREAKER_RULES });
 const linux = poolBreaker('linux');
 const ofEntityInPool = (entityId: number) => entityInPoolBreaker({ pool: 'linux', entityId });
 
-/** A worker of the entity that has ended badly, and what was counted of it. Returns its name. */
+/** A failed worker of the entity, whose failure is counted. Returns its name. */
 async function fail(entityId: number, failureClass = 'exit_code'): Promise<string> {
   const ended = { status: 'failed', completed_at: new Date() } as const;
   const { pod_name: podName } = await putWorker(testDb.db, { entity_id: entityId, ...ended });
@@ -147,7 +147,7 @@ describe('failures that an entity may have caused (C11)', () => {
     expect([await passes(ACME), await passes(GLOBEX)]).toEqual([false, true]);
   });
 
-  test('what is surely the pool’s own holds back everybody, whosever workers met it', async () => {
+  test('failures that are certainly the pool’s hold back every entity, with workers of any entity', async () => {
     for (let n = 0; n < 3; n += 1)
       await noteFailure(noting(), { subject: linux, failureClass: 'image_pull', message: 'no' });
     expect([await passes(ACME), await passes(GLOBEX)]).toEqual([false, false]);
@@ -248,7 +248,7 @@ describe('failures that turn out to be jobs (C11)', () => {
     expect(await passes(ACME)).toBe(true);
   });
 
-  test('are not taken back from what was counted after a success', async () => {
+  test('are not taken back from failures counted after a success', async () => {
     const [first = ''] = await failTimes(3, ACME);
     await noteSuccess(testDb.db, [linux, ofEntityInPool(ACME)]);
     await failTimes(3, ACME);

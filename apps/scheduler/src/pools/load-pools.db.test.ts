@@ -164,7 +164,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       withKeys('resources: { requests: { nvidia.com/gpu: 1 } }'),
     ],
   ])(
-    'a file with %s is refused and told of once, and what was in force stays (B4)',
+    'a file with %s is refused and reported once, and the pools in force stay (B4)',
     async (_what, content) => {
       const path = write('paddock.yaml', yaml('linux'));
       const { pools, file, refused } = await startReplica(path);

@@ -40,7 +40,7 @@ const RETRY_MS = 1_000;
  * Puts the pools of the configuration file in force. A replica stores its file's pools once after
  * each change of that file, its start included. It never overrules another replica's: the file
  * loaded last is in force. Each replica moves the waiting and unserved jobs to the pools in force,
- * whoever loaded them.
+ * even if another replica loaded them.
  */
 export function createPoolsLoader({
   db,

@@ -41,8 +41,8 @@ export async function afterClusterFailure(
 }
 
 /**
- * Counts the failure of a creation against what is at fault. Returns the hold of its breaker, if
- * that is open.
+ * Counts the failure of a creation against the pool, the entity or the cluster. Returns the hold of
+ * its breaker, if that is open.
  */
 export async function noteClusterFailure(
   parts: Provisioning,
@@ -72,7 +72,8 @@ export async function noteUnanswered(
 
 /**
  * The pool is at fault for a missing namespace (404 of a creation) and for a webhook that fails, or
- * is silent while the API server answers. The cluster is at fault for what is not about this pod.
+ * is silent while the API server answers. The cluster is at fault for failures that are not about
+ * this pod.
  */
 async function faultOf(
   { cluster }: Provisioning,

@@ -49,7 +49,7 @@ const registrationRefused = () =>
   world.gitHub.failNext({ path: '/generate-jitconfig$', status: 404 });
 
 test.each<[string, number, readonly string[], () => unknown]>([
-  ['the cluster for what is there', 1, [], nothing],
+  ['the cluster for the pod', 1, [], nothing],
   ['the cluster for a dry run', 2, LOOKED, somethingFailed],
   ['GitHub for anything', 2, LOOKED, nothing],
   ['PostgreSQL to mark the registration', 3, LOOKED, nothing],
@@ -65,7 +65,7 @@ test.each<[string, number, readonly string[], () => unknown]>([
     nothing,
   ],
 ])(
-  'a run that stands still before it asks %s asks nobody any more, and its successor makes the worker (C6, P3)',
+  'a run that stops before it asks %s makes no more calls, and its successor makes the worker (C6, P3)',
   async (_whom, nth, asked, arrange) => {
     await arrange();
     const [worker] = await world.workers();
@@ -91,7 +91,7 @@ const FOUND_NOTHING = {
   at: 'answer',
 } as const;
 
-test('a run that has begun registers nobody once its worker is to be stopped (C3)', async () => {
+test('a run that has begun registers no runner once its worker is to be stopped (C3)', async () => {
   const goOn = await runs.stallAt(FOUND_NOTHING);
   await world.db
     .updateTable('workers')

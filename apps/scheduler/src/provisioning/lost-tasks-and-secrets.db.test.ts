@@ -3,7 +3,7 @@ import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.sc
 import { reprovisionForgotten } from '../matching/match-loop.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 
-// Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
+// Without a kubelet: pods stay Pending, so that the test can look at the remains.
 let world: SchedulerWorld;
 let seen: Seen;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ test.each([
   },
 );
 
-test('a registration whose JIT config was lost ends the row; another worker is made beside what is left at GitHub (C6)', async () => {
+test('a registration whose JIT config was lost ends the row; another worker is made beside the old registration (C6)', async () => {
   await world.queueJob();
   world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500, times: 4 });
   await world.settle();

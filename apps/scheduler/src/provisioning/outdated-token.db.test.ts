@@ -24,7 +24,7 @@ const noted = async () => ({
   ).map((breaker) => breaker.failure_class),
 });
 
-test('a token that worked and is refused is replaced a second later, and counts against nobody; a new one that is refused does (C9, D4)', async () => {
+test('a token that worked and is refused is replaced a second later, without a counted failure; a refused new token is counted (C9, D4)', async () => {
   await world.queueJob();
   await world.settle();
   await seen.expectOneWorker();

@@ -13,7 +13,7 @@ import { APP_ID } from '../scenes/settings.scene.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';
 
-// Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
+// Without a kubelet: pods stay Pending, so that the test can look at the remains.
 let world: SchedulerWorld;
 let tunnel: Tunnel;
 let proxies: Record<'github' | 'cluster', Awaited<ReturnType<typeof startHoldingProxy>>>;

@@ -5,7 +5,7 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 
-// Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
+// Without a kubelet: pods stay Pending, so that the test can look at the remains.
 let world: SchedulerWorld;
 let seen: Seen;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ async function openBreaker(failureClass: string): Promise<void> {
     .execute();
 }
 
-test('a trial goes on when its pod is made: no other begins before that has shown what comes of it (C11)', async () => {
+test('a trial continues when its pod is made: no other begins before that pod has an outcome (C11)', async () => {
   await world.queueJob();
   await world.match();
   await openBreaker('image_pull');
@@ -91,7 +91,7 @@ test.each(cases)(
     await world.settle();
     await seen.expectOneWorker();
     expect(await seen.tasks()).toEqual([]);
-    // After a refusal a row asks again; where nobody knows whether there is a runner, that would be
+    // After a refusal the next attempt asks again. When a runner may exist, asking again would be
     // in vain (P4).
     const wasRefused = 'status' in fault && fault.status < 500;
     expect((await registrationsAsked()) - before).toBeLessThanOrEqual(

@@ -9,7 +9,7 @@ import { taskFor } from '../scenes/provisioning-task.scene.ts';
 import { startStalledRuns } from '../scenes/stalled-run.scene.ts';
 import { putSecret, startPod } from './start-pod.ts';
 
-// Without a kubelet: pods stay Pending, so that what is left behind can be looked at.
+// Without a kubelet: pods stay Pending, so that the test can look at the remains.
 let world: SchedulerWorld;
 let seen: Seen;
 beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('provisioning', () => {
     });
   });
 
-  test('registers with the pool’s whole label set, whatever labels the job has (C2)', async () => {
+  test('registers with the pool’s whole label set, even if the job has fewer labels (C2)', async () => {
     await world.queueJob({ row: { job_labels: '["linux"]' } });
     await world.settle();
     expect((await seen.alive())[0]).toMatchObject({

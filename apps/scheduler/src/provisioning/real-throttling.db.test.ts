@@ -77,7 +77,7 @@ described(
     });
 
     const refusal = (): Promise<KubeFailure | undefined> =>
-      findPod(world.cluster, { namespace: 'runners', name: 'nobody' }).then(
+      findPod(world.cluster, { namespace: 'runners', name: 'missing' }).then(
         () => undefined,
         classifyKubeError,
       );
@@ -103,14 +103,14 @@ described(
       await waitFor('another call to be refused', async () => (await refusal())?.status === 429);
       return async () => {
         response.destroy();
-        // Whoever held the place is told that the webhook failed.
+        // The call that held the place gets the webhook's failure.
         expect(await taken).toMatchObject({ status: 500 });
         await lift(world);
         await waitFor('a call to be taken', async () => (await refusal()) === undefined);
       };
     }
 
-    test('nobody is registered meanwhile, the server’s wish to be left alone is heeded, and the reason is told (C6, C11, P4, P5)', async () => {
+    test('no runner is registered meanwhile, the wait that the server asks for is kept, and the reason is reported (C6, C11, P4, P5)', async () => {
       const giveBack = await takeThePlace();
       const jobs = 4;
       for (let job = 0; job < jobs; job += 1) await world.queueJob();

@@ -66,7 +66,7 @@ test('a template that is refused time and again does not burn registrations (C11
   expect((await seen.runners()).length).toBeLessThanOrEqual(3);
 });
 
-test('a cluster that has too many calls is what is at fault, and says how long to wait (429, C11)', async () => {
+test('a cluster with too many calls is at fault itself, and says how long to wait (429, C11)', async () => {
   await world.queueJob();
   await world.match();
   world.kube.failNext({

@@ -27,9 +27,7 @@ const RETRY_MS = 1_000;
 const NOT_MARKED =
   'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
 const GONE_REPOSITORY_MS = 15 * 60_000;
-/**
- * With fewer registrations left than this, each run saves what is left, and the matcher heeds it.
- */
+/** With fewer registrations left than this, each run stores the number for the matcher. */
 const SCARCE = 1_000;
 
 /**

@@ -24,7 +24,7 @@ const events = async () =>
 const dueInMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
 
 describe('an installation that is refused is looked up as the App (A12)', () => {
-  test('installed anew, and nobody told us: the job gets its worker a second later, and the refusal stays on record (C9, P5)', async () => {
+  test('installed anew without a delivery: the job gets its worker a second later, and the refusal stays on record (C9, P5)', async () => {
     const sam = await world.addUser('sam', ['tool']);
     await world.queueJobOf(sam, 'tool');
     await world.gitHub.uninstall(sam.installationId);
@@ -42,7 +42,7 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     ['a user', async () => world.queueJobOf(await world.addUser('nora', ['tool']), 'tool')],
     ['an organisation', () => world.queueJob()],
   ])(
-    'never heard of, for the delivery did not name it: %s is asked for it, and nobody else suffers (C11)',
+    'unknown, because the delivery did not name it: %s is asked for it, and no other entity is affected (C11)',
     async (_whose, queue) => {
       await queue();
       await world.db.updateTable('jobs').set({ installation_id: 0 }).execute();
@@ -59,7 +59,7 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     },
   );
 
-  test('renamed, and nobody told us (P5)', async () => {
+  test('renamed without a delivery (P5)', async () => {
     const alex = await world.addUser('alex', ['tool']);
     await world.queueJobOf(alex, 'tool');
     await world.gitHub.renameAccount('alex', 'alexandra');
@@ -72,7 +72,7 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     await seen.expectOneWorker();
   });
 
-  test('renamed to a login of entities that is another entity’s: nobody is registered under it', async () => {
+  test('renamed to a login that the file gives another entity: no runner is registered under it', async () => {
     const eve = await world.addUser('eve', ['tool']);
     await world.queueJobOf(eve, 'tool');
     await world.match();

@@ -26,7 +26,7 @@ const install = (app: { app_id: number; installation_id: number }) =>
     })
     .execute();
 
-describe('a job that was told by an App which is not configured any more', () => {
+describe('a job from an App that is no longer configured', () => {
   test('gets its worker through the App that replaced it (A12)', async () => {
     await install(REMOVED);
     await install({ app_id: APP_ID, installation_id: world.installationId });

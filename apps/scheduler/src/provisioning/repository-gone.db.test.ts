@@ -23,7 +23,7 @@ const reasons = async () =>
     (key) => key.wait_reason,
   );
 
-describe('a repository that the App does not see any more', () => {
+describe('a repository that the App can no longer see', () => {
   test('holds back its own jobs, and the entity’s other repositories go on (C11, P1, P5)', async () => {
     const sam = await world.addUser('sam', ['gone', 'there']);
     for (let n = 0; n < 4; n += 1) await world.queueJobOf(sam, 'gone');

@@ -59,7 +59,12 @@ test.each<[string, object, object, string]>([
     { allowsPublicRepositories: true },
     'public repositories',
   ],
-  ['lets in every repository', FOR_API, { visibility: 'all' }, 'repositories that nobody selected'],
+  [
+    'lets in every repository',
+    FOR_API,
+    { visibility: 'all' },
+    'repositories that are not selected',
+  ],
   [
     'has selected another repository as well',
     FOR_API,
@@ -200,7 +205,7 @@ test.each([
   },
 );
 
-test('what is said twice is meant, but for the repositories of a pool', async () => {
+test('a group for public repositories serves a pool with allowUntrusted, but not a pool of some repositories', async () => {
   const runnerGroup = nextGroup();
   await setGroup(runnerGroup, { allowsPublicRepositories: true });
   const before = await registered();

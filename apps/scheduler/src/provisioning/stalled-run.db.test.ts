@@ -32,7 +32,7 @@ afterEach(async () => {
   );
 });
 
-/** Calls that nobody may make who cannot know what runs. */
+/** Calls that are wrong without knowing what runs. */
 const deletions = async () => {
   const { calls } = await world.gitHub.report();
   return [

@@ -32,7 +32,7 @@ test('a waiting job becomes a worker, a registration, a Secret and a pod; the po
     worker.completed_at,
   ])
     expect(instant).not.toBeNull();
-  expect(worker.unexplained_until).not.toBeNull(); // nobody has told of its job
+  expect(worker.unexplained_until).not.toBeNull(); // no delivery has announced its job
 
   await world.runTasks();
   expect(world.kube.report().secretsLeft).toEqual([]);

@@ -5,7 +5,7 @@ import { unheldWaitMs, LONGEST_UNHELD_MS, waitForReturn } from './wait-for-retur
 const aged = (seconds: number) => ({ ageMs: seconds * 1_000 }) as WorkerToProvision;
 const AWAY = { message: 'no answer' };
 
-describe('a worker that waits for what is away (C11, D4)', () => {
+describe('a worker that waits for GitHub or the cluster (C11, D4)', () => {
   test.each([
     ['alone and new, for a second', 0, 1_000],
     ['alone, for an eighth of its age', 80, 10_000],

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { SchedulerWorld } from './scheduler.scene.ts';
 
-/** What was made in a world since `look`, for tests that share one. */
+/** The rows and objects made in a world since `look`, for tests that share one. */
 export async function look(world: SchedulerWorld) {
   const { creations, secretsLeft } = world.kube.report();
   const earlier = new Set([

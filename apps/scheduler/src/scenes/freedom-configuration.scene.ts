@@ -21,8 +21,8 @@ const GPU = {
 const entity = { maxWorkers: CAPS.entity };
 
 /**
- * What is configured: everything, or a part of it, so that runners made before get jobs of no pool
- * and no entity of ours.
+ * The configuration: everything, or a part of it, so that existing runners get jobs of no
+ * configured pool or entity.
  */
 export const DOCUMENTS = {
   all: examplePools({ pools: [{ ...LINUX, warm: WARM }, LARGE, GPU], entities: { '*': entity } }),

@@ -77,7 +77,7 @@ export const steps = fc.oneof(
   },
   {
     arbitrary: step(
-      'busy runners look idle, and nobody says that they work',
+      'busy runners look idle, and no delivery says that they work',
       fc.boolean(),
       async ({ world: { gitHub } }, busyLies) => {
         await gitHub.setRunnerFaults({ busyLies });

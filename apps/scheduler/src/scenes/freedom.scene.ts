@@ -137,10 +137,10 @@ export async function startFreedom(seed: number) {
     },
     async cancel(jobId: number) {
       const { runnerName } = await gitHub.cancelJob(jobId);
-      // Whatever was made for it before we heard of it.
+      // Any worker made for it before we knew of it.
       if (runnerName === null) excuses.cancelled += 1;
     },
-    /** The jobs of runners that ended with nobody knowing why are not heard of in time. */
+    /** We learn too late of the jobs of runners with an unexplained end. */
     async endGrace() {
       const { numUpdatedRows } = await db
         .updateTable('workers')

@@ -10,7 +10,7 @@ import { GATE } from './settings.scene.ts';
 /** Wide enough for a busy machine. */
 export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleTimeoutMs: 20_000 };
 
-/** One pass with these settings; `given` says what is different. */
+/** One pass with these settings; `given` has the differences. */
 export const matchOnce = (db: Kysely<Database>, given: Partial<MatchingSettings> = {}) =>
   scheduler.matchOnce(db, { ...GATE, ...given }, LIMITS);
 

@@ -20,7 +20,7 @@ export interface RealWorld extends SchedulerWorld {
   pods(): Promise<ObservedPod[]>;
   /** Changes a pod's annotations, which tell what becomes of it. */
   annotate(podName: string, annotations: Record<string, string>): Promise<unknown>;
-  /** Matches and runs what is due, as if all waits were over, until `isDone` says so. */
+  /** Matches and runs due tasks, as if all waits were over, until `isDone` says so. */
   drive(what: string, isDone: () => Promise<boolean>): Promise<void>;
 }
 

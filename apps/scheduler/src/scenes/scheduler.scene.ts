@@ -87,7 +87,7 @@ export async function startSchedulerWorld({
 } = {}) {
   const testDb = await createTestDatabase();
   const { db } = testDb;
-  // What is tried has the scheduler's rights; what a test arranges may be anything.
+  // The tested code has the scheduler's rights; the test's own statements may do anything.
   const own = testDb.dbOf('scheduler');
   const key = sharedAppKey();
   const app = { appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: 'unused here' };
@@ -228,10 +228,7 @@ export async function startSchedulerWorld({
         if ((await runDueTasks({ db: own, kinds, random: () => 0.5 })) === 0) return;
       }
     },
-    /**
-     * How much a metric grows by what is done, over all labels but those that its name goes on
-     * with.
-     */
+    /** By how much `act` raises a metric, over all labels except those in its name. */
     async growth(name: string, act: () => Promise<unknown>): Promise<number> {
       const before = metricSum(await metrics.registry.metrics(), name);
       await act();

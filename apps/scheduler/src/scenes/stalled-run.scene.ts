@@ -60,8 +60,8 @@ export async function startStalledRuns(world: SchedulerWorld) {
 
   return {
     /**
-     * Runs what is due up to the call. The function that it answers lets the run go on, and waits
-     * for its end.
+     * Runs due tasks up to the call. Returns a function that lets the run continue, and waits for
+     * its end.
      */
     async stallAt({ side, ...call }: StalledCall): Promise<() => Promise<void>> {
       const held = proxies[side].hold(call);
@@ -77,7 +77,7 @@ export async function startStalledRuns(world: SchedulerWorld) {
       };
     },
     /**
-     * As if the lease of the stalled run were over: whoever comes next starts again from the top.
+     * As if the claim of the stalled run were over: the next executor starts again from the top.
      */
     async takeOver(): Promise<void> {
       await world.db

@@ -99,7 +99,7 @@ export async function setStopScene(world: SchedulerWorld) {
       await deletePod(cluster, { namespace: NAMESPACE, name: podName });
       await waitFor('the pod to go', async () => (await pod(podName)) === undefined);
     },
-    /** A worker whose job was cancelled before its runner came; nobody has told us. */
+    /** A worker whose job was cancelled before its runner came; no delivery has said so. */
     async idleWorker(): Promise<string> {
       const podName = await makeWorker(async () => {
         const jobId = await world.queueJob();
@@ -113,7 +113,9 @@ export async function setStopScene(world: SchedulerWorld) {
       await follow();
       return podName;
     },
-    /** A worker whose runner has a job that lasts until it is cancelled; nobody has told us. */
+    /**
+     * A worker whose runner has a job that lasts until it is cancelled; no delivery has said so.
+     */
     async busyWorker(): Promise<{ podName: string; jobId: number }> {
       let jobId = 0;
       const podName = await makeWorker(
@@ -130,7 +132,7 @@ export async function setStopScene(world: SchedulerWorld) {
       });
     },
     /**
-     * As if so much time had gone by since whatever the row says, and since GitHub refused an
+     * As if this much time had passed since every instant of the row, and since GitHub refused an
      * entity.
      */
     async letTimePass(minutes = 1): Promise<void> {
@@ -162,8 +164,8 @@ export async function setStopScene(world: SchedulerWorld) {
       await world.makeDue();
     },
     /**
-     * Runs what is due, time and again as if all waits were over, until the worker has ended or
-     * nothing is left to do.
+     * Runs due tasks, again and again as if all waits were over, until the worker has ended or no
+     * work is left.
      */
     async letEnd(podName: string, { attempts = 12, minutes = 1 } = {}): Promise<void> {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -177,7 +179,7 @@ export async function setStopScene(world: SchedulerWorld) {
     async job(jobId: number) {
       return (await gitHub.truth()).jobs.find(({ id }) => id === jobId);
     },
-    /** Nobody has touched the job, its runner or its pod. */
+    /** The job, its runner and its pod are untouched. */
     async expectWorking(podName: string, jobId: number): Promise<void> {
       expect(await this.job(jobId)).toMatchObject({ status: 'in_progress', killed: false });
       expect((await runner(podName))?.state).toBe('busy');

@@ -39,7 +39,7 @@ export function useWarmDatabase() {
 
   const workers = () =>
     testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
-  /** As if every reservation had come to run, so many minutes ago. */
+  /** As if every reservation had begun to run `minutes` ago. */
   const run = (minutes = 0) => {
     const at = minutesAgo(minutes);
     return testDb.db

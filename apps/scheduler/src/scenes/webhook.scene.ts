@@ -15,7 +15,7 @@ export const NEW_PODS = {
 
 export interface Webhook {
   /**
-   * Has the cluster ask for each new pod, or for those with such labels only; it waits so many
+   * Makes the cluster ask for each new pod, or only for those with such labels; it waits this many
    * seconds for the answer.
    */
   install(options: {
@@ -26,10 +26,7 @@ export interface Webhook {
   stop(): void;
 }
 
-/**
- * A server that a real cluster asks whether a pod may be made, and that does with each question
- * what it is told.
- */
+/** A server that a real cluster asks whether a pod may be made. The test decides each answer. */
 export async function startWebhook(
   { admin, real }: RealWorld,
   name: string,

@@ -23,8 +23,8 @@ interface Failing extends Noting {
 const REFUSED_MS = 15 * 60_000;
 
 /**
- * Decides what a failed call means for a worker that is being stopped: it stays, and its row says
- * why. GitHub and the cluster may be away for any time. Rethrows what is no failure of theirs.
+ * Decides what a failed call means for a worker that is being stopped: it stays, and its row has
+ * the reason. GitHub and the cluster may be away for any time. Rethrows other failures.
  */
 export async function afterStopFailure(
   parts: Failing,

@@ -45,7 +45,7 @@ test.each([
     'job_begun',
   ],
   ['is whole, and shows nothing', { status: 200, text: '' }, 'silent'],
-  ['is longer than what is read of it', { status: 200, text: MORE_THAN_IS_READ }, 'unreadable'],
+  ['is longer than the part that is read', { status: 200, text: MORE_THAN_IS_READ }, 'unreadable'],
   ['a node has not begun', { status: 400, text: '' }, 'none'],
   ['cannot be had', { status: 500, text: '' }, 'unreadable'],
 ])(

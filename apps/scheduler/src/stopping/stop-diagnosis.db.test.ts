@@ -88,7 +88,7 @@ describe('a runner that GitHub never saw leaves its trace before its pod goes (P
     });
   });
 
-  test('an idle one that nobody wants is stopped as before, without a diagnosis', async () => {
+  test('a surplus idle worker is stopped as before, without a diagnosis', async () => {
     const podName = await scene.idleWorker();
     await stop(podName, 'idle');
     expect((await scene.row(podName)).failure_info).toMatchObject({ version: 1 });

@@ -33,7 +33,7 @@ async function idleWorkers(): Promise<string[]> {
   return names;
 }
 
-/** Jobs of as many runs that runners of ours may not take, although we believe so. */
+/** Jobs of as many runs that our runners may not take, although we believe so. */
 async function letRunsWait(): Promise<void> {
   for (let n = 0; n < RUNS; n += 1) {
     const { id: job_id, runId: run_id } = await world.gitHub.queueJob({

@@ -35,7 +35,7 @@ const startsWith = (start: string) =>
   );
 
 /**
- * Deregisters what is to be stopped, and then goes on as an executor whose calls of the cluster go
+ * Deregisters the stopping workers. Then continues as an executor whose calls of the cluster go
  * through the proxy, up to the deletion.
  */
 async function endSlowly(): Promise<void> {
@@ -113,7 +113,7 @@ describe('a pod that runs', () => {
       held.reached,
       ended.then(() => Promise.reject(new Error('The pod was never deleted.'))),
     ]);
-    const body = { metadata: { annotations: { 'test.paddock/seen': 'by somebody else' } } };
+    const body = { metadata: { annotations: { 'test.paddock/seen': 'by another client' } } };
     await callJson(world.cluster, {
       method: 'PATCH',
       path,
@@ -173,7 +173,7 @@ describe('a pod that runs', () => {
     expect(await scene.pod(podName)).toMatchObject({ phase: 'Running' });
   });
 
-  test('under the name of its worker, and is another than the worker’s: nobody touches it (E5)', async () => {
+  test('with the name of its worker, but not the worker’s pod, stays untouched (E5)', async () => {
     const podName = await scene.startUnregistered();
     await world.db
       .updateTable('workers')

@@ -75,7 +75,7 @@ describe('a worker that has had its job and lives on (E5)', () => {
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
-  test('beside a container that goes on, with a job of whose end nobody told: the job is in doubt, and the worker waits for its end', async () => {
+  test('beside a container that continues, with a job whose end is unknown: the job is in doubt, and the worker waits for its end', async () => {
     const { podName, jobId } = await workerBesideOthers();
     await bind(podName, jobId, 'running');
     await scene.askToStop(podName, 'over');
@@ -120,7 +120,7 @@ describe('a working runner is never stopped as one that has had its job (P2)', (
   });
 
   test.each([false, true])(
-    'whose job nobody can name, or has another that is over, and `busy` lies: %s',
+    'whose job is unknown, or which has another that is over, and `busy` lies: %s',
     async (busyLies) => {
       const { podName, jobId } = await scene.busyWorker();
       const overJob = await world.queueJob();
@@ -158,7 +158,7 @@ describe('a working runner is never stopped as one that has had its job (P2)', (
     await scene.expectWorking(podName, jobId);
   });
 
-  test('that GitHub does not know any more, while its log shows a job without an end: a person is asked', async () => {
+  test('that GitHub no longer knows, while its log shows a job without an end: a person must decide', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await bind(podName, jobId, 'completed');
     await world.gitHub.failNext({

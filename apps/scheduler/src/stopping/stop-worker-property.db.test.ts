@@ -37,8 +37,8 @@ const missedLook = (error: unknown): undefined => {
 };
 
 /**
- * No worker is on its way any more, and none is just beginning to work: whoever is asked to stop is
- * connected, gets a job only where one is queued, and shows the one that it has.
+ * No worker is being made, and none is just beginning to work. A stopping worker is connected, gets
+ * a job only if one is queued, and shows the job that it has.
  */
 const arrived = () =>
   waitFor('all runners to be connected, and those with a job to show it', async () => {

@@ -108,7 +108,7 @@ test('a job that is bound to a worker while its log is read keeps it from being 
   });
 });
 
-test('a run whose lease is about to end deregisters nothing: whoever takes over looks anew (D6, P2)', async () => {
+test('a run whose claim is about to end deregisters nothing: its successor looks anew (D6, P2)', async () => {
   const podName = await scene.idleWorker();
   await scene.askToStop(podName);
   await world.runTasks();

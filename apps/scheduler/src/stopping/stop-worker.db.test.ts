@@ -78,7 +78,7 @@ describe('an idle worker', () => {
 });
 
 describe('a working runner is never stopped (P2)', () => {
-  test('whose job is bound: nobody is asked', async () => {
+  test('with a bound job causes no call', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await scene.askToStop(podName);
     await world.db

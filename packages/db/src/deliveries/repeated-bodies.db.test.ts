@@ -107,7 +107,7 @@ describe('a body that comes again', () => {
   );
 
   test.each(Object.entries(KINDS))(
-    'leaves 20 rows at the most, whichever GUIDs it comes under: %s (A4)',
+    'leaves at most 20 rows, under any GUIDs: %s (A4)',
     async (_kind, first) => {
       await record(first);
       await record(...Array.from({ length: 15 }, () => asNew(first)));

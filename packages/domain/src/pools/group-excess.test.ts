@@ -62,7 +62,7 @@ describe('what a runner group lets in beyond its pool', () => {
       'any, though the pool names some',
       FOR_API,
       { ...CLOSED, visibility: 'all', repositories: null },
-      'repositories that nobody selected',
+      'repositories that are not selected',
     ],
     [
       'any, and the pool names none',

@@ -43,7 +43,7 @@ function letIn(
       ? ['public repositories']
       : []),
     ...(pool.repositories !== undefined && visibility !== 'selected'
-      ? ['repositories that nobody selected']
+      ? ['repositories that are not selected']
       : []),
     ...(pool.repositories !== undefined && visibility === 'selected' && repositories === null
       ? ['selected repositories that GitHub does not show us']

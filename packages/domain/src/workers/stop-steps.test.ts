@@ -155,7 +155,7 @@ test.each<[string, Pick<StopEvidence, 'pod'>, number | null, boolean]>([
   ['its pod is on its way out', { pod: 'terminating' }, WEEK_MS, false],
   ['nobody has looked for its pod', {}, WEEK_MS, false],
 ])(
-  'no word of GitHub’s is needed where no runner can live any more: %s (A3)',
+  'GitHub’s word is not needed where no runner can still live: %s (A3)',
   (_what, seen, podlessForMs, expected) => {
     expect(hasOutlived({ ...seen, worker: { ...WORKER, podlessForMs } })).toBe(expected);
   },
