@@ -19,7 +19,7 @@ export function unnamedUsers(
     ...(Object.hasOwn(entities, '*') && !namesEntities(pool)
       ? [
           {
-            whom: "whoever installs the App, whom '*' in entities admits",
+            whom: "everyone who installs the App, because of '*' in entities",
             remedy: 'name entities, without a *, in entities of the pool',
           },
         ]
