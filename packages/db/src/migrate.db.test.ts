@@ -109,16 +109,16 @@ describe('migrate (A10)', () => {
       await client.query(`insert into stopped.installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
         select 7, app, app, 'Acme', 'Organization', now() from generate_series(1, 2) app`);
       await client.query(`insert into stopped.stopped_making (subject_type, subject_id, stopped_by)
-        values ('entity', 'acme', 'ada'), ('entity', 'nobody', 'ada'), ('entity', '9', 'ada'), ('pool', 'linux', 'ada')`);
+        values ('entity', 'acme', 'ada'), ('entity', 'missing', 'ada'), ('entity', '9', 'ada'), ('pool', 'linux', 'ada')`);
       await migrate({ url: database.url, schema: 'stopped' });
       return client.query<{ subject_id: string }>(
         'select subject_id from stopped.stopped_making order by subject_id',
       );
     });
-    expect(stops.rows.map((row) => row.subject_id)).toEqual(['7', '9', 'linux', 'nobody']);
+    expect(stops.rows.map((row) => row.subject_id)).toEqual(['7', '9', 'linux', 'missing']);
   });
 
-  test('logins that the pools name are pinned to the only entity that is known to bear them', async () => {
+  test('logins that the pools name are pinned to the only known entity with that login', async () => {
     const printed = await pendingSql({ url: database.url, schema: 'pinned' });
     const before = printed.slice(0, printed.indexOf('-- 0011_'));
     const pins = await withClient(async (client) => {

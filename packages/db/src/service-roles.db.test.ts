@@ -43,7 +43,7 @@ const rightsIn = async (schema: string) => {
 };
 
 describe('the roles of the services (A10)', () => {
-  test('each table is some service’s; what nobody was granted by name is nobody’s', async () => {
+  test('each table belongs to a service, and each right was granted by name', async () => {
     const rights = await rightsIn('roles_one');
     const tables = await ask<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = 'roles_one' order by 1`,
@@ -135,7 +135,7 @@ describe('the roles of the services (A10)', () => {
     }
   });
 
-  test('a breaker that somebody removes lets its tasks go, though they set no search path', async () => {
+  test('removing a breaker wakes its tasks, in a session without a search path', async () => {
     await ask(`insert into roles_one.breakers (subject_type, subject_id, failure_class, failures, message)
       values ('pool', 'linux', 'pod_failed', 1, 'no image')`);
     await ask(`insert into roles_one.tasks (kind, subject_type, subject_id, max_attempts, max_crashes, held_by, due_at)

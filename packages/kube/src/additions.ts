@@ -60,7 +60,7 @@ export function mergeContainers(
 
 export const sameName = (a: { name: string }, b: { name: string }): boolean => a.name === b.name;
 
-/** A template may move a mount of ours. The API server refuses two mounts at one path. */
+/** A template may move one of our mounts. The API server refuses two mounts at one path. */
 const sameMount = (a: Mount, b: Mount): boolean => sameName(a, b) || a.mountPath === b.mountPath;
 
 /** In YAML a key without a value is null. It means the same as no key. */

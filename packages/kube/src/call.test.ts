@@ -146,7 +146,7 @@ describe('a call', () => {
     ).rejects.toThrow('enough');
   });
 
-  test('a refusal tells what was attempted, what the cluster said and how long to stay away', async () => {
+  test('a refusal has the attempted call, the cluster’s message and the wait that it asks for', async () => {
     answer = (_request, response) => {
       response.writeHead(429, { 'retry-after': '3' });
       response.end(
@@ -199,7 +199,7 @@ describe('a call', () => {
       ': 422 Invalid Secret "pdk-1"',
     ],
   ])(
-    'of a secret’s refusal (%s %s) the rule is told, and nothing that may quote it (H1)',
+    'a refused secret (%s %s) is reported with the rule, and without text that may quote it (H1)',
     async (code, reason, details, message, told) => {
       const status = JSON.stringify({ kind: 'Status', code, reason, details, message });
       answer = (_request, response) => void response.writeHead(code).end(status);
@@ -213,7 +213,7 @@ describe('a call', () => {
     },
   );
 
-  test('what the server warns of is told beside its answer, and what a proxy says is not (H1)', async () => {
+  test('reports the server’s warnings beside its answer, and no warnings of a proxy (H1)', async () => {
     const warnings = [
       '299 - "unknown field \\"spec.image\\""',
       '110 proxy "stale"',

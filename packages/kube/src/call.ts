@@ -225,7 +225,7 @@ function queryOf({ query = {} }: Call): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 
-/** `GET /api/v1/namespaces/runners/pods/pdk-1`: what was attempted, on what. */
+/** `GET /api/v1/namespaces/runners/pods/pdk-1`: the attempted call. */
 const describe = ({ method, path }: Call): string => `${method} ${path}`;
 
 /** The path of a core object or a collection. */

@@ -29,8 +29,8 @@ export interface ContractCluster {
 }
 
 /**
- * What every cluster does, as far as this package relies on it. Nobody schedules or runs pods: a
- * test sets their status itself.
+ * The behaviour of every cluster that this package relies on. There is no scheduler and no kubelet:
+ * a test sets pods' status itself.
  */
 export function clusterContract(name: string, connect: () => Promise<ContractCluster>): void {
   // eslint-disable-next-line jest/valid-title -- the title says which cluster it is
@@ -88,8 +88,8 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         const tried = newWorker();
         await createPod(cluster, runnerPod(tried), { dryRun: true });
         expect(await findPod(cluster, tried)).toBeUndefined();
-        expect(await findPod(cluster, { namespace, name: 'nobody' })).toBeUndefined();
-        expect(await deletePod(cluster, { namespace, name: 'nobody' })).toBe('absent');
+        expect(await findPod(cluster, { namespace, name: 'missing' })).toBeUndefined();
+        expect(await deletePod(cluster, { namespace, name: 'missing' })).toBe('absent');
       });
 
       test('a manifest that breaks a rule is refused as invalid, a namespace that is not there is not_found', async () => {
@@ -191,10 +191,10 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         expect(log).toEqual({ text: '' });
       });
 
-      test('a log that cannot be read is told as such, with the reason (E5)', async () => {
+      test('reports a log that cannot be read as such, with the reason (E5)', async () => {
         const log = await readLogTail(cluster, {
           namespace,
-          name: 'nobody',
+          name: 'missing',
           container: 'runner',
           tailLines: 10,
           maxBytes: 1000,
@@ -271,8 +271,8 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
       test('the owner of a Secret that is not there cannot be set', async () => {
         const owner = {
           namespace,
-          name: 'nobody',
-          podName: 'nobody',
+          name: 'missing',
+          podName: 'missing',
           podUid: '00000000-0000-0000-0000-000000000000',
         };
         expect(await setSecretOwner(cluster, owner)).toBe('absent');

@@ -27,7 +27,7 @@ const empty = write(
   JSON.stringify({ clusters: [], users: [], contexts: [], 'current-context': '' }),
 );
 
-describe('a cluster that is not configured is told as a problem of the configuration (H1)', () => {
+describe('a missing configuration of the cluster is reported as a configuration problem (H1)', () => {
   test.each<[string, Partial<ConnectOptions>, string]>([
     [
       'no file, outside a cluster',

@@ -86,7 +86,7 @@ describe('containerMode dind', () => {
     ]);
   });
 
-  test("a template's own work volume, mounts and variables stand in place of ours", () => {
+  test('a template’s own work volume, mounts and variables replace ours', () => {
     const work = { name: 'work', ephemeral: { volumeClaimTemplate: {} } };
     const { runner, volumes } = dind({
       spec: {

@@ -33,7 +33,7 @@ describe('classifyKubeError', () => {
     expect(classifyKubeError(new KubeError(failure))).toBe(failure);
   });
 
-  test('anything else is unknown, whatever its words say', () => {
+  test('any other error is unknown, with any text', () => {
     expect(classifyKubeError(new Error('pods "x" not found'))).toEqual({
       kind: 'unknown',
       message: 'pods "x" not found',

@@ -16,7 +16,7 @@ test.each([
   expect(keepEnd(text, maxBytes)).toBe(expected);
 });
 
-test('no more bytes are kept than asked for, whatever the text', () => {
+test('keeps no more bytes than the caller asked for, with any text', () => {
   const text = 'añ€😀\n'.repeat(20);
   for (let maxBytes = 1; maxBytes < Buffer.byteLength(text) + 2; maxBytes++) {
     const kept = keepEnd(text, maxBytes);

@@ -117,7 +117,7 @@ describe('observePod', () => {
     ).toBe(false);
   });
 
-  test('a native sidecar runs no job: a pod that has ended has ended, whatever was last seen of it (A3)', () => {
+  test('a native sidecar runs no job: a pod that has ended stays ended, even with an older state (A3)', () => {
     const initContainerStatuses = [ended('prepare'), running('dind')];
     const pod = podWith({
       phase: 'Succeeded',
@@ -183,7 +183,7 @@ describe('observePod', () => {
     expect(podWith({ phase: 'Pending', conditions }).unschedulable).toBe('0/3 nodes are available');
   });
 
-  test('a pod under deletion shows when, and a phase that nobody knows is pending', () => {
+  test('a pod under deletion shows when, and an unknown phase is pending', () => {
     const pod = podWith({ phase: 'Novel' }, {}, { deletionTimestamp: END });
     expect(pod).toMatchObject({ phase: 'Pending', deletionTimestamp: new Date(END) });
   });

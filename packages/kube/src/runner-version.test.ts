@@ -22,7 +22,7 @@ test.each([
     '2.336.0',
   ],
   ['A session for this runner already exists.', undefined],
-])('a log with "%s" tells of the refused version %s (C11)', (line, version) => {
+])('a log with "%s" shows the refused version %s (C11)', (line, version) => {
   expect(refusedVersion([LISTENING, line, 'Exiting runner...', ''].join('\n'))).toBe(version);
 });
 

@@ -46,7 +46,7 @@ test('a server that goes silent within a watch is noticed when the time of the w
 const event = (version: number) =>
   `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: `pod-${version}`, resourceVersion: String(version) } } })}\n`;
 
-test('what came while earlier changes were handled, before the connection broke, is told and not asked for again (C8)', async () => {
+test('changes that came while earlier ones were handled, before the connection broke, are passed on and not asked for again (C8)', async () => {
   const versions: string[] = [];
   const broken = Promise.withResolvers<void>();
   const handling = Promise.withResolvers<void>();

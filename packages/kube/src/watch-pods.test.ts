@@ -154,7 +154,7 @@ describe('watchPods', () => {
     expect(failures.map(({ kind }) => kind)).toEqual(['too_many_requests', 'gone']);
   });
 
-  test('what was made while it is looked what is known is in the list that follows, in the second like in the first (C8)', async () => {
+  test('pods made while the known workers are read are in the list that follows, in the second like in the first (C8)', async () => {
     const made: string[] = [];
     const beforeList = async (): Promise<void> => {
       made.push(`pod-${made.length}`);
@@ -239,6 +239,6 @@ describe('watchPods', () => {
     await waitFor('the list', () => simulator.report().calls['list pods'] === 1);
     over.abort();
     await expect(watching).resolves.toBeUndefined();
-    expect(await deletePod(cluster, { ...here, name: 'nobody' })).toBe('absent');
+    expect(await deletePod(cluster, { ...here, name: 'missing' })).toBe('absent');
   });
 });

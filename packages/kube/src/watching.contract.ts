@@ -17,7 +17,7 @@ interface Watched {
   readonly setStatus: (pod: string, status: object) => Promise<unknown>;
 }
 
-/** What every cluster tells of changes of pods. */
+/** The changes of pods that every cluster reports. */
 export function watchingContract({ clusters, newWorker, setStatus }: Watched): void {
   describe('watching', () => {
     test('the list comes first and then each change in order, of its own instance only (A8, C8)', async () => {

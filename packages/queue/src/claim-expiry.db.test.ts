@@ -102,7 +102,7 @@ describe('a task that runs elsewhere', () => {
     [HOLDER, 29, 31],
     ['scheduler/host/7/0a1b2c3d', 299, 301],
   ])(
-    'is recovered by the same claim where nobody runs its kind: %s (E8)',
+    'is recovered by the same claim where no executor runs its kind: %s (E8)',
     async (holder, kept, over) => {
       for (const seconds of [kept, over]) {
         await sql`truncate tasks`.execute(database.db);

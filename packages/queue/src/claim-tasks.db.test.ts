@@ -169,7 +169,7 @@ describe('a task whose claim expired', () => {
     expect(await claim({ a: 1 })).toMatchObject([{ id: successor?.id }]);
   });
 
-  test('and ends takes no slot: what is due is taken at once (D5, D7)', async () => {
+  test('and ends takes no slot: due tasks are taken at once (D5, D7)', async () => {
     await enqueueNow(database.db, task('a', 'spent'));
     await claim({ a: 1 });
     await letClaimsExpire();

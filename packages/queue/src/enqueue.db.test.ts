@@ -64,7 +64,7 @@ describe('enqueue', () => {
     ]);
   });
 
-  test('a queued task of the same kind and subject stands for the new one (D14)', async () => {
+  test('a queued task of the same kind and subject replaces the new one (D14)', async () => {
     const { db } = database;
     const [first] = await enqueueNow(db, task('a', 'x'));
     const second = await enqueueNow(db, task('a', 'x'), task('a', 'y'), task('b', 'x'));
@@ -92,7 +92,7 @@ describe('enqueue', () => {
     expect(await claim('a', 5)).toEqual([]);
   });
 
-  test('the queued task that stands for the new one cannot start before the enqueuer has committed (D14)', async () => {
+  test('a queued task that replaces the new one cannot start before the enqueuer has committed (D14)', async () => {
     const { db } = database;
     const [first] = await enqueueNow(db, task('a', 'x'));
     await db.transaction().execute(async (trx) => {
@@ -104,7 +104,7 @@ describe('enqueue', () => {
     expect(await claim('a')).toHaveLength(1);
   });
 
-  test('a task that is claimed while we wait for it is no longer the one that stands for ours (D14)', async () => {
+  test('a task that is claimed while the enqueuer waits for it does not replace the new one (D14)', async () => {
     const { db } = database;
     const [first] = await enqueueNow(db, task('a', 'x'));
     const claiming = await db.startTransaction().execute();
@@ -133,7 +133,7 @@ describe('enqueue', () => {
     expect(answers.every((answer) => answer.length === 50)).toBe(true);
   });
 
-  test('waits for another enqueuer of the same tasks and never in a circle, whatever the order of both (D14)', async () => {
+  test('waits for another enqueuer of the same tasks and never in a circle, with both in any order (D14)', async () => {
     const { db } = database;
     const { enqueued } = await db.transaction().execute(async (trx) => {
       await enqueue(trx, [task('a', 'x')]);
@@ -165,7 +165,7 @@ describe('enqueue', () => {
     { maxCrashes: Number.POSITIVE_INFINITY },
     { dueInMs: Number.POSITIVE_INFINITY },
     { dueInMs: Number.NaN },
-  ])('refuses what is no number, and takes no default for it: %p', async (more) => {
+  ])('refuses a value that is not a number, without a default: %p', async (more) => {
     await expect(enqueueNow(database.db, task('a', 'x', more))).rejects.toMatchObject({
       code: '22P02',
     });

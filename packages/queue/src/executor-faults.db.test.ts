@@ -93,7 +93,7 @@ describe('stopping', () => {
 });
 
 describe('claims', () => {
-  test('are renewed while the handler runs, so that nobody takes the task over (D5)', async () => {
+  test('are renewed while the handler runs, so that no other executor takes the task over (D5)', async () => {
     const { runs, kinds } = holdingKind();
     start(kinds, { claimMs: 6_000, pollMs: 100 });
     const other = start(kinds, { claimMs: 6_000, pollMs: 100 });
@@ -113,7 +113,7 @@ describe('claims', () => {
   });
 
   test.each([
-    ['another holder', sql`locked_by = 'somebody'`],
+    ['another holder', sql`locked_by = 'another'`],
     ['a later claim of the same executor', sql`locked_by = locked_by`],
   ])(
     'a run whose task has %s by now is interrupted, and its result changes nothing (D5, D6)',
@@ -239,7 +239,7 @@ describe('while PostgreSQL is away', () => {
 
     await waitFor('the settle', () => running.told.processed.length === 1);
     await sql`update tasks set kind = 'a', status = 'running', attempt = 1, fence = 1, started_at = now(),
-                locked_at = now() - interval '2 hours', locked_by = 'somebody/1500ms'`.execute(db);
+                locked_at = now() - interval '2 hours', locked_by = 'another/1500ms'`.execute(db);
     await enqueueNow(db, task('a', 'new'));
     await waitFor('the new task', () => runs.length === 2);
     expect(runs[1]?.task.subject.id).toBe('new');

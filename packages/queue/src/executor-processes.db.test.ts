@@ -222,13 +222,13 @@ describe('an executor that hangs for longer than its claim', () => {
   });
 });
 
-describe('a process that is told to stop', () => {
+describe('a process after a request to stop', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'on %s finishes what it can, gives the rest back, takes nothing new and ends with code 0 (D7, H2)',
     async (signal) => {
       const { db } = database;
-      // Both slots are taken when it is told to stop: a claim that is under way then cannot take
-      // what comes later.
+      // Both slots are taken when it stops: so a claim that is under way then cannot take later
+      // tasks.
       const stopping = await processes.start({
         name: 'stopping',
         slots: { count: 1, hold: 2 },

@@ -32,7 +32,7 @@ const listening = () =>
   waitFor('the executor to listen', async () => (await listeners()).length > 0);
 
 describe('an executor', () => {
-  test('runs what is there, and what comes while it runs, woken by the notification alone (D3)', async () => {
+  test('runs due tasks, and those that come while it runs, woken by the notification alone (D3)', async () => {
     const { db } = database;
     const seen: string[] = [];
     const handler: Handler = (one) => {

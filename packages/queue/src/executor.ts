@@ -26,7 +26,8 @@ export interface Executor {
 }
 
 /**
- * How long to claim nothing before asking what is due next. A busy queue is claimed from sooner.
+ * How long to claim nothing before asking when the next task is due. A busy queue is claimed from
+ * sooner.
  */
 const LULL_MS = 100;
 

@@ -5,7 +5,7 @@ import { maskSecrets, messageOf, storedMessage } from './mask-secrets.ts';
 describe('maskSecrets', () => {
   const mask = maskSecrets([new Secret('hunter2-hunter2'), new Secret('no')]);
 
-  test('masks the secrets it was given wherever they stand, but no value too short to be one (D1)', () => {
+  test('masks the given secrets at any place, but no value too short to be one (D1)', () => {
     expect(mask('login hunter2-hunter2 failed, no hunter2-hunter2!')).toBe(
       'login [secret] failed, no [secret]!',
     );

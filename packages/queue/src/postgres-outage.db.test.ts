@@ -72,7 +72,7 @@ function startLoad() {
       );
     }
   })();
-  running.catch(() => undefined); // whoever stops it is told
+  running.catch(() => undefined); // awaited when it is stopped
   return {
     accepted,
     stop: () => {

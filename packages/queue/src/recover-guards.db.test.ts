@@ -126,7 +126,7 @@ describe('stuck tasks (E8)', () => {
     },
   );
 
-  test('at most 3 statements whatever the number', async () => {
+  test('at most 3 statements for any number of tasks', async () => {
     await enqueueNow(database.db, ...Array.from({ length: 40 }, (_, n) => task('a', `w-${n}`)));
     await claim();
     await letClaimsExpire();

@@ -20,7 +20,7 @@ afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 describe('runDueTasks', () => {
-  test('runs what is due with all that follows from it, and leaves the rest (D14)', async () => {
+  test('runs due tasks with all tasks that follow from them, and leaves the rest (D14)', async () => {
     const { db } = database;
     const kinds: Kinds = {
       tree: {
@@ -69,7 +69,7 @@ describe('runDueTasks', () => {
 });
 
 describe('notifications', () => {
-  test('come with the commit, name the kind, and do not come from what was rolled back or is not due (D3)', async () => {
+  test('come with the commit, name the kind, and do not come for a rollback or a later task (D3)', async () => {
     const { db, url, schema } = database;
     const heard: (string | undefined)[] = [];
     const stop = new AbortController();
@@ -94,7 +94,7 @@ describe('notifications', () => {
     await enqueueNow(db, task('later', 'x', { dueInMs: 60_000 }));
     await enqueueNow(db, task('a', 'x'), task('a', 'y'));
     await waitFor('the first notification', () => heard.length === 2);
-    // The queued one was locked and so hidden from whoever looked meanwhile.
+    // The queued task was locked and so hidden from every reader meanwhile.
     await enqueueNow(db, task('a', 'x'));
     await waitFor('the second notification', () => heard.length === 3);
     stop.abort();
@@ -104,7 +104,7 @@ describe('notifications', () => {
 });
 
 describe('secrets', () => {
-  test('are in no table, whatever handlers say, return and throw (D1)', async () => {
+  test('are in no table, with anything that handlers say, return and throw (D1)', async () => {
     const { db } = database;
     const known = 'k9-known-to-the-process';
     const minted = 'ghs_16C7e42F292c6912E7710c838347Ae178B4a';

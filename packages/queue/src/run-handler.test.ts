@@ -55,7 +55,7 @@ describe('runHandler', () => {
     expect(seen?.reason).toEqual(new Error('the run took longer than its 20 ms'));
   });
 
-  test('is interrupted for the first reason only, whatever the handler does then', async () => {
+  test('is interrupted for the first reason only, even if the handler goes on', async () => {
     const run = runHandler(
       (_task, signal) =>
         new Promise((_resolve, reject) =>

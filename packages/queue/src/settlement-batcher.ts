@@ -14,7 +14,7 @@ export interface SettlementBatcherOptions<T extends ClaimSettlement> {
 
 export interface SettlementBatcher<T extends ClaimSettlement> {
   add(settlement: T): void;
-  /** Writes until the signal aborts. Drops what is left then: those claims expire. */
+  /** Writes until the signal aborts. Then drops the rest: those claims expire. */
   run(signal: AbortSignal): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ const rowsLeft = async () =>
   (await database.db.selectFrom('task_counts').selectAll().execute()).length;
 
 describe('the counts of ended tasks (F3)', () => {
-  test('tell kind, outcome and reason of what was settled in the present hour', async () => {
+  test('have kind, outcome and reason of the tasks settled in the present hour', async () => {
     const { db } = database;
     await enqueueAlone(db, [task('good', '1'), task('good', '2'), task('bad', '3')]);
     const kinds = {

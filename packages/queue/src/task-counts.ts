@@ -43,9 +43,9 @@ export const KEEP_MONTHS = 13;
 const SCATTERED_DAYS = 7;
 
 /**
- * Makes one row of the many that settling appended to each hour that is over, and removes what is
- * older than `KEEP_MONTHS`. The sums are right at any instant: two passes never take the same row,
- * and the next pass adds late rows.
+ * Joins the rows that settling appended to each past hour into one, and removes those older than
+ * `KEEP_MONTHS`. The sums are right at any instant: two passes never take the same row, and the
+ * next pass adds late rows.
  */
 export async function rollUpTaskCounts(
   db: Kysely<Database>,

@@ -24,8 +24,8 @@ const start = (handler: Handler, overrides: Partial<ExecutorOptions> = {}) =>
 const tasks = () => database.db.selectFrom('tasks').selectAll().execute();
 const operations = () => database.db.selectFrom('operations').selectAll().execute();
 const poll = { pollMs: 200 };
-/** Where nobody notifies: with this the executor hears nothing of ours, whoever sends it. */
-const unheard = { schema: 'nobody_notifies_here' };
+/** A schema that no notification names: an executor with it gets none. */
+const unheard = { schema: 'without_senders' };
 /** A way to the database on which the connection that listens can be cut for good. */
 async function startRelay() {
   const listeners: Socket[] = [];
@@ -130,7 +130,7 @@ describe('with no notification at all', () => {
 
     const later = performance.now();
     await enqueueNow(db, task('a', 'later', { dueInMs: 300 }));
-    const late = (await waitFor('what is due later', () => atMsOf('later'))) - later;
+    const late = (await waitFor('the later task', () => atMsOf('later'))) - later;
     expect(late).toBeGreaterThanOrEqual(290);
 
     await waitFor('the queue to be empty', async () => (await tasks()).length === 0);

@@ -26,7 +26,7 @@ describe('errors are classified by SQLSTATE, never by their text', () => {
     }).toEqual(expected);
   });
 
-  test('what is no SQLSTATE has none', () => {
+  test('an error that is no SQLSTATE has none', () => {
     for (const error of [raised('EPIPE'), new Error('40001'), undefined, null, '40001'])
       expect(sqlStateOf(error)).toBeUndefined();
   });

@@ -77,7 +77,7 @@ describe('listening (A7)', () => {
     expect(await sessions()).toEqual([expect.objectContaining({ state: 'idle', xact: null })]);
   });
 
-  test('connects again when the server cuts it, wakes for what was missed, and hears on', async () => {
+  test('connects again when the server cuts it, wakes for missed notifications, and keeps listening', async () => {
     await cut();
     await waitFor(
       'the second connection',
@@ -106,7 +106,7 @@ describe('listening (A7)', () => {
     expect(left).toBe(1);
   });
 
-  test('closes its connection when it is told to stop', async () => {
+  test('closes its connection when it stops', async () => {
     stop.abort();
     await listening;
     await sessionsToEnd();

@@ -64,7 +64,7 @@ const GONE = expect.stringContaining('error: PostgreSQL cannot be reached');
 const BACK = 'warn: PostgreSQL answers again';
 
 describe('an outage of PostgreSQL (H1)', () => {
-  test('is told in two lines, however much fails: when it goes, and when it is back, with what it cost', async () => {
+  test('takes two log lines for any number of failures: when it begins, and when it ends, with its cost', async () => {
     await Promise.all([work(), work(), work()]);
     await tunnel.cut();
     for (let time = 1; time <= 5; time++) await work();

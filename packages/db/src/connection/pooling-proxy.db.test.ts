@@ -64,6 +64,6 @@ test('a proxy that refuses our start-up options is named (A11)', async () => {
   }
 });
 
-test('whatever else is wrong is thrown', async () => {
+test('throws every other error', async () => {
   await expect(why('postgresql://someone@127.0.0.1:1/any')).rejects.toThrow(/ECONNREFUSED/);
 });

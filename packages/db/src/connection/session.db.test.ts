@@ -36,7 +36,7 @@ const inForce = async (setting: string, parameters?: string) =>
     )
   ).rows[0]?.value;
 
-describe('a session is what our statements are written for, whatever is set for role and database (A11)', () => {
+describe('a session has the settings that our statements need, with any settings of role and database (A11)', () => {
   test.each([
     ['synchronous_commit', 'off', 'on'],
     ['default_transaction_isolation', 'serializable', 'read committed'],
@@ -70,14 +70,14 @@ describe('a session is what our statements are written for, whatever is set for 
       schema: database.schema,
       config: clientConfig(place()),
     });
-    // A machine that is busy may not answer in time; that is told as well, and passes.
+    // A busy machine may not answer in time; that is logged as well, and passes.
     const why = /^PostgreSQL cannot be asked: session_replication_role is replica.*reset/;
     expect(await waitFor('the reason', async () => why.test((await whyNotReady()) ?? ''))).toBe(
       true,
     );
   });
 
-  test('start-up options of the DSN hold beside ours, and replace none of them', async () => {
+  test('start-up options of the DSN apply beside ours, and replace none', async () => {
     const parameters = `?options=${encodeURIComponent('-c work_mem=7MB -c search_path=public')}`;
     expect(await inForce('work_mem', parameters)).toBe('7MB');
     expect(await inForce('search_path', parameters)).toBe(database.schema);

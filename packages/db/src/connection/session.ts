@@ -25,10 +25,10 @@ export const startupOptions = (settings: Readonly<Record<string, string>>): stri
 export const SESSION_ID = `concat(pid, ' ', backend_start)`;
 
 /**
- * What start-up options cannot say. A commit that does not wait for the disk would make our answers
- * a lie, so `off` is replaced; one that waits for a standby stays. Newer versions' limits would end
- * sessions that are rightly long or idle; other settings of ours limit both. Only a superuser may
- * set triggers not to fire.
+ * Settings that start-up options cannot set. A commit that does not wait for the disk would make
+ * our answers a lie, so `off` is replaced; one that waits for a standby stays. Newer versions'
+ * limits would end sessions that are rightly long or idle; our other settings limit both. Only a
+ * superuser may set triggers not to fire.
  */
 const BEGIN_SESSION = `
   select (select ${SESSION_ID} from pg_stat_activity where pid = pg_backend_pid()) as id,

@@ -48,7 +48,7 @@ const sessions = async () =>
   ).rows.length;
 
 describe('PostgreSQL goes silent (A11)', () => {
-  test('and another answers at its address: what hangs fails, what is idle goes with it, and the next statements are answered', async () => {
+  test('and another server answers at its address: calls that hang fail, idle connections are closed, and the next statements are answered', async () => {
     await openFour();
     const hanging = [
       sleeping(0.3).catch((error: unknown) => error),
@@ -64,7 +64,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     expect(cuts).toHaveLength(1);
   });
 
-  test('for a while, and what was sent is lost: it fails although its session is still there', async () => {
+  test('for a while, and the data is lost: the call fails although its session still exists', async () => {
     await openFour();
     tunnel.setSilent(true);
     const lost = one().catch((error: unknown) => error);
@@ -74,7 +74,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     expect((await one()).rows).toEqual([{ one: 1 }]);
   });
 
-  test('what is slow is left alone, however short the patience: its session is at work', async () => {
+  test('a slow statement is left alone, with any short limit: its session is at work', async () => {
     await expect(sleeping(5)).resolves.toBeDefined();
     const waiting = await database.db.transaction().execute(async (trx) => {
       await sql`lock table leases in access exclusive mode`.execute(trx);

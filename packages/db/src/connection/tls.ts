@@ -4,7 +4,7 @@ import { ConfigError } from '@paddock/runtime/config-error';
 import type { TlsOptions } from './prefer-tls.ts';
 
 const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
-/** Start-up options of the DSN would replace all of ours. */
+/** Start-up options of the DSN would replace all our options. */
 const OPTIONS = 'options';
 
 export interface SeparatedDsn {

@@ -87,7 +87,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
     work = await putWork(rowsApp);
   });
 
-  test('in every sweep, and in none if nobody may ask', async () => {
+  test('in every sweep, and in none if no App may ask', async () => {
     const { db } = database;
     const found = {
       overdue: itself(
@@ -121,7 +121,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
     });
   });
 
-  test('in every task; where nobody may ask, GitHub is not asked before a worker is stopped', async () => {
+  test('in every task; when no App may ask, a worker is stopped without a call of GitHub', async () => {
     const { db } = database;
     const stop = await findWorkerToStop(db, work.podName, APP_IDS);
     expect(stop).toMatchObject(
@@ -148,7 +148,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
   });
 
   // Neither has an App of its own: where two may be used, it is the one that was told of last.
-  test('wherever only the entity is known', async () => {
+  test('where only the entity is known', async () => {
     const usable = known.filter(({ app, state }) => state === undefined && APP_IDS.includes(app));
     const newest = usable.toSorted((a, b) => (a.minutes ?? 0) - (b.minutes ?? 0))[0]?.app;
     const byLogin = await findInstallationByLogin(database.db, 'ACME', APP_IDS);

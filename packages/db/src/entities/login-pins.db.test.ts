@@ -62,7 +62,7 @@ const pin = (entities: Parameters<typeof pinLogins>[1]) =>
 const entities = { Acme: {}, Globex: {}, initech: {}, 'id:5': {}, '*': {} };
 
 describe('logins that are pinned', () => {
-  test('when pools are loaded: those that one entity alone is known to bear', async () => {
+  test('when pools are loaded: logins of only one known entity', async () => {
     await install('ACME', 1);
     await install('globex', 2);
     await install('Globex', 3);
@@ -89,7 +89,7 @@ describe('logins that are pinned', () => {
     expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
   });
 
-  test('to the first of those that bear it; not where an id or the star admits them', async () => {
+  test('to the first entity with the login; not if an id or the star admits it', async () => {
     await putPools(db(), examplePools({ entities }));
     const owners = [
       { id: 9, login: 'ACME' },

@@ -134,7 +134,7 @@ describe('gauges of what all services share (H5)', () => {
     });
   });
 
-  test('what is left of registrations, by entity of the configuration; budgets of past hours do not count', async () => {
+  test('the rest of the registrations, by entity of the configuration; budgets of past hours do not count', async () => {
     const installation = { app_id: 7, entity_type: 'Organization', stated_at: new Date() } as const;
     const logins = ['acme', 'globex', 'initech'];
     await db()

@@ -70,7 +70,7 @@ function leaseTerm(name: string, termMs: number, askedAt: number): LeaseTerm {
   const end = () =>
     lost.abort(
       new Error(
-        `the lease ${name} has ended or could not be renewed, and belongs to whoever takes it now`,
+        `the lease ${name} has ended or could not be renewed, and any replica may take it now`,
       ),
     );
   let timer: NodeJS.Timeout | undefined;

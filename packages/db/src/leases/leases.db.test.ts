@@ -52,7 +52,7 @@ describe('a lease (A12)', () => {
     expect(await holder()).toEqual({ holder: 'second', fence: 2 });
   });
 
-  test('can be renewed by its holder although it has run out, as long as nobody took it', async () => {
+  test('can be renewed by its holder although it has run out, as long as no replica took it', async () => {
     const fence = (await take('first')) ?? 0;
     await expire();
     expect(await renewLease(database.db, NAME, fence, LONG_MS)).toBe(true);
@@ -108,7 +108,7 @@ describe('holding a lease (A12)', () => {
     expect(running.size).toBe(0);
   });
 
-  test('whoever lost it is told, and works again once it is free', async () => {
+  test('a replica that lost it is notified, and works again once it is free', async () => {
     const running = new Set<string>();
     const stop = new AbortController();
     const holding = holdLease(options('held'), steadyWork(running, 'held'), stop.signal);
@@ -181,7 +181,7 @@ describe('holding a lease (A12)', () => {
     await tunnel.cut();
   });
 
-  test('work that fails gives the lease back, is told, and is taken up again', async () => {
+  test('work that fails gives the lease back, is reported, and is taken up again', async () => {
     const errors: unknown[] = [];
     const stop = new AbortController();
     let runs = 0;

@@ -18,7 +18,7 @@ export interface Installed {
   readonly state?: 'suspended' | 'deleted';
 }
 
-/** What is known of the entity, and which installation serves it. */
+/** The known facts of the entity, and the installation that serves it. */
 export const CASES: readonly (readonly [
   name: string,
   known: readonly Installed[],
@@ -62,12 +62,12 @@ export const CASES: readonly (readonly [
     REMOVED,
     OTHER,
   ],
-  ['nobody, if the only App is suspended', [{ app: OWN, state: 'suspended' }], OWN, undefined],
-  ['nobody, if the only App was uninstalled', [{ app: OWN, state: 'deleted' }], OWN, undefined],
-  ['nobody, if the only App is not configured', [{ app: REMOVED }], REMOVED, undefined],
+  ['no App, if the only one is suspended', [{ app: OWN, state: 'suspended' }], OWN, undefined],
+  ['no App, if the only one was uninstalled', [{ app: OWN, state: 'deleted' }], OWN, undefined],
+  ['no App, if the only one is not configured', [{ app: REMOVED }], REMOVED, undefined],
 ];
 
-/** Puts what is known of the entity. */
+/** Stores the known facts of the entity. */
 export const install = async (db: Kysely<Database>, known: readonly Installed[]): Promise<void> => {
   for (const { app, minutes = 0, state } of known) {
     const [suspended, deleted] = [state === 'suspended', state === 'deleted'].map((is) =>

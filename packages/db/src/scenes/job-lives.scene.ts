@@ -24,8 +24,8 @@ interface Start {
 }
 
 /**
- * A job's whole story, of which any deliveries may be lost. What GitHub says of the job itself is
- * the same in all of them.
+ * A job's whole story. Any of its deliveries may be lost. All of them contain the same facts
+ * about the job.
  */
 interface Life {
   readonly jobId: number;

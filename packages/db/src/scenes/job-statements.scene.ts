@@ -56,7 +56,7 @@ export const completed: DeliveredStatement = {
   completedAt: at('10:05:00').toISOString(),
   deliveryGuid: 'completed',
 };
-/** A job that no pool of ours serves. */
+/** A job that none of our pools serves. */
 export const foreign = { labels: ['ubuntu-latest'] } as const;
 
 /** A worker that runs; its name is missing. */
@@ -76,7 +76,7 @@ export const RUNNING_WORKER = {
   runner_id: 5,
 } as const;
 
-/** What GitHub has said of a job, without what tells of the writing. */
+/** GitHub's facts about a job, without those about the writing. */
 export const factsOf = (row: object | undefined) => ({
   ...row,
   created_at: 0,

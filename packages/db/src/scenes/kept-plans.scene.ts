@@ -2,7 +2,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** PostgreSQL's statistics say from now on what is there today, whatever comes later. */
+/** Fixes PostgreSQL's statistics at the present rows, for all later statements. */
 export async function keepStatistics(
   db: Kysely<Database>,
   tables: readonly (keyof Database)[],
@@ -17,8 +17,8 @@ export async function keepStatistics(
 const COLUMNS = sql`entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 
 /**
- * Waiting jobs, spread evenly over so many entities; answers the id of the one that they are made
- * after.
+ * Waiting jobs, spread evenly over the entities. Returns the id of the job before the first of
+ * them.
  */
 export async function fillJobs(
   db: Kysely<Database>,

@@ -3,9 +3,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 
 /**
- * A proxy that pools transactions: it answers start-up messages itself, whatever they ask for, and
- * gives each client's messages up to the next point of synchronisation to the one backend that it
- * has. Enough for simple queries outside of transactions, no more.
+ * A proxy that pools transactions. It answers all start-up messages itself, and passes each
+ * client's messages up to the next point of synchronisation to its one backend. Enough for simple
+ * queries outside of transactions, no more.
  */
 export async function startPoolingProxy(url: string) {
   const backend = new pg.Client({ connectionString: url });

@@ -16,8 +16,8 @@ const NAME = 'sweep:1';
 
 let database: TestDatabase;
 /**
- * In a transaction PostgreSQL's clock stands still: what is said of seconds is exact, however busy
- * the machine is.
+ * In a transaction PostgreSQL's clock stands still: checks of seconds are exact, even on a busy
+ * machine.
  */
 let instant: ControlledTransaction<Database>;
 
@@ -113,7 +113,7 @@ describe('an extra pass (E1, E9)', () => {
     expect(later).toBeGreaterThanOrEqual(15);
     expect(later).toBeLessThanOrEqual(20);
     await pass(60);
-    // What was wanted last has its pass, and that is all.
+    // The last request has its pass, and there is no more.
     expect(await take()).toEqual([NAME]);
     expect(await nextInSeconds()).toBeNull();
     // Trouble with pauses is the same trouble: there is a minute between two passes also where none
@@ -146,7 +146,7 @@ describe('an extra pass (E1, E9)', () => {
     ]);
   });
 
-  test('is told to the reconciler at once', async () => {
+  test('wakes the reconciler at once', async () => {
     const listener = new pg.Client({ connectionString: database.url });
     await listener.connect();
     await listener.query(`listen ${sweepEventChannel(database.schema)}`);

@@ -41,8 +41,8 @@ beforeEach(() => {
 });
 
 /**
- * What was notified so far: PostgreSQL delivers in the order of commits, so whatever came before
- * the fence has arrived with it.
+ * The notifications so far: PostgreSQL delivers in the order of commits, so all that were sent
+ * before the fence have arrived with it.
  */
 async function notified(): Promise<string[]> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -63,12 +63,12 @@ describe('notifications of demand (A7)', () => {
     expect(await notified()).toEqual([JOBS]);
   });
 
-  test('a job that wants none notifies nobody', async () => {
+  test('a job that wants no worker notifies no scheduler', async () => {
     await putJob(database.db, { wants_worker: false, status: 'completed' });
     expect(await notified()).toEqual([]);
   });
 
-  test('nothing is heard before the commit, and nothing of what was rolled back', async () => {
+  test('no notification comes before the commit, and none of a rollback', async () => {
     await database.db.transaction().execute(async (trx) => {
       await putJob(trx);
       expect(await notified()).toEqual([]);
@@ -92,14 +92,14 @@ describe('notifications of demand (A7)', () => {
     heard = [];
     const change = (set: { wants_worker?: boolean; runner_name?: string }) =>
       database.db.updateTable('jobs').set(set).where('job_id', '=', id).execute();
-    await change({ runner_name: 'somebody' });
+    await change({ runner_name: 'another' });
     expect(await notified()).toEqual([]);
     await change({ wants_worker: false });
     expect(await notified()).toEqual([JOBS]);
   });
 });
 
-test('what happens in one environment wakes nobody in another of the same database (A8)', async () => {
+test('a change in one environment wakes no service of another in the same database (A8)', async () => {
   const schema = 'staging';
   await migrate({ url: database.url, schema });
   const channels = [queueEventChannel, taskEventChannel, sweepEventChannel];

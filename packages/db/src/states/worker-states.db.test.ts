@@ -43,7 +43,7 @@ test.each([
   ],
   ['whose registration has begun', begun, ['LIVE', 'UNASSIGNED']],
   ['that is registered', registered, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
-  ['of which only the pod is known', { pod_uid: 'uid' }, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
+  ['with a known pod only', { pod_uid: 'uid' }, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
   [
     'that no node takes',
     { ...registered, unschedulable_at: at },

@@ -43,7 +43,7 @@ export async function adoptWorkers(
 ): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     with given as (
-      -- The cluster's clock may be ahead of ours.
+      -- The cluster's clock may be ahead of PostgreSQL's.
       select *, least(g."podCreatedAt", now()) as "madeAt"
       from jsonb_to_recordset(${jsonText(pods)}::jsonb) as g("podName" text, "podUid" text, "podCreatedAt" timestamptz,
         namespace text, cluster text, pool text, image text, "entityId" bigint, "scopeRepoId" bigint, "madeForJobId" bigint, "deliveryGuid" text,

@@ -37,7 +37,7 @@ export async function bindWorkers(
     update workers set assigned_job_id = locked.job_id, assigned_at = coalesce(workers.assigned_at, now()), unexplained_until = null
     from locked where workers.pod_name = locked.pod_name and workers.assigned_job_id is null
     returning workers.pod_name as "podName", ${IS_SUSPECT} as "isSuspect"`.execute(trx);
-  // A separate statement sees what was counted while this one waited for the worker.
+  // A separate statement sees failures that were counted while this one waited for the worker.
   await takeBackFailures(
     trx,
     rows.filter(({ isSuspect }) => isSuspect).map(({ podName }) => podName),

@@ -56,7 +56,7 @@ test.each([
   },
 );
 
-test('a worker may run any job of its entity that has no label beyond its own and is not known to run, whatever its pool (E5, P2)', async () => {
+test('a worker may run any job of its entity, in any pool, that has no label beyond the worker’s and is not known to run (E5, P2)', async () => {
   const { pod_name: podName } = await putWorker(testDb.db, {
     status: 'running',
     registered_labels: '["gpu", "linux"]',

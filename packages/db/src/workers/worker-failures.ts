@@ -80,8 +80,8 @@ export async function takeBackFailures(
 }
 
 /**
- * Closes the breakers of pools of which a worker made since the last failure got a job, and of its
- * entity there: that is a success, even if it is reported late and the job still runs.
+ * Closes the breakers of pools in which a worker made since the last failure got a job, and of its
+ * entity there. That is a success, even if it is reported late and the job still runs.
  */
 export async function closeServedPools(db: Kysely<Database>): Promise<void> {
   await sql`

@@ -30,7 +30,7 @@ describe('the address of GitHub, to which tokens are sent (H1)', () => {
     expect(problemsOf({ apiUrl })).toEqual([expect.stringContaining('must begin with https://')]);
   });
 
-  test('is told by its place in the file', () => {
+  test('is reported with its place in the file', () => {
     const content = {
       github: { apps: [{ id: 1 }], apiUrl: 'http://example.com' },
       pools: [],
@@ -69,7 +69,7 @@ describe('the Apps of the file', () => {
   });
 });
 
-test('a key of a pool at the top of the file is told where it belongs, and the sections are not', () => {
+test('reports a key of a pool at the top of the file with the place where it belongs, but not the sections', () => {
   const content = { github: { apps: [{ id: 1 }] }, pools: [], entities: {}, image: 'runner:1' };
   expect(configFile.safeParse(content).error?.issues).toMatchObject([
     { path: ['image'], message: expect.stringContaining('item of pools') },

@@ -127,11 +127,11 @@ describe('whom a gate lets through', () => {
   });
 
   test.each([
-    ['by its login, which is nobody’s', { entities: ['acme'] }, undefined, true],
+    ['by its login, which no entity has', { entities: ['acme'] }, undefined, true],
     ['by its login, which is its own', { entities: ['acme'] }, 7, true],
     ['by its login, which is another’s', { entities: ['acme'] }, 8, false],
-    ['by its id, whoever has the login', { entities: ['acme', 'id:7'] }, 8, true],
-    ['by a pattern, whoever has the login', { entities: ['*'] }, 8, true],
+    ['by its id, even if another entity has the login', { entities: ['acme', 'id:7'] }, 8, true],
+    ['by a pattern, even if another entity has the login', { entities: ['*'] }, 8, true],
     ['not at all', { entities: ['beta'] }, undefined, false],
   ])('an entity that a gate names %s', (_, gate, owner, isServed) => {
     expect(servesWithPin(gate, ACME, owner)).toBe(isServed);

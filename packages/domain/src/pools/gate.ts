@@ -11,13 +11,13 @@ export const entitiesGate = z
       .string()
       .regex(
         ENTITY,
-        'must be a login, in which * stands for any characters, or id: and the number of an entity',
+        'must be a login, in which * means any characters, or id: and the number of an entity',
       ),
   )
-  .min(1, 'serves nobody: name entities, or leave it out');
+  .min(1, 'serves no entity: name entities, or leave it out');
 
 export const repositoriesGate = z
-  .array(z.string().regex(REPOSITORY, 'must be owner/name; * stands for any characters of either'))
+  .array(z.string().regex(REPOSITORY, 'must be owner/name; * means any characters of either'))
   .min(1, 'serves nothing: name repositories, or leave it out');
 
 /**
@@ -32,7 +32,7 @@ export interface Gate {
 export const servesEntity = ({ entities }: Gate, { id, login }: NamedEntity): boolean =>
   entities === undefined || entities.some((one) => one === `id:${id}` || matchesGlob(one, login));
 
-/** `fullName`: the repository's current owner/name. Whoever takes over a name gets its access. */
+/** `fullName`: the repository's current owner/name. The new owner of a name gets its access. */
 export const servesRepository = ({ repositories }: Gate, fullName: string): boolean =>
   repositories === undefined || repositories.some((one) => matchesGlob(one, fullName));
 

@@ -28,6 +28,6 @@ test.each([
         `template.${key}: must stand in spec: write it as template.spec.${key}`,
       ] as const,
   ),
-])('a key in the wrong place is told where it belongs: %j', (pool, problem) => {
+])('names the right place for a misplaced key: %j', (pool, problem) => {
   expect(problemsOf(pool)).toEqual([problem]);
 });

@@ -80,12 +80,12 @@ describe('the jobs that a pool serves', () => {
       from('renamed', 7, 'renamed/api'),
       'a-acme',
     ],
-    ['of somebody else', from('beta', 2, 'beta/infra'), 'b-all'],
+    ['of another entity', from('beta', 2, 'beta/infra'), 'b-all'],
   ])('a job %s goes there (B4)', (_what, given, pool) => {
     expect(placeJob(gated, given)).toMatchObject({ pool });
   });
 
-  test('a job that none of the pools with its labels serves is told from one without such a pool (B4)', () => {
+  test('tells a job that the pools with its labels do not serve from a job without such pools (B4)', () => {
     const closed = poolsDocument.parse({ pools: [ofAcme, ofInfra], entities: { '*': {} } });
     expect(placeJob(closed, from('beta', 2, 'beta/infra'))).toEqual({
       ignored: 'ignored_pool_closed',
@@ -153,7 +153,7 @@ describe('replaceJob', () => {
   });
 });
 
-test('pools that name an entity’s login, though not its id, follow who bears it (A12)', () => {
+test('pools that name an entity by login, not by id, follow the login to its present entity (A12)', () => {
   const pool = { labels: ['x'], image: 'runner:1', namespace: 'runners' };
   const pools = [
     { ...pool, name: 'login', labels: ['a'], entities: ['acme'] },

@@ -128,7 +128,7 @@ describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
     expect(poolsDocument.parse(JSON.parse(JSON.stringify(document)))).toEqual(document);
   });
 
-  test('all that is wrong is told at once, what pool and template say beside it (H1)', () => {
+  test('reports all problems at once, also settings that both pool and template have (H1)', () => {
     const problems = problemsOf({
       name: 'GPU',
       image: undefined,

@@ -94,7 +94,7 @@ const writtenPool = z.strictObject({
   entities: entitiesGate
     .optional()
     .describe(
-      'Whose jobs it serves, of those that the file’s `entities` admit: logins, in which * stands for any characters, or id:123.',
+      'The entities that it serves, among those that the file’s `entities` admit: logins, in which * means any characters, or id:123.',
     ),
   repositories: repositoriesGate
     .optional()

@@ -97,7 +97,7 @@ describe('a pool that keeps no logs', () => {
 });
 
 describe('label sets that fit several pools (B4)', () => {
-  test('are told with their pools, the one that serves them first, each set once', () => {
+  test('are reported with their pools, the one that serves them first, each set once', () => {
     const { pools } = documentOf(
       pool('b', ['x', 'y', 'b']),
       pool('a', ['x', 'Y', 'a', 'c']),
@@ -122,7 +122,7 @@ function capOf(caps: Record<string, number>): number | null | undefined {
 }
 
 describe('the pools document', () => {
-  test('two pools with one label set are refused, whatever their order and case', () => {
+  test('two pools with one label set are refused, in any order and case', () => {
     expect(
       problemsOf({ pools: [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])], entities: {} }),
     ).toEqual(['pools.1.labels: pool a has the same labels: GitHub could not tell the two apart']);
@@ -155,7 +155,7 @@ describe('the pools document', () => {
     ).toBeUndefined();
   });
 
-  test('what is kept warm has a scope where runners of the pool can register, each once (C10)', () => {
+  test('warm workers have a scope where runners of the pool can register, each once (C10)', () => {
     expect(keeping(['acme', 'sam/one'])).toBeUndefined();
     expect(keeping(['Acme', 'acme'])?.join()).toContain('names the same scope twice');
     expect(keeping(['acme/api'], 'repository')).toBeUndefined();
@@ -163,7 +163,7 @@ describe('the pools document', () => {
     expect(keeping(['a/b/c'])?.join()).toContain('must be an organization, or a repository');
   });
 
-  test('all problems are told at once, unknown keys among them', () => {
+  test('all problems are reported at once, unknown keys among them', () => {
     const content = {
       pools: [{ ...pool('Bad Name', []), maxWorker: 3 }],
       entities: { a: { maxWorkers: -1 }, A: {} },
@@ -178,7 +178,7 @@ describe('the pools document', () => {
     );
   });
 
-  test('what is wrong between pools is told beside what is wrong within one (H1)', () => {
+  test('problems between pools are reported together with those within one (H1)', () => {
     const content = {
       pools: [pool('a', ['x']), pool('a', ['y']), { name: 'b' }],
       entities: { A: {}, a: {} },

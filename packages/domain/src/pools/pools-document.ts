@@ -33,7 +33,7 @@ export const poolsSections = {
   entities: z
     .record(z.string().min(1), rule)
     .describe(
-      "Who may use them: by login, without regard to case, or by the entity's id as id:123; '*' stands for everybody else and must be written out.",
+      "Who may use them: by login, without regard to case, or by the entity's id as id:123; '*' means all others and must be written out.",
     ),
 };
 

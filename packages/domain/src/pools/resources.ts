@@ -46,7 +46,9 @@ const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
 const MEBIBYTE = 1024 ** 2;
 
-/** What is wrong with a resource. An undefined amount was unreadable, and is already reported. */
+/**
+ * Describes the problem of a resource. An undefined amount was unreadable, and is already reported.
+ */
 function problemOf(name: string, amount: number | undefined): string | undefined {
   if (
     !name.includes('/') &&

@@ -4,7 +4,7 @@ import { nodePowersOf } from './node-powers.ts';
 import { poolsDocument } from './pools-document.ts';
 
 const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
-/** Nobody but who is named gets a job into it. */
+/** Only the named entities get a job into it. */
 const KEPT = { ...POOL, runnerGroup: 'docker', containerMode: 'dind' };
 
 const fileOf = (pool: object, entities: object) => ({

@@ -10,7 +10,7 @@ interface UnnamedUsers {
   readonly remedy: string;
 }
 
-/** The users who can run jobs in a pool although nobody named them. */
+/** The users who can run jobs in a pool although the pool does not name them. */
 export function unnamedUsers(
   entities: Readonly<Record<string, unknown>>,
   pool: Pool,

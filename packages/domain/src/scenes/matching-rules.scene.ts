@@ -12,8 +12,7 @@ const LINUX: PoolRule = {
 };
 
 /**
- * The rules for the entity acme and the pool `linux`, without any cap; `given` says what is
- * different.
+ * The rules for the entity acme and the pool `linux`, without any cap; `given` has the differences.
  */
 export const rulesWith = (
   given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {},

@@ -9,7 +9,7 @@ import {
 
 export const ACME = 1;
 export const GLOBEX = 2;
-const NOBODY_ELSE = 1_000;
+const NO_OTHERS = 1_000;
 
 export const shortage = (demandKey: number, given: Partial<Shortage> = {}): Shortage => ({
   demandKey,
@@ -31,7 +31,7 @@ interface Caps {
   readonly keys?: Readonly<Record<number, number>>;
 }
 
-/** Those who share as one, where somebody does. */
+/** The entities that share as one, if there are any. */
 export const COMMON = new Set([2, 3]);
 
 export const roomOf = ({
@@ -51,7 +51,7 @@ export const roomOf = ({
 export function share(
   shortages: Shortage[],
   caps: Caps,
-  { live = [], weights = {}, most = NOBODY_ELSE, common = NOBODY }: Partial<Extra> = {},
+  { live = [], weights = {}, most = NO_OTHERS, common = NONE }: Partial<Extra> = {},
 ) {
   const weight = (entityId: number) => weights[entityId] ?? 1;
   return shareRoom({
@@ -65,8 +65,8 @@ export function share(
   });
 }
 
-/** Who shares as one: nobody. */
-const NOBODY = { has: () => false, weight: 1 };
+/** Entities that share as one: none. */
+const NONE = { has: () => false, weight: 1 };
 
 interface Extra {
   readonly common: Sharing['common'];

@@ -13,7 +13,7 @@ const LINUX = {
   repositories: null,
 };
 
-/** Everybody may have what they like in the pool `linux`; `given` says what is different. */
+/** No limits for any entity in the pool `linux`; `given` has the differences. */
 export const storedRules = (given: Partial<StoredRules> = {}): StoredRules => ({
   ...NO_RULES,
   pools: [LINUX],
@@ -22,7 +22,7 @@ export const storedRules = (given: Partial<StoredRules> = {}): StoredRules => ({
   ...given,
 });
 
-/** The pool `linux` with what is different. */
+/** The pool `linux` with the differences. */
 export const linux = (given: Partial<typeof LINUX> | { cap: number } | { trials: 0 | 1 }) => ({
   ...LINUX,
   ...given,

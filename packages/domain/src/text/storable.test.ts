@@ -94,7 +94,7 @@ describe('jsonText', () => {
     );
   });
 
-  test('is null for what is no value in JSON, and refuses what has no text', () => {
+  test('is null for a value that JSON lacks, and refuses a value without text', () => {
     expect(jsonText(undefined)).toBe('null');
     expect(() => jsonText({ n: 1n })).toThrow(TypeError);
   });

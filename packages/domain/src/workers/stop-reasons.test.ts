@@ -36,7 +36,7 @@ test.each(REASONS)('what follows from %s (E4, E5)', (reason) => {
   expect(follows.filter((one) => one !== false).join(', ')).toBe(FOLLOWS[reason]);
 });
 
-test('a reason is told as a sentence of its own, also one that only a newer version knows', () => {
+test('gives each reason a sentence, also a reason that only a newer version knows', () => {
   const sentences = REASONS.map(describeStop);
   expect(new Set(sentences).size).toBe(REASONS.length);
   expect(describeStop('drained')).toContain('person');

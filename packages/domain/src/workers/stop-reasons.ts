@@ -11,7 +11,7 @@ export const STOP_REASONS = {
   not_assigned:
     'The runner was idle for long, although a job of its key waited: GitHub did not give it the job.',
   offline: 'GitHub called the runner offline for long while its pod ran.',
-  registration_gone: 'GitHub did not know the runner any more while its pod ran.',
+  registration_gone: 'GitHub no longer knew the runner while its pod ran.',
   over: 'The worker had had its job, and its pod went on.',
   surplus: 'More runners were there than jobs wanted.',
   warm_expired: 'The idle runner had been kept ready for as long as GitHub keeps its registration.',

@@ -163,7 +163,7 @@ describe('without a pod only GitHub’s word ends a row (A3)', () => {
     ],
     ['deregistered by us', { pod: 'absent', worker: DEREGISTERED }, 'end'],
     [
-      'an attempt of ours to deregister it died',
+      'our attempt to deregister it died',
       { pod: 'absent', worker: { deregistration: 'begun' } },
       'look at the runner',
     ],

@@ -12,7 +12,7 @@ import {
 describe('the way to an end, in this order (E5)', () => {
   test.each<[string, Given, string]>([
     ['it has ended', { worker: { hasEnded: true } }, 'leave'],
-    ['nobody wants it stopped any more', { worker: { isStopping: false } }, 'leave'],
+    ['it is to stay after all', { worker: { isStopping: false } }, 'leave'],
     ['the pod comes first', {}, 'look at the pod'],
     [
       'the pod comes first, even without a registration',
@@ -150,10 +150,10 @@ const WEEK_MS = 7 * 86_400_000;
 test.each<[string, Pick<StopEvidence, 'pod'>, number | null, boolean]>([
   ['its pod has been gone for a week', { pod: 'absent' }, WEEK_MS, true],
   ['its pod has been gone for less', { pod: 'absent' }, WEEK_MS - 1, false],
-  ['nobody has noticed yet that its pod is gone', { pod: 'absent' }, null, false],
+  ['its pod’s absence is not noticed yet', { pod: 'absent' }, null, false],
   ['its pod is back', { pod: 'working' }, WEEK_MS, false],
   ['its pod is on its way out', { pod: 'terminating' }, WEEK_MS, false],
-  ['nobody has looked for its pod', {}, WEEK_MS, false],
+  ['its pod was not looked for', {}, WEEK_MS, false],
 ])(
   'GitHub’s word is not needed where no runner can still live: %s (A3)',
   (_what, seen, podlessForMs, expected) => {
@@ -161,7 +161,7 @@ test.each<[string, Pick<StopEvidence, 'pod'>, number | null, boolean]>([
   },
 );
 
-test('nothing is done to a worker before all proofs, whatever is missing (P2)', () => {
+test('nothing is done to a worker before all proofs, if any one is missing (P2)', () => {
   const full = { ...IDLE, job: 'none', log: 'listening' } as const;
   for (const missing of ['pod', 'runner', 'job', 'log'] as const) {
     const { [missing]: _left, ...rest } = full;

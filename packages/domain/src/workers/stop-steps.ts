@@ -102,7 +102,7 @@ export type StopStep =
 export function nextStopStep(evidence: StopEvidence, rules: StopRules): StopStep {
   const { worker, pod } = evidence;
   if (worker.hasEnded) return { act: 'leave', why: 'it has ended' };
-  if (!worker.isStopping) return { act: 'leave', why: 'it is not to be stopped any more' };
+  if (!worker.isStopping) return { act: 'leave', why: 'it is no longer to be stopped' };
   if (!worker.hadPod && !worker.registrationBegun) return { act: 'end' };
   switch (pod) {
     case undefined:
@@ -111,7 +111,7 @@ export function nextStopStep(evidence: StopEvidence, rules: StopRules): StopStep
       return {
         act: 'wait',
         forMs: rules.retryMs,
-        why: 'its pod has ended; whoever follows pods ends the row',
+        why: 'its pod has ended; the follower of pods ends the row',
         heldUp: false,
       };
     case 'terminating':
@@ -249,7 +249,7 @@ function provenByLog(
       return worker.hadJob && runner === 'unknown'
         ? heldUp(
             rules,
-            'GitHub does not know its runner any more, but its log does not show the end of its job',
+            'GitHub no longer knows its runner, but its log does not show the end of its job',
           )
         : { act: 'keep', assigned: true, why: 'its log shows a job' };
     case 'job_over':
