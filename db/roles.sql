@@ -1,28 +1,28 @@
--- What each service may do in a schema, and nothing else. The migrator applies this after the migrations, each time, in one transaction: what a
--- service needs of a new table is added here, and what no longer stands here is taken away. Nobody else is granted anything; the tables, their
--- form and their triggers stay with the migrator's role.
+-- All rights of the services in a schema (docs/roles.md). The migrator applies this file after the
+-- migrations, each time, in one transaction. So a right that is removed here is taken away. The
+-- tables and their triggers belong to the migrator's role.
 --
--- :schema, :ingress, :scheduler and :reconciler are names. The roles have no login: whoever connects is made a member of one
--- (docs/roles.md). Columns stand where a whole table would be too much. A statement with `on conflict do update` or `returning` also reads.
+-- :schema, :ingress, :scheduler and :reconciler are names. The roles have no login. A grant names
+-- columns if a whole table would be too much. `on conflict do update` and `returning` need `select`.
 
 revoke all on schema :schema from :ingress, :scheduler, :reconciler;
 revoke all on all tables in schema :schema from :ingress, :scheduler, :reconciler;
 revoke all on all sequences in schema :schema from :ingress, :scheduler, :reconciler;
--- Everybody has it, unless somebody has revoked it. Only the database's owner can grant it: for others this does nothing.
+-- Everybody may connect by default. Only the database's owner can grant it: else this does nothing.
 do $$ begin
   execute format('grant connect on database %I to :ingress, :scheduler, :reconciler', current_database());
 end $$;
 grant usage on schema :schema to :ingress, :scheduler, :reconciler;
--- What rows are computed with. Trigger functions cannot be called.
+-- Statements compute columns with them. Trigger functions cannot be called.
 grant execute on all functions in schema :schema to :ingress, :scheduler, :reconciler;
 
--- Everybody: the version of the schema, the pools in force, and what the gauges of rows are read from.
+-- All services read the version of the schema, the pools in force, and the rows of their gauges.
 grant select on schema_migration, pools_documents, jobs, installations, demand_keys, registration_budgets to :ingress, :scheduler, :reconciler;
--- The service that first meets a login pins it to its entity; only a person changes a pin.
+-- The service that first sees a login pins it to its entity. Only a person changes a pin.
 grant select, insert on login_pins to :ingress, :scheduler, :reconciler;
 
--- Ingress, which the outside reaches: stores deliveries, jobs and installations, says which worker runs which job, and wants looks at
--- GitHub's log. Of workers it sees what binding and the gauges ask for.
+-- Ingress, which the outside reaches: stores deliveries, jobs and installations, binds workers, and
+-- requests passes of redelivery. It reads the columns of workers that binding and gauges need.
 grant select, insert on installation_events to :ingress;
 grant insert, update on jobs, installations to :ingress;
 grant select (pod_name, status, entity_id, scope_repo_id, k8s_pool, k8s_image, demand_key, pod_uid, runner_id, assigned_job_id, assigned_at,
@@ -32,7 +32,7 @@ grant select (subject_type, subject_id, failure_class, pauses, workers) on break
 grant select (app_id, guid) on unresolved_deliveries to :ingress;
 grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra_since, extra_until) on schedules to :ingress;
 
--- The scheduler: loads the pools, makes workers of jobs, and follows them to their end.
+-- The scheduler: loads the pools, makes workers for jobs, and follows them to their end.
 grant select, insert on pools_documents to :scheduler;
 grant select, insert, update on jobs, workers, installations, warm_repositories, registration_budgets, leases, runner_groups to :scheduler;
 grant select, insert on installation_events to :scheduler;
@@ -40,12 +40,12 @@ grant select, insert, update, delete on demand_keys, unserved_keys, breakers, ta
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, stopped_making to :scheduler;
 
--- The reconciler: finds what was missed at GitHub and in the cluster, and removes what is old.
+-- The reconciler: finds what GitHub and the cluster have that the rows lack, and deletes old rows.
 grant select, update on workers to :reconciler;
 grant select, insert, update, delete on jobs, breakers, tasks, task_counts, repositories, unresolved_deliveries, stray_registrations to :reconciler;
 grant select, insert, update on installations, schedules, pool_runner_versions, retention_progress to :reconciler;
 grant select, update, delete on unserved_keys, demand_keys to :reconciler;
 grant select, insert, delete on installation_events, delivery_listings to :reconciler;
--- Rows are locked for their removal, which needs `update`.
+-- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
 grant select on instance, leases, paused_sweeps to :reconciler;

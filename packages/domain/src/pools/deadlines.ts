@@ -4,17 +4,15 @@ const seconds = z.int().min(10).max(86_400);
 
 /** The deadlines of a pool's workers; if absent, `DEFAULT_DEADLINES`. */
 export const deadlines = {
-  pendingDeadlineSeconds: seconds
-    .optional()
-    .describe('A pod that has not started by then is given up.'),
+  pendingDeadlineSeconds: seconds.optional().describe('How long a pod may take to start.'),
   registrationDeadlineSeconds: seconds
     .optional()
     .describe(
-      'A runner that GitHub has not called online so long after the start of its container is given up.',
+      'How long a runner may take from the start of its container until GitHub calls it online.',
     ),
   idleDeadlineSeconds: seconds
     .optional()
-    .describe('A runner without a job for so long is stopped; warm ones are not.'),
+    .describe('How long a runner may be without a job before it is stopped; warm ones are not.'),
 };
 
 export const DEFAULT_DEADLINES = {
