@@ -57,7 +57,7 @@ export const following: readonly NamedMutant[] = [
     replace: ``,
     tests: [
       'apps/scheduler/src/following/follow-pods.db.test.ts',
-      'apps/scheduler/src/following/doubted-lists.db.test.ts',
+      'apps/scheduler/src/following/unconfirmed-lists.db.test.ts',
     ],
   },
   {

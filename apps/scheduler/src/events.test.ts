@@ -42,8 +42,8 @@ test('what cannot be taken from the cluster is counted (H5)', async () => {
   const metrics = createMetrics();
   const events = createEvents(SILENT, metrics);
   events.podNotRecorded({ name: 'pdk-1', namespace: 'runners' } as never, new Error('too long'));
-  events.absenceJudged('runners', { known: 3_000, before: 0, doubted: 3_000, gone: 0 });
-  events.absenceJudged('runners', { known: 3_000, before: 0, doubted: 0, gone: 1 });
+  events.absenceJudged('runners', { known: 3_000, before: 0, unconfirmed: 3_000, gone: 0 });
+  events.absenceJudged('runners', { known: 3_000, before: 0, unconfirmed: 0, gone: 1 });
   const page = await metrics.registry.metrics();
   expect(metricSum(page, 'paddock_pods_not_recorded_total{namespace="runners"}')).toBe(1);
   expect(metricSum(page, 'paddock_pod_lists_doubted_total{namespace="runners"}')).toBe(1);

@@ -109,14 +109,14 @@ describe('the scheduler as a process', () => {
     );
 
     await rm(path);
-    await waitFor('the remark', async () =>
+    await waitFor('the warning', async () =>
       (await get(scheduler.port, '/readyz')).text.includes('the configuration file is refused'),
     );
-    const remark = await waitFor('an answer of PostgreSQL', async () => {
+    const warning = await waitFor('an answer of PostgreSQL', async () => {
       const { status, text } = await get(scheduler.port, '/readyz');
       return status === 200 && text;
     });
-    expect(remark).toMatch(/^ready; .* cannot be read: ENOENT/);
+    expect(warning).toMatch(/^ready; .* cannot be read: ENOENT/);
     expect((await get(scheduler.port, '/metrics')).text).toContain(
       '\npaddock_pools_file_refused 1\n',
     );
@@ -124,7 +124,7 @@ describe('the scheduler as a process', () => {
 
     await file(['linux', 'new']);
     await waitFor(
-      'the end of the remark',
+      'the end of the warning',
       async () => (await get(scheduler.port, '/readyz')).text === 'ready\n',
     );
     scheduler.kill('SIGTERM');
@@ -159,18 +159,21 @@ describe('the scheduler as a process', () => {
     );
     await unknownToBe(1);
     const { count: before } = await passes();
-    await waitFor('it to be logged', () => logged('no warm workers are made').length > 0);
+    await waitFor(
+      'it to be logged',
+      () => logged('made no warm workers for these scopes').length > 0,
+    );
     await waitFor('two more passes', async () => (await passes()).count >= before + 2);
-    expect(logged('no warm workers are made')).toEqual([
+    expect(logged('made no warm workers for these scopes')).toEqual([
       expect.stringContaining('linux: missing/one'),
     ]);
     await world.putPools(world.pools);
     await unknownToBe(0);
     await waitFor(
       'the end of it to be logged',
-      () => logged('all scopes that are to be kept warm are known').length === 1,
+      () => logged('all scopes with warm workers are known').length === 1,
     );
-    expect(logged('no warm workers are made')).toHaveLength(1);
+    expect(logged('made no warm workers for these scopes')).toHaveLength(1);
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
   });

@@ -100,7 +100,7 @@ await main(async () => {
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-    remark: poolsFile.remark,
+    warning: poolsFile.warning,
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 

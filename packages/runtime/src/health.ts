@@ -6,14 +6,14 @@ export interface HealthOptions {
   /** Resolves to undefined when the service can do its work, else to a sentence with the reason. */
   whyNotReady: () => Promise<string | undefined>;
   /** Shown beside "ready": the operator should repair it, but work goes on. */
-  remark?: () => string | undefined;
+  warning?: () => string | undefined;
 }
 
 /**
  * Serves `/healthz` (the process responds), `/readyz` (it can work) and `/metrics`. None of these
  * asks GitHub or Kubernetes: their absence must not restart us.
  */
-export function createHealthApp({ registry, whyNotReady, remark }: HealthOptions): Express {
+export function createHealthApp({ registry, whyNotReady, warning }: HealthOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.get('/healthz', (_request, response) => {
@@ -21,11 +21,11 @@ export function createHealthApp({ registry, whyNotReady, remark }: HealthOptions
   });
   app.get('/readyz', async (_request, response) => {
     const reason = await whyNotReady();
-    const remarked = remark?.();
+    const now = warning?.();
     response
       .status(reason === undefined ? 200 : 503)
       .type('text')
-      .send(`${reason ?? (remarked === undefined ? 'ready' : `ready; ${remarked}`)}\n`);
+      .send(`${reason ?? (now === undefined ? 'ready' : `ready; ${now}`)}\n`);
   });
   app.get('/metrics', async (_request, response) => {
     response.type(registry.contentType).send(await registry.metrics());

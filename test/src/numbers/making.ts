@@ -1,5 +1,5 @@
 import { USUAL_MAX_WORKERS } from '@paddock/domain/pools/entities';
-import { judgeAbsence, NO_DOUBT } from '@paddock/domain/workers/judge-absence';
+import { judgeAbsence, NONE_UNCONFIRMED } from '@paddock/domain/workers/judge-absence';
 import { GROUP_LIFETIME_MS } from '@paddock/github/runner-groups';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { WATCH_SECONDS } from '@paddock/kube/watch-pods';
@@ -166,7 +166,7 @@ export const making: readonly NumberRow[] = [
     'C8',
     '10',
     'Fewest missing pods that make a list doubtful, if they are most of those known',
-    code('judgeAbsence in packages/domain/src/workers/judge-absence.ts', fewestDoubted),
+    code('judgeAbsence in packages/domain/src/workers/judge-absence.ts', fewestUnconfirmed),
   ),
 ];
 
@@ -188,12 +188,12 @@ const POD = {
   scopeRepoId: 0,
 };
 
-function fewestDoubted(): number | undefined {
+function fewestUnconfirmed(): number | undefined {
   const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
   const lacking = (count: number) =>
     judgeAbsence(
-      { known: names.slice(0, count), present: new Set(), doubted: NO_DOUBT, nowMs: 0 },
+      { known: names.slice(0, count), present: new Set(), unconfirmed: NONE_UNCONFIRMED, nowMs: 0 },
       1,
     );
-  return names.findIndex((_, count) => lacking(count).doubted.size > 0);
+  return names.findIndex((_, count) => lacking(count).unconfirmed.size > 0);
 }

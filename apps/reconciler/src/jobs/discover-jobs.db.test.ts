@@ -92,7 +92,7 @@ describe('jobs that no delivery has announced (E2)', () => {
     const runs = await scene.addJob({
       row: { lookup_due_at: null, status: 'running', wants_worker: false },
     });
-    expect(await scene.discover()).toMatchObject({ found: 1, doubted: 1 });
+    expect(await scene.discover()).toMatchObject({ found: 1, inDoubt: 1 });
     expect(await scene.row(waits)).toMatchObject({ status: 'running', wants_worker: false });
     expect(await scene.row(runs)).toMatchObject({
       status: 'running',

@@ -74,7 +74,7 @@ export async function discoverJobs(
   signal: AbortSignal,
 ): Promise<DiscoverJobsCounts> {
   const { db, appIds, most, turns, budgetPercent, breakerRules, github, dryRun } = options;
-  const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, doubted: 0 };
+  const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, inDoubt: 0 };
   const all: DiscoverJobsCounts = {
     listed: 0,
     repositories: 0,
@@ -132,7 +132,7 @@ export async function discoverJobs(
     all.repositories++;
     if (isResting) all.resting++;
     if (!seen.isComplete) all.incomplete++;
-    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'doubted', 'unanswered'] as const)
+    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'inDoubt', 'unanswered'] as const)
       all[key] += seen[key];
   }
   return { ...all, hidden, full: active.length >= most };

@@ -43,7 +43,7 @@ export interface RepositoryCounts {
   /** Jobs that our rows lacked, or that are further on than our rows. */
   found: number;
   /** Jobs to look up: GitHub calls them queued, our rows do not. */
-  doubted: number;
+  inDoubt: number;
   /** Runs for which GitHub did not answer. */
   unanswered: number;
   /** False if something could not be read. */
@@ -74,13 +74,13 @@ export async function discoverRepository(
   const news = judged.flatMap(({ job, verdict }) =>
     verdict.kind === 'news' ? [{ job, action: verdict.action }] : [],
   );
-  const doubted = judged
+  const inDoubt = judged
     .filter(({ verdict }) => verdict.kind === 'look_up')
     .map(({ job }) => job.id);
   const { unchanged } = view;
   const runs = view.runIds.length;
   const isComplete = view.isComplete && found.isComplete;
-  const counted = { found: news.length, doubted: doubted.length, unanswered };
+  const counted = { found: news.length, inDoubt: inDoubt.length, unanswered };
   const counts = { runs, jobs: jobs.length, unchanged, ...counted, isComplete };
   if (dryRun) return counts;
 
@@ -104,7 +104,7 @@ export async function discoverRepository(
     counts.isComplete &&= unread.size === 0;
     counts.found = await record(options, findings);
   }
-  await askForLookUps(db, doubted);
+  await askForLookUps(db, inDoubt);
   const fullName = today === undefined ? repository.fullName : fullNameOf(today);
   const seenNow = {
     pools: pools.version,

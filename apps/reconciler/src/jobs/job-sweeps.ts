@@ -102,7 +102,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
           signal,
         );
         return done({ ...counts, full }, [
-          ...(counts.doubted > 0 ? [lookUpJobsTask] : []),
+          ...(counts.inDoubt > 0 ? [lookUpJobsTask] : []),
           ...repairIf(counts.hidden > 0),
         ]);
       },
@@ -116,7 +116,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
           signal,
         );
         if (typeof counts === 'string') return poison(counts);
-        return done(counts, counts.doubted > 0 ? [lookUpJobsTask] : []);
+        return done(counts, counts.inDoubt > 0 ? [lookUpJobsTask] : []);
       },
     },
   } satisfies Readonly<Record<string, Sweep>>;

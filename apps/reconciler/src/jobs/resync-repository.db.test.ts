@@ -44,7 +44,7 @@ describe('resync of one repository (E2, F5)', () => {
       jobs: 1,
       unchanged: 0,
       found: 1,
-      doubted: 0,
+      inDoubt: 0,
       unanswered: 0,
       isComplete: true,
     });

@@ -10,7 +10,11 @@ import {
   stopVanishedWorkers,
 } from '@paddock/db/workers/worker-pods';
 import { diagnoseTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
-import { type DoubtedPods, judgeAbsence, NO_DOUBT } from '@paddock/domain/workers/judge-absence';
+import {
+  type UnconfirmedPods,
+  judgeAbsence,
+  NONE_UNCONFIRMED,
+} from '@paddock/domain/workers/judge-absence';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
@@ -35,7 +39,7 @@ export interface Following extends Recording {
   /** Length of one watch; by default as in `watchPods`. */
   readonly watchSeconds?: number;
   /** Time between a list that lacks most pods and the next list. */
-  readonly doubtMs?: number;
+  readonly confirmAfterMs?: number;
 }
 
 /** Costs one cheap statement. The follower sees the first pod of a namespace at most this late. */
@@ -45,7 +49,7 @@ export const NAMESPACES_MS = 5_000;
  * By then an API server that has just started, or a cache that fills, shows all pods. The job of a
  * lost pod waits no longer.
  */
-const DOUBT_MS = 30_000;
+const CONFIRM_AFTER_MS = 30_000;
 
 /**
  * One follower's call every two seconds burdens no API server. A longer pause would outlast a short
@@ -114,7 +118,7 @@ async function followNamespace(
 ): Promise<void> {
   const { db, cluster, events, watchSeconds } = parts;
   let known: readonly string[] = [];
-  let doubted = NO_DOUBT;
+  let unconfirmed = NONE_UNCONFIRMED;
   let wasInterrupted = false;
   await watchPods(
     cluster,
@@ -128,8 +132,10 @@ async function followNamespace(
       onList: async (pods) => {
         if (wasInterrupted) await noteAnswer(db, ownCluster);
         wasInterrupted = false;
-        doubted = await takeList(parts, where.namespace, pods, known, doubted);
-        return doubted.size === 0 ? {} : { relistInMs: parts.doubtMs ?? DOUBT_MS };
+        unconfirmed = await takeList(parts, where.namespace, pods, known, unconfirmed);
+        return unconfirmed.size === 0
+          ? {}
+          : { relistInMs: parts.confirmAfterMs ?? CONFIRM_AFTER_MS };
       },
       onChanges: (changes) => takeChanges(parts, changes),
       onInterrupted: (failure, retryInMs) => {
@@ -143,7 +149,7 @@ async function followNamespace(
 
 /**
  * Records a complete list and the pods that it lacks. Pods that were `known` before the list was
- * read and are missing are gone. If too many are missing, the list is doubted: returns the doubted
+ * read and are missing are gone. If too many are missing, the list is unconfirmed: returns the unconfirmed
  * pods for the next list. The worker of a pod that is gone no longer counts as supply; its row ends
  * when GitHub has said what became of the runner.
  */
@@ -152,23 +158,23 @@ export async function takeList(
   namespace: string,
   pods: readonly ObservedPod[],
   known: readonly string[],
-  doubted: DoubtedPods = NO_DOUBT,
-): Promise<DoubtedPods> {
+  unconfirmed: UnconfirmedPods = NONE_UNCONFIRMED,
+): Promise<UnconfirmedPods> {
   const { withoutRow } = await recordPods(parts, pods);
   parts.events.podsWithoutRow(namespace, withoutRow);
   const present = new Set(pods.map(({ name }) => name));
   const judged = judgeAbsence(
-    { known, present, doubted, nowMs: performance.now() },
-    parts.doubtMs ?? DOUBT_MS,
+    { known, present, unconfirmed, nowMs: performance.now() },
+    parts.confirmAfterMs ?? CONFIRM_AFTER_MS,
   );
   parts.events.absenceJudged(namespace, {
     known: known.length,
-    before: doubted.size,
-    doubted: judged.doubted.size,
+    before: unconfirmed.size,
+    unconfirmed: judged.unconfirmed.size,
     gone: judged.gone.length,
   });
   await takeAbsence(parts, judged.gone);
-  return judged.doubted;
+  return judged.unconfirmed;
 }
 
 /**

@@ -29,7 +29,7 @@ export function followingEvents(
     'Pods that vanished while their workers lived, by pool',
     ['pool'],
   );
-  const listsDoubted = metrics.counter(
+  const listsUnconfirmed = metrics.counter(
     'paddock_pod_lists_doubted_total',
     'Lists that lacked most of the known pods, by namespace',
     ['namespace'],
@@ -109,7 +109,7 @@ export function followingEvents(
       });
     },
     /**
-     * For each complete list: how many pods are known, and how many missing ones are doubted or
+     * For each complete list: how many pods are known, and how many missing ones are unconfirmed or
      * gone.
      */
     absenceJudged(
@@ -117,18 +117,18 @@ export function followingEvents(
       {
         known,
         before,
-        doubted,
+        unconfirmed,
         gone,
-      }: { known: number; before: number; doubted: number; gone: number },
+      }: { known: number; before: number; unconfirmed: number; gone: number },
     ) {
-      if (doubted > 0) {
-        listsDoubted.inc({ namespace });
+      if (unconfirmed > 0) {
+        listsUnconfirmed.inc({ namespace });
         log.warn(
           'a list lacks most known pods: none counts as gone until a second list confirms it',
           {
             namespace,
             known,
-            doubted,
+            unconfirmed,
           },
         );
       } else if (before > gone)

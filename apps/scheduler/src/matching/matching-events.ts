@@ -20,7 +20,7 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
     'Pauses for keys to whose idle workers GitHub gave no job, by pool',
     ['pool'],
   );
-  let unknownWarmTold = '';
+  let reportedUnknown = '';
   const matchSeconds = metrics.histogram(
     'paddock_match_duration_seconds',
     'How long passes of the matcher took',
@@ -52,17 +52,17 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
         );
       }
     },
-    /** Told after each pass, logged when it is not as it was. */
+    /** Called after each pass; logs only a change. */
     warmScopesUnknown(scopes: readonly WarmScope[]) {
       const said = scopes.map(({ pool, scope }) => `${pool}: ${scope}`);
-      if (said.join() === unknownWarmTold) return;
-      unknownWarmTold = said.join();
+      if (said.join() === reportedUnknown) return;
+      reportedUnknown = said.join();
       if (said.length === 0) {
-        log.info('all scopes that are to be kept warm are known');
+        log.info('all scopes with warm workers are known');
         return;
       }
       log.warn(
-        'no warm workers are made for these scopes: install the App on the entity or unsuspend it, name what the pool’s runners register at, or wait for the repository’s first job',
+        'made no warm workers for these scopes: install the App on the entity or unsuspend it, name a scope where the pool’s runners register, or wait for the repository’s first job',
         { count: said.length, scopes: said.slice(0, MOST_NAMES) },
       );
     },

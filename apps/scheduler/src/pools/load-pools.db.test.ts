@@ -172,14 +172,14 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       await pools.once();
       await pools.once();
       expect(refused).toHaveLength(1);
-      expect(file.remark()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
+      expect(file.warning()).toContain(`the pools loaded before stay in force: ${refused[0]}`);
       expect(refused[0]).toContain(path);
       expect(await labels()).toEqual(['linux,self-hosted']);
       expect(await versions()).toBe(1);
 
       write('paddock.yaml', yaml('macos'));
       await pools.once();
-      expect(file.remark()).toBeUndefined();
+      expect(file.warning()).toBeUndefined();
       expect(await labels()).toEqual(['macos,self-hosted']);
     },
   );
@@ -194,7 +194,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
 
     write('paddock.yaml', withKeys('containerMode: dind, allowUntrusted: true'));
     await loader.once();
-    expect(file.remark()).toBeUndefined();
+    expect(file.warning()).toBeUndefined();
     expect(await labels()).toEqual(['linux,self-hosted']);
   });
 
@@ -228,7 +228,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     expect(refused).toEqual([expect.stringContaining('cannot be read')]);
     write('paddock.yaml', yaml('linux'));
     await pools.once();
-    expect(file.remark()).toBeUndefined();
+    expect(file.warning()).toBeUndefined();
     expect(await versions()).toBe(1);
   });
 

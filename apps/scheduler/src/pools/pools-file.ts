@@ -11,7 +11,7 @@ export interface PoolsFile {
    */
   look(): Promise<PoolsDocument | undefined>;
   /** Why the current file is refused, as a sentence for people, or undefined. */
-  remark(): string | undefined;
+  warning(): string | undefined;
 }
 
 export interface PoolsFileOptions {
@@ -40,7 +40,7 @@ export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOption
   }
 
   return {
-    remark: () =>
+    warning: () =>
       refusal === undefined
         ? undefined
         : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`,

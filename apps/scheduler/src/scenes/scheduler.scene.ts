@@ -237,7 +237,9 @@ export async function startSchedulerWorld({
     workers: () =>
       db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute(),
     /** Follows pods until the returned function is called. */
-    follow(rules: Partial<typeof FOLLOWING> & { doubtMs?: number } = {}): () => Promise<void> {
+    follow(
+      rules: Partial<typeof FOLLOWING> & { confirmAfterMs?: number } = {},
+    ): () => Promise<void> {
       const stop = new AbortController();
       const following = {
         ...FOLLOWING,

@@ -40,7 +40,7 @@ interface Failing {
  * same at level `debug`, and counts them for the second line.
  */
 export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
-  const told = new WeakSet<object>();
+  const reported = new WeakSet<object>();
   const onFailure: (() => void)[] = [];
   const onAnswer: (() => void)[] = [];
   const closed = new AbortController();
@@ -84,7 +84,7 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
   const outage: Outage = {
     failed(error, config) {
       if (!saysAway(error)) return;
-      if (typeof error === 'object' && error !== null) told.add(error);
+      if (typeof error === 'object' && error !== null) reported.add(error);
       if (closed.signal.aborted) return;
       if (failing === undefined) watching = watch(error, config);
       else failing.failedAt = performance.now();
@@ -98,15 +98,15 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
     },
   };
 
-  const isTold = (error: unknown, depth = 0): boolean =>
+  const isReported = (error: unknown, depth = 0): boolean =>
     typeof error === 'object' &&
     error !== null &&
-    (told.has(error) ||
-      ('cause' in error && depth < DEEPEST_CAUSE && isTold(error.cause, depth + 1)));
-  const writeUnlessTold =
+    (reported.has(error) ||
+      ('cause' in error && depth < DEEPEST_CAUSE && isReported(error.cause, depth + 1)));
+  const writeUnlessReported =
     (level: 'error' | 'warn' | 'info') =>
     (message: string, fields?: { readonly error?: unknown }): Logger => {
-      if (failing === undefined || !isTold(fields?.error)) {
+      if (failing === undefined || !isReported(fields?.error)) {
         log[level](message, fields);
         return quiet;
       }
@@ -115,9 +115,9 @@ export function watchOutages(log: Logger): { outage: Outage; log: Logger } {
       return quiet;
     };
   const quiet = {
-    error: writeUnlessTold('error'),
-    warn: writeUnlessTold('warn'),
-    info: writeUnlessTold('info'),
+    error: writeUnlessReported('error'),
+    warn: writeUnlessReported('warn'),
+    info: writeUnlessReported('info'),
     debug: log.debug,
   } as Logger;
   return { outage, log: quiet };

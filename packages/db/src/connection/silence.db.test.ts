@@ -108,7 +108,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     await expect(database.db.selectFrom('leases').selectAll().execute()).resolves.toBeDefined();
   });
 
-  test('a pool is closed although nothing answers its farewell', async () => {
+  test('a pool is closed although no server answers its goodbye', async () => {
     await openFour();
     tunnel.replaceServer();
     await expect(connection.close()).resolves.toBeUndefined();

@@ -37,7 +37,7 @@ export async function startPoolingProxy(url: string) {
     client.on('error', () => client.destroy());
     client.on('data', (data: Buffer) => {
       if (isStarted) {
-        // A farewell is for us: the backend stays.
+        // A client's goodbye ends here: the backend stays.
         if (data[0] !== 'X'.charCodeAt(0)) waiting.push({ client, query: data });
         serveNext();
       } else if (asksForTls(data)) client.write('N');

@@ -2,9 +2,9 @@
  * Known pods that a list lacked, with the time of the first such list, in milliseconds of a
  * monotonic clock.
  */
-export type DoubtedPods = ReadonlyMap<string, number>;
+export type UnconfirmedPods = ReadonlyMap<string, number>;
 
-export const NO_DOUBT: DoubtedPods = new Map();
+export const NONE_UNCONFIRMED: UnconfirmedPods = new Map();
 
 /**
  * Below this, a wrong absence costs little: the reconciler asks GitHub about each before its row
@@ -15,27 +15,27 @@ const FEWEST = 10;
 /**
  * Decides which known pods are gone, because a list lacks them. If a list lacks many and most of
  * them, it is probably wrong: an unfilled cache, the wrong cluster, a restored etcd. Then each is
- * doubted first, and gone once a list `doubtMs` later lacks it too.
+ * unconfirmed first, and gone once a list `confirmAfterMs` later lacks it too.
  */
 export function judgeAbsence(
   {
     known,
     present,
-    doubted,
+    unconfirmed,
     nowMs,
   }: {
     known: readonly string[];
     present: ReadonlySet<string>;
-    doubted: DoubtedPods;
+    unconfirmed: UnconfirmedPods;
     nowMs: number;
   },
-  doubtMs: number,
-): { gone: readonly string[]; doubted: DoubtedPods } {
+  confirmAfterMs: number,
+): { gone: readonly string[]; unconfirmed: UnconfirmedPods } {
   const missing = known.filter((name) => !present.has(name));
   if (missing.length < FEWEST || missing.length * 2 <= known.length)
-    return { gone: missing, doubted: NO_DOUBT };
-  const sinceOf = (name: string) => doubted.get(name) ?? nowMs;
-  const gone = missing.filter((name) => nowMs - sinceOf(name) >= doubtMs);
-  const left = missing.filter((name) => nowMs - sinceOf(name) < doubtMs);
-  return { gone, doubted: new Map(left.map((name) => [name, sinceOf(name)])) };
+    return { gone: missing, unconfirmed: NONE_UNCONFIRMED };
+  const sinceOf = (name: string) => unconfirmed.get(name) ?? nowMs;
+  const gone = missing.filter((name) => nowMs - sinceOf(name) >= confirmAfterMs);
+  const left = missing.filter((name) => nowMs - sinceOf(name) < confirmAfterMs);
+  return { gone, unconfirmed: new Map(left.map((name) => [name, sinceOf(name)])) };
 }

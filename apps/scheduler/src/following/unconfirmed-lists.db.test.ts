@@ -31,13 +31,13 @@ test('one empty list takes no worker for lost, two take all (C8, P1, P6)', async
 
   world.kube.failNext({ verb: 'list', path: '/pods$', empty: true });
   const before = lists();
-  const stop = world.follow({ doubtMs: 1 });
+  const stop = world.follow({ confirmAfterMs: 1 });
   await waitFor('a second list', () => Promise.resolve(lists() >= before + 2));
   await stop();
   expect(await stopReasons()).toEqual(new Set([null]));
 
   world.kube.failNext({ verb: 'list', path: '/pods$', empty: true, times: 2 });
-  const stopAgain = world.follow({ doubtMs: 1 });
+  const stopAgain = world.follow({ confirmAfterMs: 1 });
   await waitFor('the workers to be taken for lost', async () =>
     (await stopReasons()).has('pod_gone'),
   );
