@@ -92,6 +92,11 @@ export function describeMetrics(): string {
 
 # Metrics
 
+\`\`\`
+max by (pool, reason) (paddock_jobs_waiting)              # a gauge of rows
+sum by (kind) (rate(paddock_task_processed_total[5m]))    # a counter
+\`\`\`
+
 Each service has them at \`/metrics\` of its health port, beside those of its process
 (\`process_*\`, \`nodejs_*\`). Labels have closed sets of values, or names from the configuration. No
 label names a job or a repository.
