@@ -6,17 +6,17 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 /** An instant, in seconds after noon. */
 const at = (seconds: number) => NOON + seconds * 1_000;
 
-type Told = Pick<JobTruth, 'id' | 'leftQueueAt' | 'conclusion' | 'runnerName'>;
+type Taken = Pick<JobTruth, 'id' | 'leftQueueAt' | 'conclusion' | 'runnerName'>;
 /** A job whose runner took it this many seconds after noon. */
-const taken = (id: number, seconds: number): Told => ({
+const taken = (id: number, seconds: number): Taken => ({
   id,
   leftQueueAt: new Date(at(seconds)).toISOString(),
   conclusion: null,
   runnerName: 'a-runner',
 });
 
-/** Queued five seconds before noon unless told. */
-const waited = (jobs: readonly Told[], queued: Readonly<Record<number, number>> = {}) =>
+/** Queued five seconds before noon by default. */
+const waited = (jobs: readonly Taken[], queued: Readonly<Record<number, number>> = {}) =>
   waitedAfter(NOON, new Map(jobs.map(({ id }) => [id, queued[id] ?? at(-5)])), jobs);
 
 describe('how long jobs waited for a runner after a fault (P1)', () => {
@@ -25,7 +25,7 @@ describe('how long jobs waited for a runner after a fault (P1)', () => {
   });
 
   test('counts none that was queued later, and none that was cancelled before it began', () => {
-    const cancelled: Told = { ...taken(2, 3), conclusion: 'cancelled', runnerName: null };
+    const cancelled: Taken = { ...taken(2, 3), conclusion: 'cancelled', runnerName: null };
     expect(waited([taken(1, 2), cancelled], { 1: at(1) })).toEqual([]);
   });
 

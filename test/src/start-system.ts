@@ -63,12 +63,12 @@ const SHORT_TIMES = {
 
 export interface TestSystemOptions {
   /**
-   * Works in this database, and drops it at its end; a clone of the migrated template unless told.
+   * Works in this database, and drops it at its end; by default a clone of the migrated template.
    */
   readonly database?: TestDatabase;
   /** Works in the same database and the same cluster as that one, in another schema. */
   readonly beside?: { readonly system: TestSystem; readonly schema: string };
-  /** What a container does with its JIT config; the simulated runner's part unless told. */
+  /** What a container does with its JIT config; by default the simulated runner's part. */
   readonly playRunner?: PlayRunner;
   /**
    * A file that names a real cluster with the namespace `runners`, for the services instead of the

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findUnfounded, type Told } from '@paddock/bench/faults/unfounded';
+import { findUnfounded, type Knowledge } from '@paddock/bench/faults/unfounded';
 import type { JobTruth, RegistrationTruth } from '@paddock/simulators/github/control';
 
 const registration = (name: string, scope = 'acme'): RegistrationTruth => ({
@@ -26,18 +26,18 @@ const job = (id: number, repo = 'acme/shop'): JobTruth => ({
   leftQueueAt: null,
   killed: false,
 });
-type Heard = Told['jobs'] extends ReadonlyMap<number, infer T> ? T : never;
-/** Heard of before the workers were decided upon, and that it had begun long after. */
+type Heard = Knowledge['jobs'] extends ReadonlyMap<number, infer T> ? T : never;
+/** Known before the decisions for the workers; its beginning is known long after. */
 const WAITING: Heard = { heardAt: 5_000, newsAt: 90_000 };
 
 interface Scene {
   readonly registrations: readonly RegistrationTruth[];
   readonly jobs: readonly (readonly [JobTruth, Heard | undefined])[];
-  /** Of workers that we count on no more since then. */
+  /** Workers that do not count from this instant on. */
   readonly spareUntil?: Readonly<Record<string, number>>;
 }
 
-/** The workers are decided upon at the seconds 10, 20 and so on. */
+/** The decisions for the workers are at the seconds 10, 20 and so on. */
 function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
   return findUnfounded(
     { jobs: jobs.map(([one]) => one), runners: [], registrations, deliveries: [], calls: {} },
@@ -59,7 +59,7 @@ function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
   );
 }
 
-describe('workers that nothing we had been told called for (P3)', () => {
+describe('workers that no known job called for (P3)', () => {
   test('one for a job that waited as far as we had heard was called for', () => {
     expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), WAITING]] })).toEqual(
       [],

@@ -110,12 +110,12 @@ const heldBack = (db: Stage['environments'][number]['db']): Promise<{ type: stri
 /** Discovery is paused until all announced jobs have run; then it may find the others. */
 export const unlookedFor = during(async ({ github, environments }, progress) => {
   await progress.reached(1);
-  const areToldRun = async (): Promise<boolean> => {
+  const haveAnnouncedRun = async (): Promise<boolean> => {
     const { jobs, completed, struck } = await github.report();
     return completed >= jobs - (struck.event_never_sent ?? 0);
   };
   try {
-    await until(areToldRun, 'Some jobs that GitHub announced have not run.');
+    await until(haveAnnouncedRun, 'Some jobs that GitHub announced have not run.');
   } finally {
     for (const { db } of environments) await sql`delete from paused_sweeps`.execute(db);
   }

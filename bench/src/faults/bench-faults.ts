@@ -29,7 +29,7 @@ export const faults: Bench = {
     const playOn = async (): Promise<void> => {
       for (let fault = left.pop(); fault !== undefined; fault = left.pop()) {
         say(`${fault.name}: ${jobs} jobs`);
-        const row = await playAlone(fault, jobs).catch(told);
+        const row = await playAlone(fault, jobs).catch(messageOf);
         if (typeof row === 'string') {
           say(`${fault.name}: ${row}`);
           continue;
@@ -51,7 +51,7 @@ export const faults: Bench = {
 };
 
 /** The reason why a fault did not run to its end; the other rows continue. */
-const told = (error: unknown): string =>
+const messageOf = (error: unknown): string =>
   `did not run to its end: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 
 /** Under tight caps this many jobs would never end. */

@@ -35,7 +35,7 @@ export interface Fault {
   /**
    * GitHub does not announce that some jobs are queued: some in a run that is known, and others.
    */
-  readonly untold?: boolean;
+  readonly unannounced?: boolean;
   /**
    * After this share (0–1) of the jobs comes one that no other job leads to: it is the only one of
    * its repository.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { exceededCaps, type MostActive, mostActiveOf } from './caps.ts';
 import type { Stage } from './stage.ts';
-import { findUnfounded, readTold } from './unfounded.ts';
+import { findUnfounded, readKnowledge } from './unfounded.ts';
 
 /** The state of a run by the simulators and by our rows. */
 export interface Left {
@@ -42,7 +42,7 @@ export async function lookAt(
       environments.map(async ({ db, schema }) => ({
         schema,
         ...(await rowsOf(db)),
-        told: await readTold(db),
+        knowledge: await readKnowledge(db),
       })),
     ),
   ]);
@@ -84,7 +84,7 @@ export async function lookAt(
     podsLeft,
     runningKilled: killed.length,
     excessWorkers: truth.registrations.filter(({ inExcess }) => inExcess).length,
-    unfoundedWorkers: ours.flatMap(({ told }) => findUnfounded(truth, told)),
+    unfoundedWorkers: ours.flatMap(({ knowledge }) => findUnfounded(truth, knowledge)),
     registrationsMade: truth.registrations.length,
     mostActive: { pool: most('pool'), entity: most('entity') },
     unsettled,

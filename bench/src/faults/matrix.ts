@@ -68,7 +68,7 @@ const unheard: Fault = {
   name: 'busy-lies-about-unheard-jobs',
   signs: { busyHidden: 1, eventsNeverSent: 3 },
   busyLies: true,
-  untold: true,
+  unannounced: true,
   deliveries: { omitActions: ['in_progress'] },
   jobMs: LONG,
   pausedSweeps: LOOKS,
@@ -199,7 +199,7 @@ const EVERYTHING: Fault = {
 /** The faults; each one is a row of the table. */
 export const FAULTS: readonly Fault[] = [
   { name: 'none', signs: {}, excess: 0, tightCaps: true },
-  { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, untold: true, lone: 1 },
+  { name: 'events-never-sent', signs: { eventsNeverSent: 3 }, unannounced: true, lone: 1 },
   lost,
   shuffled,
   {

@@ -64,7 +64,7 @@ export async function playFault(
   await cluster.setRunnerFaults(fault.runners ?? {});
   const { progress, advance, held, overAt } = createProgress(lastsMs);
   const meanwhile = await fault.begin?.(stage, progress);
-  const acting = meanwhile?.().then(() => [], told) ?? Promise.resolve([]);
+  const acting = meanwhile?.().then(() => [], messagesOf) ?? Promise.resolve([]);
   const queueing = queueJobs(stage, fault, { jobs, lastsMs, advance, held });
   const [queued, failures] = await Promise.race([Promise.all([queueing, acting]), broken]);
   const ids = [...queued.keys()];
@@ -91,7 +91,9 @@ export async function playFault(
 }
 
 /** The signs that a fault waited for in vain, in words. */
-const told = (error: unknown): string[] => [error instanceof Error ? error.message : String(error)];
+const messagesOf = (error: unknown): string[] => [
+  error instanceof Error ? error.message : String(error),
+];
 
 function usualLength({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number {
   const least = atUsualTimes || stretch > 1 ? LEAST_LONG_MS : LEAST_MS;
@@ -167,7 +169,7 @@ async function queueJobs(
       repo,
       labels,
       durationMs,
-      ...(fault.untold === true ? untoldJob(queued) : {}),
+      ...(fault.unannounced === true ? unannouncedJob(queued) : {}),
       ...(index === loneIndex(fault, jobs) ? loneJob(fault) : {}),
     };
     const truth = await github.queueJob(job);
@@ -184,11 +186,11 @@ async function queueJobs(
   return queuedAt;
 }
 
-const loneJob = ({ untold }: Fault): Partial<NewJob> => ({
+const loneJob = ({ unannounced }: Fault): Partial<NewJob> => ({
   repo: LONE_REPOSITORY,
   event: 'schedule',
   runId: undefined,
-  untold,
+  unannounced,
 });
 
 /** The index of the lone job among the jobs, if there is one. */
@@ -199,13 +201,13 @@ const loneIndex = ({ lone }: Fault, jobs: number): number | undefined =>
  * The special options of the next job where GitHub does not announce some: two in five. One of
  * these joins the run of the job before the last.
  */
-function untoldJob(queued: readonly JobTruth[]): Partial<NewJob> {
+function unannouncedJob(queued: readonly JobTruth[]): Partial<NewJob> {
   const known = queued.at(-2);
   switch (queued.length % REPOSITORIES.length) {
     case 1:
-      return { untold: true };
+      return { unannounced: true };
     case 2:
-      return { untold: true, runId: known?.runId };
+      return { unannounced: true, runId: known?.runId };
     default:
       return {};
   }

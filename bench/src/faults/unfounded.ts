@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Environment } from './environment.ts';
 
 /** An environment's knowledge, and when it got it. Instants in milliseconds since the epoch. */
-export interface Told {
+export interface Knowledge {
   /**
    * By name: when the decision for the worker began and ended, and when we stopped counting on it
    * for a waiting job.
@@ -52,7 +52,7 @@ const WORKERS = sql<{
     extract(epoch from least(assigned_at, stopping_at, completed_at, stops.at))::float8 * 1000 as "spareUntil"
   from workers left join stops on subject_id = pod_name`;
 
-export async function readTold(db: Environment['db']): Promise<Told> {
+export async function readKnowledge(db: Environment['db']): Promise<Knowledge> {
   const { rows: workers } = await WORKERS.execute(db);
   const { rows: jobs } = await sql<{ id: number; heardAt: number; newsAt: number | null }>`
     select job_id::float8 as id, extract(epoch from min(received_at))::float8 * 1000 as "heardAt",
@@ -79,10 +79,10 @@ const SEEN_WITHIN_MS = 1_000;
  * ran a job by luck. At the decision, the known waiting jobs of their scope were no more than our
  * spare workers. Changes of that moment count in their favour.
  */
-export function findUnfounded({ registrations, jobs }: Truth, told: Told): string[] {
+export function findUnfounded({ registrations, jobs }: Truth, knowledge: Knowledge): string[] {
   const made = registrations
     .flatMap(({ name, scope }) => {
-      const worker = told.workers.get(name);
+      const worker = knowledge.workers.get(name);
       return worker === undefined ? [] : [{ name, scope, ...worker }];
     })
     .toSorted((a, b) => a.decidedAt - b.decidedAt);
@@ -91,7 +91,7 @@ export function findUnfounded({ registrations, jobs }: Truth, told: Told): strin
       .slice(0, index)
       .filter((other) => other.scope === scope && other.spareUntil > decidedAt);
     const believed = jobs.filter(({ id, repo }) => {
-      const heard = told.jobs.get(id);
+      const heard = knowledge.jobs.get(id);
       if (heard === undefined || (repo !== scope && !repo.startsWith(`${scope}/`))) return false;
       return heard.heardAt <= decidedAt && heard.newsAt + SEEN_WITHIN_MS > begunAt;
     });

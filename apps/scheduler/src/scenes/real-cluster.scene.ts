@@ -34,7 +34,7 @@ interface RealWorldOptions {
 }
 
 /**
- * The scheduler's world on a real API server, with nodes that KWOK plays unless told otherwise;
+ * The scheduler's world on a real API server, by default with nodes that KWOK simulates;
  * GitHub stays simulated. It has the rights of deploy/kubernetes and no more.
  */
 export async function startRealWorld(

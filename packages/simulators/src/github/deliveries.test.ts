@@ -91,7 +91,7 @@ describe('simulated deliveries', () => {
     const { id } = await world.github.queueJob({
       repo: 'acme/api',
       labels: ['none'],
-      untold: true,
+      unannounced: true,
     });
     await world.github.cancelJob(id);
     await world.github.settled();

@@ -30,7 +30,7 @@ export type NewJob = {
   /** The event that begins its run; a push by default. */
   readonly event?: Run['event'] | undefined;
   /** GitHub forgets to announce that it is queued: there is no event, and the log has no entry. */
-  readonly untold?: boolean | undefined;
+  readonly unannounced?: boolean | undefined;
   /** Adds the job to this run instead of a new one. */
   readonly runId?: number | undefined;
 };
@@ -44,7 +44,7 @@ export function queueJob(world: World, wanted: NewJob): Job {
     result: wanted.result ?? 'success',
     hosted: wanted.hosted ?? false,
     waiting: wanted.waiting ?? false,
-    untold: wanted.untold ?? false,
+    unannounced: wanted.unannounced ?? false,
   });
 }
 
@@ -68,10 +68,10 @@ function startRun(world: World, { repo, workflowName, event = 'push' }: NewJob):
 
 type JobPlan = Pick<Job, 'name' | 'labels' | 'durationMs' | 'result' | 'hosted'> & {
   readonly waiting: boolean;
-  readonly untold: boolean;
+  readonly unannounced: boolean;
 };
 
-function addJob(world: World, run: Run, { waiting, untold, ...plan }: JobPlan): Job {
+function addJob(world: World, run: Run, { waiting, unannounced, ...plan }: JobPlan): Job {
   const now = isoNow(world);
   const job: Job = {
     id: nextId(world, 'job'),
@@ -89,7 +89,7 @@ function addJob(world: World, run: Run, { waiting, untold, ...plan }: JobPlan): 
   };
   run.jobs.push(job);
   world.jobs.set(job.id, job);
-  if (untold) strike(world, 'event_never_sent');
+  if (unannounced) strike(world, 'event_never_sent');
   else emitWorkflowJob(world, job, waiting ? 'waiting' : 'queued');
   if (!waiting) enqueue(world, job);
   return job;
@@ -117,7 +117,7 @@ export function rerunJob(world: World, jobId: number): Job {
   if (job.status !== 'completed')
     throw new Refusal(403, `Job ${jobId} is ${job.status}; only a completed job can be run again.`);
   job.run.attempt += 1;
-  return addJob(world, job.run, { ...pickPlan(job), waiting: false, untold: false });
+  return addJob(world, job.run, { ...pickPlan(job), waiting: false, unannounced: false });
 }
 
 function pickPlan({
@@ -126,7 +126,7 @@ function pickPlan({
   durationMs,
   result,
   hosted,
-}: Job): Omit<JobPlan, 'waiting' | 'untold'> {
+}: Job): Omit<JobPlan, 'waiting' | 'unannounced'> {
   return { name, labels, durationMs, result, hosted };
 }
 

@@ -5,7 +5,7 @@ import { takeFault, type Fault } from './faults.ts';
 import { bucketOf, rateHeaders } from './rate-limits.ts';
 import { Refusal } from './refusal.ts';
 import type { Answer, Call, Route } from './route.ts';
-import { callerOf, noteAnswer, noteCall } from './told-waits.ts';
+import { callerOf, noteAnswer, noteCall } from './requested-waits.ts';
 import { randomText, strike, type World } from './world.ts';
 
 /**

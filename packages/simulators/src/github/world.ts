@@ -5,7 +5,7 @@ import type { Fault } from './faults.ts';
 import type { Job, Run } from './job.ts';
 import type { Runner, RunnerRecord } from './runner.ts';
 import { KNOWN_VERSIONS } from './runner-versions.ts';
-import type { ToldWaits } from './told-waits.ts';
+import type { RequestedWaits } from './requested-waits.ts';
 import { evenShare } from '../even-share.ts';
 import { seededRandom } from '../seeded-random.ts';
 
@@ -80,7 +80,7 @@ export type World = {
   readonly calls: Map<string, number>;
   /** Answers of "not modified" (304). */
   unchangedAnswers: number;
-  readonly toldWaits: ToldWaits;
+  readonly requestedWaits: RequestedWaits;
   /** Calls that callers made during a wait, in order. */
   readonly callsAgainstWait: string[];
   readonly struck: Map<Strike, number>;
@@ -138,7 +138,7 @@ export function createWorld({
     faults: [],
     calls: new Map(),
     unchangedAnswers: 0,
-    toldWaits: new Map(),
+    requestedWaits: new Map(),
     callsAgainstWait: [],
     struck: new Map(),
     timers: new Set(),

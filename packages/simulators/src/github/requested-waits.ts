@@ -7,7 +7,7 @@ import type { World } from './world.ts';
  * The waits that answers have asked callers for, by the caller's name. The wait for one hourly
  * budget has the budget's name after the caller's.
  */
-export type ToldWaits = Map<string, { readonly toldAt: number; readonly until: number }>;
+export type RequestedWaits = Map<string, { readonly requestedAt: number; readonly until: number }>;
 
 /**
  * The facts of a call that decide about waiting: its caller, and the hourly budget that it counts
@@ -35,8 +35,8 @@ export function callerOf(world: World, authorization: string | undefined): strin
 export function noteCall(world: World, made: Made): void {
   const now = world.now();
   const lateMs = keysOf(made).flatMap((key) => {
-    const wait = world.toldWaits.get(key);
-    return wait !== undefined && now < wait.until ? [now - wait.toldAt] : [];
+    const wait = world.requestedWaits.get(key);
+    return wait !== undefined && now < wait.until ? [now - wait.requestedAt] : [];
   });
   const latest = Math.max(0, ...lateMs);
   if (latest > world.onItsWayMs)
@@ -48,21 +48,21 @@ export function noteAnswer(world: World, made: Made, { status, headers = {} }: A
   const [ofAll, ofBudget] = keysOf(made);
   const now = world.now();
   const retryAfter = Number(headers['retry-after']);
-  if (status >= 400 && retryAfter > 0) tell(world, ofAll, now + retryAfter * 1000);
+  if (status >= 400 && retryAfter > 0) noteWait(world, ofAll, now + retryAfter * 1000);
   if (headers['x-ratelimit-remaining'] === '0')
-    tell(world, ofBudget, Number(headers['x-ratelimit-reset']) * 1000);
+    noteWait(world, ofBudget, Number(headers['x-ratelimit-reset']) * 1000);
 }
 
 const keysOf = ({ caller, resource }: Made): string[] =>
   caller === undefined ? [] : [caller, `${caller} ${resource}`];
 
 /** The longest wait counts, from the first of the waits that have not ended. */
-function tell({ toldWaits, now }: World, key: string | undefined, until: number): void {
+function noteWait({ requestedWaits, now }: World, key: string | undefined, until: number): void {
   if (key === undefined || !(until > now())) return;
-  const known = toldWaits.get(key);
+  const known = requestedWaits.get(key);
   const isOver = known === undefined || known.until <= now();
-  toldWaits.set(key, {
-    toldAt: isOver ? now() : known.toldAt,
+  requestedWaits.set(key, {
+    requestedAt: isOver ? now() : known.requestedAt,
     until: isOver ? until : Math.max(known.until, until),
   });
 }
