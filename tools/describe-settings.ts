@@ -20,10 +20,15 @@ export function describeSettings(programs: Readonly<Record<string, Declarations>
 
 # Settings
 
-A service reads its settings from the environment once, at start. If some are wrong, it names all of them and does not start.
-\`--print-config\` shows the values in force, secrets masked. Times and sizes carry their unit in the name.
+\`\`\`sh
+node apps/scheduler --print-config    # the values in force, with secrets masked
+\`\`\`
 
-All services can share one environment: each takes what it reads. A setting has one meaning and one default everywhere.
+A service reads its settings from its environment variables once, at its start. If some are wrong, it
+names all of them and does not start. Names of times and sizes end with the unit.
+
+All services can have the same variables, since each reads only its own. A setting has one meaning and
+one default everywhere.
 
 ## For operators
 
@@ -31,7 +36,8 @@ ${table(rows.filter(({ setting }) => setting.tuning !== true))}
 
 ## Tuning
 
-Leave these alone, unless you look for a fault or run a test that cannot wait. [numbers.md](numbers.md) says which promises depend on them.
+Leave these alone, unless you look for a fault or run a test that cannot wait.
+[numbers.md](numbers.md) says which promises depend on them.
 
 ${table(rows.filter(({ setting }) => setting.tuning === true))}
 `;
