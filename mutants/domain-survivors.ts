@@ -8,8 +8,6 @@ export const survivors: readonly Excuse[] = [
   {
     reason: 'The code does the same with the change, for every value that can get there.',
     lines: [
-      ['deliveries/fold-job-statements.ts', 'compare(a.completedAt ?? UNKNOWN, b.completed', 3],
-      ['deliveries/fold-job-statements.ts', "compare(a.deliveryGuid ?? '', b.deliveryGuid", 2],
       ['deliveries/parse-delivery.ts', 'const { installationId, statement } = readIns', 1],
       ['deliveries/reduce-job-payload.ts', 'const fieldsOf = (value: unknown): Fields =>', 4],
       ['jobs/old-delivery.ts', "status === 'pending' && queuedAt !== null &&", 1],
@@ -62,8 +60,6 @@ export const survivors: readonly Excuse[] = [
   {
     reason: 'For the type checker: no value reaches it.',
     lines: [
-      ['deliveries/fold-job-statements.ts', 'const [first = [], ...others] = Object.values', 2],
-      ['deliveries/fold-job-statements.ts', 'if (first === undefined) throw new RangeError', 1],
       ['deliveries/parse-delivery.ts', "if (event === 'workflow_job' && action !== un", 1],
       ['jobs/judge-discovered-job.ts', "case 'waiting':", 2],
       ['matching/pick-unwanted.ts', "(common.has(worker.entityId) && isBeyond('com", 1],

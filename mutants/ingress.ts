@@ -136,4 +136,18 @@ export const ingress: readonly NamedMutant[] = [
     replace: '',
     tests: ['apps/ingress/src/body-budget.test.ts'],
   },
+  {
+    mutant: 'a row that has changed since it was read is overwritten',
+    file: 'packages/db/src/jobs/write-jobs.ts',
+    find: ' and jobs.revision = given.revision',
+    replace: '',
+    tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
+  },
+  {
+    mutant: 'each batch inserts its new jobs in a random order',
+    file: 'packages/db/src/jobs/write-jobs.ts',
+    find: 'order by "jobId"',
+    replace: 'order by random()',
+    tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
+  },
 ];

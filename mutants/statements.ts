@@ -4,16 +4,16 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 export const statements: readonly NamedMutant[] = [
   {
     mutant: 'the jobs of a batch are locked in the order in which they are given',
-    file: 'packages/db/src/jobs/jobs.ts',
-    find: "'placed where pool is not null order by job_id'",
-    replace: "'placed where pool is not null'",
+    file: 'packages/db/src/jobs/read-jobs.ts',
+    find: '      order by job_id, position\n',
+    replace: '',
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {
     mutant: 'each batch locks its jobs in a random order',
-    file: 'packages/db/src/jobs/jobs.ts',
-    find: "'placed where pool is not null order by job_id'",
-    replace: "'placed where pool is not null order by random()'",
+    file: 'packages/db/src/jobs/read-jobs.ts',
+    find: 'order by job_id, position\n',
+    replace: 'order by random()\n',
     tests: [
       'packages/db/src/deliveries/eight-connections.db.test.ts',
       'apps/ingress/src/contention.db.test.ts',
@@ -37,15 +37,15 @@ export const statements: readonly NamedMutant[] = [
   {
     mutant: 'a worker is bound to its job in a second transaction',
     file: 'packages/db/src/deliveries/record-deliveries.ts',
-    find: `    await bindRunners(trx, stated, storedJobs, pools);
-    return outcomes;
-  });`,
-    replace: `    return { outcomes, stated, storedJobs };
-  }).then(({ outcomes, stated, storedJobs }) =>
-    db.transaction().execute(async (trx) => {
-      await bindRunners(trx, stated, storedJobs, pools);
+    find: `      await bindRunners(trx, stored, pools);
       return outcomes;
-    }));`,
+    });`,
+    replace: `      return { outcomes, stored };
+    }).then(({ outcomes, stored }) =>
+      db.transaction().execute(async (trx) => {
+        await bindRunners(trx, stored, pools);
+        return outcomes;
+      }));`,
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {
@@ -227,17 +227,17 @@ begin
   },
   {
     mutant: 'a repeated start takes back demand that GitHub has confirmed since',
-    file: 'packages/db/src/jobs/jobs.ts',
-    find: "(excluded.status <> 'pending' and not ${isSameRun})",
-    replace: "(excluded.status <> 'pending')",
-    tests: ['packages/db/src/jobs/record-jobs.db.test.ts'],
+    file: 'packages/domain/src/jobs/merge-statement.ts',
+    find: "facts.status === 'pending' || isSameRun;",
+    replace: "facts.status === 'pending';",
+    tests: ['packages/domain/src/jobs/merge-statement.test.ts'],
   },
   {
     mutant: 'a job’s end is taken back by an earlier statement',
-    file: 'packages/db/src/jobs/jobs.ts',
-    find: 'case when ${ended} then e.status else greatest(e.status, excluded.status) end',
-    replace: 'excluded.status',
-    tests: ['packages/db/src/jobs/record-jobs.db.test.ts'],
+    file: 'packages/domain/src/jobs/merge-statement.ts',
+    find: 'hasEnded || RANK[facts.status] < RANK[row.status] ? row.status : facts.status',
+    replace: 'facts.status',
+    tests: ['packages/domain/src/jobs/merge-statement.test.ts'],
   },
   {
     mutant: 'a worker whose pod was seen after all ends as one without a pod',
@@ -248,7 +248,7 @@ begin
   },
   {
     mutant: 'a repeated body leaves rows for ever',
-    file: 'packages/db/src/deliveries/repeated-bodies.ts',
+    file: 'packages/db/src/events/repeated-bodies.ts',
     find: 'count(id) + given.nth < ${MOST_EVENTS} or',
     replace: 'true or',
     tests: ['packages/db/src/deliveries/repeated-bodies.db.test.ts'],
@@ -262,17 +262,17 @@ begin
   },
   {
     mutant: 'a runner of another id under our name is ours',
-    file: 'packages/db/src/jobs/jobs.ts',
-    find: 'else runner_id = coalesce(stated.runner_id, runner_id) end',
+    file: 'packages/db/src/jobs/read-jobs.ts',
+    find: 'else runner_id = coalesce(given.runner_id, runner_id) end',
     replace: 'else true end',
     tests: ['apps/ingress/src/runners.attack.test.ts'],
   },
   {
     mutant: 'a worker of another scope runs the job',
-    file: 'packages/db/src/jobs/jobs.ts',
-    find: `and entity_id = stated.entity_id and scope_repo_id in (0, stated.repo_id)
+    file: 'packages/db/src/jobs/read-jobs.ts',
+    find: `and entity_id = given.entity_id and scope_repo_id in (0, given.repo_id)
 `,
-    replace: `and entity_id = stated.entity_id
+    replace: `and entity_id = given.entity_id
 `,
     tests: ['packages/db/src/jobs/record-jobs.db.test.ts'],
   },

@@ -5,11 +5,11 @@
 export const otherStatements: Readonly<Record<string, readonly string[]>> = {
   'a delivery, or GitHub’s answer instead of one': [
     'recordDeliveries',
-    'storeNewJob',
-    'storeJobDeliveries',
     'storeOtherDeliveries',
     'compareBodies',
     'storeJobs',
+    'readJobs',
+    'writeJobs',
     'recordJobs',
     'bindRunners',
     'bindWorkers',

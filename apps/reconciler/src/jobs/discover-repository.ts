@@ -1,6 +1,7 @@
 import { askForLookUps } from '@paddock/db/jobs/note-look-ups';
 import type { CurrentPools } from '@paddock/db/pools/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
+import { untilStored } from '@paddock/db/jobs/store-jobs';
 import {
   findKnownJobs,
   saveRepositoryListing,
@@ -160,15 +161,16 @@ async function record(
   { db, pools, events }: DiscoverRepositoryOptions,
   findings: readonly ReturnType<typeof findingOf>[],
 ): Promise<number> {
-  const results = await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
-  events.workersMisused(results);
-  const changed = findings.filter(
-    ({ statement }) => results.get(statement.jobId)?.changed === true,
+  const stored = await untilStored(() =>
+    db.transaction().execute((trx) => recordFindings(trx, findings, pools)),
   );
-  events.jobsDiscovered(changed.map(({ event, statement }) => ({ event, jobId: statement.jobId })));
-  const misjudged = changed
-    .filter(({ statement }) => results.get(statement.jobId)?.before === 'failed')
-    .map(({ statement }) => statement.jobId);
+  events.workersMisused(stored);
+  const changed = stored.flatMap(({ jobId, before, changed: isNews }, index) => {
+    const event = findings[index]?.event;
+    return isNews && event !== undefined ? [{ event, jobId, before }] : [];
+  });
+  events.jobsDiscovered(changed.map(({ event, jobId }) => ({ event, jobId })));
+  const misjudged = changed.filter(({ before }) => before === 'failed').map(({ jobId }) => jobId);
   if (misjudged.length > 0) events.jobsMisjudged(misjudged);
   return changed.length;
 }

@@ -1,6 +1,6 @@
 import type { JoblessEnd } from '@paddock/db/jobs/jobs-to-look-up';
-import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
 import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
+import type { StoredJob } from '@paddock/db/jobs/store-jobs';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -24,10 +24,8 @@ export function jobEvents(
   );
 
   return {
-    workersMisused(results: ReadonlyMap<number, JobResult>) {
-      const jobIds = [...results]
-        .filter(([, { changed, isMisused }]) => changed && isMisused === true)
-        .map(([jobId]) => jobId);
+    workersMisused(stored: readonly StoredJob[]) {
+      const jobIds = stored.filter(({ isMisused }) => isMisused).map(({ jobId }) => jobId);
       if (jobIds.length === 0) return;
       misused.inc(jobIds.length);
       log.warn(

@@ -19,6 +19,7 @@ import {
 } from '@paddock/db/jobs/note-look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools/pools-documents';
 import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
+import { untilStored } from '@paddock/db/jobs/store-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
@@ -247,23 +248,25 @@ async function settle(
   { db, pools, events, ...looks }: Pass,
   { notes, findings }: { notes: LookUpNote[]; findings: Finding[] },
 ) {
-  const { written, results } = await db.transaction().execute(async (trx) => {
-    const noted = {
-      written: await noteLookUps(trx, notes, looks),
-      results: await recordFindings(trx, findings, pools),
-    };
-    await forgetFoundOutKeys(
-      trx,
-      notes.filter(endedWhilePending).map(({ jobId }) => jobId),
-    );
-    return noted;
-  });
-  events.workersMisused(results);
-  events.jobsLookedUp(notes.filter(({ jobId }) => written.has(jobId)));
-  const misjudged = [...results].filter(
-    ([jobId, { before, changed }]) => before === 'failed' && changed && isCompleted(notes, jobId),
+  const { written, stored } = await untilStored(() =>
+    db.transaction().execute(async (trx) => {
+      const noted = {
+        written: await noteLookUps(trx, notes, looks),
+        stored: await recordFindings(trx, findings, pools),
+      };
+      await forgetFoundOutKeys(
+        trx,
+        notes.filter(endedWhilePending).map(({ jobId }) => jobId),
+      );
+      return noted;
+    }),
   );
-  if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(([jobId]) => jobId));
+  events.workersMisused(stored);
+  events.jobsLookedUp(notes.filter(({ jobId }) => written.has(jobId)));
+  const misjudged = stored.filter(
+    ({ jobId, before, changed }) => before === 'failed' && changed && isCompleted(notes, jobId),
+  );
+  if (misjudged.length > 0) events.jobsMisjudged(misjudged.map(({ jobId }) => jobId));
 }
 
 const endedWhilePending = ({ status, verdict }: LookUpNote): boolean =>

@@ -43,9 +43,8 @@ export async function startDiscoveryScene(database: TestDatabase): Promise<Disco
   }
   const events: DiscoverJobsOptions['events'] = {
     jobsDiscovered: () => undefined,
-    workersMisused: (results) => {
-      for (const [jobId, { isMisused }] of results)
-        if (isMisused === true) scene.misused.push(jobId);
+    workersMisused: (stored) => {
+      for (const { jobId, isMisused } of stored) if (isMisused) scene.misused.push(jobId);
     },
     jobsMisjudged: (jobIds) => void scene.misjudged.push(...jobIds),
     notAnswered: (_sweep, _asked, failure) =>

@@ -102,8 +102,8 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
     jobsLookedUp: () => undefined,
     notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
     joblessEnds: () => undefined,
-    workersMisused: (results) => {
-      for (const [jobId, { isMisused }] of results) if (isMisused === true) misused.push(jobId);
+    workersMisused: (stored) => {
+      for (const { jobId, isMisused } of stored) if (isMisused) misused.push(jobId);
     },
     jobsMisjudged: (jobIds) => void misjudged.push(...jobIds),
   };

@@ -14,7 +14,6 @@ import { pools as open } from '../scenes/job-lives.scene.ts';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
-import { isJobDelivery } from './store-job-deliveries.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;
@@ -88,7 +87,7 @@ describe('eight connections that write the same jobs', () => {
     );
     // Batches that tell of an installation wait for each other before they lock any job; those of
     // jobs alone meet at the jobs.
-    const plans = [all, all.filter(isJobDelivery)].flatMap((some) =>
+    const plans = [all, all.filter(({ parsed }) => parsed.kind === 'job')].flatMap((some) =>
       fc.sample(
         fc.tuple(
           fc.shuffledSubarray([...some, ...some], { minLength: 2 * some.length }),
@@ -147,6 +146,18 @@ describe('eight connections that write the same jobs', () => {
       database.db,
     );
     expect(rows).toEqual([{ deadlocks: 0 }]);
+  });
+
+  test('of several at once of one new job, one writes it (A5)', async () => {
+    const entity = { id: 90_000_001, login: 'org-90000001', type: 'Organization' };
+    const batch = deliveriesOf(3_001, 'nobody', entity).slice(0, 1);
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () => recordDeliveries(database.dbOf('ingress'), batch, pools)),
+    );
+    expect(outcomes.flat().toSorted()).toEqual([
+      ...Array.from({ length: 7 }, () => 'job_already_exists'),
+      'job_stored',
+    ]);
   });
 
   test('who pins a login before writing installations waits for no batch of jobs that is about to pin it too (B6)', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { foldJobStatements } from '@paddock/domain/deliveries/fold-job-statements';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -7,13 +6,10 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { bindWorkers } from '../workers/bind-workers.ts';
 import { pools } from '../scenes/job-lives.scene.ts';
-import { storeJobs } from '../jobs/jobs.ts';
-import { decideOn } from '../jobs/stated-columns.ts';
 import type { Database } from '../schema/tables.ts';
 import { mixedBatch, pools as poolsOfBatch } from '../scenes/deliveries-to-record.scene.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
-import { isJobDelivery, statementOf } from './store-job-deliveries.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -62,6 +58,7 @@ async function comesFirst(
   first: RawBuilder<unknown>,
   second: RawBuilder<unknown>,
   act: () => Promise<unknown>,
+  others = 1,
 ): Promise<boolean> {
   const { acting, isFree } = await database.db.transaction().execute(async (trx) => {
     await sql`select ${first} for update`.execute(trx);
@@ -69,7 +66,7 @@ async function comesFirst(
     started.catch(() => undefined);
     await untilOneWaits();
     const { rows } = await sql`select ${second} for update skip locked`.execute(trx);
-    return { acting: started, isFree: rows.length === 1 };
+    return { acting: started, isFree: rows.length === others };
   });
   await acting;
   return isFree;
@@ -81,23 +78,15 @@ const installationOf = (id: number) => sql`from installations where entity_id = 
 
 describe('rows are locked in one order, whatever the order in which they are given (B6)', () => {
   test('jobs by id', async () => {
-    const deliveries = [jobDelivery(1), jobDelivery(2)].filter(isJobDelivery);
+    const deliveries = [101, 102, 103, 104, 105, 106, 107, 108].map((id) => jobDelivery(id));
     await recordDeliveries(database.db, deliveries, pools);
-    const jobs = foldJobStatements(deliveries.map(statementOf)).map((facts) =>
-      decideOn(pools.document, facts),
+    const isInOrder = await comesFirst(
+      job(101),
+      sql`from jobs where job_id between 102 and 108`,
+      () => recordDeliveries(database.db, deliveries.toReversed(), pools),
+      deliveries.length - 1,
     );
-    expect(
-      await comesFirst(
-        job(1),
-        job(2),
-        inTransaction((trx) => storeJobs(trx, jobs.toReversed(), pools.version)),
-      ),
-    ).toBe(true);
-    expect(
-      await comesFirst(job(1), job(2), () =>
-        recordDeliveries(database.db, deliveries.toReversed(), pools),
-      ),
-    ).toBe(true);
+    expect(isInOrder).toBe(true);
   });
 
   test('workers by name', async () => {
@@ -147,6 +136,30 @@ describe('rows are locked in one order, whatever the order in which they are giv
         .execute(),
     ).toEqual([{ assigned_job_id: 3 }]);
   });
+});
+
+test('a job that ends while another delivery about it is being written stays ended (A6, B6)', async () => {
+  const late = [jobDelivery(5)];
+  await recordDeliveries(database.db, late, pools);
+  await sql`update jobs set html_url = null where job_id = 5`.execute(database.db);
+  const { recorded } = await database.db.transaction().execute(async (trx) => {
+    // The delivery is read, and cannot be written.
+    await sql`lock table installation_events in share mode`.execute(trx);
+    const started = recordDeliveries(database.db, late, pools);
+    await untilOneWaits();
+    await sql`update jobs set status = 'completed', wants_worker = false where job_id = 5`.execute(
+      trx,
+    );
+    return { recorded: started };
+  });
+  expect(await recorded).toEqual(['job_facts_added']);
+  expect(
+    await database.db
+      .selectFrom('jobs')
+      .select(['status', 'wants_worker', sql<boolean>`html_url is not null`.as('isFilled')])
+      .where('job_id', '=', 5)
+      .execute(),
+  ).toEqual([{ status: 'completed', wants_worker: false, isFilled: true }]);
 });
 
 test('a job is seen to run only together with the worker that is bound to it (B7)', async () => {

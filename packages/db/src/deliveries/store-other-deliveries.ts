@@ -1,8 +1,7 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
+import { placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
-import { appendEvents } from '../events/installation-events.ts';
-import { compareBodies, type KnownBody } from './repeated-bodies.ts';
+import { compareBodies, type KnownBody } from '../events/repeated-bodies.ts';
 import {
   type InstallationMention,
   noteInstallations,
@@ -20,12 +19,15 @@ interface Judging {
   readonly refused: ReadonlySet<number>;
 }
 
-/** Stores deliveries that state no facts of a job. Returns the outcome of each, in order. */
+/**
+ * Stores what deliveries say that state no facts of a job, except for their events. Returns the
+ * result of each, in order.
+ */
 export async function storeOtherDeliveries(
   trx: Transaction<Database>,
   batch: readonly DeliveryToRecord[],
   judging: Judging,
-): Promise<readonly Outcome[]> {
+): Promise<{ outcome: Outcome; leavesRow: boolean }[]> {
   if (batch.length === 0) return [];
   const known = await compareBodies(trx, batch);
   await storeInstallations(
@@ -45,40 +47,11 @@ export async function storeOtherDeliveries(
     // A repeated delivery may be outdated.
     batch.flatMap((delivery, index) => (known[index]?.isKnown === true ? [] : mentionOf(delivery))),
   );
-  const outcomes = batch.map((delivery, index) => outcomeOf(delivery, known[index], judging));
-  await appendEvents(
-    trx,
-    batch.flatMap(
-      ({ parsed, appId, guid, payload, payloadRepaired, bodyDigest, reduced }, index) => {
-        if (known[index]?.leavesRow === false) return [];
-        const { event, installationId, entity, repoId } = parsed;
-        const outcome = outcomes[index] ?? 'ok';
-        return {
-          source: 'webhook' as const,
-          event,
-          outcome,
-          appId,
-          installationId,
-          entity,
-          repoId,
-          jobId: parsed.kind === 'waiting_job' ? parsed.job.jobId : null,
-          deliveryGuid: guid,
-          payload:
-            outcome === 'repeated_body'
-              ? '{}'
-              : reduced !== undefined && REDUCED.has(outcome)
-                ? reduced()
-                : payload,
-          payloadRepaired,
-          bodyDigest,
-        };
-      },
-    ),
-  );
-  return outcomes;
+  return batch.map((delivery, index) => ({
+    outcome: outcomeOf(delivery, known[index], judging),
+    leavesRow: known[index]?.leavesRow !== false,
+  }));
 }
-
-const REDUCED: ReadonlySet<Outcome> = new Set<Outcome>(NOT_SERVED);
 
 /**
  * The installation of a delivery that may give or take a repository once more, with the same body

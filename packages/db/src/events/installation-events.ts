@@ -31,21 +31,12 @@ export async function appendEvents(
   events: readonly EventToAppend[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map((event) => ({
-    ...toRow(event),
-    source: event.source,
-    outcome: event.outcome,
-  }));
-  await trx.executeQuery(
-    CompiledQuery.raw(APPEND_EVENTS, [
-      JSON.stringify(rows),
-      jsonArray(events.map(({ payload }) => payload)),
-    ]),
-  );
+  await trx.executeQuery(CompiledQuery.raw(APPEND_EVENTS, eventParameters(events)));
 }
 
-/** The columns of an event as `toRow` gives them. */
-export const EVENT_COLUMNS = {
+const EVENT_COLUMNS = {
+  source: 'text',
+  outcome: 'text',
   event: 'text',
   app_id: 'bigint',
   installation_id: 'bigint',
@@ -59,55 +50,53 @@ export const EVENT_COLUMNS = {
   body_digest: 'uuid',
 } as const;
 
-export const EVENT_NAMES = Object.keys(EVENT_COLUMNS).join(', ');
+const EVENT_NAMES = Object.keys(EVENT_COLUMNS).join(', ');
 
-/** An event before it is stored. */
-export function toRow(
-  event: Omit<EventToAppend, 'source' | 'outcome' | 'payload'>,
-): Record<keyof typeof EVENT_COLUMNS, unknown> {
-  return {
-    event: event.event,
-    app_id: event.appId,
-    installation_id: event.installationId,
-    entity_type: event.entity?.type,
-    entity_id: event.entity?.id,
-    entity_name: event.entity?.login,
-    repo_id: event.repoId,
-    job_id: event.jobId,
-    delivery_guid: event.deliveryGuid,
-    payload_repaired: event.payloadRepaired,
-    body_digest: event.bodyDigest,
-  };
-}
+/** The parameters of `appendingGiven`. */
+export const eventParameters = (events: readonly EventToAppend[]): [string, Buffer] => [
+  JSON.stringify(
+    events.map((event) => ({
+      source: event.source,
+      event: event.event,
+      outcome: event.outcome,
+      app_id: event.appId,
+      installation_id: event.installationId,
+      entity_type: event.entity?.type,
+      entity_id: event.entity?.id,
+      entity_name: event.entity?.login,
+      repo_id: event.repoId,
+      job_id: event.jobId,
+      delivery_guid: event.deliveryGuid,
+      payload_repaired: event.payloadRepaired,
+      body_digest: event.bodyDigest,
+    })),
+  ),
+  jsonArray(events.map(({ payload }) => payload)),
+];
 
-/**
- * The query that appends, for use inside other statements. `events` has the columns of an event,
- * its source and outcome; `payload` is an expression.
- */
-export const appendingEvents = (events: string, payload: string): string => `
-    insert into installation_events (source, outcome, ${EVENT_NAMES}, payload)
-    select source, outcome, ${EVENT_NAMES}, ${payload} from (${events}) events`;
-
-/** The payload of the event at `position`, from 1, in the parameter of `jsonArray`. */
-export const payloadOf = (payloads: `$${number}`): string =>
-  `${payloads}::jsonb -> (position - 1)::integer`;
+/** The query that appends events, for use inside other statements. */
+export const appendingGiven = (
+  events: `$${number}`,
+  payloads: `$${number}`,
+  condition = 'true',
+): string => `
+    insert into installation_events (${EVENT_NAMES}, payload)
+    select ${EVENT_NAMES}, ${payloads}::jsonb -> (position - 1)::integer
+    from rows from (json_to_recordset(${events}::json) as (${asRecord(EVENT_COLUMNS)})) with ordinality as given(${EVENT_NAMES}, position)
+    where ${condition} order by position`;
 
 /**
  * Payloads are JSON already. In one JSON array nothing needs escaping, and a prepared statement
  * takes any number of them. The parameter is JSONB's binary form, a version and the text, so the
  * received bytes pass unchanged.
  */
-export function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
+function jsonArray(payloads: readonly (string | Buffer)[]): Buffer {
   const parts = payloads.flatMap((payload, index) => [
     index === 0 ? OPEN : COMMA,
     bytesOf(payload),
   ]);
   return Buffer.concat([VERSION, ...(parts.length === 0 ? [OPEN] : parts), CLOSE]);
 }
-
-/** The same for one payload by itself. */
-export const jsonValue = (payload: string | Buffer): Buffer =>
-  Buffer.concat([VERSION, bytesOf(payload)]);
 
 const bytesOf = (payload: string | Buffer): Buffer =>
   typeof payload === 'string' ? Buffer.from(payload) : payload;
@@ -117,13 +106,7 @@ const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 
-const APPEND_EVENTS = preparedText(
-  appendingEvents(
-    `select * from rows from (json_to_recordset($1::json) as (${asRecord(EVENT_COLUMNS)}, source text, outcome text))
-      with ordinality as given(${EVENT_NAMES}, source, outcome, position) order by position`,
-    payloadOf('$2'),
-  ),
-);
+const APPEND_EVENTS = preparedText(appendingGiven('$1', '$2'));
 
 /** A delivery as GitHub's log has it. */
 export interface LoggedDelivery {

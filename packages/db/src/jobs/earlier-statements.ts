@@ -1,4 +1,4 @@
-import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
+import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';

@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import { recordFindings } from './record-findings.ts';
 import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
+import { untilStored } from './store-jobs.ts';
 import type { Database } from '../schema/tables.ts';
 
 const PAGE = 500;
@@ -100,6 +101,6 @@ async function recordPlaced(
     payload: JSON.stringify(payload),
     payloadRepaired: false,
   }));
-  await db.transaction().execute((trx) => recordFindings(trx, findings, pools));
+  await untilStored(() => db.transaction().execute((trx) => recordFindings(trx, findings, pools)));
   return placed.length;
 }

@@ -1,10 +1,9 @@
-import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
-import { jobOutcomes, type JobResult } from '@paddock/domain/deliveries/job-outcomes';
+import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import type { Transaction } from 'kysely';
-import { appendEvents } from '../events/installation-events.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
-import { recordJobs } from './record-jobs.ts';
 import type { Database } from '../schema/tables.ts';
+import { recordJobs } from './record-jobs.ts';
+import type { StoredJob } from './store-jobs.ts';
 
 /** What the reconciler learned of a job without a delivery. */
 export interface Finding {
@@ -18,40 +17,23 @@ export interface Finding {
 }
 
 /**
- * Stores findings with the statement that also stores deliveries' jobs, binds the workers that run
- * them, and appends an event for each change. At most one finding per job. Returns the result of
- * each job, by its id.
+ * Stores findings as deliveries are stored, binds the workers that run their jobs, and appends an
+ * event for each change. Returns the result of each, in order.
  */
-export async function recordFindings(
+export const recordFindings = (
   trx: Transaction<Database>,
   findings: readonly Finding[],
   pools: CurrentPools,
-): Promise<Map<number, JobResult>> {
-  const results = await recordJobs(
+): Promise<StoredJob[]> =>
+  recordJobs(
     trx,
     findings.map(({ statement }) => statement),
     pools,
+    (stored) =>
+      findings.flatMap(({ statement, ...finding }, index) => {
+        const result = stored[index];
+        return result?.changed === true
+          ? [{ ...statement, ...finding, source: 'reconciler', outcome: result.outcome }]
+          : [];
+      }),
   );
-  await appendEvents(
-    trx,
-    findings.flatMap(({ event, statement, payload, payloadRepaired }) => {
-      const { jobId, status, appId, installationId, entity, repoId, deliveryGuid } = statement;
-      const result = results.get(jobId);
-      if (result?.changed !== true) return [];
-      return {
-        source: 'reconciler' as const,
-        event,
-        outcome: jobOutcomes(result, [status])[0] ?? 'job_already_exists',
-        appId,
-        installationId,
-        entity,
-        repoId,
-        jobId,
-        deliveryGuid,
-        payload,
-        payloadRepaired,
-      };
-    }),
-  );
-  return results;
-}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
+import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { fc } from '@paddock/testing/random-cases';
 import type { Insertable } from 'kysely';
@@ -16,6 +16,7 @@ import {
   factsOf,
 } from '../scenes/job-statements.scene.ts';
 import { recordJobs } from './record-jobs.ts';
+import { untilStored } from './store-jobs.ts';
 
 describe('the statement that writes jobs', () => {
   let database: TestDatabase;
@@ -29,7 +30,9 @@ describe('the statement that writes jobs', () => {
   });
 
   const record = (...statements: DeliveredStatement[]) =>
-    database.db.transaction().execute((trx) => recordJobs(trx, statements, pools));
+    untilStored(() =>
+      database.db.transaction().execute((trx) => recordJobs(trx, statements, pools)),
+    );
   const job = async (jobId = 900) =>
     database.db.selectFrom('jobs').selectAll().where('job_id', '=', jobId).executeTakeFirst();
   const facts = async () => factsOf(await job());
@@ -72,7 +75,8 @@ describe('the statement that writes jobs', () => {
       await record(statement);
       const before = await job();
       const results = await record(statement, { ...statement, deliveryGuid: 'another' });
-      expect(results.get(900)).toMatchObject({ changed: false, before: statement.status });
+      const unchanged = { changed: false, before: statement.status };
+      expect(results).toMatchObject([unchanged, unchanged]);
       expect(await job()).toEqual(before);
     }
   });
@@ -129,7 +133,7 @@ describe('the statement that writes jobs', () => {
     await record(queued);
     await database.db.updateTable('jobs').set({ status: 'failed', wants_worker: false }).execute();
     const results = await record(completed);
-    expect(results.get(900)).toMatchObject({ before: 'failed', changed: true });
+    expect(results).toMatchObject([{ before: 'failed', changed: true }]);
     const filled = await job();
     expect(filled).toMatchObject({
       status: 'failed',
@@ -197,12 +201,9 @@ describe('the statement that writes jobs', () => {
   test('a job that fits no pool gets a row with the pool of the worker that runs it, and its end is stored too (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { assigned_at: at('09:59:00') });
     const results = await record({ ...running, ...foreign });
-    expect(results.get(900)).toEqual({
-      before: undefined,
-      changed: true,
-      place: { ignored: 'ignored_no_label' },
-      isMisused: false,
-    });
+    expect(results).toMatchObject([
+      { before: undefined, outcome: 'worker_bound', isMisused: false },
+    ]);
     expect(await job()).toMatchObject({
       status: 'running',
       wants_worker: false,
@@ -232,10 +233,9 @@ describe('the statement that writes jobs', () => {
   });
 
   test('a job that fits no pool and runs elsewhere gets no row; one that has a row is moved although its pool has gone', async () => {
-    expect((await record({ ...completed, ...foreign })).get(900)).toMatchObject({
-      changed: false,
-      before: undefined,
-    });
+    expect(await record({ ...completed, ...foreign })).toMatchObject([
+      { changed: false, before: undefined, outcome: 'ignored_no_label' },
+    ]);
     expect(await job()).toBeUndefined();
     await record(queued);
     await record({ ...completed, ...foreign });

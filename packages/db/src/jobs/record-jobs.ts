@@ -1,102 +1,57 @@
-import {
-  type DeliveredStatement,
-  foldJobStatements,
-  splitByRunner,
-} from '@paddock/domain/deliveries/fold-job-statements';
-import type { JobResult } from '@paddock/domain/deliveries/job-outcomes';
-import { REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
+import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import type { Transaction } from 'kysely';
+import type { EventToAppend } from '../events/installation-events.ts';
+import type { CurrentPools } from '../pools/pools-documents.ts';
+import type { Database } from '../schema/tables.ts';
 import { bindWorkers } from '../workers/bind-workers.ts';
 import { findEarlierStatements } from './earlier-statements.ts';
-import { type StoredJob, storeJobs } from './jobs.ts';
-import type { CurrentPools } from '../pools/pools-documents.ts';
-import { decideOn } from './stated-columns.ts';
-import type { Database } from '../schema/tables.ts';
+import { jobToStore } from './job-to-store.ts';
+import { storeJobs, type StoredJob } from './store-jobs.ts';
 
 /**
- * Stores statements of jobs, from deliveries or a look-up, and binds the workers that run them.
- * Returns the result of each job, by its id.
+ * Stores statements of jobs that came without a delivery, and binds the workers that run them.
+ * `eventsOf` are the events to append. Returns the result of each, in order.
  */
 export async function recordJobs(
   trx: Transaction<Database>,
   statements: readonly DeliveredStatement[],
   pools: CurrentPools,
-): Promise<Map<number, JobResult>> {
-  if (statements.length === 0) return new Map();
-  const stored = await storeAll(trx, statements, pools);
-  await bindRunners(trx, statements, stored, pools);
-  return new Map([...stored].map(([jobId, { result }]) => [jobId, result]));
+  eventsOf?: (stored: readonly StoredJob[]) => readonly EventToAppend[],
+): Promise<StoredJob[]> {
+  const jobs = statements.map((facts) => jobToStore(pools.document, facts));
+  const stored = await storeJobs(trx, jobs, pools.version, { eventsOf });
+  await bindRunners(trx, stored, pools);
+  return stored;
 }
 
-/** Binds the workers that run jobs which were just stored from these statements. */
+/** Binds the workers that run jobs which were just stored. */
 export async function bindRunners(
   trx: Transaction<Database>,
-  statements: readonly DeliveredStatement[],
-  stored: StoredJobs,
+  stored: readonly StoredJob[],
   pools: CurrentPools,
 ): Promise<void> {
-  const found = [...stored].filter(([, { result }]) => isFound(result)).map(([jobId]) => jobId);
-  if (found.length > 0) {
-    // Earlier statements of such a job had no row.
-    const known = statements.filter(({ jobId }) => found.includes(jobId));
-    for (const [jobId, { workers }] of await storeAll(
-      trx,
-      [...known, ...(await findEarlierStatements(trx, found))],
-      pools,
-    )) {
-      stored.get(jobId)?.workers.push(...workers);
-    }
-  }
+  const found = stored.filter(isFound).map(({ jobId }) => jobId);
+  const earlier =
+    found.length === 0
+      ? []
+      : await storeJobs(
+          trx,
+          (await findEarlierStatements(trx, found)).map((facts) =>
+            jobToStore(pools.document, facts),
+          ),
+          pools.version,
+        );
   await bindWorkers(
     trx,
-    [...stored].flatMap(([jobId, { workers }]) => workers.map((worker) => ({ worker, jobId }))),
+    [...stored, ...earlier].flatMap(({ worker, jobId }) =>
+      worker === undefined ? [] : [{ worker, jobId }],
+    ),
   );
 }
 
-/** The job fits no pool and has just got a row: it was seen on one of our workers. */
-const isFound = ({ before, changed, place }: JobResult): boolean =>
+/**
+ * No pool serves the job, which has just got a row: it was seen on one of our workers. Its earlier
+ * deliveries had no row.
+ */
+const isFound = ({ before, changed, place }: StoredJob): boolean =>
   before === undefined && changed && 'ignored' in place;
-
-interface Stored {
-  readonly result: JobResult;
-  /** Our workers that run the job and are not assigned yet. */
-  readonly workers: string[];
-}
-
-/** By the jobs' ids. */
-export type StoredJobs = Map<number, Stored>;
-
-async function storeAll(
-  trx: Transaction<Database>,
-  statements: readonly DeliveredStatement[],
-  pools: CurrentPools,
-): Promise<StoredJobs> {
-  const all: StoredJobs = new Map();
-  for (const round of splitByRunner(statements)) {
-    const jobs = foldJobStatements(round).map((facts) => decideOn(pools.document, facts));
-    const stored = await storeJobs(trx, jobs, pools.version);
-    const byId = new Map(stored.map((job) => [job.jobId, job]));
-    for (const { facts, decision } of jobs)
-      addStored(all, facts.jobId, byId.get(facts.jobId), decision);
-  }
-  return all;
-}
-
-/** Adds the result of one statement for a job; the first of several knows the former status. */
-export function addStored(
-  all: StoredJobs,
-  jobId: number,
-  row: StoredJob | undefined,
-  place: JobResult['place'],
-): void {
-  const earlier = all.get(jobId);
-  const before = earlier === undefined ? (row?.before ?? undefined) : earlier.result.before;
-  const changed = row?.changed === true || earlier?.result.changed === true;
-  const workers = earlier?.workers ?? [];
-  if (row !== undefined && row.worker !== null && row.isUnbound) workers.push(row.worker);
-  const isMisused = row?.isMisused === true || earlier?.result.isMisused === true;
-  all.set(jobId, {
-    result: { before, changed, place: row?.isRefused === true ? REFUSED_ENTITY : place, isMisused },
-    workers,
-  });
-}

@@ -1,9 +1,9 @@
 import { type PlacedJob, replaceJob } from '@paddock/domain/pools/place-job';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { loginToday } from '../entities/installation-today.ts';
-import { appendEvents, type EventToAppend } from '../events/installation-events.ts';
-import { storeJobs } from './jobs.ts';
-import { type JobToStore, jobToStore } from './stated-columns.ts';
+import type { EventToAppend } from '../events/installation-events.ts';
+import { type JobToStore, jobToStore } from './job-to-store.ts';
+import { storeJobs, untilStored } from './store-jobs.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 
@@ -27,10 +27,12 @@ export async function replaceWaitingJobs(
       const place = replaceJob(document, { ...job, entity });
       return place === undefined
         ? []
-        : [{ from: job, ...jobToStore(document, { ...job, ...UNSAID, entity }, place), place }];
+        : [{ ...jobToStore(document, { ...job, ...UNSAID, entity }, place), from: job, place }];
     });
     if (elsewhere.length > 0)
-      moved += await db.transaction().execute((trx) => move(trx, elsewhere, version));
+      moved += await untilStored(() =>
+        db.transaction().execute((trx) => move(trx, elsewhere, version)),
+      );
     const last = jobs.at(-1);
     if (last === undefined || jobs.length < PAGE) return moved;
     after = last;
@@ -47,14 +49,13 @@ async function move(
   moves: readonly Move[],
   version: number,
 ): Promise<number> {
-  const stored = await storeJobs(trx, moves, version);
-  const changed = new Set(stored.filter((job) => job.changed).map(({ jobId }) => jobId));
-  const moved = moves.filter(({ facts }) => changed.has(facts.jobId));
-  await appendEvents(
-    trx,
-    moved.map((job) => eventOf(job, version)),
-  );
-  return moved.length;
+  const stored = await storeJobs(trx, moves, version, {
+    eventsOf: (results) =>
+      moves.flatMap((one, index) =>
+        results[index]?.changed === true ? [eventOf(one, version)] : [],
+      ),
+  });
+  return stored.filter(({ changed }) => changed).length;
 }
 
 const eventOf = ({ facts, from, place }: Move, poolsVersion: number): EventToAppend => ({

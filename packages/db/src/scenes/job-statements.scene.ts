@@ -1,4 +1,4 @@
-import type { DeliveredStatement } from '@paddock/domain/deliveries/fold-job-statements';
+import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 
 export const ORG = { id: 11, login: 'acme', type: 'Organization' } as const;

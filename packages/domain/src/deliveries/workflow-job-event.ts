@@ -34,6 +34,12 @@ export interface JobStatement {
   readonly installationId: number | null;
 }
 
+/** A statement with its delivery and the App that signed it. */
+export type DeliveredStatement = JobStatement & {
+  readonly appId: number;
+  readonly deliveryGuid: string | null;
+};
+
 const STATUS_OF_ACTION = {
   queued: 'pending',
   waiting: 'pending',

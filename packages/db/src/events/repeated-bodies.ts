@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { payloadOf } from '../events/installation-events.ts';
-import type { DeliveryToRecord } from './delivery-to-record.ts';
+import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { Database } from '../schema/tables.ts';
 
 /**
@@ -46,10 +45,6 @@ export const comparedWith = (...places: readonly string[]): string => `cross joi
     from (${places.map(eventsThat).join(' union all ')}) known
   ) compared`;
 
-/** The payload of an event as `payloadOf` gives it; a repeated body is there already. */
-export const payloadUnlessRepeated = (payloads: `$${number}`): string =>
-  `case when outcome = 'repeated_body' then '{}' else ${payloadOf(payloads)} end`;
-
 /** What is known of a body. */
 export interface KnownBody {
   /** It was stored before, perhaps in other bytes, or is earlier in the same batch. */
@@ -71,7 +66,12 @@ const WAS_STORED = `given.job_id is null and exists (select from installation_ev
 /** Returns for each delivery, in order, what is known of its body. */
 export async function compareBodies(
   db: Kysely<Database>,
-  deliveries: readonly Pick<DeliveryToRecord, 'appId' | 'guid' | 'bodyDigest' | 'parsed'>[],
+  deliveries: readonly {
+    readonly appId: number;
+    readonly guid: string;
+    readonly bodyDigest: string;
+    readonly parsed: ParsedDelivery;
+  }[],
 ): Promise<KnownBody[]> {
   const given = deliveries.map(({ appId, guid, bodyDigest, parsed }) => ({
     app_id: appId,

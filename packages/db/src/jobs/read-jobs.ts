@@ -1,0 +1,149 @@
+import type { JobRow } from '@paddock/domain/jobs/merge-statement';
+import type { PlacedJob } from '@paddock/domain/pools/place-job';
+import { CompiledQuery, type Kysely } from 'kysely';
+import { preparedText } from '../connection/prepared.ts';
+import { asRecord } from '../connection/source-columns.ts';
+import {
+  AMONG_GIVEN,
+  comparedWith,
+  type KnownBody,
+  SAID_OF_JOB,
+  SAME_BODY,
+} from '../events/repeated-bodies.ts';
+import {
+  type InstallationMention,
+  mentionsParameter,
+  notingInstallations,
+} from '../entities/installations.ts';
+import type { Database } from '../schema/tables.ts';
+import { each, MERGED } from './job-columns.ts';
+import type { JobToStore } from './job-to-store.ts';
+
+/** A statement, with what the tables say about it. */
+export interface StatedJob extends JobToStore, Pick<KnownBody, 'isRepeated' | 'leavesRow'> {
+  /** The job's row; null if it has none. */
+  readonly row: (JobRow & { readonly revision: number }) | null;
+  /** Our worker that runs the job, in the job's scope, and its own place. */
+  readonly worker: (PlacedJob & { readonly podName: string }) | null;
+  /** That worker is not assigned yet. */
+  readonly isUnbound: boolean;
+  /** And its pool does not serve such jobs. */
+  readonly isMisused: boolean;
+  /** The login of the job's entity is pinned to another entity, so that no pool serves it. */
+  readonly isRefused: boolean;
+  /** 0 if unknown. */
+  readonly installationId: number;
+}
+
+const STATED = {
+  job_id: 'bigint',
+  entity_id: 'bigint',
+  entity_name: 'text',
+  repo_id: 'bigint',
+  app_id: 'bigint',
+  installation_id: 'bigint',
+  runner_name: 'text',
+  runner_id: 'bigint',
+  by_login: 'text',
+  closed_pools: 'text[]',
+  naming_pools: 'text[]',
+  delivery_guid: 'text',
+  body_digest: 'uuid',
+};
+
+// Any user may give a runner one of our names, so the runner's id decides where both are known. A
+// worker gets its runner's id before its pod is made: without an id and a pod it has no runner.
+// Only an adopted worker never has an id.
+const isItsRunner = `case when runner_id is null then status <> 'pending' or pod_uid is not null else runner_id = coalesce(given.runner_id, runner_id) end`;
+
+/** Rows are looked up one by one (`limit 1`): a plan made once must suit tables of any size. */
+const reading = (noting: string): string =>
+  preparedText(`with given as materialized (
+      select *, ${AMONG_GIVEN} from rows from (json_to_recordset($1::json) as (${asRecord(STATED)}))
+        with ordinality as given(${Object.keys(STATED).join(', ')}, position) ${SAME_BODY}
+    ), pinned as materialized (
+      select login, pin_login(login, entity_id) as owner from (
+        select distinct on (by_login) by_login as login, entity_id from given
+        where by_login is not null and not exists (select from login_pins known where known.login = by_login) order by by_login, job_id
+      ) unpinned
+    ), seen as materialized (
+      select position, job_id, is_repeated, leaves_row, pod_name, k8s_pool, k8s_image, scope_repo_id,
+        pod_name is not null and assigned_job_id is null as is_unbound,
+        assigned_job_id is null and (coalesce(k8s_pool = any(closed_pools), false) or coalesce(k8s_pool = any(naming_pools), false)
+          and exists (select from login_pins p where p.login = lower(given.entity_name) and p.entity_id <> given.entity_id)) as is_misused,
+        coalesce(given.entity_id <> coalesce(
+          (select p.entity_id from login_pins p where p.login = by_login),
+          (select p.owner from pinned p where p.login = by_login)), false) as is_refused,
+        coalesce(given.installation_id,
+          (select i.installation_id from installations i where i.entity_id = given.entity_id and i.app_id = given.app_id), 0) as installation
+      from given ${comparedWith(SAID_OF_JOB)} left join lateral (
+        select pod_name, assigned_job_id, k8s_pool, k8s_image, scope_repo_id from workers
+        where pod_name = given.runner_name and entity_id = given.entity_id and scope_repo_id in (0, given.repo_id)
+          and ${isItsRunner}
+        limit 1
+      ) worker on true
+      order by job_id, position
+    )${noting}
+    select is_repeated as "isRepeated", leaves_row as "leavesRow", is_unbound as "isUnbound", is_misused as "isMisused",
+      is_refused as "isRefused", installation as "installationId", position, to_json(known) as row,
+      case when pod_name is not null then json_build_object('podName', pod_name, 'pool', k8s_pool, 'image', k8s_image,
+        'scopeRepoId', scope_repo_id) end as worker
+    from seen left join lateral (
+      select ${each(MERGED, (property, column) => `${column} as ${property}`)}, revision,
+        lookup_due_at is not null or seen_queued_at is not null as "isInDoubt"
+      from jobs where job_id = seen.job_id limit 1 for no key update
+    ) known on true`);
+
+const READ = reading('');
+const READ_AND_NOTE = reading(`, noted as (${notingInstallations('$2')})`);
+
+/**
+ * Locks the rows of jobs, in order of their ids, and reads what the tables say about statements.
+ * Pins the logins that admit an entity for the first time, and learns installations from
+ * `mentions`. Returns the statements in their order.
+ */
+export async function readJobs(
+  db: Kysely<Database>,
+  jobs: readonly JobToStore[],
+  mentions: readonly InstallationMention[],
+): Promise<StatedJob[]> {
+  const stated = jobs.map(({ facts, byLogin, closedPools, namingPools, bodyDigest }) => ({
+    job_id: facts.jobId,
+    entity_id: facts.entity.id,
+    entity_name: facts.entity.login,
+    repo_id: facts.repoId,
+    app_id: facts.appId,
+    installation_id: facts.installationId,
+    runner_name: facts.runnerName,
+    runner_id: facts.runnerId,
+    by_login: byLogin,
+    closed_pools: closedPools,
+    naming_pools: namingPools,
+    delivery_guid: facts.deliveryGuid,
+    body_digest: bodyDigest,
+  }));
+  const given = JSON.stringify(stated);
+  const query =
+    mentions.length === 0
+      ? CompiledQuery.raw(READ, [given])
+      : CompiledQuery.raw(READ_AND_NOTE, [given, mentionsParameter(mentions)]);
+  const { rows } = await db.executeQuery<
+    Omit<StatedJob, keyof JobToStore> & { readonly position: number }
+  >(query);
+  rows.sort((a, b) => a.position - b.position);
+  return jobs.flatMap((job, index) => {
+    const known = rows[index];
+    return known === undefined ? [] : [{ ...job, ...known, row: withUtc(known.row) }];
+  });
+}
+
+/** PostgreSQL writes instants in the session's time zone. */
+const withUtc = (row: StatedJob['row']): StatedJob['row'] =>
+  row && {
+    ...row,
+    queuedAt: inUtc(row.queuedAt),
+    startedAt: inUtc(row.startedAt),
+    completedAt: inUtc(row.completedAt),
+  };
+
+const inUtc = (instant: string | null): string | null => instant && new Date(instant).toISOString();

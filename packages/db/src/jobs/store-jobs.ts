@@ -1,0 +1,103 @@
+import { jobOutcome } from '@paddock/domain/deliveries/job-outcome';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import { type JobRow, mergeStatement } from '@paddock/domain/jobs/merge-statement';
+import { type IgnoredJob, type PlacedJob, REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
+import type { Kysely } from 'kysely';
+import type { InstallationMention } from '../entities/installations.ts';
+import type { EventToAppend } from '../events/installation-events.ts';
+import type { Database } from '../schema/tables.ts';
+import type { JobToStore } from './job-to-store.ts';
+import { readJobs } from './read-jobs.ts';
+import { type JobToWrite, writeJobs } from './write-jobs.ts';
+
+/** The result of one statement, as if it had been stored alone. */
+export interface StoredJob {
+  readonly jobId: number;
+  /** The status before; undefined without a row. */
+  readonly before: JobRow['status'] | undefined;
+  readonly changed: boolean;
+  readonly outcome: Outcome;
+  readonly place: PlacedJob | IgnoredJob;
+  /** Our worker that runs the job; undefined also if it is assigned already. */
+  readonly worker: string | undefined;
+  /** The pool of that worker does not serve the job. */
+  readonly isMisused: boolean;
+  /** Its event is to be stored: the body has not left enough of them, or says something new. */
+  readonly leavesRow: boolean;
+}
+
+/** A row has changed or appeared between reading and writing. */
+class JobChanged extends Error {
+  override readonly name = 'JobChanged';
+}
+
+/**
+ * Runs a transaction that stores jobs, again if one of their rows has changed meanwhile. Each
+ * repetition follows a commit of another transaction. `attempt` counts from 1.
+ */
+export async function untilStored<T>(store: (attempt: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store(attempt);
+    } catch (error) {
+      if (!(error instanceof JobChanged)) throw error;
+    }
+  }
+}
+
+/**
+ * Merges statements into the rows of their jobs: reads and locks the rows, merges, and writes them
+ * with the events of `eventsOf`. Returns the result of each statement, in order. Call it within
+ * `untilStored`, and in a transaction unless there is one statement.
+ *
+ * All transactions lock in one order: the table of installations, pinned logins, known jobs by id,
+ * installations, new jobs by id, workers.
+ */
+export async function storeJobs(
+  db: Kysely<Database>,
+  jobs: readonly JobToStore[],
+  poolsVersion: number,
+  {
+    mentions = [],
+    eventsOf = () => [],
+  }: {
+    readonly mentions?: readonly InstallationMention[];
+    readonly eventsOf?: ((stored: readonly StoredJob[]) => readonly EventToAppend[]) | undefined;
+  } = {},
+): Promise<StoredJob[]> {
+  const stated = await readJobs(db, jobs, mentions);
+  const writes = new Map<number, JobToWrite>();
+  const workers = new Set<string>();
+  const now = Date.now();
+  const stored = stated.map((job): StoredJob => {
+    const { facts, isRefused, isUnbound } = job;
+    const { jobId } = facts;
+    const place = isRefused ? REFUSED_ENTITY : job.place;
+    const before = writes.get(jobId)?.row ?? job.row ?? undefined;
+    const after = mergeStatement(
+      before,
+      { ...job, place: 'ignored' in place ? undefined : place, poolsVersion },
+      now,
+    );
+    const changed = after !== undefined && after !== before;
+    if (changed)
+      writes.set(jobId, {
+        facts: writes.get(jobId)?.facts ?? facts,
+        row: after,
+        revision: job.row?.revision ?? null,
+      });
+    const name = isUnbound ? job.worker?.podName : undefined;
+    const worker = name === undefined || workers.has(name) ? undefined : name;
+    if (worker !== undefined) workers.add(worker);
+    const isMisused = changed && worker !== undefined && job.isMisused;
+    const outcome =
+      job.isRepeated && !changed
+        ? 'repeated_body'
+        : jobOutcome({ before, after, place, isMisused });
+    const leavesRow = job.leavesRow || changed;
+    return { jobId, before: before?.status, changed, outcome, place, worker, isMisused, leavesRow };
+  });
+  if (!(await writeJobs(db, [...writes.values()], eventsOf(stored))))
+    throw new JobChanged('A job has changed since it was read.');
+  return stored;
+}
