@@ -403,12 +403,6 @@ create table pools_documents (
   constraint pools_documents_pkey PRIMARY KEY (version)
 );
 
-create table redelivery_pauses (
-  app_id bigint not null,
-  paused_until timestamp with time zone not null,
-  constraint redelivery_pauses_pkey PRIMARY KEY (app_id)
-);
-
 create table registration_budgets (
   installation_id bigint not null,
   remaining integer not null,

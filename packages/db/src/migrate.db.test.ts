@@ -208,4 +208,12 @@ describe('the schema’s version (A10)', () => {
       expect(await unfitness('versions')).toBeUndefined();
     });
   });
+
+  test('a newer one is left as it is, with the rights that it gives', async () => {
+    await migrate({ url: database.url, schema: 'newer' });
+    await withClient((client) =>
+      client.query(`insert into newer.schema_migration values ('9999_next', '2026')`),
+    );
+    await expect(migrate({ url: database.url, schema: 'newer' })).rejects.toThrow('9999_next');
+  });
 });

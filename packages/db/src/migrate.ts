@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Kysely, sql } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
 import { connectDatabase } from './connection/connect.ts';
 import { assertSchemaName } from './connection/schema-name.ts';
 import { grantServices, rolesSql } from './service-roles.ts';
@@ -37,39 +36,65 @@ export interface Migrated {
  * and finds nothing to do.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
-  return withMigrator(options, async (migrator, db) => {
-    await createSchema(db, options.schema);
+  const { schema, serviceRole } = options;
+  return withDatabase(options, async (db) => {
     const applied: string[] = [];
     for (
-      let next = await applyNext(migrator, options);
+      let next = await applyNext(db, schema);
       next !== undefined;
-      next = await applyNext(migrator, options)
+      next = await applyNext(db, schema)
     )
       applied.push(next);
-    const missingRoles = await grantServices(db, options.schema);
-    if (options.serviceRole !== undefined)
-      await grantService(db, options.schema, options.serviceRole);
+    const missingRoles = await grantServices(db, schema);
+    if (serviceRole !== undefined) await grantService(db, schema, serviceRole);
     return missingRoles.length === 0 ? { applied } : { applied, missingRoles };
   });
 }
 
 /**
  * One migration is one transaction: a lock on a table does not last while the next migration builds
- * indexes.
+ * indexes. Returns its name; undefined: none is left.
  */
-async function applyNext(
-  migrator: Migrator,
-  { schema }: MigrateOptions,
-): Promise<string | undefined> {
-  const { error, results = [] } = await migrator.migrateUp();
-  const [result] = results;
-  if (error === undefined) return result?.migrationName;
-  throw new Error(
-    `Migration ${result?.migrationName ?? 'of the database'} failed in schema ${schema}; nothing of it was kept.`,
-    {
-      cause: error,
-    },
-  );
+const applyNext = (db: Kysely<Database>, schema: string): Promise<string | undefined> =>
+  db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('paddock schema'), hashtext(${schema}))`.execute(
+      trx,
+    );
+    const [next] = await findPending(trx, schema);
+    if (next === undefined) return undefined;
+    // The owner of a schema may not make one: "if not exists" would ask for that right.
+    const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
+    if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(trx);
+    try {
+      await sql.raw(makeBookkeeping(schema) + readMigration(next)).execute(trx);
+    } catch (cause) {
+      const failed = `Migration ${next} failed in schema ${schema}; nothing of it was kept.`;
+      throw new Error(failed, { cause });
+    }
+    await sql.raw(bookkeeping(next)).execute(trx);
+    return next;
+  });
+
+/**
+ * The names of the migrations that a schema lacks, in order. Throws if it has one that is unknown
+ * here: this version would take rights away from the services of the newer one.
+ */
+async function findPending(db: Kysely<Database>, schema: string): Promise<string[]> {
+  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
+  const known = files.map((file) => file.slice(0, -'.sql'.length)).toSorted();
+  const { rows: found } =
+    await sql`select where to_regclass(${`${schema}.schema_migration`}) is not null`.execute(db);
+  if (found.length === 0) return known;
+  const { rows } = await sql<{
+    name: string;
+  }>`select name from ${sql.id(schema, 'schema_migration')}`.execute(db);
+  const applied = rows.map(({ name }) => name);
+  const unknown = applied.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new Error(
+      `The schema ${schema} is newer than this version, which does not know its migration ${unknown}: run the newer version’s \`pnpm db:migrate\`.`,
+    );
+  return known.filter((name) => !applied.includes(name));
 }
 
 /**
@@ -77,30 +102,27 @@ async function applyNext(
  * Changes nothing.
  */
 export async function pendingSql(options: MigrateOptions): Promise<string> {
-  return withMigrator(options, async (migrator) => {
-    const pending = (await migrator.getMigrations()).filter(
-      (migration) => migration.executedAt === undefined,
-    );
-    if (pending.length === 0) return '';
-    const inTransaction = (text: string) =>
-      `begin;\nset local search_path = ${options.schema};\n${text}\ncommit;\n`;
-    const applied = pending.map(({ name }) =>
-      inTransaction(`-- ${name}\n${readMigration(`${name}.sql`)}\n${bookkeeping(name)}`),
-    );
-    return [prepare(options.schema), ...applied, rolesSql(options.schema), ''].join('\n');
-  });
+  const { schema } = options;
+  const pending = await withDatabase(options, (db) => findPending(db, schema));
+  if (pending.length === 0) return '';
+  const inTransaction = (text: string) =>
+    `begin;\nset local search_path = ${schema};\n${text}\ncommit;\n`;
+  const applied = pending.map((name) =>
+    inTransaction(`-- ${name}\n${readMigration(name)}\n${bookkeeping(name)}`),
+  );
+  const prepare = `create schema if not exists ${schema};\n${makeBookkeeping(schema)}`;
+  return [prepare, ...applied, rolesSql(schema), ''].join('\n');
 }
 
-const prepare = (schema: string): string => `create schema if not exists ${schema};
-create table if not exists ${schema}.schema_migration (name varchar(255) primary key, "timestamp" varchar(255) not null);
-`;
+const makeBookkeeping = (schema: string): string =>
+  `create table if not exists ${schema}.schema_migration (name varchar(255) primary key, "timestamp" varchar(255) not null);\n`;
 
 const bookkeeping = (name: string): string =>
   `insert into schema_migration (name, "timestamp") values ('${name}', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));\n`;
 
-async function withMigrator<T>(
+async function withDatabase<T>(
   { url, schema }: MigrateOptions,
-  work: (migrator: Migrator, db: Kysely<Database>) => Promise<T>,
+  work: (db: Kysely<Database>) => Promise<T>,
 ): Promise<T> {
   assertSchemaName(schema);
   const { db, close } = connectDatabase({
@@ -112,43 +134,14 @@ async function withMigrator<T>(
     lockTimeoutMs: 60_000,
   });
   try {
-    const migrator = new Migrator({
-      db,
-      migrationTableName: 'schema_migration',
-      migrationLockTableName: 'schema_migration_lock',
-      migrationTableSchema: schema,
-      provider: { getMigrations: () => Promise.resolve(readMigrations()) },
-    });
-    return await work(migrator, db);
+    return await work(db);
   } finally {
     await close();
   }
 }
 
-/** `create schema if not exists` itself fails when two run it at once, hence the lock. */
-async function createSchema(db: Kysely<Database>, schema: string): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtext('paddock schema'), hashtext(${schema}))`.execute(
-      trx,
-    );
-    const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
-    if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(trx);
-  });
-}
-
-function readMigrations(): Record<string, Migration> {
-  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
-  return Object.fromEntries(
-    files.map((file) => [
-      file.slice(0, -'.sql'.length),
-      {
-        up: async (db) => void (await sql.raw(readMigration(file)).execute(db)),
-      } satisfies Migration,
-    ]),
-  );
-}
-
-const readMigration = (file: string): string => readFileSync(join(MIGRATIONS, file), 'utf8');
+const readMigration = (name: string): string =>
+  readFileSync(join(MIGRATIONS, `${name}.sql`), 'utf8');
 
 async function grantService(db: Kysely<Database>, schema: string, role: string): Promise<void> {
   await sql`grant usage on schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);

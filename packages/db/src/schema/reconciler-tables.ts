@@ -41,8 +41,3 @@ export interface UnresolvedDeliveriesTable {
   resolved_at: Nullable<Date>;
   missing_here: Generated<boolean>;
 }
-
-export interface RedeliveryPausesTable {
-  app_id: number;
-  paused_until: Date;
-}

@@ -2,7 +2,6 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
 import type {
   DeliveryListingsTable,
-  RedeliveryPausesTable,
   RepositoriesTable,
   UnresolvedDeliveriesTable,
 } from './reconciler-tables.ts';
@@ -234,5 +233,4 @@ export interface Database {
   task_counts: TaskCountsTable;
   delivery_listings: DeliveryListingsTable;
   unresolved_deliveries: UnresolvedDeliveriesTable;
-  redelivery_pauses: RedeliveryPausesTable;
 }
