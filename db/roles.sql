@@ -28,7 +28,7 @@ grant insert, update on jobs, installations to :ingress;
 grant select (pod_name, status, entity_id, scope_repo_id, k8s_pool, k8s_image, demand_key, pod_uid, runner_id, assigned_job_id, assigned_at,
     stopping_at, completed_at, stuck_reason) on workers to :ingress;
 grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;
-grant select (subject_type, subject_id, failure_class, pauses, workers) on breakers to :ingress;
+grant select (subject_type, subject_id, failure_class, pauses, paused_until, workers) on breakers to :ingress;
 grant select (app_id, guid) on unresolved_deliveries to :ingress;
 grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra_since, extra_until) on schedules to :ingress;
 

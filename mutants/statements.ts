@@ -150,16 +150,16 @@ begin
   {
     mutant: 'the budget of the answer that arrives last counts',
     file: 'packages/db/src/matching/registration-budgets.ts',
-    find: 'when excluded.reset_at = b.reset_at then least(b.remaining, excluded.remaining)',
-    replace: 'when excluded.reset_at = b.reset_at then excluded.remaining',
+    find: 'excluded.reset_at = b.reset_at and excluded.remaining < b.remaining',
+    replace: 'excluded.reset_at = b.reset_at',
     tests: ['apps/scheduler/src/matching/registration-budgets.db.test.ts'],
   },
   {
     mutant: 'a shorter wait for GitHub replaces a longer one',
-    file: 'packages/db/src/matching/registration-budgets.ts',
-    find: 'paused_until = greatest(b.paused_until, excluded.paused_until)',
-    replace: 'paused_until = coalesce(excluded.paused_until, b.paused_until)',
-    tests: ['apps/scheduler/src/matching/registration-budgets.db.test.ts'],
+    file: 'packages/db/src/breakers/waits.ts',
+    find: '\n      where b.paused_until < excluded.paused_until',
+    replace: '',
+    tests: ['packages/db/src/breakers/waits.db.test.ts'],
   },
   {
     mutant: 'a failure within a pause extends it',

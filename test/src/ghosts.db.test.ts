@@ -2,14 +2,11 @@ import { matchOnce } from '@paddock/scheduler/scenes/matching.scene';
 import { requestStops } from '@paddock/db/workers/request-stops';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { beforeEachJobs, type JobsScene } from '@paddock/reconciler/scenes/jobs.scene';
 
 let scene: JobsScene;
 beforeEachJobs((given) => (scene = given));
-beforeEach(async () => {
-  await scene.db.deleteFrom('unserved_keys').execute();
-});
 
 /** One pass of the matcher: for how many jobs a worker is made, and how many keys are paused. */
 const match = async () => {

@@ -178,5 +178,8 @@ export const matchingSettings = (config: SchedulerConfig): MatchingSettings => (
   registrationsPerMinute: config.registrationsPerMinute,
   surplusAfterMs: config.surplusAfterMs,
   warmLifetimeMs: config.warmLifetimeMs,
-  unservedPauses: { firstMs: config.unservedPauseMs, longestMs: config.unservedLongestPauseMs },
+  unservedPauses: {
+    firstPauseMs: config.unservedPauseMs,
+    longestPauseMs: config.unservedLongestPauseMs,
+  },
 });

@@ -21,7 +21,7 @@ test('a pass of the matcher is counted by what it did, and by how long it took (
     retired: [worker, worker, worker],
     takenBack: [],
     unserved: [
-      { pool: 'gpu', entityName: 'acme', rounds: 1, demandKey: 1, pausedUntil: new Date() },
+      { pool: 'gpu', entityName: 'acme', pauses: 1, demandKey: 1, pausedUntil: new Date() },
     ],
     hasMore: false,
     nextPauseEndMs: null,

@@ -28,7 +28,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'wantExtraPasses',
     'findGivenUp',
     'findRememberedDeliveries',
-    'forgetFoundOutKeys',
+    'closeFoundOutKeys',
   ],
   'a call of GitHub': ['createWaits'],
   'a task about one worker or key, or its end': [

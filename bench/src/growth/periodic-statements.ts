@@ -28,7 +28,7 @@ import { reserveWorkers } from '@paddock/db/matching/reserve-workers';
 import * as spare from '@paddock/db/matching/spare-workers';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
-import { forgetServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
+import { closeServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
 import * as warm from '@paddock/db/matching/warm-workers';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/schema/tables';
@@ -71,7 +71,7 @@ const SETTINGS: MatchingSettings = {
   registrationsPerMinute: 150,
   surplusAfterMs: 5 * MINUTE,
   warmLifetimeMs: 12 * HOUR,
-  unservedPauses: { firstMs: 10 * MINUTE, longestMs: 2 * HOUR },
+  unservedPauses: { firstPauseMs: 10 * MINUTE, longestPauseMs: 2 * HOUR },
 };
 const DOUBTS: stuckJobs.DoubtRules = {
   stuckAfterMs: 5 * MINUTE,
@@ -126,8 +126,8 @@ export const periodicStatements = {
   renewWarmWorkers: (trx, { podNames }) => spare.renewWarmWorkers(trx, podNames),
   findReservations,
   giveBackWorkers: (trx, { reservedNames }) => giveBackWorkers(trx, reservedNames),
-  noteUnservedKeys: (trx) => noteUnservedKeys(trx, SETTINGS.unservedPauses),
-  forgetServedKeys,
+  noteUnservedKeys: (trx) => noteUnservedKeys(trx, SETTINGS),
+  closeServedKeys,
   learnWarmRepositories: warm.learnWarmRepositories,
   findWarmKeys: (trx) => warm.findWarmKeys(trx, { lifetimeMs: HOUR, appIds: [APP] }),
   findUnknownWarmScopes: (trx) => warm.findUnknownWarmScopes(trx, [APP]),

@@ -165,11 +165,10 @@ async function putTroubles(db: Kysely<Database>, entities: number): Promise<void
     select 'repository', n::text, 'refused', 1, 0, now() + n % 120 * interval '1 minute' - interval '1 hour', 'refused', now() - interval '1 minute'
     from ${numbers(1, 400)}
     union all
+    select 'pool', 'pool-' || n % 20 || '@' || n || '#' || demand_key_of(n, 0, 'pool-' || n % 20), 'not_assigned', 1, n % 3, now() + interval '1 minute', 'idle', now() - interval '1 hour'
+    from ${numbers(1, Math.ceil(entities / 10))}
+    union all
     select 'installation', n::text, 'refused', 1, 0, now() + n % 120 * interval '1 minute' - interval '1 hour', 'refused', now() - interval '1 minute'
-    from ${numbers(1, Math.ceil(entities / 10))}`.execute(db);
-  await sql`
-    insert into unserved_keys (demand_key, entity_id, scope_repo_id, k8s_pool, rounds, worker_created_at, noted_at, paused_until)
-    select demand_key_of(n, 0, 'pool-' || n % 20), n, 0, 'pool-' || n % 20, n % 3, now(), now() - interval '1 hour', now() + interval '1 minute'
     from ${numbers(1, Math.ceil(entities / 10))}`.execute(db);
   await sql`
     insert into unresolved_deliveries (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at,

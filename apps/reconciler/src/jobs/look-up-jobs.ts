@@ -1,4 +1,4 @@
-import { forgetFoundOutKeys } from '@paddock/db/matching/unserved-keys';
+import { closeFoundOutKeys } from '@paddock/db/matching/unserved-keys';
 import type { BreakerRules } from '@paddock/db/breakers/note-failure';
 import {
   closeServedPools,
@@ -254,7 +254,7 @@ async function settle(
         written: await noteLookUps(trx, notes, looks),
         stored: await recordFindings(trx, findings, pools),
       };
-      await forgetFoundOutKeys(
+      await closeFoundOutKeys(
         trx,
         notes.filter(endedWhilePending).map(({ jobId }) => jobId),
       );

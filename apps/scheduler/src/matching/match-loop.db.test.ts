@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createWaits } from '@paddock/db/breakers/waits';
 import { clientConfig } from '@paddock/db/connection/connect';
 import { resumeMaking, stopMaking } from '@paddock/db/matching/stopped-making';
 import { createMetrics } from '@paddock/runtime/metrics';
@@ -80,26 +81,20 @@ describe('runMatching', () => {
   });
 
   test('makes the worker when a pause is over that GitHub asked for, long before the tick (C1, C11)', async () => {
-    const { installation_id } = await putJob(testDb.db);
-    const inAnHour = sql<Date>`now() + interval '1 hour'`;
-    const budget = {
-      installation_id,
-      remaining: 5_000,
-      reset_at: inAnHour,
-      paused_until: inAnHour,
-    };
-    await testDb.db.insertInto('registration_budgets').values(budget).execute();
+    const { entity_id: entityId } = await putJob(testDb.db);
+    const waits = createWaits(testDb.db, () => undefined);
+    await waits.note({ entityId }, { ms: 3_600_000, message: 'slow down' });
     expect((await matchOnce(testDb.db)).reserved).toEqual([]);
     const key = testDb.db.selectFrom('demand_keys').select('wait_reason');
     expect(await key.execute()).toEqual([{ wait_reason: 'github_budget' }]);
     // Long enough for the first pass to meet it, unless the machine is very busy.
     const inASecond = sql<Date>`now() + interval '1 second'`;
-    await testDb.db.updateTable('registration_budgets').set({ paused_until: inASecond }).execute();
+    await testDb.db.updateTable('breakers').set({ paused_until: inASecond }).execute();
     const stop = start(600_000);
     const made = await waitFor('the worker', async () => (await workers())[0]);
     expect(made.status).toBe('pending');
     await stop();
-    await testDb.db.deleteFrom('registration_budgets').execute();
+    await testDb.db.deleteFrom('breakers').execute();
   });
 
   test('makes more at once when a node takes a worker that none took before (A7, C4)', async () => {

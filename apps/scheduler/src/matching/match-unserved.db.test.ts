@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { sumUpDemand } from '@paddock/db/matching/demand';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -37,12 +38,12 @@ const endStopped = () =>
     .execute();
 const endPauses = () =>
   testDb.db
-    .updateTable('unserved_keys')
+    .updateTable('breakers')
     .set({ paused_until: minutesAgo(1) })
     .execute();
 const pauses = async () => {
-  const { rows } = await sql<{ rounds: number; minutes: number | null }>`
-    select rounds, round(extract(epoch from paused_until - noted_at) / 60)::integer as minutes from unserved_keys`.execute(
+  const { rows } = await sql<{ minutes: number | null }>`
+    select round(extract(epoch from paused_until - failed_at) / 60)::integer as minutes from breakers`.execute(
     testDb.db,
   );
   return rows;
@@ -73,7 +74,7 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     expect(await goUnserved()).toMatchObject({
       reserved: [],
       lacking: 2,
-      unserved: [{ pool: 'linux', entityName: 'acme', rounds: 1 }],
+      unserved: [{ pool: 'linux', entityName: 'acme', pauses: 1 }],
     });
     expect(await findReasons(testDb.db)).toEqual({ linux: 'github_does_not_assign' });
     expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], unserved: [] });
@@ -112,9 +113,12 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     await goUnserved();
     await endPauses();
     await matchOnce(testDb.db);
+    // A closing statement wakes the matcher even if it closes nothing.
+    expect(await sumUpDemand(testDb.db)).toMatchObject({ hasServed: false });
     await unassigned()
       .set({ assigned_at: sql<Date>`now()` })
       .execute();
+    expect(await sumUpDemand(testDb.db)).toMatchObject({ hasServed: true });
     expect((await matchOnce(testDb.db)).reserved).toHaveLength(2);
     expect(await pauses()).toEqual([]);
     expect(await findReasons(testDb.db)).toEqual({ linux: null });

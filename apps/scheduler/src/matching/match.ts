@@ -100,7 +100,7 @@ export async function matchIn(
   await enqueue(
     trx,
     unserved
-      .filter(({ rounds }) => rounds === 1)
+      .filter(({ pauses }) => pauses === 1)
       .map(({ demandKey }) => lookUpAccessTask(demandKey)),
   );
   const hasMore = applied.reserved.length >= (settings.most ?? MOST_PER_PASS);
@@ -113,7 +113,7 @@ const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
   !has.hasReservations &&
   !has.hasWarm &&
   !has.hasStored &&
-  !has.hasUnserved &&
+  !has.hasServed &&
   !has.hasBlamed;
 
 const NOTHING = {

@@ -39,14 +39,14 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
         takenBack: takenBack.length,
       };
       if (Object.values(counts).some((count) => count > 0)) log.info('demand matched', counts);
-      for (const { pool, entityName, rounds, pausedUntil } of unserved) {
+      for (const { pool, entityName, pauses, pausedUntil } of unserved) {
         unservedKeys.inc({ pool });
         log.warn(
           'GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access',
           {
             pool,
             entityName,
-            rounds,
+            pauses,
             pausedUntil,
           },
         );

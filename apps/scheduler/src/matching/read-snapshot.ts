@@ -5,7 +5,7 @@ import { findReturnableWorkers, findSpareKeys } from '@paddock/db/matching/spare
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
 import {
-  forgetServedKeys,
+  closeServedKeys,
   noteUnservedKeys,
   type UnservedKey,
 } from '@paddock/db/matching/unserved-keys';
@@ -23,11 +23,11 @@ import type { Transaction } from 'kysely';
 export async function noteSigns(
   trx: Transaction<Database>,
   totals: DemandTotals,
-  { unservedPauses }: MatchingSettings,
+  settings: MatchingSettings,
 ): Promise<UnservedKey[]> {
-  if (totals.hasUnserved) await forgetServedKeys(trx);
+  if (totals.hasServed) await closeServedKeys(trx);
   if (totals.hasWarm) await learnWarmRepositories(trx);
-  return totals.hasBlamed ? await noteUnservedKeys(trx, unservedPauses) : [];
+  return totals.hasBlamed ? await noteUnservedKeys(trx, settings) : [];
 }
 
 /** Reads what this pass may need, each thing once. */

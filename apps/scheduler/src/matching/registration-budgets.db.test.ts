@@ -22,7 +22,7 @@ const note = (given: Partial<RegistrationBudget>) =>
 const stored = () =>
   testDb.db
     .selectFrom('registration_budgets')
-    .select(['remaining', 'reset_at', 'paused_until'])
+    .select(['remaining', 'reset_at'])
     .executeTakeFirstOrThrow();
 
 async function putJobs(count: number): Promise<void> {
@@ -31,13 +31,6 @@ async function putJobs(count: number): Promise<void> {
 }
 
 describe('noteRegistrationBudget (P4)', () => {
-  test('keeps the lowest figure also where a pause comes with a higher one', async () => {
-    const resetAt = soon();
-    await note({ remaining: 8, resetAt });
-    await note({ remaining: 9, resetAt, retryAfterMs: 60_000 });
-    expect(await stored()).toMatchObject({ remaining: 8, paused_until: expect.any(Date) });
-  });
-
   test('keeps the lowest figure of a window, and the newest window, when answers come in any order', async () => {
     const [earlier, later] = [new Date('2026-01-01T01:00:00Z'), new Date('2026-01-01T02:00:00Z')];
     const answers = [
@@ -48,16 +41,8 @@ describe('noteRegistrationBudget (P4)', () => {
     for (const order of [answers, answers.toReversed()]) {
       await testDb.db.deleteFrom('registration_budgets').execute();
       for (const answer of order) await note(answer);
-      expect(await stored()).toEqual({ remaining: 8, reset_at: later, paused_until: null });
+      expect(await stored()).toEqual({ remaining: 8, reset_at: later });
     }
-  });
-
-  test('keeps the longer pause', async () => {
-    await note({ retryAfterMs: 600_000 });
-    const before = await stored();
-    await note({ retryAfterMs: 1_000 });
-    await note({});
-    expect((await stored()).paused_until).toEqual(before.paused_until);
   });
 });
 
@@ -67,16 +52,6 @@ describe('the matcher (C4, P4)', () => {
     await note({ remaining: 3 });
     expect(await matchAll(testDb.db, { most: 2 })).toBe(3);
     expect(await findReasons(testDb.db)).toEqual({ gpu: 'github_budget', linux: 'github_budget' });
-  });
-
-  test('reserves nothing during a pause, says why, and goes on after it', async () => {
-    await putJobs(1);
-    await note({ retryAfterMs: 600_000 });
-    expect(await matchAll(testDb.db)).toBe(0);
-    expect(await findReasons(testDb.db)).toEqual({ linux: 'github_budget' });
-    await testDb.db.updateTable('registration_budgets').set({ paused_until: past() }).execute();
-    expect(await matchAll(testDb.db)).toBe(1);
-    expect(await findReasons(testDb.db)).toEqual({ linux: null });
   });
 
   test('takes a budget for full again once its hour is over, and does not bind what it knows nothing of', async () => {

@@ -49,7 +49,6 @@ const TABLES = [
   'stopped_making',
   'registration_budgets',
   'warm_repositories',
-  'unserved_keys',
 ] as const;
 
 export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {

@@ -11,7 +11,7 @@ export const GATE = {
   registrationsPerMinute: 1_000_000,
   surplusAfterMs: 0,
   warmLifetimeMs: 43_200_000,
-  unservedPauses: { firstMs: 600_000, longestMs: 7_200_000 },
+  unservedPauses: { firstPauseMs: 600_000, longestPauseMs: 7_200_000 },
 };
 
 /** As the settings have it by default. */

@@ -8,8 +8,8 @@ import type { BreakerType } from '@paddock/domain/matching/stored-rules';
 export interface BreakerSubject {
   readonly type: BreakerType;
   /**
-   * The pool's name, or POOL@ENTITY for one entity in it; the App's, the entity's or the
-   * repository's id; the cluster's name; empty for GitHub.
+   * The pool's name, POOL@ENTITY for one entity in it, POOL@ENTITY#KEY for one demand key; the
+   * App's, the entity's or the repository's id; the cluster's name; empty for GitHub.
    */
   readonly id: string;
 }

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { type BreakerSubject, heldBy } from './breaker-subjects.ts';
+import { closeBreakers } from './close-breakers.ts';
 import { RATE_LIMITED } from './failure-classes.ts';
 
 //   closed ──three failures of one class──► paused ──pause over──► one trial ──success──► closed
@@ -121,17 +122,9 @@ export async function noteSuccess(
   subjects: readonly BreakerSubject[],
   { only, except }: { only?: string; except?: string } = {},
 ): Promise<void> {
-  await sql`
-    with closed as materialized (
-      select b.subject_type, b.subject_id, b.failure_class
+  await closeBreakers(sql`
       from breakers b join jsonb_to_recordset(${JSON.stringify(subjects)}::jsonb) as s(type text, id text)
         on b.subject_type = s.type and b.subject_id = s.id
       where b.failure_class = coalesce(${only ?? null}, b.failure_class) and b.failure_class is distinct from ${except ?? null}::text
-        and b.failure_class <> ${RATE_LIMITED}::text
-      order by b.subject_type, b.subject_id, b.failure_class for update of b
-    )
-    delete from breakers b using closed c
-    where (b.subject_type, b.subject_id, b.failure_class) = (c.subject_type, c.subject_id, c.failure_class)`.execute(
-    db,
-  );
+        and b.failure_class <> ${RATE_LIMITED}::text`).execute(db);
 }

@@ -73,12 +73,13 @@ const counted = (column: string) =>
 
 /**
  * Counts one failure against each subject in `charged`: its type and id, and the entity and the
- * worker that may have caused it. Both are null where it is certainly the subject's own.
+ * worker that may have caused it. Both are null where it is certainly the subject's own. Returns
+ * the breakers that counted it.
  */
 export function noting(
-  { failures, firstPauseMs, longestPauseMs }: BreakerRules,
+  { failures, firstPauseMs, longestPauseMs }: Omit<BreakerRules, 'refusedPauseMs'>,
   failureClass: string,
-  message: string,
+  message: string | RawBuilder<string>,
 ): RawBuilder<unknown> {
   // Only failures of several entities within an hour count against the pool, not one of each in a
   // month.
@@ -106,7 +107,7 @@ export function noting(
         entities = case when ${isStale} then excluded.entities else ${counted('entities')} end,
         workers = case when ${isStale} then excluded.workers else ${counted('workers')} end
       where b.paused_until is null or b.paused_until <= now()
-    returning paused_until`;
+    returning subject_id, pauses, paused_until`;
 }
 
 /**

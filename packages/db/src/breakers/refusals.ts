@@ -12,6 +12,7 @@ import {
   repositoryBreaker,
 } from './breaker-subjects.ts';
 import type { Noting } from './note-failure.ts';
+import { closeBreakers } from './close-breakers.ts';
 import { RATE_LIMITED, REFUSED } from './failure-classes.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -146,17 +147,12 @@ export async function endRefusals(
     repositoryBreaker(repoId),
   ]);
   const refused = sql`
-    select b.subject_type, b.subject_id from jsonb_to_recordset(${subjects}::jsonb) as s(type text, id text)
+    from jsonb_to_recordset(${subjects}::jsonb) as s(type text, id text)
     join breakers b on b.subject_type = s.type and b.subject_id = s.id and b.failure_class = ${REFUSED}`;
   // Even a deletion of no row would wake the matcher after every call.
-  const { rows } = await sql`${prepared} ${refused}`.execute(db);
+  const { rows } = await sql`${prepared} select ${refused}`.execute(db);
   if (rows.length === 0) return;
-  await sql`
-    with ended as materialized (${refused} order by b.subject_type, b.subject_id for update of b)
-    delete from breakers b using ended e
-    where (b.subject_type, b.subject_id, b.failure_class) = (e.subject_type, e.subject_id, ${REFUSED})`.execute(
-    db,
-  );
+  await closeBreakers(refused).execute(db);
 }
 
 function subjectOf(

@@ -116,6 +116,9 @@ async function writeWait(
   return rows[0]?.hasBegun ?? false;
 }
 
+/** For a WHERE: GitHub has asked to wait with calls that include registrations. */
+export const HOLDS_REGISTRATIONS = sql<boolean>`(failure_class = ${sql.lit(RATE_LIMITED)} and paused_until > now() and subject_id not like '%/core')`;
+
 /**
  * For a WHERE: GitHub has asked us to make no usual calls for the entity whose id is in one column,
  * or none for the App in the other.

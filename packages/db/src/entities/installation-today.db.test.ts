@@ -50,14 +50,20 @@ async function putWork(app: number) {
     due_at: new Date(0),
   };
   await db.insertInto('repositories').values(repository).execute();
+  const key = { demand_key: idle.demand_key, entity_id: ACME, scope_repo_id: 0, k8s_pool: 'linux' };
+  const state = { entity_name: 'acme', waiting: 1, unassigned: 1 };
+  await db
+    .insertInto('demand_keys')
+    .values({ ...key, ...state })
+    .execute();
   const unserved = {
-    demand_key: idle.demand_key,
-    entity_id: ACME,
-    scope_repo_id: 0,
-    k8s_pool: 'linux',
-    worker_created_at: new Date(),
-  };
-  await db.insertInto('unserved_keys').values(unserved).execute();
+    subject_type: 'pool',
+    subject_id: `linux@${ACME}#${idle.demand_key}`,
+    failure_class: 'not_assigned',
+    failures: 1,
+    message: '',
+  } as const;
+  await db.insertInto('breakers').values(unserved).execute();
   return { podName: idle.pod_name, demandKey: idle.demand_key };
 }
 
@@ -69,7 +75,8 @@ beforeEach(async () => {
     'workers',
     'installations',
     'pools_documents',
-    'unserved_keys',
+    'demand_keys',
+    'breakers',
     'repositories',
   ] as const)
     await database.db.deleteFrom(table).execute();

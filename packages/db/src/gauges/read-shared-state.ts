@@ -1,9 +1,21 @@
 import type { Sample } from '@paddock/runtime/metrics';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { HOLDS_REGISTRATIONS } from '../breakers/waits.ts';
 import type { SharedGauge } from './shared-gauges.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
+
+/**
+ * Joins an installation's own entry of the configuration, as `entity`. Null: the one for all others
+ * applies. So gauges have a bounded set of labels.
+ */
+const entry = (isInstallation: RawBuilder<unknown>) => sql`
+      left join lateral (
+        select lower(entity) as entity from installations i cross join document cross join jsonb_object_keys(content -> 'entities') entity
+        where ${isInstallation} and lower(entity) in (lower(i.login), 'id:' || i.entity_id)
+        order by lower(entity) = lower(i.login) limit 1
+      ) named on true`;
 
 /**
  * Demand, supply and what holds them back, as samples of gauges. One statement, so that the figures
@@ -32,15 +44,12 @@ export const sharedState = sql<Sample<SharedGauge>>`
       select pool, 0 as workers from pools
       union all select k8s_pool, greatest(0, waiting - unassigned) from demand_keys where wait_reason is not null
     ), budgets as (
-      -- The entity's own entry of the configuration, or the one for all others: a bounded set.
-      select coalesce(entity, '*') as entity, remaining, paused_until
-      from registration_budgets b
-      left join lateral (
-        select lower(entity) as entity from installations i cross join document cross join jsonb_object_keys(content -> 'entities') entity
-        where i.installation_id = b.installation_id and lower(entity) in (lower(i.login), 'id:' || i.entity_id)
-        order by lower(entity) = lower(i.login) limit 1
-      ) named on true
-      where reset_at > now() or paused_until > now()
+      select coalesce(entity, '*') as entity, remaining
+      from registration_budgets b ${entry(sql`i.installation_id = b.installation_id`)} where reset_at > now()
+    ), waits as (
+      select coalesce(entity, '*') as entity, split_part(subject_id, '/', 1) as entity_id
+      from breakers b ${entry(sql`i.entity_id::text = split_part(b.subject_id, '/', 1)`)}
+      where subject_type = 'installation' and ${HOLDS_REGISTRATIONS}
     )
     select 'paddock_jobs_waiting' as gauge, jsonb_build_object('pool', pool, 'reason', reason) as labels, sum(jobs)::float8 as value
     from reasons group by pool, reason
@@ -60,14 +69,14 @@ export const sharedState = sql<Sample<SharedGauge>>`
     select 'paddock_breakers_open',
       jsonb_build_object('subject', subject, 'pool', pool, 'reason', failure_class), count(*)::float8
     from breakers cross join lateral (
-      select case when subject_type = 'pool' and subject_id like '%@%' then 'entity_in_pool' else subject_type end,
+      select case when subject_id like '%#%' then 'key' when subject_type = 'pool' and subject_id like '%@%' then 'entity_in_pool' else subject_type end,
         case subject_type when 'pool' then split_part(subject_id, '@', 1) else '' end) labels(subject, pool)
     where pauses > 0 group by subject, pool, failure_class
     union all
     select 'paddock_registration_budget_remaining', jsonb_build_object('entity', entity), min(remaining)::float8 from budgets group by entity
     union all
-    select 'paddock_registrations_paused', jsonb_build_object('entity', entity), count(*)::float8
-    from budgets where paused_until > now() group by entity`;
+    select 'paddock_registrations_paused', jsonb_build_object('entity', entity), count(distinct entity_id)::float8
+    from waits group by entity`;
 
 export async function readSharedState(db: Kysely<Database>): Promise<Sample<SharedGauge>[]> {
   return (await sharedState.execute(db)).rows;

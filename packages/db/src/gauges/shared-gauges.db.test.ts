@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@paddock/testing/database
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
+import { createWaits } from '../breakers/waits.ts';
 import { readSharedState, sharedState } from './read-shared-state.ts';
 import { declareSharedGauges, type SharedGauge } from './shared-gauges.ts';
 
@@ -120,6 +121,7 @@ describe('gauges of what all services share (H5)', () => {
       { subject_type: 'pool', subject_id: 'linux', pauses: 0 },
       { subject_type: 'pool', subject_id: 'linux@4', pauses: 1 },
       { subject_type: 'pool', subject_id: 'linux@5', pauses: 2 },
+      { subject_type: 'pool', subject_id: 'linux@5#123', pauses: 1 },
       { subject_type: 'installation', subject_id: '4', pauses: 2 },
       { subject_type: 'installation', subject_id: '5', pauses: 1 },
     ] as const;
@@ -130,6 +132,7 @@ describe('gauges of what all services share (H5)', () => {
     expect(await read('paddock_breakers_open')).toEqual({
       'gpu,pod_failed,pool': 1,
       'linux,pod_failed,entity_in_pool': 2,
+      'linux,pod_failed,key': 1,
       ',pod_failed,installation': 2,
     });
   });
@@ -148,13 +151,12 @@ describe('gauges of what all services share (H5)', () => {
     const later = minutesAgo(-30);
     const budgets = [
       { installation_id: 0, remaining: 40, reset_at: later },
-      { installation_id: 1, remaining: 30, reset_at: later, paused_until: later },
+      { installation_id: 1, remaining: 30, reset_at: later },
       { installation_id: 2, remaining: 20, reset_at: later },
       { installation_id: 3, remaining: 10, reset_at: minutesAgo(1) },
     ];
     await db().insertInto('registration_budgets').values(budgets).execute();
     expect(await read('paddock_registration_budget_remaining')).toEqual({ acme: 40, '*': 20 });
-    expect(await read('paddock_registrations_paused')).toEqual({ '*': 1 });
     await putPools(
       db(),
       examplePools({ pools: [], entities: { acme: {}, 'id:1': {}, 'id:3': {} } }),
@@ -164,6 +166,29 @@ describe('gauges of what all services share (H5)', () => {
       '*': 30,
       'id:3': 20,
     });
+  });
+
+  test('entities that GitHub asked to register no runner for a while', async () => {
+    const installation = { app_id: 7, entity_type: 'Organization', stated_at: new Date() } as const;
+    await db()
+      .insertInto('installations')
+      .values({ ...installation, login: 'acme', entity_id: 1, installation_id: 11 })
+      .execute();
+    await putPools(db(), examplePools({ entities: { acme: {}, '*': {} } }));
+    const waits = createWaits(db(), () => undefined);
+    const wait = { ms: 600_000, message: 'slow down' };
+    const registrations = { ...wait, resource: 'actions_runner_registration' };
+    await waits.note({ entityId: 1 }, wait);
+    await waits.note({ entityId: 1 }, registrations);
+    await waits.note({ entityId: 2 }, registrations);
+    await waits.note({ entityId: 3 }, { ...wait, resource: 'core' });
+    await waits.note({ appId: 4 }, wait);
+    expect(await read('paddock_registrations_paused')).toEqual({ acme: 1, '*': 1 });
+    await db()
+      .updateTable('breakers')
+      .set({ paused_until: minutesAgo(1) })
+      .execute();
+    expect(await read('paddock_registrations_paused')).toEqual({});
   });
 
   test('the gauge shows an older schema, also where its tables cannot be read', async () => {

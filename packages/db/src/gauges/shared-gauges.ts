@@ -27,7 +27,7 @@ const SHARED = {
     labels: ['pool'],
   },
   paddock_breakers_open: {
-    help: 'Breakers that hold back new workers or let one try, by what they guard (`entity_in_pool`: one entity there), its pool if it has one, and what failed',
+    help: 'Breakers that hold back new workers or let one try, by what they guard (`entity_in_pool`: one entity there, `key`: one of its demand keys there), its pool if it has one, and what failed',
     labels: ['subject', 'pool', 'reason'],
   },
   paddock_registration_budget_remaining: {

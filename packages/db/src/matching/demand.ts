@@ -1,4 +1,5 @@
 import type { Demand } from '@paddock/domain/matching/snapshot';
+import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import { RATE_LIMITED, REFUSED } from '../breakers/failure-classes.ts';
 import { deficits } from './deficits.ts';
@@ -26,8 +27,8 @@ export interface DemandTotals {
   hasReturnable: boolean;
   /** A worker ends that got no job although one waited. */
   hasBlamed: boolean;
-  /** `unserved_keys` has rows. */
-  hasUnserved: boolean;
+  /** A key that GitHub gave no jobs has got one. */
+  hasServed: boolean;
   /** The configuration keeps workers warm. */
   hasWarm: boolean;
   /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
@@ -41,11 +42,7 @@ const nextPauseEnd = sql`(
       select ceil(extract(epoch from min(ends_at) - now()) * 1000)::float8 from (
         select min(paused_until) as ends_at from breakers where paused_until > now()
         union all
-        select min(paused_until) from registration_budgets where paused_until > now()
-        union all
         select min(reset_at) from registration_budgets where reset_at > now()
-        union all
-        select min(paused_until) from unserved_keys where paused_until > now()
         union all
         select min(paused_until) from runner_groups where paused_until > now()
       ) pauses)`;
@@ -78,7 +75,7 @@ const doubted = sql`
       where status = 'pending' and (pod_uid is null or stuck_reason = b.failure_class) and stopping_at is null
         and (created_at <= b.failed_at or b.pauses > 0) and ${GUARDS_WORKER} offset 0
     ) w
-    where b.failure_class <> ${REFUSED}::text and (b.failure_class <> ${RATE_LIMITED}::text or b.paused_until > now())
+    where b.failure_class not in (${REFUSED}::text, ${NOT_ASSIGNED}::text) and (b.failure_class <> ${RATE_LIMITED}::text or b.paused_until > now())
     order by w.demand_key, b.failed_at desc
   ),
   placeless as materialized (

@@ -14,7 +14,7 @@ import {
   takeBackWorkers,
 } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
-import { forgetServedKeys, noteUnservedKeys } from './unserved-keys.ts';
+import { closeServedKeys, noteUnservedKeys } from './unserved-keys.ts';
 import {
   findUnknownWarmScopes,
   findWarmKeys,
@@ -51,8 +51,10 @@ async function fill(db: Kysely<Database>): Promise<void> {
     stop_reason: sql`case when n % 10 = 0 then 'surplus' end`,
   };
   await fillWorkers(db, model, { workers: LIVE + ENDED, entities: KEYS, more });
-  await sql`insert into unserved_keys (demand_key, entity_id, scope_repo_id, k8s_pool, worker_created_at)
-    select distinct demand_key, entity_id, scope_repo_id, k8s_pool, now() from workers`.execute(db);
+  await sql`insert into breakers (subject_type, subject_id, failure_class, failures, message)
+    select distinct 'pool', k8s_pool || '@' || entity_id || '#' || demand_key, 'not_assigned', 1, '' from workers`.execute(
+    db,
+  );
 }
 
 const LIFETIME_MS = 3_600_000;
@@ -80,8 +82,12 @@ const statements = (
       }),
   ],
   ['takeBackWorkers', (trx) => takeBackWorkers(trx, podNames)],
-  ['noteUnservedKeys', (trx) => noteUnservedKeys(trx, { firstMs: 1_000, longestMs: 1_000 })],
-  ['forgetServedKeys', forgetServedKeys],
+  [
+    'noteUnservedKeys',
+    (trx) =>
+      noteUnservedKeys(trx, { unservedPauses: { firstPauseMs: 1_000, longestPauseMs: 1_000 } }),
+  ],
+  ['closeServedKeys', closeServedKeys],
   [
     'retireWorkers',
     (trx) =>
@@ -152,7 +158,7 @@ test('statements about spare, warm and unserved workers, planned while there was
   const warm = ['entity', 'entity/api'].map((scope) => ({ scope, workers: 2 }));
   await putPools(db, examplePools({ pools: [{ warm }] }));
   await putEntity(db);
-  await keepStatistics(db, ['jobs', 'workers', 'unserved_keys']);
+  await keepStatistics(db, ['jobs', 'workers', 'breakers']);
   const started = {
     status: 'running',
     running_at: minutesAgo(1),

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { closeBreakers } from '../breakers/close-breakers.ts';
 import type { Database } from '../schema/tables.ts';
 
 export interface StartedWorker {
@@ -17,16 +18,8 @@ export async function closeStartedPool(
   { podName, wasStuck }: StartedWorker,
   failureClasses: readonly string[],
 ): Promise<void> {
-  await sql`
-    with over as materialized (
-      select b.subject_type, b.subject_id, b.failure_class
+  await closeBreakers(sql`
       from workers w join breakers b on b.subject_type = 'pool' and b.subject_id = w.k8s_pool
       where w.pod_name = ${podName} and b.failure_class = any(${failureClasses}::text[])
-        and (w.registered_at > b.failed_at or b.failure_class = ${wasStuck})
-      order by b.subject_type, b.subject_id, b.failure_class for update of b
-    )
-    delete from breakers b using over o
-    where (b.subject_type, b.subject_id, b.failure_class) = (o.subject_type, o.subject_id, o.failure_class)`.execute(
-    db,
-  );
+        and (w.registered_at > b.failed_at or b.failure_class = ${wasStuck})`).execute(db);
 }

@@ -2,6 +2,7 @@ import type { MatchingSettings } from '@paddock/domain/matching/matching-setting
 import type { StoredRules } from '@paddock/domain/matching/stored-rules';
 import { type Kysely, sql } from 'kysely';
 import { RATE_LIMITED } from '../breakers/failure-classes.ts';
+import { HOLDS_REGISTRATIONS } from '../breakers/waits.ts';
 import { isUsable } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
@@ -9,9 +10,6 @@ import { NAMES_ENTITY } from './stopped-making.ts';
 import { LIVE, PLACELESS, RESERVED } from '../states/worker-states.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
-
-/** GitHub has asked to wait with calls among which registrations are. */
-const IS_WAIT = sql`(failure_class = ${sql.lit(RATE_LIMITED)} and paused_until > now() and subject_id not like '%/core')`;
 
 /**
  * What the pools document in force, the stops, the cluster's capacity, failures and GitHub's
@@ -58,19 +56,18 @@ export async function findStoredRules(
       group by installation_id
     ),
     told as (
-      select installation_id, paused_until > now() as is_paused, remaining - coalesce(reserved, 0) as allowed
-      from registration_budgets left join reserved using (installation_id)
-      where paused_until > now() or reset_at > now()
+      select installation_id, remaining - coalesce(reserved, 0) as allowed
+      from registration_budgets left join reserved using (installation_id) where reset_at > now()
     ),
     budgets as (
-      select jsonb_object_agg(installation_id::text, case when is_paused then null else least(told.allowed, recent.allowed) end) as budgets
+      select jsonb_object_agg(installation_id::text, least(told.allowed, recent.allowed)) as budgets
       from told full join recent using (installation_id)
     ),
     breakers as (
       select jsonb_agg(jsonb_build_object('type', subject_type, 'id', split_part(subject_id, '/', 1), 'failureClass', failure_class,
-        'isOpen', pauses > 0 or ${IS_WAIT}, 'isWait', ${IS_WAIT}, 'isPaused', coalesce(paused_until > now(), false),
-        'failed', coalesce(cardinality(workers), failures + pauses)) order by ${IS_WAIT}, failed_at) as breakers
-      from breakers b where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${IS_WAIT}
+        'isOpen', pauses > 0 or ${HOLDS_REGISTRATIONS}, 'isWait', ${HOLDS_REGISTRATIONS}, 'isPaused', coalesce(paused_until > now(), false),
+        'failed', coalesce(cardinality(workers), failures + pauses)) order by ${HOLDS_REGISTRATIONS}, failed_at) as breakers
+      from breakers b where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${HOLDS_REGISTRATIONS}
         -- Where a pool is held back, also its entities that are not.
         or subject_type = 'pool' and subject_id like '%@%' and exists (
           select from breakers p where p.subject_type = 'pool' and p.subject_id = split_part(b.subject_id, '@', 1) and p.pauses > 0)
@@ -88,9 +85,6 @@ export async function findStoredRules(
     ),
     open_groups as (
       select jsonb_object_agg(demand_key::text, paused_until > now()) as groups from runner_groups where paused_until is not null
-    ),
-    unserved as (
-      select jsonb_object_agg(demand_key::text, coalesce(paused_until > now(), false)) as unserved from unserved_keys where rounds > 0
     )
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
@@ -102,9 +96,7 @@ export async function findStoredRules(
       coalesce((select barred from barred), '{}') as barred,
       coalesce((select budgets from budgets), '{}') as budgets, ${settings.registrationsPerMinute}::integer as "usualBudget",
       coalesce((select breakers from breakers), '[]') as breakers,
-      coalesce((select unserved from unserved), '{}') as unserved, coalesce((select groups from open_groups), '{}') as "openGroups"`.execute(
-    db,
-  );
+      coalesce((select groups from open_groups), '{}') as "openGroups"`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
   return row;

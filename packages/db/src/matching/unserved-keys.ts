@@ -1,15 +1,28 @@
-import type { UnservedPauses } from '@paddock/domain/matching/matching-settings';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { closeBreakers } from '../breakers/close-breakers.ts';
+import { noting } from '../breakers/note-failure.ts';
 import { installationToday } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
-import { milliseconds } from '../milliseconds.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
 import { LIVE, STOPPING } from '../states/worker-states.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
+// A key to whose idle workers GitHub gives no job has a breaker with a class of its own. No task
+// passes it: the matcher makes no worker while it is paused, then one, whose life is the trial.
+
+/** Breaker `b` is one of a key. */
+const OF_KEY = sql`b.subject_type = 'pool' and b.failure_class = ${sql.lit(NOT_ASSIGNED)}`;
+/** The demand key of breaker `b`; null: it is none of a key. */
+const KEY = sql`nullif(split_part(b.subject_id, '#', 2), '')::bigint`;
+
 /** The worker ends because it got no job although one waited. */
-const BLAMED = sql`${STOPPING} and stop_reason = 'not_assigned' and assigned_at is null`;
+const BLAMED = sql`${STOPPING} and stop_reason = ${sql.lit(NOT_ASSIGNED)} and assigned_at is null`;
+
+/** The first failure has the worker replaced, the second opens the breaker. */
+const FAILURES = 2;
 
 /** A key that has just gone unserved again. */
 export interface UnservedKey {
@@ -17,82 +30,81 @@ export interface UnservedKey {
   entityName: string;
   pool: string;
   /** How often the key has been paused; 1 the first time. */
-  rounds: number;
+  pauses: number;
   pausedUntil: Date;
 }
 
 /**
- * Writes down keys to which GitHub gives no jobs: a worker of the key ends because it was idle past
- * its deadline while a job waited. It takes the word of GitHub that a job which the worker could
- * have had is still queued; a job that was cancelled unheard proves nothing. The first time the
- * worker is replaced as usual. If a worker that was made since then fares no better, the key is
- * paused. Returns the paused keys.
+ * Counts a failure of each key to which GitHub gives no jobs: a worker of the key, made since its
+ * last failure, ends because it was idle past its deadline while a job waited. It takes the word of
+ * GitHub that a job which the worker could have had is still queued; a job that was cancelled
+ * unheard proves nothing. Returns the keys that are paused now.
  */
 export async function noteUnservedKeys(
   trx: Transaction<Database>,
-  { firstMs, longestMs }: UnservedPauses,
+  { unservedPauses }: Pick<MatchingSettings, 'unservedPauses'>,
 ): Promise<UnservedKey[]> {
   const { rows } = await sql<UnservedKey>`${prepared}
     with blamed as (
-      select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as created_at
+      select demand_key, k8s_pool, k8s_pool || '@' || entity_id || '#' || demand_key as id, min(entity_name) as entity_name, max(created_at) as made_at
       from workers w where ${BLAMED}
         and exists (
           select from jobs j where j.demand_key = w.demand_key and j.wants_worker and j.created_at <= coalesce(w.registered_at, w.created_at)
             and j.seen_gone_at is null and j.looked_up_at >= w.stopping_at - ${ANSWER_AGE_LIMIT})
-      group by demand_key, entity_id, scope_repo_id, k8s_pool
+      group by demand_key, k8s_pool, id
     ),
-    noted as (
-      insert into unserved_keys as u (demand_key, entity_id, scope_repo_id, k8s_pool, worker_created_at)
-      select demand_key, entity_id, scope_repo_id, k8s_pool, created_at from blamed
-      on conflict (demand_key) do update
-        set rounds = u.rounds + 1, worker_created_at = excluded.worker_created_at, noted_at = now(),
-          paused_until = now() + ${milliseconds(sql`least(${firstMs}::float8 * 2 ^ least(u.rounds, 30), ${longestMs}::float8)`)}
-        -- A replacement: it was made in the transaction that noted the key, or later.
-        where excluded.worker_created_at >= u.noted_at
-      returning demand_key, k8s_pool, rounds, paused_until
-    )
-    select demand_key as "demandKey", entity_name as "entityName", noted.k8s_pool as pool, rounds, paused_until as "pausedUntil"
-    from noted join blamed using (demand_key) where rounds > 0`.execute(trx);
+    charged as materialized (
+      select 'pool' as type, id, null::bigint as entity_id, null::text as worker,
+        coalesce(b.message, 'GitHub gives idle runners no job although one waits.') as message
+      from blamed left join breakers b on ${OF_KEY} and b.subject_id = id
+      -- A replacement: it was made in the transaction that noted the last failure, or later.
+      where b.failed_at is null or made_at >= b.failed_at
+    ),
+    noted as (${noting({ failures: FAILURES, ...unservedPauses }, NOT_ASSIGNED, sql`message`)})
+    select demand_key as "demandKey", entity_name as "entityName", k8s_pool as pool, pauses, paused_until as "pausedUntil"
+    from noted join blamed on id = subject_id where pauses > 0`.execute(trx);
   return rows;
 }
 
-/** Forgets keys whose worker has got a job since, and what is older than a day. */
-export async function forgetServedKeys(trx: Transaction<Database>): Promise<void> {
-  await sql`${prepared}
-    delete from unserved_keys u
-    where noted_at < now() - interval '1 day' or exists (
-      select from workers w
-      where w.demand_key = u.demand_key and ${LIVE} and w.assigned_at >= u.noted_at)`.execute(trx);
+/**
+ * Breakers of keys whose worker has got a job since the last failure. Live workers are read once
+ * for all keys, and not at all without such a breaker: a join would read them for each key.
+ */
+const SERVED = sql`from breakers b where ${OF_KEY} and b.failed_at <= (
+        (select jsonb_object_agg(demand_key, assigned_at) from (
+          select demand_key, max(assigned_at) as assigned_at from workers where ${LIVE} group by demand_key) served
+        ) ->> split_part(b.subject_id, '#', 2))::timestamptz`;
+
+/** Call it only if there are some: it wakes the matcher even if it closes none. */
+export async function closeServedKeys(trx: Transaction<Database>): Promise<void> {
+  await sql`${prepared} ${closeBreakers(SERVED)}`.execute(trx);
 }
 
 /**
- * Call it when GitHub has said that these jobs had ended while they waited here. Forgets their keys
- * if no job waits that did when the key was written down: that explains why its workers got none.
- * Wakes the matcher.
+ * Call it when GitHub has said that these jobs had ended while they waited here. Closes the
+ * breakers of their keys if no job waits that did at the last failure: that explains why their
+ * workers got none.
  */
-export async function forgetFoundOutKeys(
+export async function closeFoundOutKeys(
   trx: Transaction<Database>,
   jobIds: readonly number[],
 ): Promise<void> {
   if (jobIds.length === 0) return;
-  await sql`
-    with forgotten as (
-      delete from unserved_keys u
-      where demand_key in (select demand_key from jobs where job_id = any(${jobIds}::bigint[]))
-        and not exists (select from jobs j where j.demand_key = u.demand_key and j.wants_worker and j.created_at <= u.noted_at)
-      returning demand_key
-    )
-    select pg_notify(current_schema() || '_queue_event', 'workers') from forgotten`.execute(trx);
+  await closeBreakers(sql`
+      from breakers b where ${OF_KEY} and ${KEY} in (select demand_key from jobs where job_id = any(${jobIds}::bigint[]))
+        and not exists (select from jobs j where j.demand_key = ${KEY} and j.wants_worker and j.created_at <= b.failed_at)`).execute(
+    trx,
+  );
 }
 
 /**
- * Columns of a select: whether a worker ends that went without a job, and whether any key goes
- * unserved.
+ * Columns of a select: whether a worker ends that went without a job, and whether a key with a
+ * breaker is served again.
  */
 export const unservedSigns = sql`
   exists (
     select from workers where ${BLAMED}
-  ) as "hasBlamed", exists (select from unserved_keys) as "hasUnserved"`;
+  ) as "hasBlamed", exists (select ${SERVED}) as "hasServed"`;
 
 /** What a request for the access of an unserved key's runner group takes, as it is known today. */
 export interface UnservedKeyPlace {
@@ -113,13 +125,15 @@ export async function findUnservedKey(
   appIds: readonly number[],
 ): Promise<UnservedKeyPlace | undefined> {
   const { rows } = await sql<UnservedKeyPlace>`
-    select u.entity_id as "entityId", entity.entity_type as "entityType", entity.login, i.app_id as "appId", i.installation_id as "installationId",
-      u.scope_repo_id as "scopeRepoId",
-      (select p ->> 'runnerGroup' from ${POOLS_IN_FORCE} where p ->> 'name' = u.k8s_pool) as "runnerGroup"
-    from unserved_keys u
-    ${installationToday('u', appIds, 'nothing')}
-    join installations entity on entity.entity_id = u.entity_id and entity.app_id = i.app_id
-    where u.demand_key = ${demandKey}`.execute(db);
+    select k.entity_id as "entityId", entity.entity_type as "entityType", entity.login, i.app_id as "appId", i.installation_id as "installationId",
+      k.scope_repo_id as "scopeRepoId",
+      (select p ->> 'runnerGroup' from ${POOLS_IN_FORCE} where p ->> 'name' = k.k8s_pool) as "runnerGroup"
+    from demand_keys k
+    ${installationToday('k', appIds, 'nothing')}
+    join installations entity on entity.entity_id = k.entity_id and entity.app_id = i.app_id
+    where k.demand_key = ${demandKey} and exists (select from breakers b where ${OF_KEY} and ${KEY} = k.demand_key)`.execute(
+    db,
+  );
   return rows[0];
 }
 
@@ -129,9 +143,7 @@ export async function saveUnservedAccess(
   demandKey: number,
   access: string,
 ): Promise<void> {
-  await db
-    .updateTable('unserved_keys')
-    .set({ access })
-    .where('demand_key', '=', demandKey)
-    .execute();
+  await sql`update breakers b set message = ${access} where ${OF_KEY} and ${KEY} = ${demandKey}`.execute(
+    db,
+  );
 }

@@ -22,6 +22,7 @@ export interface WarmRepositoriesTable {
   found_at: Generated<Date>;
 }
 
+/** Services of the version before use it. The next version drops it. */
 export interface UnservedKeysTable {
   demand_key: number;
   entity_id: number;

@@ -1,5 +1,6 @@
 import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { closeBreakers } from '../breakers/close-breakers.ts';
 import { type Failure, noting, type Noting } from '../breakers/note-failure.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -84,35 +85,25 @@ export async function takeBackFailures(
  * entity there. That is a success, even if it is reported late and the job still runs.
  */
 export async function closeServedPools(db: Kysely<Database>): Promise<void> {
-  await sql`
-    with served as materialized (
-      select b.subject_type, b.subject_id, b.failure_class from breakers b
+  await closeBreakers(sql`
+      from breakers b
       -- An older failure has no trial under way, and all workers since would have to be read.
-      where b.subject_type = 'pool' and b.failed_at > now() - interval '1 day' and exists (
+      where b.subject_type = 'pool' and b.subject_id not like '%#%' and b.failed_at > now() - interval '1 day' and exists (
         select from workers w
         where w.created_at > b.failed_at and w.k8s_pool = split_part(b.subject_id, '@', 1) and w.assigned_at is not null
-          and (b.subject_id = w.k8s_pool or w.entity_id::text = split_part(b.subject_id, '@', 2)))
-      order by b.subject_type, b.subject_id, b.failure_class for update of b
-    )
-    delete from breakers b using served s
-    where (b.subject_type, b.subject_id, b.failure_class) = (s.subject_type, s.subject_id, s.failure_class)`.execute(
+          and (b.subject_id = w.k8s_pool or w.entity_id::text = split_part(b.subject_id, '@', 2)))`).execute(
     db,
   );
 }
 
 /**
- * Forgets entities in pools that have not failed there for a day: there may be any number of them,
- * and most never come back.
+ * Forgets entities in pools, and their keys, that have not failed there for a day: there may be any
+ * number of them, and most never come back.
  */
 export async function forgetFailedEntities(db: Kysely<Database>): Promise<void> {
-  await sql`
-    with forgotten as materialized (
-      select subject_type, subject_id, failure_class from breakers
-      where subject_type = 'pool' and subject_id like '%@%' and failed_at < now() - interval '1 day'
-      order by subject_type, subject_id, failure_class for update
-    )
-    delete from breakers b using forgotten f
-    where (b.subject_type, b.subject_id, b.failure_class) = (f.subject_type, f.subject_id, f.failure_class)`.execute(
+  await closeBreakers(sql`
+      from breakers b
+      where b.subject_type = 'pool' and b.subject_id like '%@%' and b.failed_at < now() - interval '1 day'`).execute(
     db,
   );
 }

@@ -104,7 +104,7 @@ function withFreed<W extends { installationId: number }>(
   const budgets = { ...rules.budgets };
   for (const worker of workers) {
     const { [worker.installationId]: allowed = rules.usualBudget } = budgets;
-    if (allowed !== null) budgets[worker.installationId] = allowed + freedBy(worker);
+    budgets[worker.installationId] = allowed + freedBy(worker);
   }
   return { ...rules, budgets };
 }

@@ -103,7 +103,7 @@ export function capsOf(
     tightest([
       { room: left(repositoryCap(key), ofKey.get(key.demandKey)), reason: 'at_repository_cap' },
       { room: rules.openGroups.get(key.demandKey) ?? Infinity, reason: 'runner_group_open' },
-      { room: rules.unserved.get(key.demandKey) ?? Infinity, reason: 'github_does_not_assign' },
+      limitOf(rules.breakers.keys.get(key.demandKey)),
       limitOf(rules.breakers.repositories.get(key.scopeRepoId)),
     ]);
   const room: Room = {

@@ -64,6 +64,8 @@ export interface Breakers {
   readonly entities: ReadonlyMap<number, OpenBreaker>;
   /** By the repository at which workers register. */
   readonly repositories: ReadonlyMap<number, OpenBreaker>;
+  /** By demand key: GitHub gives its idle workers no job. */
+  readonly keys: ReadonlyMap<number, OpenBreaker>;
 }
 
 /** Everything that can keep a waiting job without a worker, at one instant. */
@@ -86,8 +88,6 @@ export interface MatchingRules {
   readonly barred: ReadonlyMap<number, WaitReason>;
   /** What fails time and again holds back all but one trial. */
   readonly breakers: Breakers;
-  /** By key to whose idle workers GitHub gives no job: how many may be tried. */
-  readonly unserved: ReadonlyMap<number, 0 | 1>;
   /** By key whose runner group lets in more than the pool serves: how many may be tried. */
   readonly openGroups: ReadonlyMap<number, 0 | 1>;
   /** By installation: how many more runners may be registered now. */

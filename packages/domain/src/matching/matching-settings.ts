@@ -23,8 +23,8 @@ export interface MatchingSettings {
 
 /** How long no more workers are made for a key, in milliseconds: doubled each time. */
 export interface UnservedPauses {
-  readonly firstMs: number;
-  readonly longestMs: number;
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
 }
 
 /** Keeps the transaction short: 13 000 took 7 s on a busy machine, and all other passes wait. */

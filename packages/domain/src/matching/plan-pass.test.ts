@@ -18,7 +18,7 @@ const plan = (given: Partial<Snapshot>, most?: number) =>
 const madeOf = (made: readonly { demandKey: number; count: number }[]) =>
   made.map(({ demandKey, count }) => [demandKey, count]);
 /** Of entity 2. */
-const budget = (allowed: number | null) => storedRules({ budgets: { 102: allowed } });
+const budget = (allowed: number) => storedRules({ budgets: { 102: allowed } });
 const capped = (cap: number) => storedRules({ pools: [linux({ cap })] });
 
 /**
@@ -105,7 +105,9 @@ describe('planPass', () => {
         TAKEN.reservations?.map((one) => Object.assign({}, one, { installationId: 102 })) ?? [],
     };
     expect(madeOf(plan({ ...given, rules: budget(-1) }).make)).toEqual([[20, 1]]);
-    expect(plan({ ...given, rules: budget(null) }).make).toEqual([]);
+    const wait = { type: 'installation', id: '2', failureClass: 'rate_limited' } as const;
+    const rules = storedRules({ breakers: [breaker({ ...wait, isWait: true })] });
+    expect(plan({ ...given, rules }).make).toEqual([]);
   });
 
   test('lets another key have the trial that a reservation stood for and gives back (C11)', () => {
@@ -115,12 +117,16 @@ describe('planPass', () => {
   });
 
   test('makes one worker on trial for a key that GitHub left without jobs, once its last has gone (C11)', () => {
-    const rules = storedRules({ unserved: { 10: false } });
+    const unserved = breaker({ id: 'linux@1#10', failureClass: 'not_assigned' });
+    const rules = storedRules({ breakers: [unserved] });
     const stopped = { ...demandOf(10), unassigned: 0 };
     expect(madeOf(plan({ rules, demand: [stopped] }).make)).toEqual([[10, 1]]);
     expect(plan({ rules, demand: [{ ...stopped, unassigned: 1 }] }).make).toEqual([]);
     expect(
-      plan({ rules: storedRules({ unserved: { 10: true } }), demand: [stopped] }).make,
+      plan({
+        rules: storedRules({ breakers: [{ ...unserved, isPaused: true }] }),
+        demand: [stopped],
+      }).make,
     ).toEqual([]);
   });
 

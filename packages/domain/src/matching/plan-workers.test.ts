@@ -6,6 +6,10 @@ import type { MatchingRules } from './matching-rules.ts';
 import { findRivals, planWorkers } from './plan-workers.ts';
 
 const NO_BREAKERS = rulesWith().breakers;
+const unserved = (demandKey: number, trials: 0 | 1): MatchingRules['breakers'] => ({
+  ...NO_BREAKERS,
+  keys: new Map([[demandKey, { trials, reason: 'github_does_not_assign' }]]),
+});
 const GITHUB_FAILS = { trials: 0, reason: 'github_unavailable' } as const;
 
 function plan(demand: KeyDemand[], rules: MatchingRules, alive = 0, most = 100) {
@@ -143,7 +147,7 @@ describe('planWorkers', () => {
     ],
     [
       'the pool’s cap, and GitHub that gives no job',
-      rulesWith({ pool: { cap: 2 }, unserved: new Map([[1, 0 as const]]) }),
+      rulesWith({ pool: { cap: 2 }, breakers: unserved(1, 0) }),
       'at_pool_cap',
       0,
     ],
@@ -213,13 +217,13 @@ describe('planWorkers', () => {
     ['may not be tried again', { openGroups: new Map([[1, 0 as const]]) }, 0, 'runner_group_open'],
     [
       'may be tried once, though GitHub gave it no job',
-      { unserved: new Map([[1, 1 as const]]) },
+      { breakers: unserved(1, 1) },
       1,
       'github_does_not_assign',
     ],
     [
       'is not the one that may not be tried',
-      { unserved: new Map([[2, 0 as const]]), openGroups: new Map([[2, 0 as const]]) },
+      { breakers: unserved(2, 0), openGroups: new Map([[2, 0 as const]]) },
       3,
       null,
     ],
@@ -255,7 +259,7 @@ describe('planWorkers', () => {
 describe('findRivals', () => {
   test('asks for no ages of jobs that cannot come into question (C4)', () => {
     const keys = [key(1), key(2), key(3)];
-    expect(rivals(keys, rulesWith({ cap: 2, unserved: new Map([[2, 0 as const]]) }))).toEqual([
+    expect(rivals(keys, rulesWith({ cap: 2, breakers: unserved(2, 0) }))).toEqual([
       { demandKey: 1, count: 2 },
       { demandKey: 3, count: 2 },
     ]);

@@ -21,6 +21,8 @@ const MADE = {
   installationId: 101,
   count: 1,
 };
+const unserved = (key: number, more: Partial<StoredBreaker> = {}) =>
+  breaker({ id: `linux@1#${key}`, failureClass: 'not_assigned', ...more });
 const HERE = [reservationOf('a', 10, { scopeRepoId: 7 })];
 
 describe('rulesOf', () => {
@@ -104,11 +106,27 @@ describe('rulesOf', () => {
   });
 
   test('a key on trial has room for one worker until it has one, for a job or warm (C11)', () => {
-    const stored = { unserved: { 10: false, 11: true, 20: false }, openGroups: { 10: false } };
+    const stored = {
+      breakers: [
+        unserved(10),
+        unserved(11, { isPaused: true }),
+        unserved(12, { isOpen: false }),
+        unserved(20),
+      ],
+      openGroups: { 10: false, 11: true, 20: false },
+    };
     const given = { demand: [demandOf(10)], warm: [warmKey(20, { unassigned: 1 })] };
-    const { unserved, openGroups } = rules(stored, given);
-    expect(Object.fromEntries(unserved)).toEqual({ 10: 1, 11: 0, 20: 0 });
-    expect(Object.fromEntries(openGroups)).toEqual({ 10: 1 });
+    const { breakers, openGroups } = rules(stored, given);
+    const reason = 'github_does_not_assign';
+    expect(Object.fromEntries(breakers.keys)).toEqual({
+      10: { trials: 1, reason },
+      11: { trials: 0, reason },
+      20: { trials: 0, reason },
+    });
+    expect([breakers.pools.size, breakers.entitiesInPools.size, breakers.failed.size]).toEqual([
+      0, 0, 0,
+    ]);
+    expect(Object.fromEntries(openGroups)).toEqual({ 10: 1, 11: 0, 20: 0 });
   });
 
   test('a pool without nodes has no trial beside one that this pass makes (C4)', () => {
@@ -123,6 +141,7 @@ describe('rulesOf', () => {
 test.each<[StoredBreaker['type'], string, string]>([
   ['pool', 'pod_refused', 'pool_failing'],
   ['pool', 'outdated_runner', 'runner_outdated'],
+  ['pool', 'not_assigned', 'github_does_not_assign'],
   ['app', 'unauthorized', 'installation_refused'],
   ['installation', 'forbidden', 'installation_refused'],
   ['installation', 'not_found', 'installation_gone'],

@@ -1,5 +1,5 @@
 import { USUAL_MAX_WORKERS } from '../pools/entities.ts';
-import { OUTDATED_RUNNER } from '../workers/stop-reasons.ts';
+import { NOT_ASSIGNED, OUTDATED_RUNNER } from '../workers/stop-reasons.ts';
 import {
   type EntityInPoolBreaker,
   entityInPool,
@@ -28,17 +28,15 @@ export interface StoredRules {
   readonly barred: Readonly<Record<string, WaitReason>>;
   /**
    * By installation: how many more registrations it may have, negative if it has too many
-   * reservations; null: GitHub asked to wait.
+   * reservations.
    */
-  readonly budgets: Readonly<Record<string, number | null>>;
+  readonly budgets: Readonly<Record<string, number>>;
   /** The same of every other installation. */
   readonly usualBudget: number;
   /**
-   * By key that GitHub gives no jobs: whether it is paused; if not, it may have one worker on
-   * trial.
+   * By key whose runner group lets in too much: whether it is paused; if not, it may have one
+   * worker on trial.
    */
-  readonly unserved: Readonly<Record<string, boolean>>;
-  /** By key whose runner group lets in too much: likewise. */
   readonly openGroups: Readonly<Record<string, boolean>>;
   /** In the order in which they failed, those that GitHub asked for last. */
   readonly breakers: readonly StoredBreaker[];
@@ -55,7 +53,6 @@ export const NO_RULES: StoredRules = {
   barred: {},
   budgets: {},
   usualBudget: 0,
-  unserved: {},
   openGroups: {},
   breakers: [],
 };
@@ -107,10 +104,9 @@ export function rulesOf({
     ] as const;
   });
   const everybody = stored.entities['*'];
-  const trialsOfKeys = (paused: Readonly<Record<string, boolean>>) =>
-    mapIds(paused, (isPaused, demandKey) =>
-      isPaused || (unassigned.get(demandKey) ?? 0) > 0 ? 0 : 1,
-    );
+  /** A key's trial is a worker's life: none while one of its workers is unassigned. */
+  const trialsOfKey = (isPaused: boolean, demandKey: number): 0 | 1 =>
+    isPaused || (unassigned.get(demandKey) ?? 0) > 0 ? 0 : 1;
   const withTrials = (pool: PoolRule): PoolRule =>
     pool.trials !== null && madeIn.has(pool.name) ? { ...pool, trials: 0 } : pool;
   return {
@@ -125,11 +121,10 @@ export function rulesOf({
     environmentStopped: stored.environmentStopped,
     stoppedEntities: new Set(stored.stoppedEntities),
     barred: mapIds(stored.barred, (reason) => reason),
-    breakers: breakersBeside(stored.breakers, [...reservations, ...made]),
-    budgets: mapIds(stored.budgets, (allowed) => Math.max(0, allowed ?? 0)),
+    breakers: breakersBeside(stored.breakers, [...reservations, ...made], trialsOfKey),
+    budgets: mapIds(stored.budgets, (allowed) => Math.max(0, allowed)),
     usualBudget: stored.usualBudget,
-    unserved: trialsOfKeys(stored.unserved),
-    openGroups: trialsOfKeys(stored.openGroups),
+    openGroups: mapIds(stored.openGroups, trialsOfKey),
   };
 }
 
@@ -156,12 +151,14 @@ function listedEntities({ entities, pins, borne }: StoredRules): ReadonlySet<num
 function breakersBeside(
   rows: readonly StoredBreaker[],
   reserved: readonly ReservedPlace[],
+  trialsOfKey: (isPaused: boolean, demandKey: number) => 0 | 1,
 ): Breakers {
   const pools = new Map<string, OpenBreaker>();
   const entitiesInPools = new Map<string, EntityInPoolBreaker>();
   const failed = new Map<string, number>();
   const entities = new Map<number, OpenBreaker>();
   const repositories = new Map<number, OpenBreaker>();
+  const keys = new Map<number, OpenBreaker>();
   let everywhere: OpenBreaker | undefined;
   const tried = new Set(reserved.flatMap(subjectsOf));
   for (const row of rows) {
@@ -169,7 +166,11 @@ function breakersBeside(
     const isTried =
       type === 'github' || type === 'cluster' ? reserved.length > 0 : tried.has(`${type} ${id}`);
     const breaker: OpenBreaker = { trials: isWait || isTried ? 0 : 1, reason: reasonOf(row) };
-    if (type === 'pool' && id.includes('@')) {
+    const [, demandKey] = id.split('#').map(Number);
+    if (demandKey !== undefined) {
+      if (row.isOpen)
+        keys.set(demandKey, { ...breaker, trials: trialsOfKey(row.isPaused, demandKey) });
+    } else if (type === 'pool' && id.includes('@')) {
       failed.set(id, (failed.get(id) ?? 0) + row.failed);
       if (row.isOpen)
         entitiesInPools.set(id, {
@@ -181,7 +182,7 @@ function breakersBeside(
     else if (type === 'repository') repositories.set(Number(id), breaker);
     else if (type === 'github' || type === 'cluster') everywhere = breaker;
   }
-  return { everywhere, pools, entitiesInPools, failed, entities, repositories };
+  return { everywhere, pools, entitiesInPools, failed, entities, repositories, keys };
 }
 
 /** The breakers under which a reservation stands for the trial. */
@@ -199,7 +200,7 @@ export function reasonOf({
 }: Pick<StoredBreaker, 'type' | 'failureClass'>): WaitReason {
   switch (type) {
     case 'pool':
-      return failureClass === OUTDATED_RUNNER ? 'runner_outdated' : 'pool_failing';
+      return POOL_REASONS.get(failureClass) ?? 'pool_failing';
     case 'app':
     case 'installation':
       return INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused';
@@ -213,6 +214,11 @@ export function reasonOf({
       throw new Error(`A breaker guards something unknown: ${String(type satisfies never)}`);
   }
 }
+
+const POOL_REASONS: ReadonlyMap<string, WaitReason> = new Map([
+  [NOT_ASSIGNED, 'github_does_not_assign'],
+  [OUTDATED_RUNNER, 'runner_outdated'],
+]);
 
 const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([
   ['not_found', 'installation_gone'],

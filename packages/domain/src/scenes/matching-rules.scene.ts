@@ -27,7 +27,6 @@ export const rulesWith = (
   barred: new Map(),
   budgets: new Map(),
   usualBudget: 180,
-  unserved: new Map(),
   openGroups: new Map(),
   breakers: {
     everywhere: undefined,
@@ -36,6 +35,7 @@ export const rulesWith = (
     failed: new Map(),
     entities: new Map(),
     repositories: new Map(),
+    keys: new Map(),
   },
   ...given,
 });

@@ -33,6 +33,9 @@ export const isStartFailure = (reason: string | null): boolean =>
 /** GitHub no longer serves the runner's version. Also a class of a pool's failures. */
 export const OUTDATED_RUNNER = 'outdated_runner';
 
+/** GitHub gave an idle runner no job although one waited. Also a class of a demand key's failures. */
+export const NOT_ASSIGNED = 'not_assigned' satisfies StopReason;
+
 /** Ends after which the next workers of the pool get more time. */
 export const DEADLINE_REASONS = [
   'pending_timeout',
