@@ -36,15 +36,18 @@ grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra
 grant select, insert on pools_documents to :scheduler;
 grant select, insert, update on jobs, workers, installations, warm_repositories, registration_budgets, leases, runner_groups to :scheduler;
 grant select, insert on installation_events to :scheduler;
-grant select, insert, update, delete on demand_keys, unserved_keys, breakers, tasks to :scheduler;
+grant select, insert, update, delete on demand_keys, breakers, tasks to :scheduler;
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, stopped_making to :scheduler;
+-- Services of the version before use it.
+grant select, insert, update, delete on unserved_keys to :scheduler;
+grant select, update, delete on unserved_keys to :reconciler;
 
 -- The reconciler: finds what GitHub and the cluster have that the rows lack, and deletes old rows.
 grant select, update on workers to :reconciler;
 grant select, insert, update, delete on jobs, breakers, tasks, task_counts, repositories, unresolved_deliveries, stray_registrations to :reconciler;
 grant select, insert, update on installations, schedules, pool_runner_versions, retention_progress to :reconciler;
-grant select, update, delete on unserved_keys, demand_keys to :reconciler;
+grant select, update, delete on demand_keys to :reconciler;
 grant select, insert, delete on installation_events, delivery_listings to :reconciler;
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;

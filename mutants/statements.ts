@@ -162,6 +162,13 @@ begin
     tests: ['packages/db/src/breakers/waits.db.test.ts'],
   },
   {
+    mutant: 'workers made together count against their key one by one',
+    file: 'packages/db/src/matching/unserved-keys.ts',
+    find: '      where b.failed_at is null or made_at >= b.failed_at\n',
+    replace: '',
+    tests: ['apps/scheduler/src/matching/match-unserved.db.test.ts'],
+  },
+  {
     mutant: 'a failure within a pause extends it',
     file: 'packages/db/src/breakers/note-failure.ts',
     find: `      where b.paused_until is null or b.paused_until <= now()

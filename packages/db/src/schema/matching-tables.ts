@@ -60,6 +60,7 @@ export interface RegistrationBudgetsTable {
   installation_id: number;
   remaining: number;
   reset_at: Date;
+  /** No service uses it. The next version drops it. */
   paused_until: Nullable<Date>;
   noted_at: Generated<Date>;
 }
