@@ -95,7 +95,7 @@ async function countActive(db: Kysely<Database>): Promise<number> {
 
 const PACKAGES = join(import.meta.dirname, '..', '..', 'packages');
 const STATEMENT =
-  /^export (?:async function|function|const) (\w+)(?: = (?:async )?)?\(\s*(?:\{ )?(?:db|trx)\b/gm;
+  /^export (?:async function|function|const) (\w+)(?: = (?:async )?)?\(\s*(?:\{\s+)?(?:db|trx)\b/gm;
 
 test('every statement is among those that run by the clock, or it is said when it runs', async () => {
   const found: string[] = [];
