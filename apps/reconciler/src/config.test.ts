@@ -42,7 +42,7 @@ describe('the reconciler’s configuration (H1, H6)', () => {
     });
   });
 
-  test('tells all problems at once: a missing key, a cadence that cron cannot say, a number out of range', () => {
+  test('reports all problems at once: a missing key, a cadence that cron cannot express, a number out of range', () => {
     const wrong = {
       ...environment,
       APP_KEY: '',

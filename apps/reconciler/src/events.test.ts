@@ -12,7 +12,7 @@ const quiet = {
 } as unknown as Logger;
 const failure = { kind: 'unavailable', operation: 'GET /app', message: '502' } as const;
 
-/** Each event as a sweep tells it; that they do is held by the tests of the sweeps. */
+/** Each event as a sweep reports it; the tests of the sweeps check that they do. */
 test.each<[string, number, (events: ReconcilerEvents) => void]>([
   [
     'paddock_redelivery_failures_total{step="request"}',

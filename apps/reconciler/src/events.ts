@@ -92,7 +92,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
         );
       else
         log.error(
-          'we lost many deliveries that GitHub calls successful: enqueued a redeliver-since; find out what lost them',
+          'we lost many deliveries that GitHub calls successful: enqueued a redeliver-since; find out where they were lost',
           what,
         );
     },

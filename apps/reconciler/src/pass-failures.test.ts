@@ -24,7 +24,7 @@ test.each([
     [true, true, true, true],
   ],
 ] as const)(
-  'what GitHub refuses of %s is of no use to ask for again in a pass, and the rest is asked for (P6)',
+  'a refusal of %s stops further calls about it in a pass, and other calls continue (P6)',
   (_what, failure, pointless) => {
     const failures = createPassFailures();
     failures.note(ONE, { ...failure, message: 'no' });

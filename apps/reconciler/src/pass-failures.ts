@@ -4,7 +4,7 @@ import type { GitHubFailure } from '@paddock/github/errors';
 /** After this many objects in a row without a usable answer, a pass takes GitHub to be away. */
 export const OUTAGES_AT_MOST = 3;
 
-/** What a call depends on. `repoId` 0 or undefined: no repository. */
+/** The subjects that a call depends on. `repoId` 0 or undefined: no repository. */
 export interface Dependencies {
   readonly appId: number;
   readonly installationId: number;

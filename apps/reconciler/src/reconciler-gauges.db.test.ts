@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What one replica shows of these gauges, by name. */
+/** One replica's values of these gauges, by name. */
 function startReplica() {
   const metrics = createMetrics();
   declareReconcilerGauges(metrics, database.dbOf('reconciler'), {

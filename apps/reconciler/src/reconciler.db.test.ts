@@ -123,7 +123,7 @@ describe('the reconciler as a process', () => {
     await database.drop();
   });
 
-  test('is killed and started again without asking twice for what got through (E1)', async () => {
+  test('is killed and started again without asking twice for delivered events (E1)', async () => {
     const { receiver, world } = outside;
     const database = await createTestDatabase();
     await loseDelivery(world);
@@ -134,7 +134,8 @@ describe('the reconciler as a process', () => {
     await waitFor('the repetition of the lost delivery', () => receiver.received.length > 0);
     first.kill('SIGKILL');
     await first.exited;
-    // As ingress does. What GitHub calls delivered and our events lack is rightly asked for again.
+    // As ingress does. It is right to ask again for deliveries that GitHub calls successful and our
+    // events lack.
     await storeEvents(database.db, [String(receiver.received[0]?.guid)]);
     const second = await startService({
       app: 'reconciler',

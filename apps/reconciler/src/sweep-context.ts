@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import type { ReconcilerEvents } from './events.ts';
 
-/** What all sweeps need. */
+/** The dependencies of all sweeps. */
 export interface SweepContext {
   db: Kysely<Database>;
   github: GitHub;

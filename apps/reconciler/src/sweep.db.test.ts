@@ -16,7 +16,7 @@ import { counting, kindsOf, type Sweep } from './sweep.ts';
 import { sweepTask } from './schedules/sweep-schedules.ts';
 
 let database: TestDatabase;
-/** What the passes were told, by sweep. */
+/** The options of the passes, by sweep. */
 let passes: string[];
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ describe('the pause switch (E6)', () => {
     ['plough', { found: 2 }],
     ['sow', {}],
   ])(
-    'stops a pass of %s that is at work, with what it has done; nothing follows it',
+    'stops a pass of %s that is at work, with its work so far; no task follows it',
     async (name, counts) => {
       const running = run([name]);
       await waitFor('the pass', () => passes.length > 0);
@@ -145,7 +145,7 @@ describe('the pause switch (E6)', () => {
 });
 
 describe('a dry run', () => {
-  test('is asked for by the payload, says so in its output, and nothing follows it', async () => {
+  test('is requested by the payload, says so in its output, and no task follows it', async () => {
     expect(await run(['rake', 'go-on'], { dryRun: true })).toEqual([
       { dryRun: true, found: 3 },
       { dryRun: true, found: 1 },

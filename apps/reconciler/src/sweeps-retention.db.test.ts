@@ -20,7 +20,7 @@ afterEach(() => sweeps.scene.stop());
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-describe('what the reconciler’s sweeps remove', () => {
+describe('the rows that the reconciler’s sweeps remove', () => {
   test('by default events and ended jobs go after 90 days and pods after 6 hours; workers never, and whole (E7)', async () => {
     for (const days of [91, 89]) {
       for (const event of [
@@ -108,7 +108,7 @@ describe('what the reconciler’s sweeps remove', () => {
     expect(await counts()).toEqual(before);
   });
 
-  test('a dry run of those that only write counts the same and writes nothing', async () => {
+  test('a dry run of sweeps that only write counts the same and writes nothing', async () => {
     const { db } = database;
     await sql`
       insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)

@@ -94,7 +94,7 @@ describe('the reconciler’s sweeps', () => {
     },
   );
 
-  test('what an App lacks is a gauge, read from the newest pass’s operation by every replica (H4, H5)', async () => {
+  test('the lacks of an App are a gauge, which every replica reads from the newest pass’s operation (H4, H5)', async () => {
     const { github, appId } = sweeps.scene.world;
     await github.setApp(appId, { events: [] });
     await sweeps.put('check-apps', { type: 'schedule', id: 'check-apps' });
@@ -193,7 +193,7 @@ describe('the reconciler’s sweeps', () => {
     expect(shown).toContain('paddock_recovery_total{kind="task"} 2');
   });
 
-  test('what GitHub hides from us has the installations compared soon (A12)', async () => {
+  test('a refusal of GitHub causes a comparison of the installations soon (A12)', async () => {
     await putPools(database.db, examplePools());
     const { organization, appId } = sweeps.scene.world;
     await putJob(database.db, {

@@ -30,7 +30,7 @@ function createLog() {
   };
 }
 
-/** The scheduler's parts, on a connection of their own whose events are kept. */
+/** The scheduler's parts, on a separate connection whose events are kept. */
 function connect() {
   const { lines, log } = createLog();
   const metrics = createMetrics();
@@ -67,7 +67,7 @@ test('an API server that is away is one line, however many pods wait for it and 
     cluster.close();
   }
   expect(lines.filter((line) => line.includes('API server'))).toEqual([
-    'the API server is away: what needs it waits, and no more is said of each',
+    'the API server is away: tasks that need it wait, without a log line each',
   ]);
   expect(
     lines.filter((line) => /did not start a worker|interrupted|could not be stopped/.test(line)),
@@ -99,7 +99,7 @@ async function endWorker(
   await world.db.transaction().execute((trx) => enqueue(trx, [taskOf(worker?.pod_name ?? '')]));
 }
 
-test('what waits for the cluster costs its task no attempt: a Secret is removed when it is back (D4)', async () => {
+test('waiting for the cluster costs a task no attempt: a Secret is removed when the cluster is back (D4)', async () => {
   await endWorker('failed', removeSecretTask);
   const { cluster, parts } = connect();
   world.kube.failNext({ status: 503, times: 10_000 });
@@ -133,7 +133,7 @@ test.each([
     { method: 'DELETE', path: '/secrets/', status: 504, reason: 'Timeout' },
   ],
 ] as const)(
-  '%s: only its task waits, and nothing is held against the cluster (C11)',
+  '%s: only its task waits, and no breaker of the cluster opens (C11)',
   async (_what, end, taskOf, fault) => {
     await endWorker(end, taskOf);
     const { cluster, parts } = connect();

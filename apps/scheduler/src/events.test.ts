@@ -5,7 +5,7 @@ import { createEvents } from './events.ts';
 import type { Matched } from './matching/match.ts';
 import { SILENT } from './scenes/scheduler.scene.ts';
 
-test('a pass of the matcher is counted by what it did, and by how long it took (H5)', async () => {
+test('counts a pass of the matcher by its outcome and its duration (H5)', async () => {
   const metrics = createMetrics();
   const worker = {
     podName: 'pdk-1',
@@ -38,7 +38,7 @@ test('a pass of the matcher is counted by what it did, and by how long it took (
   expect(counted.map((name) => metricSum(page, name))).toEqual([2, 3, 1, 0.5]);
 });
 
-test('what cannot be taken from the cluster is counted (H5)', async () => {
+test('counts pods whose state cannot be stored (H5)', async () => {
   const metrics = createMetrics();
   const events = createEvents(SILENT, metrics);
   events.podNotRecorded({ name: 'pdk-1', namespace: 'runners' } as never, new Error('too long'));

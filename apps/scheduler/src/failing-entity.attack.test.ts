@@ -44,7 +44,7 @@ async function startThree(): Promise<Map<string, number>> {
   );
 }
 
-/** These runners end with an error, and the follower hears of it. */
+/** These runners end with an error, and the follower sees their ends. */
 async function endAll(names: Iterable<string>): Promise<void> {
   for (const name of names)
     world.kube.endPod({ namespace: NAMESPACE, name, end: 'failed', exitCode: 1 });
@@ -138,7 +138,7 @@ describe('an entity whose runners fail on purpose delays no other entity (C11)',
       const runner = await findRunner(client, acme, name);
       await deleteRunner(client, acme, runner?.id ?? 0);
     }
-    // What a runner does that GitHub does not know.
+    // A runner whose end GitHub does not see.
     await endAll(names);
     expect(await serveOthers()).toBe(5);
   });
@@ -166,7 +166,7 @@ describe('an entity whose runners fail on purpose delays no other entity (C11)',
         { subject_type: 'pool', subject_id: `linux@${world.entityId}`, pauses: 1 },
       ]);
       expect(await serveOthers()).toBe(5);
-      // Nor is the entity held back where nothing of the kind has been refused.
+      // Nor is the entity held back without such refusals.
       await world.gitHub.clearCallFaults();
       await world.queueJob({ row: { job_labels: '["gpu"]', k8s_pool: 'gpu' } });
       await world.match();

@@ -40,7 +40,7 @@ const get = async (port: number | undefined, path: string) => {
 };
 
 describe('the scheduler as a process', () => {
-  test('makes workers for waiting jobs, shows what it did, and stops cleanly on SIGTERM (C1, H1, H2)', async () => {
+  test('makes workers for waiting jobs, shows its metrics, and stops cleanly on SIGTERM (C1, H1, H2)', async () => {
     const scheduler = await startService({ app: 'scheduler', env });
     await waitFor('readiness', async () => (await get(scheduler.port, '/readyz')).status === 200);
     await world.queueJob();

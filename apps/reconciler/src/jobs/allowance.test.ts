@@ -26,20 +26,20 @@ const budget = (remaining: number, resetAt = 2_000): RateBudget => ({
 
 describe('an allowance (E2, P4)', () => {
   test.each([
-    ['a tenth of what remains', budget(100), 10],
+    ['a tenth of the rest', budget(100), 10],
     ['a tenth, counted from when the pass began', budget(5_000), 500],
-    ['nothing of nothing', budget(0), 0],
+    ['none of an empty budget', budget(0), 0],
     ['no limit before the first answer', undefined, 1_000],
     ['no limit from an hour that is over', budget(0, 500), 1_000],
   ])('%s', (_name, told, calls) => {
     expect(count(told)).toBe(calls);
   });
 
-  test('takes no more of it than the part that is asked for', () => {
+  test('takes no more of it than the requested part', () => {
     expect(count(budget(100), 10, 0.5)).toBe(5);
   });
 
-  test('a call that cost nothing may be made again', () => {
+  test('gives a call back that cost nothing', () => {
     let remaining = 10;
     const allowance = createAllowance(
       () => budget(remaining),

@@ -11,7 +11,7 @@ export interface Allowance {
 /**
  * GitHub's newest answer says how many calls remain. Without one, or after its hour, calls are
  * free: a pass makes at least one call, and a server without limits sets none. Only the first page
- * of a list is counted here; further pages count in what remains.
+ * of a list counts here; GitHub's next answer shows the cost of its further pages.
  */
 export function createAllowance(
   budget: () => RateBudget | undefined,

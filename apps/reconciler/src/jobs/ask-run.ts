@@ -12,7 +12,7 @@ export type RunAnswer =
     }
   /** GitHub shows us the repository but does not know the run. */
   | { readonly kind: 'gone' }
-  /** GitHub does not show us the repository: nothing follows for the run. */
+  /** GitHub does not show us the repository: no conclusion about the run. */
   | { readonly kind: 'invisible' };
 
 export interface RunQuestion {

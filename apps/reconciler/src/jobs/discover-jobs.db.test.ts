@@ -115,7 +115,7 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(await scene.jobIds()).toEqual(queued);
   });
 
-  test('said again, nothing changes, and no event is added (A5)', async () => {
+  test('a repeated answer changes nothing, and adds no event (A5)', async () => {
     const job = await scene.queue('acme/api');
     await scene.discover();
     const before = await scene.db
@@ -134,7 +134,7 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(await scene.events()).toHaveLength(1);
   });
 
-  test('a dry run reads, counts and writes nothing', async () => {
+  test('a dry run reads and counts, and writes nothing', async () => {
     await scene.queue('acme/api');
     await scene.addJob({ row: { lookup_due_at: null } });
     await scene.db
@@ -186,7 +186,7 @@ describe('when GitHub fails', () => {
     },
   );
 
-  test('refuses an entity: it is asked once, written down, and others go on (C9)', async () => {
+  test('refuses an entity: one call is made, the refusal is stored, and other entities continue (C9)', async () => {
     await scene.queue('acme/api');
     const monas = await scene.queue('mona/tool');
     await scene.discover({ appIds: [] });

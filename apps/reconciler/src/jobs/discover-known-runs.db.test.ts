@@ -69,7 +69,7 @@ describe('a job that joins a known run without a delivery (E2, P1)', () => {
   });
 });
 
-describe('what known runs cost (E2, P4)', () => {
+describe('the cost of known runs (E2, P4)', () => {
   test('a run’s jobs cost a call when they have changed, and otherwise once in twelve looks: an ETag is not trusted for ever', async () => {
     await scene.queue('acme/api');
     await scene.discover();

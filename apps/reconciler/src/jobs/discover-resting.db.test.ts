@@ -103,7 +103,7 @@ describe('repositories that no delivery has named (E2, P1)', () => {
     expect(await scene.discover()).toMatchObject({ repositories: 1, resting: 0 });
   });
 
-  test('archived ones are left out, and so is one that the installation shows no more', async () => {
+  test('archived ones are left out, and so are those that the installation no longer shows', async () => {
     await scene.world.github.addRepository({ owner: 'acme', name: 'of-old', archived: true });
     expect(await scene.discover()).toMatchObject({ resting: 3 });
     await scene.world.github.selectRepositories(scene.world.organization.installationId, [
@@ -115,8 +115,8 @@ describe('repositories that no delivery has named (E2, P1)', () => {
   });
 });
 
-describe('what they cost (E2, P4)', () => {
-  test('nothing of the budget, as long as nothing changes', async () => {
+describe('their cost (E2, P4)', () => {
+  test('none of the budget, as long as nothing changes', async () => {
     await addRepositories(5);
     await scene.discover();
     const before = remaining();
@@ -141,7 +141,7 @@ describe('what they cost (E2, P4)', () => {
     });
     await allowTwenty();
     await scene.passMinutes(6);
-    // Six lists that were left out, and fourteen runs: what has not changed costs nothing.
+    // Six lists that were left out, and fourteen runs: unchanged answers cost nothing.
     expect(await scene.discover({ budgetPercent: 2 })).toMatchObject({
       resting: 2,
       incomplete: 1,

@@ -22,7 +22,7 @@ async function queueInBrokenRun(): Promise<number> {
   return job;
 }
 
-describe('a run whose jobs GitHub does not tell (E2)', () => {
+describe('a run whose jobs GitHub does not show (E2)', () => {
   test('leaves the other runs of its repository alone, is counted, and is found once GitHub answers', async () => {
     const before = await scene.queue('acme/api');
     const broken = await queueInBrokenRun();
@@ -42,7 +42,7 @@ describe('a run whose jobs GitHub does not tell (E2)', () => {
     expect(await scene.jobIds()).toEqual([before, broken, after]);
   });
 
-  test('comes after the others at the next look: three of them stop a pass, and nothing waits for them', async () => {
+  test('comes after the others at the next look: three of them stop a pass, and no other run waits for them', async () => {
     for (let index = 0; index < 3; index++) await queueInBrokenRun();
     const fine = [await scene.queue('acme/api'), await scene.queue('acme/api')];
     // At any place of GitHub's list: the second look asks about the others first.
@@ -53,7 +53,7 @@ describe('a run whose jobs GitHub does not tell (E2)', () => {
     expect(await scene.jobIds()).toEqual(fine);
   });
 
-  test('a resync writes what it sees, and fails with what it does not', async () => {
+  test('a resync writes the answers that it gets, and fails because of the others', async () => {
     await queueInBrokenRun();
     const fine = await scene.queue('acme/api');
     await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });

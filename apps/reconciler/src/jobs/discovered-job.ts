@@ -53,7 +53,8 @@ export function findingOf(job: GitHubJob, action: WorkflowJobAction, at: FoundAt
       `GitHub's answer for job ${job.id} cannot be used: ${'problem' in parsed ? parsed.problem : parsed.kind}`,
     );
   const statement = { ...parsed.job, isPublic: at.isPublic, appId: at.appId, deliveryGuid: null };
-  // The client replaces what cannot be stored by U+FFFD. One sent by GitHub was a replacement too.
+  // The client replaces characters that cannot be stored by U+FFFD. One sent by GitHub was a
+  // replacement too.
   return {
     event: `discovered.${action}`,
     statement,

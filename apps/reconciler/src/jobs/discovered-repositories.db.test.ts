@@ -109,8 +109,8 @@ describe('which repositories are looked at (E2)', () => {
   });
 });
 
-describe('what discovery costs (E2, P4)', () => {
-  test('lists of runs and of jobs that have not changed are asked for with their ETags, and cost nothing of the budget', async () => {
+describe('the cost of discovery (E2, P4)', () => {
+  test('unchanged lists of runs and of jobs are asked for with their ETags, and cost none of the budget', async () => {
     await scene.queue('acme/api');
     await scene.discover();
     const remaining = () =>
@@ -149,8 +149,8 @@ describe('what discovery costs (E2, P4)', () => {
       limit: 5000,
       remaining: 100,
     });
-    // Ten calls: the repositories, four lists of the one that rests, and five of the other. Mona's
-    // entity has a budget of its own.
+    // Ten calls: the repositories, four lists of the inactive one, and five of the other. Mona's
+    // entity has another budget.
     expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 2, found: 1 });
     await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 60 });
     await scene.passMinutes(6);

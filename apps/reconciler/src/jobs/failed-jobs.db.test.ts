@@ -60,7 +60,7 @@ describe('a job that we failed and GitHub keeps in its queue (A6)', () => {
     failure_info: JSON.stringify({ version: 1, message: 'GitHub was silent' }),
   } as const;
 
-  test('waits again, runs and ends, and each is what its status says', async () => {
+  test('waits again, runs and ends, and its row follows', async () => {
     const job = await scene.addJob({ row: failed, job: { durationMs: 1 } });
     await scene.lookUp();
     expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false });

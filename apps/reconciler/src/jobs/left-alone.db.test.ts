@@ -109,7 +109,7 @@ describe('an entity that GitHub asks to leave alone', () => {
   });
 });
 
-describe('a look that asks GitHub nothing', () => {
+describe('a look that makes no call of GitHub', () => {
   test('ends no refusal: its budget was used up (C9)', async () => {
     await scene.queue('acme/api');
     await scene.discover();

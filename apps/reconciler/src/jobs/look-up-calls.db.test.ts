@@ -6,7 +6,7 @@ beforeEachJobs((given) => {
   scene = given;
 });
 
-describe('GitHub is asked once', () => {
+describe('one call of GitHub', () => {
   test('whether a run is over, however many of its jobs stay queued (E4, P4)', async () => {
     const first = await scene.addJob();
     const { runId = 0 } =

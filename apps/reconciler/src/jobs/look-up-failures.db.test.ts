@@ -60,7 +60,7 @@ describe('when GitHub fails', () => {
     },
   );
 
-  test('refuses an entity: it is asked once, written down, and the other entities go on (C9)', async () => {
+  test('refuses an entity: one call is made, the refusal is stored, and the other entities continue (C9)', async () => {
     const ofMona = await scene.addJob({ job: { repo: 'mona/tool' } });
     for (let index = 0; index < 3; index++) await scene.addJob();
     await scene.world.github.failNext({ path: '/repos/acme/', status: 403, times: 9 });
@@ -88,7 +88,7 @@ describe('when GitHub fails', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
   });
 
-  test('nothing, and more is due than a pass takes: it says so, and the rest has its turn', async () => {
+  test('at no call, and more look-ups are due than a pass takes: it says so, and the rest has its turn', async () => {
     for (let index = 0; index < 3; index++) await scene.addJob();
     for (const jobs of [2, 1])
       expect(await scene.lookUp({ batch: 2 })).toMatchObject({ jobs, full: jobs === 2 });

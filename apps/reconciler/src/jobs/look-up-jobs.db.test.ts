@@ -232,7 +232,7 @@ describe('a job that GitHub calls queued', () => {
       { status: 'pending', wants_worker: true },
     ],
   ] as const)(
-    'and that %s since GitHub was asked is left alone: a row is written as it was read or not at all',
+    'and that %s since the call of GitHub is left alone: a row is written as it was read or not at all',
     async (_what, row, moved) => {
       const job = await scene.addJob({ row });
       const real = scene.github;
@@ -278,7 +278,7 @@ describe('a job that GitHub does not know', () => {
     expect(await scene.row(job)).toMatchObject({ status: 'running' });
   });
 
-  test('is in doubt for ever while the repository is not shown either: then nothing was said', async () => {
+  test('stays in doubt while GitHub does not show the repository either: that is no answer', async () => {
     const job = await scene.addJob({ row: { ...running, seen_gone_at: new Date(0) } });
     await scene.world.github.selectRepositories(scene.world.organization.installationId, []);
     expect(await scene.lookUp()).toMatchObject({ unanswered: 1, failed: 0 });

@@ -84,7 +84,7 @@ describe('characters that JSONB cannot hold (B9)', () => {
   });
 });
 
-describe('an answer for a job that lacks what every job has', () => {
+describe('an answer for a job that lacks a necessary field', () => {
   const without = { name: null };
 
   test('leaves the other jobs of its repository alone, and is seen once it is whole (E2)', async () => {

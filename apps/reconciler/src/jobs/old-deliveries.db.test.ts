@@ -95,7 +95,7 @@ test('an older one of a job that GitHub has forgotten fails on the second look, 
   });
 });
 
-test('an older one that GitHub still calls waiting is asked about until it is queued: one stale answer does not forget it', async () => {
+test('an older one that GitHub still calls waiting is looked up until it is queued: one stale answer does not forget it', async () => {
   const job = await deliverQueued(30, { waiting: true });
   for (let look = 0; look < 2; look++) {
     expect(await scene.lookUp()).toMatchObject({ answered: 1 });
@@ -111,7 +111,7 @@ test('an older one that GitHub still calls waiting is asked about until it is qu
   });
 });
 
-test('an older one that waits for days is asked about ever more rarely', async () => {
+test('an older one that waits for days is looked up ever more rarely', async () => {
   const job = await deliverQueued(30, { waiting: true });
   const hours = async () => {
     const { lookup_due_at: dueAt } = await scene.row(job);
@@ -129,7 +129,7 @@ test('an older one that waits for days is asked about ever more rarely', async (
   expect(waits).toEqual([3, 6]);
 });
 
-test('an older one whose run is over fails on the second look: its delivery said nothing of the run', async () => {
+test('an older one whose run is over fails on the second look: its delivery did not name the run', async () => {
   const job = await deliverQueued(25);
   const { runId } = (await scene.world.github.truth()).jobs[0] ?? {};
   const ended = { id: runId, run_attempt: 1, status: 'completed', conclusion: 'cancelled' };

@@ -113,7 +113,7 @@ describe('stuck jobs (E3)', () => {
     expect(await row(job)).toMatchObject({ recovery_attempts: 2 });
   });
 
-  test('a job that waits for a stored good reason is left alone', async () => {
+  test('a job that waits for a good stored reason is left alone', async () => {
     const job = await putWaiting(59);
     await putReason(database.db, job, 'at_entity_cap');
     expect(await recover()).toMatchObject({ found: 0 });
@@ -157,7 +157,7 @@ describe('stuck jobs (E3)', () => {
         wants_worker: false,
         failure_info: { version: 1, message },
       });
-      // GitHub is asked all the same: it may know better.
+      // GitHub is still asked: it may know better.
       expect(await row(job)).toMatchObject({ lookup_due_at: expect.any(Date) });
     }
     expect(new Set(failedUnasked)).toEqual(new Set([waiting, orphan]));
@@ -265,7 +265,7 @@ describe('the fence', () => {
     expect(await row(other)).toMatchObject({ status: 'completed', ...untouched });
   });
 
-  test('nor one that was finished and claimed anew', async () => {
+  test('nor one that was finished and claimed again', async () => {
     const job = await putWaiting(11);
     const db = afterFirstAnswer(database.db, async () => {
       await database.db

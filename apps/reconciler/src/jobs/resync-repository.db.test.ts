@@ -15,8 +15,8 @@ beforeEach(async () => {
 afterEach(() => scene.stop());
 
 /**
- * What a resync of two runs with news asks GitHub for, in turn, and how many of their jobs it
- * stores if that fails.
+ * The calls of a resync of two runs with news, in order, and how many of their jobs it stores if
+ * that call fails.
  */
 const CALLS = [
   ['the token', 0],
@@ -53,7 +53,7 @@ describe('resync of one repository (E2, F5)', () => {
   });
 
   test.each(CALLS.map(([call, kept], nth) => ({ call, kept, nth })))(
-    'asks for $call, call $nth: if that fails it says so, keeps $kept of two jobs, and finds the rest when it is asked for again (D14)',
+    'asks for $call, call $nth: on failure it reports that, keeps $kept of two jobs, and finds the rest when it runs again (D14)',
     async ({ nth, kept }) => {
       const jobs = [await scene.queue('acme/api'), await scene.queue('acme/api')];
       await scene.world.github.failNext({ path: '/', status: 502, after: nth });
@@ -70,7 +70,7 @@ describe('resync of one repository (E2, F5)', () => {
     },
   );
 
-  test('asks for nothing else', async () => {
+  test('makes no other calls', async () => {
     await scene.queue('acme/api');
     await scene.queue('acme/api');
     await scene.world.github.failNext({ path: '/', status: 502, after: CALLS.length });

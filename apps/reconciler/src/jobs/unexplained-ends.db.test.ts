@@ -73,7 +73,7 @@ describe('after an unexplained end (C3, E4)', () => {
     expect(await scene.lookUp()).toMatchObject({ queued: 1, graces: 1 });
   });
 
-  test('an answer from before the end says nothing of it', async () => {
+  test('an answer from before the end proves nothing about it', async () => {
     await scene.addJob({
       row: { lookup_due_at: null, looked_up_at: new Date(Date.now() - 60_000) },
     });

@@ -54,7 +54,7 @@ describe('judging a delivery log (E1)', () => {
     expect(verdict).toMatchObject({ delivered: ['a'], failed: [], lastSuccess: { id: '2' } });
   });
 
-  test('events that change nothing for us are not repeated, but their success shows that our endpoint is there', () => {
+  test('events that change nothing for us are not repeated, but their success shows that our endpoint responds', () => {
     const verdict = judgeLog([
       attempt({ guid: 'push', event: 'push', action: null }),
       attempt({ guid: 'ping', event: 'ping', action: null, statusCode: 200, deliveredAt: at(9) }),
@@ -96,7 +96,7 @@ describe('judging a delivery log (E1)', () => {
   });
 });
 
-test('what got through since an instant, by its code or by GitHub’s word alone, must have its row here (E1)', () => {
+test('deliveries that arrived since an instant, by code or by GitHub’s word alone, must have rows here (E1)', () => {
   const attempts = [
     attempt({ guid: 'code', statusCode: 204, deliveredAt: at(5) }),
     attempt({ guid: 'word', status: 'OK', deliveredAt: at(5) }),

@@ -10,7 +10,7 @@ export interface DeliveryAttempt extends LoggedDelivery {
   isThrottled: boolean;
   /** GitHub's word for the result, such as `OK`. */
   status: string;
-  /** What our endpoint answered; 0 without an answer. */
+  /** Our endpoint's status; 0 without an answer. */
   statusCode: number;
 }
 

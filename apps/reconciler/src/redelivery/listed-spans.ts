@@ -15,7 +15,7 @@ export function addSpan(spans: readonly ListedSpan[], listed: ListedSpan): Liste
     else apart.push(span);
   }
   const sorted = [...apart, merged].toSorted(byNewest);
-  // The oldest span has no gap below: nothing older was ever wanted.
+  // The oldest span has no gap below: no cycle ever wanted older entries.
   return sorted.map((span, index) => (index === sorted.length - 1 ? endingAt(span) : span));
 }
 
@@ -55,7 +55,7 @@ export function newestGap(spans: readonly ListedSpan[]): Gap | undefined {
   return { cursor: span.cursor, until: below.newestAt, from: span.oldestAt };
 }
 
-/** Drops the spans above the newest gap, whose cursor GitHub refused. They are listed anew. */
+/** Drops the spans above the newest gap, whose cursor GitHub refused. They are listed again. */
 export function withoutNewestGap(spans: readonly ListedSpan[]): ListedSpan[] {
   const above = spans.findIndex(({ cursor }) => cursor !== null);
   return spans.slice(above + 1);

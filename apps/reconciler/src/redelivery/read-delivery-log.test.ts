@@ -153,7 +153,7 @@ describe('reading the delivery log (E1)', () => {
     expect(asked).toHaveLength(10);
   });
 
-  test('a circle of cursors ends the listing where it closes: its pages count, and what lies below stays a gap', async () => {
+  test('a circle of cursors ends the listing where it closes: its pages count, and the entries below stay a gap', async () => {
     const { asked, fetchPage } = fakeLog();
     const circle: ReadLogOptions['fetchPage'] = async (cursor) => {
       const page = await fetchPage(cursor);
@@ -180,7 +180,7 @@ describe('reading the delivery log (E1)', () => {
       spans: [{ newestAt: ago(0), oldestAt: ago(19), cursor: '20' }],
     },
   ])(
-    '$page, empty and not the last, ends the listing; what lies below stays a gap',
+    '$page, empty and not the last, ends the listing; the entries below stay a gap',
     async ({ emptyFrom, pages, spans }) => {
       const { asked, fetchPage } = fakeLog();
       const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
@@ -212,7 +212,7 @@ describe('reading the delivery log (E1)', () => {
     expect(reading.attempts).toHaveLength(10);
     expect(reading.error).toEqual(new CutOffLogError());
     expect(reading.spans).toEqual([older]);
-    // Nothing is asked of what lies below once the page itself reaches down far enough.
+    // No call for entries below, once the page itself reaches far enough.
     const enough = await read(cutOff, [{ newestAt: ago(2), oldestAt: ago(130), cursor: null }], {
       windowMs: 5 * 60_000,
     });
@@ -220,7 +220,7 @@ describe('reading the delivery log (E1)', () => {
     expect(enough.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
   });
 
-  test('a gap is filled down to what GitHub can still repeat, and what lies below is forgotten', async () => {
+  test('a gap is filled down to the entries that GitHub can still repeat, and the entries below are forgotten', async () => {
     const { asked, fetchPage } = fakeLog();
     const reading = await read(
       fetchPage,

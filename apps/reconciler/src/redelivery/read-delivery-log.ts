@@ -110,7 +110,7 @@ async function readDown(
     const instants = page.deliveries.map(({ deliveredAt }) => deliveredAt.getTime());
     const next = page.nextCursor;
     if (instants.length === 0 && next !== undefined) {
-      // What lies below is unknown, so the gap stays and the next cycle tries again.
+      // The entries below are unknown, so the gap stays and the next cycle tries again.
       reading.error = new Error(
         'GitHub answered an empty page of the delivery log with a cursor for the next',
       );
@@ -124,7 +124,7 @@ async function readDown(
       return;
     }
     const complete = next === undefined || oldest < until;
-    // Nothing lies below the log's end, so the span reaches down to the oldest listed entry.
+    // The log ends here, so the span reaches down to the oldest listed entry.
     const oldestAt =
       next === undefined
         ? earliest([oldest, until, ...reading.spans.map((span) => span.oldestAt)])

@@ -62,8 +62,8 @@ describe('when GitHub fails (E1)', () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
     await scene.queueJobs(1);
-    // A page that is older than what each cycle looks through, and that does not begin and end at
-    // one instant.
+    // A page older than the part that each cycle reads, which does not begin and end at one
+    // instant.
     await scene.lengthenLog(50);
     await scene.pass(1);
     await scene.lengthenLog(50);
@@ -154,7 +154,7 @@ describe('when GitHub fails (E1)', () => {
     ['a secondary limit', { status: 403, headers: { 'retry-after': '120' } }],
     ['maintenance', { status: 503, headers: { 'retry-after': '120' } }],
   ])(
-    '%s: nothing is asked for until the time is over that GitHub told, what fails meanwhile neither',
+    '%s: no request is made until GitHub’s wait is over, also for failures meanwhile',
     async (_name, fault) => {
       await scene.queueJobs(3);
       await scene.world.github.failNext({ method: 'POST', path: '/attempts$', ...fault });
@@ -162,7 +162,7 @@ describe('when GitHub fails (E1)', () => {
       await scene.pass(1);
       await scene.queueJobs(1);
       expect(await scene.cycle()).toMatchObject({ accepted: 0, refused: 0, moreDue: false });
-      // A success in the log has what failed before it asked for at once: not now.
+      // A success in the log causes requests for earlier failures at once: not now.
       await scene.queueJobs(1, {});
       expect(await scene.cycle({ perMinute: 1 })).toMatchObject({
         accepted: 0,

@@ -52,7 +52,7 @@ describe('after an outage (E1)', () => {
     // The same with another answer: half of it shows as much.
     ['wrong secret for a while: every delivery answered 401', 401, { jobs: 5, perMinute: 75 }],
   ])(
-    '%s: two cycles and what a minute’s requests take, with as many pages as before',
+    '%s: two cycles and the requests of a minute, with as many pages as before',
     async (_name, answer, { jobs, perMinute }) => {
       await start();
       const cycle = () => scene.cycle({ perMinute });
@@ -86,14 +86,14 @@ describe('after an outage (E1)', () => {
       moreDue: true,
     });
     await scene.holdMinute();
-    // Within the same minute: what it keeps back still has the next one.
+    // Within the same minute: requests beyond its limit still have the next one.
     expect(await scene.cycle()).toMatchObject({ accepted: 0, moreDue: true });
     await scene.pass(1);
     expect(await scene.cycle()).toMatchObject({ accepted: 90, moreDue: false });
     expect((await accepted()).size).toBe(241);
   });
 
-  test('list empty by mistake: nothing is forgotten, and the next cycle finds all', async () => {
+  test('list empty by mistake: no failure is forgotten, and the next cycle finds all', async () => {
     await start();
     await scene.queueJobs(1, {});
     await scene.cycle();
@@ -123,7 +123,7 @@ describe('after an outage (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ failed: 0, accepted: 0 });
   });
 
-  test('throttled_at: an attempt that GitHub held back is a failed one, and the cycle’s counts tell of it', async () => {
+  test('throttled_at: an attempt that GitHub held back is a failed one, and the cycle counts it', async () => {
     await start();
     await scene.queueJobs(1);
     const [delivery] = (await scene.world.github.truth()).deliveries;
@@ -175,7 +175,7 @@ describe('after an outage (E1)', () => {
   );
 });
 
-describe('what redelivery costs (E1, P4)', () => {
+describe('the cost of redelivery (E1, P4)', () => {
   test('calls grow with failures and pages, not with repositories: the same with 1 and with 1 000', async () => {
     const callsWith = async (repositories: number) => {
       await start();

@@ -35,7 +35,7 @@ async function takeExtraLook(): Promise<number | null> {
   return rows[0]?.seconds ?? null;
 }
 
-/** Our endpoint is away for two hours, in which nothing but cycles goes on. */
+/** Our endpoint is away for two hours, with cycles only. */
 async function failForTwoHours(): Promise<void> {
   scene.receiver.answerWith(503);
   await scene.queueJobs(5, {});
@@ -56,7 +56,7 @@ describe('an endpoint without new deliveries (E1)', () => {
       await scene.pass(5);
       const before = scene.asked.length;
       expect(await scene.cycle()).toMatchObject({ accepted: 1 });
-      // The look that follows finds that it failed, and asks for nothing more.
+      // The look that follows finds that it failed, and makes no more requests.
       expect(await takeExtraLook()).toBe(5);
       expect(await scene.cycle()).toMatchObject({ accepted: 0 });
       expect(await takeExtraLook()).toBeNull();
@@ -119,14 +119,14 @@ describe('an endpoint that is back (E1)', () => {
     expect(await takeExtraLook()).toBe(12);
   });
 
-  test('that refuses bodies for a reason of its own is no return', async () => {
+  test('that refuses bodies for an own reason has not returned', async () => {
     await scene.queueJobs(2, { lossRate: 1, lossStatusCode: 400 });
     await scene.queueJobs(1, {});
     await scene.cycle();
     expect(await takeExtraLook()).toBeNull();
   });
 
-  test('that answers 503 and 200 in turns is asked for 150 deliveries a minute, however often the log is looked at', async () => {
+  test('that answers 503 and 200 in turns gets 150 requested deliveries a minute, with any number of looks at the log', async () => {
     await scene.queueJobs(75);
     for (let look = 0; look < 4; look++) {
       scene.receiver.answerWith(503);
@@ -159,7 +159,7 @@ describe('an endpoint that is back (E1)', () => {
   });
 });
 
-describe('what an extra look costs (E1, P4)', () => {
+describe('the cost of an extra look (E1, P4)', () => {
   test('reads only entries since the last look, down to a minute before now', async () => {
     await scene.lengthenLog(230);
     await scene.pass(2);

@@ -76,12 +76,12 @@ describe('redeliver since (E1, F5)', () => {
     expect(await scene.unresolved()).toHaveLength(250);
   });
 
-  test('fails, to be tried again, if nothing could be read', async () => {
+  test('fails and is tried again if it could read nothing', async () => {
     await scene.world.github.failNext({ path: '/app/hook/deliveries$', status: 502 });
     await expect(find()).rejects.toThrow(/Failed on demand/);
   });
 
-  test('fails where GitHub does not say how the log goes on, once what it has read is asked for', async () => {
+  test('fails when GitHub does not say how the log continues, after it has asked for the failures that it has read', async () => {
     await scene.queueJobs(1, {});
     const list: DeliveryLog['list'] = async (cursor) => ({
       deliveries: (await scene.log.list(cursor)).deliveries,
@@ -104,7 +104,7 @@ describe('redeliver since (E1, F5)', () => {
     expect(await scene.unresolved()).toEqual([]);
   });
 
-  test('reads its payload, and nothing that is none', () => {
+  test('reads its payload, and refuses an invalid one', () => {
     expect(readSince({ since: '2026-01-01T12:00:00Z' })).toEqual({
       since: new Date(Date.UTC(2026, 0, 1, 12)),
       cursor: undefined,
@@ -132,8 +132,8 @@ const knowAcme = async () => {
     .execute();
 };
 
-describe('what redelivery hands over to discovery (E1)', () => {
-  test('the repository of a delivery that is given up, at once', async () => {
+describe('redelivery asks discovery for repositories (E1)', () => {
+  test('the repository of a given-up delivery, at once', async () => {
     await knowAcme();
     await scene.queueJobs(1);
     scene.receiver.answerWith(500);

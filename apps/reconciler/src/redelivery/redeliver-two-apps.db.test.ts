@@ -22,7 +22,7 @@ const quiet = {
   deliveredWithoutRow: () => undefined,
 };
 
-test('two Apps: each has a log, marks and a budget of its own, and one that GitHub refuses holds nothing up (E1, B2)', async () => {
+test('two Apps: each has a separate log, marks and a budget, and one that GitHub refuses delays no other (E1, B2)', async () => {
   const receiver = await startReceiver();
   const keys = [createAppKey(), createAppKey()];
   const apps = keys.map(({ privateKeyPem, publicKeyPem }, index) => ({

@@ -24,7 +24,7 @@ const remembered = async () => [
 ];
 
 describe('redelivery on the straight path (E1)', () => {
-  test('asks for nothing when every delivery got through', async () => {
+  test('makes no request when every delivery arrived', async () => {
     await scene.queueJobs(3, {});
     expect(await scene.cycle()).toMatchObject({
       attempts: 3,
@@ -150,7 +150,7 @@ describe('redelivery on the straight path (E1)', () => {
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(230);
   });
 
-  test('in a dry run counts what it would ask for, asks for nothing and leaves everything as it is', async () => {
+  test('in a dry run counts the requests that it would make, makes none and changes nothing', async () => {
     await scene.queueJobs(2);
     await scene.cycle();
     await scene.queueJobs(1);
@@ -197,7 +197,7 @@ describe('redelivery on the straight path (E1)', () => {
 });
 
 describe('spacing of requests (E1)', () => {
-  test('a delivery that fails again is asked for after 5, 5, 5, 10, 20, 40, then 60 minutes, counted from the last request', async () => {
+  test('a delivery that fails again is requested after 5, 5, 5, 10, 20, 40, then 60 minutes, counted from the last request', async () => {
     await scene.queueJobs(1);
     scene.receiver.answerWith(500);
     const waits: number[] = [];

@@ -80,7 +80,7 @@ export interface RedeliverCounts extends MissingDeliveries {
   retryAfterMs?: number;
 }
 
-/** What an extra pass reads again: entries may enter the log this late. */
+/** The last part of the log that an extra pass reads again: entries may enter the log this late. */
 const EXTRA_WINDOW_MS = 60_000;
 
 /** GitHub waits 10 s for an answer, so an attempt enters the log this late after our return. */

@@ -28,7 +28,7 @@ export async function startCheckScene() {
   const database = await createTestDatabase();
   const world = await startSmallWorld();
   const { db } = database;
-  // The sweep has the reconciler's rights; what a test arranges may be anything.
+  // The sweep has the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
   const github = connectGitHub({
     apiUrl: world.github.url,

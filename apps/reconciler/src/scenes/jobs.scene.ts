@@ -23,7 +23,7 @@ export interface JobsScene {
   readonly own: Kysely<Database>;
   readonly world: SmallWorld;
   readonly github: GitHub;
-  /** What the passes told: failures of runs by kind, misjudged jobs. */
+  /** The passes' reports: failures of runs by kind, misjudged jobs. */
   readonly unanswered: string[];
   readonly misjudged: number[];
   /** Jobs on workers whose pool does not serve them. */
@@ -70,7 +70,7 @@ const earlier = (column: string) =>
 
 export async function startJobsScene(database: TestDatabase): Promise<JobsScene> {
   const { db } = database;
-  // The passes have the reconciler's rights; what a test arranges may be anything.
+  // The passes have the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
   for (const table of [
     'jobs',
@@ -206,7 +206,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
   };
 }
 
-/** Gives each test of a file a scene of its own, on one database. */
+/** Gives each test of a file a new scene, on one database. */
 export function beforeEachJobs(give: (scene: JobsScene, database: TestDatabase) => void): void {
   let database: TestDatabase;
   let scene: JobsScene;

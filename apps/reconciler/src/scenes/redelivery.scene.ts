@@ -29,7 +29,7 @@ export interface RedeliveryScene {
   readonly unstored: string[];
   /** The App's log, for passes of another kind. */
   readonly log: DeliveryLog;
-  /** Runs one cycle and waits until GitHub has sent what it was asked for. */
+  /** Runs one cycle and waits until GitHub has sent the requested deliveries. */
   cycle(more?: Partial<RedeliverOptions>): Promise<RedeliverCounts>;
   /** Queues jobs whose `queued` deliveries get lost, as far as the faults say. */
   queueJobs(count: number, faults?: DeliveryFaults): Promise<void>;
@@ -60,8 +60,8 @@ export interface RedeliveryScene {
 
 const APP_REQUEST_TIMEOUT_MS = 60_000;
 /**
- * GitHub gives a delivery 10 s, which one of hundreds in a process that stands still may exceed:
- * then it counts as lost.
+ * GitHub gives a delivery 10 s. In a stalled process, one of hundreds may need longer, and then
+ * counts as lost.
  */
 const FAR_BEYOND_ANY_TEST_MS = 300_000;
 
@@ -69,7 +69,7 @@ export interface RedeliverySceneOptions {
   /** How far GitHub's clock is ahead of ours; `pass` moves both on. */
   skewMs?: number;
   deliveryTimeoutMs?: number;
-  /** Nothing of what arrives is kept, as if the database had lost it since. */
+  /** No delivery that arrives is kept, as if the database had lost it since. */
   losesRows?: boolean;
 }
 
@@ -96,13 +96,13 @@ export async function storeEvents(
 export const keepCadence = (db: Kysely<Database>) =>
   sql`update delivery_listings set listed_at = now() + interval '10 minutes'`.execute(db);
 
-/** In a test's own database; what an earlier scene left there of deliveries is removed. */
+/** In a test's own database; deliveries of an earlier scene are removed. */
 export async function startRedeliveryScene(
   database: TestDatabase,
   given: RedeliverySceneOptions = {},
 ): Promise<RedeliveryScene> {
   const { db } = database;
-  // The cycles have the reconciler's rights; what a test arranges may be anything.
+  // The cycles have the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
   const { skewMs = 0, deliveryTimeoutMs = FAR_BEYOND_ANY_TEST_MS, losesRows = false } = given;
   let passedMs = 0;
@@ -163,7 +163,7 @@ export async function startRedeliveryScene(
     handOverAbove: 500,
     dryRun: false,
   };
-  /** As ingress does: what arrived is here before GitHub has its answer. */
+  /** As ingress does: a delivery is stored before GitHub has its answer. */
   const storeArrived = async () => {
     const arrived = (await world.github.truth()).deliveries.filter(
       ({ statusCode }) => statusCode >= 200 && statusCode < 300,

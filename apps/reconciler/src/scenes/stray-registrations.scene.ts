@@ -32,7 +32,7 @@ export interface StrayScene {
   readonly kube: KubeSimulator;
   readonly cluster: Cluster;
   readonly instance: string;
-  /** What the sweep has told. */
+  /** The sweep's reports. */
   readonly told: string[];
   sweep(more?: Partial<RemoveStrayRegistrationsOptions>): Promise<StrayRegistrationsCounts>;
   /**
@@ -53,10 +53,10 @@ export interface StrayScene {
   stop(): Promise<void>;
 }
 
-/** In a test's own database; what an earlier scene left there is removed. */
+/** In a test's own database; rows of an earlier scene are removed. */
 export async function startStrayScene(database: TestDatabase): Promise<StrayScene> {
   const { db } = database;
-  // The sweep has the reconciler's rights; what a test arranges may be anything.
+  // The sweep has the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
   for (const table of [
     'workers',

@@ -26,7 +26,7 @@ export const RULES: DoubtRules = {
   batch: ROWS_OF_RECOVERY,
 };
 
-/** What demand_keys says of the key of a job. */
+/** The row of demand_keys for the key of a job. */
 export async function putReason(
   db: Kysely<Database>,
   jobId: number,

@@ -23,7 +23,7 @@ const noCluster: Cluster = {
   close: () => undefined,
 };
 
-/** What executors log is not looked at here. */
+/** Executors' log lines do not matter here. */
 const quiet = {
   error: () => undefined,
   warn: () => undefined,

@@ -176,7 +176,7 @@ describe('schedules (E9, D10)', () => {
     ).rejects.toThrow(RangeError);
   });
 
-  test('an extra pass is enqueued once, by one of the replicas, and its ticks are left alone', async () => {
+  test('an extra pass is enqueued once, by one of the replicas, and its ticks stay', async () => {
     const [one, two] = [replica('one'), replica('two')];
     await one.once();
     await database.db.deleteFrom('tasks').execute();

@@ -38,7 +38,7 @@ export const scheduleOf = ({
   subject: { type: string; id: string };
 }): string => (subject.type === 'schedule' ? kind : `${kind}:${subject.id}`);
 
-/** Few, since the next tick starts the sweep anew anyway. */
+/** Few, since the next tick starts the sweep again anyway. */
 const SWEEP_ATTEMPTS = 3;
 
 export const redeliverTask = (appId: number): NewTask => ({

@@ -13,7 +13,7 @@ import { redeliverTask, scheduleOf, sweepTask } from './sweep-schedules.ts';
 import { createSweepWatch } from './watch-sweeps.ts';
 
 let database: TestDatabase;
-/** What the sweep "mow" meets, if anything. */
+/** The fault of the sweep "mow", if any. */
 let obstacle: Error | undefined;
 let told: string[];
 
@@ -57,7 +57,7 @@ const mow = async (payload: object = {}) => {
     .execute((trx) => enqueue(trx, [{ ...sweepTask('mow'), payload }]));
   await drain();
 };
-/** Ten minutes in which nothing else has happened. */
+/** Ten minutes without any other event. */
 const letTimePass = () =>
   sql`update schedules set succeeded_at = succeeded_at - interval '10 minutes'`.execute(
     database.db,
@@ -111,7 +111,7 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     expect(await gauges()).toContain('paddock_sweep_overdue{schedule="mow"} 0');
   });
 
-  test('has no success by a dry run, nor by a pass that found it paused; another reason is reported anew', async () => {
+  test('has no success by a dry run, nor by a pass that found it paused; another reason is reported again', async () => {
     const watch = startWatch();
     await letTimePass();
     await mow({ dryRun: true });

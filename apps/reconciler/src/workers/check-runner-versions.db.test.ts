@@ -30,7 +30,7 @@ let cluster: Cluster;
 let github: GitHub;
 let told: string[];
 
-/** The image's name is what its runner writes. */
+/** The image's name is the version that its runner writes. */
 const playRunner = async (
   _jit: string,
   signal: AbortSignal,
@@ -188,7 +188,7 @@ describe('the version that the pods of a pool run', () => {
     expect(told).toEqual(['linux 2.336.0: 20 days']);
   });
 
-  test('is asked for once for all pools that share it, at a repository where runners register there', async () => {
+  test('GitHub is asked once for all pools with the same version, at a repository where runners register there', async () => {
     await usePools('a', 'b', 'gone');
     const ofMona = {
       entity_type: 'User',
@@ -238,7 +238,7 @@ describe('the version that the pods of a pool run', () => {
     expect(await versions()).toEqual([]);
   });
 
-  test('the days that are left are a metric, from the rows, of pools in force only (H5)', async () => {
+  test('the remaining days are a metric, from the rows, of pools in force only (H5)', async () => {
     await usePools('a', 'b', 'c');
     const rows = [
       { k8s_pool: 'a', version: '2.335.1', pod_name: 'pdk', ends_at: new Date(inDays(12)) },

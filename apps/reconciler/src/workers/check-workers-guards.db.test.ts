@@ -43,7 +43,7 @@ describe('check-workers does nothing (E6)', () => {
     expect(scene.told().join()).toContain('missing');
   });
 
-  test('where one that is asked for by its name is missing, and so are all others that are registered', async () => {
+  test('when one that is asked for by its name is missing, and so are all other registered ones', async () => {
     await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
     await scene.putRunning(1, 'none');
     expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 0, unread: 1 });
@@ -77,7 +77,7 @@ describe('check-workers does nothing (E6)', () => {
     expect((await stopping()).map((row) => row.pod_name)).toContain(other);
   });
 
-  test('in a dry run but count: nothing is written, and GitHub is only read', async () => {
+  test('in a dry run but counting: it writes nothing, and only reads GitHub', async () => {
     await scene.putRunning(11, 'registered');
     await scene.putRunning(60, 'none', { stopping_at: minutesAgo(3), stop_reason: 'pod_gone' });
     await putOfUser();
@@ -142,7 +142,7 @@ describe('check-workers goes on with all else (E6)', () => {
     expect(scene.told().join()).toContain('not read "acme"');
   });
 
-  test('where a runner has no labels: they say nothing of whether it works', async () => {
+  test('when a runner has no labels: they do not show whether it works', async () => {
     const podName = await scene.putRunning(30, 'registered');
     const runners = [{ id: 1, name: podName, status: 'offline', busy: false }];
     await scene.world.github.failNext({

@@ -114,7 +114,7 @@ describe('an idle runner', () => {
     expect(await reason(podName)).toBe('not_assigned');
   });
 
-  test('is left to a job that has just begun to wait, and asked for a minute later', async () => {
+  test('is left to a job that has just begun to wait, and is asked to stop a minute later', async () => {
     const podName = await scene.putRunning(11);
     await putJob(scene.db, {
       entity_id: scene.world.organization.id,
@@ -130,7 +130,7 @@ describe('an idle runner', () => {
     expect((await scene.sweep()).overdue).toBe(1);
   });
 
-  test('is left alone where it is kept warm (C10)', async () => {
+  test('is left alone where it is warm (C10)', async () => {
     await scene.putRunning(60, 'none', { is_warm: true, online_seen_at: minutesAgo(50) });
     expect(await scene.sweep()).toEqual(NOTHING);
   });
@@ -227,7 +227,7 @@ describe('a worker that has had its job and does not go (E5)', () => {
     expect(await scene.listCalls()).toBe(before);
   });
 
-  test('is asked for once in an idle time while GitHub calls it busy: one job may last for days (P4)', async () => {
+  test('causes one call in an idle time while GitHub calls it busy: one job may last for days (P4)', async () => {
     const job = await scene.world.github.queueJob({
       repo: 'acme/api',
       labels: ['linux'],
@@ -250,7 +250,7 @@ describe('a worker that has had its job and does not go (E5)', () => {
   });
 });
 
-describe('what it costs (P4)', () => {
+describe('the cost (P4)', () => {
   test('one list for all due workers of a scope, none for scopes without any', async () => {
     for (let n = 0; n < 5; n += 1) await scene.putRunning(11, 'registered');
     await scene.putRunning(1, 'registered', {
@@ -262,7 +262,7 @@ describe('what it costs (P4)', () => {
     expect(await scene.listCalls()).toBe(before + 1);
   });
 
-  test('nothing is read that is not due: not the assigned, the stopping, the ended', async () => {
+  test('reads no worker that is not due: not the assigned, the stopping, the ended', async () => {
     const now = new Date();
     await scene.putRunning(60, 'none', { assigned_at: now });
     await scene.putRunning(60, 'none', { stopping_at: now, stop_reason: 'idle' });

@@ -96,7 +96,7 @@ describe('pods of ended workers (E7)', () => {
     expect(await sweep()).toEqual({ deleted: 0, absent: 0, left: 0, failed: 0, secrets: 0 });
   });
 
-  test('that succeeded and that failed have graces of their own', async () => {
+  test('that succeeded and that failed have different graces', async () => {
     const failed = await putEnded({ status: 'failed', minutes: 30 });
     await putEnded({ status: 'completed', minutes: 30 });
     expect(await sweep({ failedGraceMs: 20 * 60_000 })).toMatchObject({ deleted: 1 });

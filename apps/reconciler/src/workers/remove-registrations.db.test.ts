@@ -110,7 +110,7 @@ describe('registrations that failed workers left (E6)', () => {
     expect(await marked()).toEqual([name]);
   });
 
-  test('are asked for by their id: no list that is empty by surprise makes them gone (E6)', async () => {
+  test('are looked up by their id: no list that is empty by mistake makes them gone (E6)', async () => {
     await putFailed({ told: true });
     await world.github.failNext({
       method: 'GET',
@@ -213,7 +213,7 @@ describe('registrations that failed workers left (E6)', () => {
     await putFailed({ told: true });
     const mona = await putFailed({ scope: TOOL });
     await world.github.uninstall(world.organization.installationId);
-    // The first call tells that the token is refused, the second that there is no other.
+    // The first call shows that the token is refused, the second that there is no other.
     expect(await sweep()).toEqual({ removed: 1, absent: 0, left: 0, failed: 2 });
     expect(await marked()).toEqual([mona.name]);
     expect(failures).toHaveLength(2);

@@ -76,7 +76,7 @@ export async function removeRegistrations(
   return counts;
 }
 
-/** What this pass has learnt from GitHub's answers. */
+/** This pass' conclusions from GitHub's answers. */
 interface Seen {
   readonly failures: PassFailures;
   /** By scope: whether GitHub's list of runners may be complete. */

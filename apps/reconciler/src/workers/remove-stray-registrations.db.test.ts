@@ -45,7 +45,7 @@ describe('registrations with our names and without a worker (E6)', () => {
     },
   );
 
-  test('are seen in lists one after the other: one that was away in between begins anew', async () => {
+  test('are seen in successive lists: one that was away in between begins again', async () => {
     await scene.knowScope(ACME);
     const { name, jitConfig } = await scene.register();
     await scene.sweep();
@@ -80,7 +80,7 @@ describe('registrations with our names and without a worker (E6)', () => {
     }
   });
 
-  test('are left alone once a worker of their name is here that may need them', async () => {
+  test('are left alone once there is a worker of their name that may need them', async () => {
     await scene.knowScope(ACME);
     const { name } = await scene.register();
     await scene.sweep();

@@ -173,7 +173,7 @@ async function noteStrays(
 
 /**
  * Checks GitHub, our rows and the cluster again before deleting, since the list may be minutes old.
- * The Secret goes first: only the registration tells its name.
+ * The Secret goes first: only the registration has its name.
  */
 async function removeOne(
   { db, github, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,

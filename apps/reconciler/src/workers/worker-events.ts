@@ -71,7 +71,7 @@ export function workerEvents(
     },
     stopsHeldUp(stops: readonly HeldStop[]) {
       if (stops.length > 0)
-        log.error('workers cannot be stopped: see what holds each stop up', {
+        log.error('workers cannot be stopped: see the obstacle of each stop', {
           count: stops.length,
           some: stops.slice(0, MOST_NAMES),
         });

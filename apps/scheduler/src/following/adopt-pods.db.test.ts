@@ -112,7 +112,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
     ['while it runs', undefined],
     ['after it succeeded', 'succeeded'],
     ['after it failed', 'failed'],
-  ] as const)('%s: the row is what it was, with the pod’s own instants', async (_when, end) => {
+  ] as const)('%s: the row is as before, with the pod’s own instants', async (_when, end) => {
     const before = await startWorker(end);
     await forget();
     expect(await world.growth('paddock_pods_adopted_total{pool="linux"}', () => relist())).toBe(1);
@@ -165,7 +165,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
     expect(await world.match()).toMatchObject({ reserved: 0, retired: 0 });
   });
 
-  test('its own annotations tell of an entity that the database has forgotten', async () => {
+  test('its own annotations give the facts of an entity that the database has lost', async () => {
     const before = await startWorker();
     await forget('jobs', 'installations');
     await relist();
@@ -221,7 +221,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
     expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
   });
 
-  test('adopted once, a list that is read again changes nothing', async () => {
+  test('once adopted, a list that is read again changes nothing', async () => {
     const { pod_name: name } = await startWorker('succeeded');
     await forget();
     await relist();
@@ -231,7 +231,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
   });
 });
 
-describe('a pod is left alone, with its neighbours adopted all the same (E6)', () => {
+describe('a pod is left alone, and its neighbours are still adopted (E6)', () => {
   test.each<[string, (pod: ObservedPod) => ObservedPod]>([
     ['whose labels cannot be read', (pod) => without(pod, 'worker')],
     ['whose name we never give', (pod) => ({ ...pod, name: 'debug-copy' })],
@@ -262,7 +262,7 @@ describe('a pod is left alone, with its neighbours adopted all the same (E6)', (
     expect(await world.growth('paddock_pods_without_row{namespace="runners"}', take)).toBe(1);
     expect((await world.workers()).map(({ pod_name }) => pod_name)).toEqual([plain]);
     expect(reported).toEqual([[disguise(await podOf(strange)).name]]);
-    // Another replica may follow from now on: what this one knew does not stay in its metrics.
+    // Another replica may follow from now on: this one must drop its metrics.
     const follow = async () => {
       const stop = world.follow();
       await waitFor(

@@ -80,9 +80,9 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     }
   }
 
-  /** What each row that had a pod should say, by the pods that are in the cluster. */
+  /** The status that each row with a pod should have, by the pods in the cluster. */
   async function expectRowsAsPods(): Promise<void> {
-    await waitFor('each row to say what its pod says', async () => {
+    await waitFor('each row to have the status of its pod', async () => {
       const pods = new Map((await podsAsTheyAre()).map((pod) => [pod.metadata.name, pod]));
       const rows = (await world.workers()).filter(({ pod_uid: uid }) => uid !== null);
       return rows.every((row) => {
@@ -197,7 +197,7 @@ described('a real API server behind a bad network (needs KUBEBUILDER_ASSETS with
     await expectOnePodEach(8);
   });
 
-  test('calls that a proxy answers with 500, before or after all was done, make nothing twice (C6, P3)', async () => {
+  test('calls that a proxy answers with 500, before or after execution, make nothing twice (C6, P3)', async () => {
     for (const isDone of [false, true]) {
       for (const path of [/\/pods$/, /\/secrets$/]) {
         proxy.fail({ method: 'POST', path, times: 2, isDone });

@@ -85,7 +85,7 @@ describe('diagnose', () => {
     },
   );
 
-  test('the pod’s own reason stands before a container’s', () => {
+  test('the pod’s own reason comes before a container’s', () => {
     expect(
       diagnose({ ...pod, podReason: 'Evicted', podMessage: 'low on memory' }, new Map(), []),
     ).toMatchObject({
@@ -148,7 +148,7 @@ describe('diagnose', () => {
     expect(diagnosis.events.length).toBeGreaterThan(0);
   });
 
-  test('says of a pod that lives what holds it, and which of its conditions are bad', () => {
+  test('gives a live pod’s obstacle, and its bad conditions', () => {
     const conditions = [
       { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no node fits' },
     ];

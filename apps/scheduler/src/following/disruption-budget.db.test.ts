@@ -23,7 +23,7 @@ described(
       await world.stop();
     });
 
-    /** What `kubectl drain` asks for each pod of a node. */
+    /** The call of `kubectl drain` for each pod of a node. */
     const evict = (name: string) =>
       world.admin('POST', `/api/v1/namespaces/runners/pods/${name}/eviction`, {
         apiVersion: 'policy/v1',

@@ -57,7 +57,7 @@ describe('a runner that others end (C3, C11)', () => {
     };
     expect(await world.workers()).toMatchObject([evicted, evicted, evicted]);
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
-    // It may have done its job, and the delivery that tells so may be lost.
+    // It may have done its job, and the delivery about that may be lost.
     expect(await kinds()).toContain('look-up-jobs');
     await world.match();
     expect((await world.workers()).filter(({ status }) => status === 'pending')).toEqual([]);

@@ -67,7 +67,7 @@ describe('a pod’s state goes into its worker’s row', () => {
     expect((await pods.row(name))?.secret_deleted_at).not.toBeNull();
   });
 
-  test('said twice, it changes nothing more (D6)', async () => {
+  test('a repeated state changes nothing more (D6)', async () => {
     const name = await pods.startWorker('failed', 3);
     await pods.relist();
     const before = await pods.row(name);
@@ -111,7 +111,7 @@ describe('a pod’s state goes into its worker’s row', () => {
     },
   );
 
-  test('a pod of the same name with another uid says nothing', async () => {
+  test('a pod of the same name with another uid changes nothing', async () => {
     const name = await pods.startWorker('succeeded');
     await world.db
       .updateTable('workers')
@@ -133,7 +133,7 @@ describe('a pod’s state goes into its worker’s row', () => {
 });
 
 describe('an unexplained end', () => {
-  test('stands against one waiting job for a grace (C3)', async () => {
+  test('counts against one waiting job for a grace (C3)', async () => {
     const name = await pods.startWorker('succeeded');
     await pods.relist();
     const worker = await pods.row(name);
@@ -175,7 +175,7 @@ describe('a runner that ends well after we have deregistered it', () => {
     stop_reason: 'idle',
     deregistration_started_at: new Date(),
   };
-  test('has ended by us: failed, with what the stop was for, not diagnosed, and its pool is not to blame (E5, C11)', async () => {
+  test('has failed with the reason of the stop, is not diagnosed, and does not count against its pool (E5, C11)', async () => {
     const worker = await endOf(stopped);
     expect(worker).toMatchObject({
       status: 'failed',

@@ -43,7 +43,7 @@ describe('a pod that is gone', () => {
     },
   );
 
-  test('a list that was asked for before the pod was made says nothing of it, however old the worker (C8)', async () => {
+  test('a list from before the pod was made proves nothing about it, at any age of the worker (C8)', async () => {
     await world.queueJob();
     await world.match();
     const [known, shown] = [await findKnownPods(world.db, 'runners'), await pods.list()];

@@ -5,7 +5,7 @@ import { hideSecrets } from './hide-secrets.ts';
 const of = (...parts: string[]) => parts.join('');
 const HEX = 'a1B2c3D4e5';
 
-describe('what has the form of a credential is hidden (D1)', () => {
+describe('a text in the form of a credential is hidden (D1)', () => {
   test.each([
     ['a GitHub token', of('ghp_', HEX.repeat(4))],
     ['an installation’s', of('ghs_', HEX.repeat(4))],
@@ -81,7 +81,7 @@ describe('what has the form of a credential is hidden (D1)', () => {
   });
 });
 
-test('what tells why a worker failed stays', () => {
+test('the reasons why a worker failed stay', () => {
   const words = [
     'couldn’t find key password in Secret runners/app',
     'secrets "registry" is forbidden: exceeded quota: few, requested: secrets=1',

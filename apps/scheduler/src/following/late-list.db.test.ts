@@ -17,7 +17,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-/** Far beyond the test: what ends the held call is its release. */
+/** Far beyond the test: only its release ends the held call. */
 const requestTimeoutMs = 300_000;
 
 test('a worker that is made while the list of pods is on its way is not missed from it (C8)', async () => {

@@ -89,7 +89,7 @@ describe('a clock of the cluster that is days off moves no deadline: the databas
     expect(await areTrue('pod_created_at', 'running_at')).toBe(true);
   });
 
-  test('instants that can be true stay as the pod tells them (A3)', async () => {
+  test('possible instants stay as the pod reports them (A3)', async () => {
     const pod = await startPod();
     await world.db
       .updateTable('workers')

@@ -40,38 +40,35 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
   test.each([
     ['ends with 0', 'runner:2.329.0', { status: 'completed', exit_code: 0 }],
     ['ends with 7', 'runner:2.335.1', { status: 'failed', exit_code: 7 }],
-  ])(
-    'that %s is known within two pods for what it is, and no third is made',
-    async (_how, image, how) => {
-      await usePools(image);
-      await world.queueJob();
-      await workUntilEnded(1);
-      expect(await reasons()).not.toEqual(['runner_outdated']);
-      await workUntilEnded(2);
-      await waitFor('the reason', async () => {
-        await world.match();
-        await world.runTasks();
-        return (await reasons()).includes('runner_outdated');
-      });
-      const workers = await ended();
-      expect(workers).toMatchObject([how, how]);
-      for (const worker of workers) {
-        expect(worker).toMatchObject({ stop_reason: 'outdated_runner', unexplained_until: null });
-      }
-      expect(
-        (await world.workers()).filter(({ registered_at: registeredAt }) => registeredAt !== null),
-      ).toHaveLength(2);
-      const breakers = await world.db
-        .selectFrom('breakers')
-        .select(['subject_id', 'failure_class', 'pauses'])
-        .orderBy('subject_id')
-        .execute();
-      expect(breakers).toEqual([
-        { subject_id: 'linux', failure_class: 'outdated_runner', pauses: 0 },
-        { subject_id: `linux@${world.entityId}`, failure_class: 'outdated_runner', pauses: 1 },
-      ]);
-    },
-  );
+  ])('that %s is recognised within two pods, and no third is made', async (_how, image, how) => {
+    await usePools(image);
+    await world.queueJob();
+    await workUntilEnded(1);
+    expect(await reasons()).not.toEqual(['runner_outdated']);
+    await workUntilEnded(2);
+    await waitFor('the reason', async () => {
+      await world.match();
+      await world.runTasks();
+      return (await reasons()).includes('runner_outdated');
+    });
+    const workers = await ended();
+    expect(workers).toMatchObject([how, how]);
+    for (const worker of workers) {
+      expect(worker).toMatchObject({ stop_reason: 'outdated_runner', unexplained_until: null });
+    }
+    expect(
+      (await world.workers()).filter(({ registered_at: registeredAt }) => registeredAt !== null),
+    ).toHaveLength(2);
+    const breakers = await world.db
+      .selectFrom('breakers')
+      .select(['subject_id', 'failure_class', 'pauses'])
+      .orderBy('subject_id')
+      .execute();
+    expect(breakers).toEqual([
+      { subject_id: 'linux', failure_class: 'outdated_runner', pauses: 0 },
+      { subject_id: `linux@${world.entityId}`, failure_class: 'outdated_runner', pauses: 1 },
+    ]);
+  });
 
   test('reports its version as the problem, even if it ends with 0', async () => {
     await usePools('runner:2.329.0');
@@ -83,7 +80,7 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     });
   });
 
-  test('differs from one that ran a job without a delivery: that still stands against its job (C3)', async () => {
+  test('differs from one that ran a job without a delivery: that one still counts against its job (C3)', async () => {
     await world.queueJob();
     await workUntilEnded(1);
     expect(await ended()).toMatchObject([
@@ -112,7 +109,7 @@ describe('a runner of a version that GitHub serves no more (C11)', () => {
     expect(await failures()).toEqual([1]);
   });
 
-  test('is not told by a log that is gone: that proves nothing', async () => {
+  test('cannot be recognised without its log: a missing log proves nothing', async () => {
     await usePools('runner:2.329.0');
     await world.queueJob();
     world.kube.failNext({ path: '/log$', status: 404, reason: 'NotFound' });

@@ -70,7 +70,7 @@ describe('podState', () => {
     });
   });
 
-  test('tells a runner that has ended beside a container that has not (E5)', () => {
+  test('tells a runner that has ended from its pod’s other container that has not (E5)', () => {
     const runner = { name: 'runner', state: 'terminated', exitCode: 0 } as const;
     expect(podState(pod({ phase: 'Running', ...ran, runner }))).toMatchObject({
       phase: 'running',
@@ -78,7 +78,7 @@ describe('podState', () => {
     });
   });
 
-  test('says why a failed pod failed, and what keeps one from starting (P5)', () => {
+  test('gives the reason why a pod failed or does not start (P5)', () => {
     const evicted = { podReason: 'Evicted', podMessage: 'low on memory' };
     const told = { failureReason: 'evicted', message: 'Evicted: low on memory' };
     expect(

@@ -18,7 +18,7 @@ beforeEach(() => world.reset());
 test.each([
   ['closes the breaker of its pool if it had a job', new Date(), 'no_job', 0],
   ['says nothing about its pool if its job is unknown', null, 'no_job', 1],
-  ['says nothing of whether the cluster takes more pods', new Date(), 'pod_refused', 1],
+  ['says nothing about whether the cluster accepts more pods', new Date(), 'pod_refused', 1],
 ])('a runner that ends well %s (C11)', async (_name, assignedAt, failureClass, left) => {
   const instance = await findInstance(world.db);
   const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;

@@ -76,7 +76,7 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     await expectOneEach(6);
   });
 
-  test('killed, its history compacted, and started again: what happened meanwhile is found by a new list (410, C8)', async () => {
+  test('killed, compacted and started again: a new list finds the changes meanwhile (410, C8)', async () => {
     const [ended = '', going = ''] = await runWorkers(2);
     await world.annotate(ended, { 'test.paddock/end': 'succeeded' });
     await world.real.apiServer.kill();
@@ -107,7 +107,7 @@ described('the scheduler on a real API server (needs KUBEBUILDER_ASSETS with kwo
     await expectOneEach(jobs);
   });
 
-  test('a follower that is gone is replaced, and what its watch did not see is caught up with (C8)', async () => {
+  test('another follower replaces one that is gone, and catches up with missed changes (C8)', async () => {
     const [ended = ''] = await runWorkers(1);
     await followers.shift()?.();
     await world.annotate(ended, { 'test.paddock/end': 'failed', 'test.paddock/exit-code': '7' });

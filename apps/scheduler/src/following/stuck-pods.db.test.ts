@@ -33,7 +33,7 @@ const diagnoses = async () =>
 const breakers = () =>
   world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'failures']).execute();
 
-/** A worker of a pool whose pods start as the annotation says, seen once that is what they do. */
+/** A worker of a pool whose pods start as the annotation says, seen in that state. */
 async function startWorker(start: string | undefined, isSo: (pod: ObservedPod) => boolean) {
   const annotations = start === undefined ? {} : { 'test.paddock/start': start };
   await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
@@ -101,7 +101,7 @@ describe('a pod that does not start (C8, P5)', () => {
     },
   );
 
-  test('for another reason than before is diagnosed anew', async () => {
+  test('for another reason than before is diagnosed again', async () => {
     const pod = await startWorker(
       'image-pull-error',
       ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
@@ -130,7 +130,7 @@ describe('a pod that does not start (C8, P5)', () => {
     expect(await stopUnstartable(parts(), new AbortController().signal)).toBe(0);
   });
 
-  test('and then does is as if nothing had been', async () => {
+  test('and starts after all has no trace of it', async () => {
     const pod = await startWorker(
       'image-pull-error',
       ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
@@ -147,7 +147,7 @@ describe('a pod that does not start (C8, P5)', () => {
     });
   });
 
-  test('and says nothing of why is found by its age, once, and shows its events (C8)', async () => {
+  test('and reports no reason is found by its age, once, and shows its events (C8)', async () => {
     const pod = await startWorker('never', ({ nodeName }) => nodeName !== undefined);
     expect(await noteStuckPods(parts())).toBe(0);
     await age(pod.name, 'pod_created_at');

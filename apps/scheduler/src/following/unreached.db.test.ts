@@ -84,8 +84,8 @@ describe('a runner that ends well (C3, P5)', () => {
 
   test.each([
     ['after it had listened', ['2026-08-17 14:15:44Z: Listening for Jobs', NOT_KNOWN]],
-    ['with nothing in its log that tells why', ['hello']],
-  ])('%s is said nothing of', async (_when, log) => {
+    ['without a reason in its log', ['hello']],
+  ])('%s gets no diagnosis', async (_when, log) => {
     expect(await endedSilently(...log)).toMatchObject({
       status: 'completed',
       unexplained_until: expect.any(Date),

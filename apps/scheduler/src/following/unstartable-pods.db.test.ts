@@ -79,7 +79,7 @@ const stops = async () =>
       .execute()
   ).map((task) => task.subject_id);
 
-/** What a kubelet says of a pod, as a kubelet says it. */
+/** A kubelet's report about a pod. */
 async function say(
   pod: ObservedPod,
   reason: string,
@@ -111,7 +111,7 @@ async function say(
 }
 
 describe('a worker whose pod cannot start (C8, C11)', () => {
-  test('is to be stopped once its kubelet has tried for half a minute, once, and keeps what its pod told', async () => {
+  test('is asked to stop once its kubelet has tried for half a minute, once, and keeps its pod’s reason', async () => {
     const pod = await makeFailing();
     expect(await stopHopeless()).toBe(0);
     await passMinute();
@@ -176,7 +176,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     });
   });
 
-  test('is left alone while its image is being pulled again, however long that takes', async () => {
+  test('is left alone while its image is being pulled again, for any time', async () => {
     const pod = await makeFailing();
     await passMinute();
     const at = new Date(Date.now() + 5_000);
@@ -187,7 +187,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     expect(await stopHopeless()).toBe(1);
   });
 
-  test('is left alone while the API server is away, and by a follower that ends', async () => {
+  test('is left alone while the API server is away, and by a follower that is ending', async () => {
     await makeFailing();
     await passMinute();
     world.kube.failNext({ path: '/events$', status: 503, times: 100 });

@@ -32,8 +32,7 @@ async function expectWithinBounds(world: Freedom): Promise<void> {
     expect(byPool.get(pool)?.length ?? 0).toBeLessThanOrEqual(CAPS[pool]);
   const gpuRepositories = Map.groupBy(byPool.get('gpu') ?? [], (worker) => worker.scope_repo_id);
   expect(largest(gpuRepositories.values())).toBeLessThanOrEqual(CAPS.gpuRepository);
-  // What runs counts in the caps: no pod is alive whose row has ended, and no two rows have one
-  // pod.
+  // All live pods count in the caps: none has an ended row, and no two rows have one pod.
   const names = new Set(workers.map((worker) => worker.pod_name));
   expect(pods.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
   const uids = workers.flatMap((worker) => worker.pod_uid ?? []);
@@ -96,7 +95,7 @@ async function work(world: Freedom): Promise<void> {
   await world.followPods();
 }
 
-/** Takes the faults away, and does once what the reconciler does in time. */
+/** Takes the faults away, and does once the work of the reconciler. */
 async function heal(world: Freedom): Promise<void> {
   const { gitHub, db } = world.world;
   await gitHub.clearFaults();
@@ -179,7 +178,7 @@ async function letSurplusLeave(world: Freedom): Promise<void> {
   });
 }
 
-/** Runners that were registered for nothing, and what excuses one each. */
+/** Unnecessary runners, and the excuse for each. */
 async function findExcess({ world: { db, gitHub }, excuses }: Freedom) {
   const { registrations } = await gitHub.truth();
   const inVain = registrations.filter(({ jobIds }) => jobIds.length === 0).map(({ name }) => name);

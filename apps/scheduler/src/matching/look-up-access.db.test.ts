@@ -105,16 +105,16 @@ describe('the access of an unserved key’s runner group (C11)', () => {
     expect(await accesses()).not.toEqual([UNKNOWN]);
   });
 
-  test('that GitHub refuses to tell is recorded and said (C9)', async () => {
+  test('is recorded and logged when GitHub refuses to answer (C9)', async () => {
     await goUnserved();
     await world.gitHub.failNext({ path: 'runner-groups$', status: 403 });
     await world.runTasks();
-    expect(await accesses()).toEqual([expect.stringMatching(/^GitHub does not tell: /)]);
+    expect(await accesses()).toEqual([expect.stringMatching(/^GitHub does not answer: /)]);
     const events = await world.db.selectFrom('installation_events').select('event').execute();
     expect(events).toEqual([{ event: 'auth_attempt.other_error' }]);
   });
 
-  test('ends a refusal when GitHub tells (C9)', async () => {
+  test('ends a refusal when GitHub answers (C9)', async () => {
     await goUnserved();
     const refused = {
       subject_type: 'app',
@@ -162,6 +162,6 @@ test.each([
     'selected for it, and only of the workflows acme/ci',
   ],
   [{ ...group, workflows: [] }, 'only of the workflows (none)'],
-])('what a runner group’s access means: %j (C11)', (access, expected) => {
+])('describes a runner group’s access: %j (C11)', (access, expected) => {
   expect(describeAccess('Ours', access)).toContain(expected);
 });

@@ -9,8 +9,8 @@ import { awaitGitHub } from '../await-github.ts';
 import type { Provisioning } from '../provisioning/provisioning.ts';
 
 /**
- * Asks GitHub once what access the runner group of an unserved key gives, and writes the answer
- * down for the person who has to correct it. A refusal of GitHub is written down as well.
+ * Asks GitHub once which access the runner group of an unserved key gives, and stores the answer
+ * for the person who must correct it. A refusal of GitHub is stored as well.
  */
 export function createLookUpAccess({
   db,
@@ -26,9 +26,7 @@ export function createLookUpAccess({
       return done({ access });
     };
     if (key.scopeRepoId !== 0)
-      return write(
-        'Its runners are registered at the repository itself: no runner group stands between.',
-      );
+      return write('Its runners are registered at the repository itself, without a runner group.');
     if (key.runnerGroup === null) return write('Its pool is no longer in the configuration.');
     const client = github.asInstallation(key, { signal });
     let access: string;
@@ -42,7 +40,7 @@ export function createLookUpAccess({
       if (failure.kind === 'rate_limited') return awaitGitHub(failure, key);
       if (refusedSubject(failure) === undefined) throw error;
       await recordRefusal({ db, breakerRules }, 'scheduler', { call: key, refusal: failure });
-      return write(`GitHub does not tell: ${failure.message}`);
+      return write(`GitHub does not answer: ${failure.message}`);
     }
     await endRefusals(db, key);
     return write(access);

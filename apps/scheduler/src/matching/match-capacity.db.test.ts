@@ -52,7 +52,7 @@ async function putUnschedulable(count: number): Promise<string[]> {
   return names;
 }
 
-describe('what the pod follower writes', () => {
+describe('states from the pod follower', () => {
   test('a worker that no node takes is marked, since when it was first seen so, until it has a node (C4, C8)', async () => {
     const [name = ''] = await putUnschedulable(1);
     const since = await unschedulableSince(name);
@@ -65,13 +65,13 @@ describe('what the pod follower writes', () => {
 });
 
 describe('while no node takes a pool’s workers (C4)', () => {
-  test('one such worker holds back nothing', async () => {
+  test('one such worker holds back none', async () => {
     await putUnschedulable(1);
     await putJob(testDb.db);
     expect(await matchAll(testDb.db)).toBe(1);
   });
 
-  test('two hold back all but one trial, and another pool nothing', async () => {
+  test('two hold back all but one trial, and none of another pool', async () => {
     await putUnschedulable(2);
     for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
     await putJob(testDb.db, { k8s_pool: 'gpu' });

@@ -221,7 +221,7 @@ describe('fair shares (C4)', () => {
     expect(await livingOf('entity_id')).toEqual({ 1: 6, 2: 2 });
   });
 
-  test('what becomes free goes to the entity that has least, and to the oldest job of equals', async () => {
+  test('free room goes to the entity with the least, and on a tie to the oldest job', async () => {
     const [acme, globex] = ENTITIES;
     const first = {
       entity: acme,

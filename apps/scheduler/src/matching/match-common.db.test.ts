@@ -39,7 +39,7 @@ const install = (login: keyof typeof entityIds) =>
     .execute();
 
 describe("the entities that only '*' admits (C4)", () => {
-  test('have no more together than their common cap, and what they want beyond it says why', async () => {
+  test('have no more together than their common cap, and jobs beyond it have the reason', async () => {
     await putPools(
       testDb.db,
       examplePools({

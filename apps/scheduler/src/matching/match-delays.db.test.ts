@@ -22,7 +22,7 @@ const fail = (subject: BreakerSubject, failureClass: string) =>
     { subject, failureClass, message: 'no' },
   );
 
-describe('why jobs wait although nothing is held back (P5)', () => {
+describe('why jobs wait although no breaker is open (P5)', () => {
   test.each([
     [
       installationBreaker(ACME),
@@ -57,7 +57,7 @@ describe('why jobs wait although nothing is held back (P5)', () => {
     expect(await reasons()).toEqual({ linux: null });
   });
 
-  test('a pod that does not start for what has failed tells why, also once one more attempt is all that is left', async () => {
+  test('a pod that does not start because of an open failure gives the reason, even if only one more attempt is left', async () => {
     await putJob(testDb.db);
     await matchAll(testDb.db);
     await testDb.db
@@ -74,7 +74,7 @@ describe('why jobs wait although nothing is held back (P5)', () => {
     expect(await reasons()).toEqual({ linux: null });
   });
 
-  test('a pod that no node takes tells so, although no more are wanted (C4)', async () => {
+  test('a pod that no node takes gives the reason, although no more are wanted (C4)', async () => {
     for (const pool of ['gpu', 'linux']) await putJob(testDb.db, { k8s_pool: pool });
     await matchAll(testDb.db);
     const placeless = testDb.db.updateTable('workers').where('k8s_pool', '=', 'gpu');

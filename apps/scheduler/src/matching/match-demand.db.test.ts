@@ -52,7 +52,7 @@ describe('reserving workers', () => {
     expect((await match(2)).reserved).toEqual([]);
   });
 
-  test('names a worker by instance and pool, within 60 characters, and copies what it was made for (A3, A8)', async () => {
+  test('names a worker by instance and pool, within 60 characters, and copies the facts of its job (A3, A8)', async () => {
     const pool = {
       name: 'a-pool-whose-name-is-as-long-30',
       labels: ['long'],
@@ -237,7 +237,7 @@ describe('reserving workers', () => {
     ],
     ['a pool at its cap', examplePools({ pools: [{ maxWorkers: 0 }] }), 'at_pool_cap'],
   ])(
-    'makes nothing for %s, says why, and no longer once it may (C4, C12, P5)',
+    'makes no worker for %s, gives the reason, and drops the reason once it may (C4, C12, P5)',
     async (_name, document, reason) => {
       await putPools(testDb.db, document);
       await putJob(testDb.db);
@@ -251,14 +251,14 @@ describe('reserving workers', () => {
     },
   );
 
-  test('makes nothing while no pools document was ever loaded (P5)', async () => {
+  test('makes no worker before a pools document was loaded (P5)', async () => {
     await testDb.db.deleteFrom('pools_documents').execute();
     await putJob(testDb.db);
     expect(await reserve()).toEqual([]);
     expect(first(await keys()).wait_reason).toBe('pool_unknown');
   });
 
-  test('leaves a key’s row alone while nothing changes, keeps since when it waits, and removes it at rest (A12)', async () => {
+  test('writes a key’s row only on a change, keeps since when it waits, and removes it at rest (A12)', async () => {
     await putPools(testDb.db, examplePools({ pools: [{ maxWorkers: 0 }] }));
     const job = await putJob(testDb.db);
     await reserve();
@@ -284,7 +284,7 @@ describe('matchers beside each other', () => {
     expect(await workers()).toHaveLength(7);
   });
 
-  test('wait for the one that was first, in statements of their own (C5)', async () => {
+  test('wait for the first one, in separate statements (C5)', async () => {
     await putJob(testDb.db);
     const second = await testDb.db.transaction().execute(async (trx) => {
       await lockMatching(trx, LIMITS);

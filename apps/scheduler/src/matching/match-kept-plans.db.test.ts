@@ -46,7 +46,7 @@ function mostRows(plan: Plan): number {
   return Math.max(perLoop * plan['Actual Loops'], ...(plan.Plans ?? []).map(mostRows));
 }
 
-test('statements whose plans were kept while nothing waited do no more work per row when thousands wait (C4)', async () => {
+test('statements with plans from a time without waiting jobs do no more work per row when thousands wait (C4)', async () => {
   const { db } = plans;
   await putPools(
     db,

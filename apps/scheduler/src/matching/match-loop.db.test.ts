@@ -61,7 +61,7 @@ describe('runMatching', () => {
     await stop();
   });
 
-  test('heeds a stop, and makes the worker at once when it ends, long before the tick (A7, C12)', async () => {
+  test('obeys a stop, and makes the worker at once when the stop ends, long before the tick (A7, C12)', async () => {
     const everything = { type: 'environment' } as const;
     await stopMaking(testDb.db, everything, 'ada');
     const stop = start(600_000);

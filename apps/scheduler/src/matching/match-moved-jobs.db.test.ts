@@ -28,7 +28,7 @@ describe('a job that waits while the pools change (B4)', () => {
     expect(reserved).toMatchObject([{ pool: 'better', madeForJobId: job }]);
   });
 
-  test('waits with a reason of its own while no pool fits it (P5)', async () => {
+  test('waits with a special reason while no pool fits it (P5)', async () => {
     await configure(LINUX);
     const { job_id: job } = await putJob(testDb.db);
     await configure({ ...LINUX, labels: ['windows'] });

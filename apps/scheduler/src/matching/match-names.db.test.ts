@@ -42,7 +42,7 @@ const whoseWorkers = async () => {
 
 describe('an entity under a login that is another one’s', () => {
   test.each([{ acme: { maxWorkers: 1 } }, { acme: { maxWorkers: 1 }, '*': {} }])(
-    'gets no worker and takes nothing of what the login may have: %j (C4)',
+    'gets no worker and uses nothing of the login’s share: %j (C4)',
     async (entities) => {
       await putPools(db(), examplePools({ entities }));
       await install('acme', ACME, 9);
@@ -64,7 +64,7 @@ describe('an entity under a login that is another one’s', () => {
     },
   );
 
-  test('is served if an entry names its id, with what that entry allows', async () => {
+  test('is served if an entry names its id, within that entry’s limits', async () => {
     await putPools(
       db(),
       examplePools({ entities: { acme: { maxWorkers: 0 }, [`id:${THIEF}`]: { maxWorkers: 1 } } }),
@@ -77,7 +77,7 @@ describe('an entity under a login that is another one’s', () => {
     expect(await findReasons(db())).toEqual({ linux: 'at_entity_cap' });
   });
 
-  test('is given no warm workers, nor looked at in the other one’s stead (C10)', async () => {
+  test('gets no warm workers, and the scope is not looked up in its place (C10)', async () => {
     await putPools(
       db(),
       examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }], entities: { acme: {} } }),
@@ -132,7 +132,7 @@ describe('an entity under a login that is another one’s', () => {
     },
   );
 
-  test('is given back no name of a repository that is kept warm, after the one whose login it was has left', async () => {
+  test('gets no repository’s name back that has warm workers, after the entity with its login has left', async () => {
     const warm = [{ scope: 'acme/api', workers: 1 }];
     await putPools(
       db(),
@@ -163,7 +163,7 @@ describe('an entity under a login that is another one’s', () => {
   });
 });
 
-test('an old job that is heard of now does not take the name of a repository that is kept warm', async () => {
+test('an old job that becomes known now does not take the name of a repository with warm workers', async () => {
   const warm = [{ scope: 'acme/api', workers: 1 }];
   await putPools(
     db(),

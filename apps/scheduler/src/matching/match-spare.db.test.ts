@@ -73,7 +73,7 @@ describe('stopping spare workers', () => {
     expect(await retire()).toEqual([registered]);
   });
 
-  test('not what runs a job, is being stopped, is being registered, or serves an entity’s other key (P2)', async () => {
+  test('never with a job, stopping, being registered, or serving an entity’s other key (P2)', async () => {
     await putRegistered(10, { assigned_at: minutesAgo(1) });
     await putRegistered(10, {
       stopping_at: minutesAgo(1),
@@ -138,7 +138,7 @@ describe('stopping spare workers', () => {
 });
 
 describe('taking workers back', () => {
-  test('a worker that was to end for want of jobs serves the next one: none is made beside it (C3, P3)', async () => {
+  test('a surplus worker that is to end serves the next job: none is made beside it (C3, P3)', async () => {
     const name = await putRetired();
     await putJob(testDb.db);
     expect(await matchOnce(testDb.db)).toMatchObject({
@@ -165,7 +165,7 @@ describe('taking workers back', () => {
     });
   });
 
-  test('not once its deregistration has begun, and not what ends for another reason (P1)', async () => {
+  test('not once its deregistration has begun, and not one that ends for another reason (P1)', async () => {
     await putRetired();
     await testDb.db.updateTable('workers').set({ deregistration_started_at: new Date() }).execute();
     await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });

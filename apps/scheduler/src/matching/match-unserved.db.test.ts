@@ -21,8 +21,8 @@ const lookUpJobs = () =>
     .execute();
 
 /**
- * What the look at idle workers does with those past their deadline while a job of their key waits,
- * and GitHub says that it does.
+ * Does the work of the check of idle workers: those past their deadline while a job of their key
+ * waits, confirmed by GitHub.
  */
 const stopIdle = async () => {
   await lookUpJobs();
@@ -126,7 +126,7 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
 
   test.each([
     ['before GitHub has said that a job is still queued', { looked_up_at: null }],
-    ['by what GitHub said long before the stop', { looked_up_at: minutesAgo(6) }],
+    ['by GitHub’s answer from long before the stop', { looked_up_at: minutesAgo(6) }],
     ['while GitHub does not know the jobs', { seen_gone_at: minutesAgo(0) }],
     ['for jobs that came after its workers had been registered', { created_at: minutesAgo(-1) }],
   ])('is not blamed %s (C11, E4)', async (_name, jobs) => {

@@ -10,7 +10,7 @@ const { install, keep, workers, run, end } = testDb;
 describe('warm workers and caps', () => {
   const GPU = { name: 'gpu', labels: ['gpu'] };
 
-  test('fill what jobs leave of a cap, and make room for the next job (C4, C10)', async () => {
+  test('fill the room of a cap that jobs leave, and make room for the next job (C4, C10)', async () => {
     await install('acme', ACME);
     await keep('acme', 5, { pools: [{}, GPU], entities: { '*': { maxWorkers: 2 } } });
     await putJob(testDb.db, { k8s_pool: 'gpu' });
@@ -33,7 +33,7 @@ describe('warm workers and caps', () => {
     expect((await matchOnce(testDb.db)).reserved).toMatchObject([{ pool: 'gpu' }]);
   });
 
-  test('stay where their place would not help the job that waits, whose pool is full as well: nothing flaps (C10)', async () => {
+  test('stay where their place would not help the waiting job, whose pool is full as well: no worker comes and goes (C10)', async () => {
     await install('acme', ACME);
     await keep('acme', 1, {
       pools: [{}, { ...GPU, maxWorkers: 1 }],

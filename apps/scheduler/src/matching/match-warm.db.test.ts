@@ -11,7 +11,7 @@ const { install, keep, workers, run, end } = testDb;
 const change = (set: Updateable<Database['workers']>) => testDb.db.updateTable('workers').set(set);
 
 describe('warm workers', () => {
-  test('are made without a job, with what the pool and the entity are today, and once (C10)', async () => {
+  test('are made without a job, with the present facts of pool and entity, and once (C10)', async () => {
     await install('Acme', ACME);
     await keep('ACME', 2);
     expect(await matchAll(testDb.db)).toBe(2);
@@ -187,7 +187,7 @@ describe('warm workers', () => {
     expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [], ended: [] });
   });
 
-  test('may be what a job left over: it is marked, and nothing is made beside it (C10, P3)', async () => {
+  test('may be a job’s leftover worker: it is marked, and none is made beside it (C10, P3)', async () => {
     await install('acme', ACME);
     await keep('acme', 1);
     await putJob(testDb.db);

@@ -22,7 +22,7 @@ import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely, Transaction } from 'kysely';
 import { noteSigns, readSnapshot } from './read-snapshot.ts';
 
-/** What a pass did, and what it leaves to the next. */
+/** The work of a pass, and the work that it leaves to the next. */
 export interface Matched {
   /** Workers that it made: for waiting jobs, then those that are kept warm. */
   readonly reserved: readonly ReservedWorker[];
@@ -40,7 +40,7 @@ export interface Matched {
   readonly hasMore: boolean;
   /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   readonly nextPauseEndMs: number | null;
-  /** GitHub or the cluster is away, and probes tell when it is back. */
+  /** GitHub or the cluster is away, and probes find out when it is back. */
   readonly hasProbed: boolean;
 }
 
@@ -74,7 +74,7 @@ export async function matchIn(
   // 1. Lock. One pass at a time runs in an environment, however many replicas there are.
   await lockMatching(trx, limits);
 
-  // 2. Leave if there is nothing to do. To know it costs a count of what waits.
+  // 2. Leave if there is nothing to do. Finding that out costs a count of the waiting jobs.
   const totals = await sumUpDemand(trx);
   const { nextPauseEndMs, hasProbed } = totals;
   if (isIdle(totals)) return { ...NOTHING, nextPauseEndMs, hasProbed };
@@ -126,7 +126,7 @@ const NOTHING = {
   hasMore: false,
 } as const;
 
-/** Writes what a plan says. Each worker that is made or has to end gets its task. */
+/** Writes the plan. Each worker that is made or has to end gets its task. */
 async function applyPlan(
   trx: Transaction<Database>,
   plan: PassPlan,

@@ -4,7 +4,7 @@ import type { Metrics } from '@paddock/runtime/metrics';
 import { LATENCY_BUCKETS, MOST_NAMES } from '../shared-counters.ts';
 import type { Matched } from './match.ts';
 
-/** What happens where waiting jobs are matched with workers. */
+/** The events of matching waiting jobs with workers. */
 export function matchingEvents(log: Logger, metrics: Metrics) {
   const reserved = metrics.counter(
     'paddock_workers_reserved_total',

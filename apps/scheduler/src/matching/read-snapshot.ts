@@ -17,8 +17,8 @@ import { EMPTY_SNAPSHOT, type Snapshot } from '@paddock/domain/matching/snapshot
 import type { Transaction } from 'kysely';
 
 /**
- * Writes down what workers and jobs have shown since the last pass. Returns the keys that GitHub
- * has left without jobs again.
+ * Stores the news from workers and jobs since the last pass. Returns the keys that GitHub has left
+ * without jobs again.
  */
 export async function noteSigns(
   trx: Transaction<Database>,

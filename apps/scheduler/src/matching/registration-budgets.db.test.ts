@@ -47,14 +47,14 @@ describe('noteRegistrationBudget (P4)', () => {
 });
 
 describe('the matcher (C4, P4)', () => {
-  test('reserves no more than GitHub lets the installation register, counting what waits for its registration', async () => {
+  test('reserves no more than GitHub lets the installation register, counting workers before their registration', async () => {
     await putJobs(5);
     await note({ remaining: 3 });
     expect(await matchAll(testDb.db, { most: 2 })).toBe(3);
     expect(await findReasons(testDb.db)).toEqual({ gpu: 'github_budget', linux: 'github_budget' });
   });
 
-  test('takes a budget for full again once its hour is over, and does not bind what it knows nothing of', async () => {
+  test('takes a budget as full again once its hour is over, and does not bind unknown installations', async () => {
     await putJobs(2);
     await note({ remaining: 0, resetAt: past() });
     await note({ installationId: INSTALLATION + 1, remaining: 0 });

@@ -86,7 +86,7 @@ describe('stopping the making of workers (C12)', () => {
     expect(await findStoppedMaking(testDb.db)).toEqual([]);
   });
 
-  test('is a fact once, however often it is asked for, and one stop does not end with another', async () => {
+  test('is stored once for many requests, and one stop does not end with another', async () => {
     expect(await stopMaking(testDb.db, linux, 'ada')).toBe(true);
     expect(await stopMaking(testDb.db, linux, 'grace')).toBe(false);
     expect(await stopMaking(testDb.db, acme, 'grace')).toBe(true);

@@ -6,7 +6,7 @@ import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
 const testDb = useMatchingDatabase(examplePools());
 
-/** One pass in which every new worker is given the same name. */
+/** One pass in which every new worker gets the same name. */
 async function matchWithOneName(): Promise<number> {
   const { db } = testDb;
   await sql`

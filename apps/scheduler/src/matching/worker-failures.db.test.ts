@@ -90,7 +90,7 @@ describe('failures that an entity may have caused (C11)', () => {
     expect((await matchOnce(testDb.db)).ended).toEqual([]);
   });
 
-  test('what succeeds for others neither frees the entity nor ends its pauses’ growth', async () => {
+  test('successes of others neither free the entity nor end its pauses’ growth', async () => {
     await failTimes(3, ACME);
     for (let round = 0; round < 3; round += 1) {
       await noteSuccess(testDb.db, [linux, ofEntityInPool(GLOBEX)]);
@@ -135,7 +135,7 @@ describe('failures that an entity may have caused (C11)', () => {
     ]);
   });
 
-  test('a second outdated runner holds back its entity only: a job can write what tells it', async () => {
+  test('a second outdated runner holds back its entity only: a job can write such a log', async () => {
     for (let n = 0; n < 2; n += 1) {
       const { pod_name: podName } = await putWorker(testDb.db, {
         entity_id: ACME,
@@ -162,7 +162,7 @@ describe('failures that an entity may have caused (C11)', () => {
 });
 
 describe('failures that turn out to be jobs (C11)', () => {
-  test('are taken back: a breaker that opened only by them closes, and what it holds is due', async () => {
+  test('are taken back: a breaker that opened only by them closes, and the tasks that it holds are due', async () => {
     const names = await failTimes(3, ACME);
     await testDb.db
       .insertInto('tasks')
@@ -189,7 +189,7 @@ describe('failures that turn out to be jobs (C11)', () => {
     ['do not', { status: 'pending', stuck_reason: 'crash_loop' }],
     ['do so after all', { status: 'running', running_at: new Date() }],
   ] as const)(
-    'are taken back from pods that did not start when they were counted, and %s when the job is heard of',
+    'are taken back from pods that did not start when they were counted, and %s when the job becomes known',
     async (_name, now) => {
       const names: string[] = [];
       for (let n = 0; n < 3; n += 1) {
@@ -238,7 +238,7 @@ describe('failures that turn out to be jobs (C11)', () => {
     ]);
   });
 
-  test('shorten the pause to what the rest of the failures make of it, with the next trial due at once', async () => {
+  test('shorten the pause to the one for the remaining failures, with the next trial due at once', async () => {
     await failTimes(3, ACME);
     await endPauses();
     const trial = await fail(ACME);

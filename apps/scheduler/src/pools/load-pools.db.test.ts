@@ -131,7 +131,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     const old = await inForce();
     const next = await startReplica(write('new.yaml', yaml('windows')));
     await next.pools.once();
-    // Ingress has not looked since, and what it judges last is committed after our next look.
+    // Ingress has not looked since, and commits its last judgement after our next look.
     expect(await record(901, old)).toEqual(['ignored_no_label']);
     await next.pools.once();
     expect(await jobIds()).toEqual([901]);
@@ -198,7 +198,7 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     expect(await labels()).toEqual(['linux,self-hosted']);
   });
 
-  test('what a changed file says of pods comes into force like the rest (B4, H3)', async () => {
+  test('a changed pod template comes into force like the rest (B4, H3)', async () => {
     const path = write('paddock.yaml', yaml('linux'));
     const { pools } = await startReplica(path);
     write(

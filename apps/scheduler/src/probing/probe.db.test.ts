@@ -39,9 +39,7 @@ afterEach(async () => {
   await untilDisconnected(world.db, 'scheduler');
 });
 
-/**
- * One that waits for hours where it may wait at all: what it does sooner, something has told it to.
- */
+/** A prober that waits for hours if it may: anything sooner had a cause. */
 async function startScheduler(): Promise<Program> {
   const scheduler = await startService({
     app: 'scheduler',
@@ -214,7 +212,7 @@ describe('an outage is over when it is over (C11)', () => {
     await allDone();
   });
 
-  test('where nothing fails nothing is probed', async () => {
+  test('probes nothing where nothing fails', async () => {
     const scheduler = await startScheduler();
     const before = await probeCalls();
     await queueJobs();

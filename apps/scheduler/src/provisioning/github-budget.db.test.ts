@@ -36,7 +36,7 @@ describe('GitHub’s limits (C4, P4)', () => {
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
-  test('no more workers are reserved than registrations are left, and the key says so (P5)', async () => {
+  test('no more workers are reserved than the budget has registrations, and the key gives the reason (P5)', async () => {
     await world.gitHub.setRateLimit({
       caller: { installationId: world.installationId },
       resource: 'actions_runner_registration',

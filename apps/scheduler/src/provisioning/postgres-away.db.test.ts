@@ -40,8 +40,8 @@ beforeEach(async () => {
 const requestTimeoutMs = 60_000;
 
 /**
- * Starts the only worker's run, on a database that can be cut off and a lease that says what
- * `claimLeft` does.
+ * Starts the only worker's run, on a database that can be cut off and with the claim of
+ * `claimLeft`.
  */
 async function startRun(
   claimLeft: () => number,

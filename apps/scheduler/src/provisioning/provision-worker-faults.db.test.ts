@@ -81,7 +81,7 @@ const registrationsAsked = async () =>
   (await world.gitHub.report()).calls['actions/generate-runner-jitconfig-for-org'] ?? 0;
 
 test.each(cases)(
-  '$name $how: the job gets one worker in the end, and nothing is left without a row (C6, P1, P3)',
+  '$name $how: the job gets one worker in the end, and each object has a row (C6, P1, P3)',
   async (each) => {
     await world.queueJob();
     const { side, method, path, fault } = each;

@@ -75,7 +75,7 @@ describe('provisioning', () => {
     await seen.expectOneWorker();
   });
 
-  test('a run that stalls in its registration makes nothing more once its successor has ended the row (C6, D6)', async () => {
+  test('a run that stalls in its registration makes no more calls once its successor has ended the row (C6, D6)', async () => {
     await world.queueJob();
     await world.match();
     const runs = await startStalledRuns(world);

@@ -4,7 +4,7 @@ import type { RunnerGroups } from '@paddock/github/runner-groups';
 import type { Cluster } from '@paddock/kube/connect';
 import type { SchedulerEvents } from '../events.ts';
 
-/** What every phase of a worker's making depends on. */
+/** The dependencies of every phase of a worker's making. */
 export interface Provisioning extends Noting {
   readonly github: GitHub;
   readonly runnerGroups: RunnerGroups;

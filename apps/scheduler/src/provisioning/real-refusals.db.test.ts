@@ -74,7 +74,7 @@ const REFUSALS: Refusal[] = [
     says: /Runners belong to the night/,
   },
   {
-    what: 'a template that is none',
+    what: 'an invalid template',
     refuse: (world) => {
       const containers = [{ name: 'runner', resources: { limits: { cpu: '-1' } } }];
       return world.putPools(examplePools({ pools: [{ template: { spec: { containers } } }] }));
@@ -133,11 +133,11 @@ described('a real API server that refuses a pod (needs KUBEBUILDER_ASSETS)', () 
   }
 
   test.each(REFUSALS)(
-    'by $what: the cluster’s words are the reason, and one registration is enough (C11, P4, P5)',
+    'by $what: the reason has the cluster’s words, and one registration is enough (C11, P4, P5)',
     async (refusal) => {
       const { refuse, allow, says } = refusal;
       await refuse(world, webhooks);
-      if (refusal.what !== 'a template that is none') await waitUntilRefused(true);
+      if (refusal.what !== 'an invalid template') await waitUntilRefused(true);
       await world.queueJob();
       await world.settle(4);
 

@@ -28,7 +28,7 @@ async function passQuarter(): Promise<void> {
   );
 }
 
-test('a repository that refuses us holds up nothing of its entity’s others, however long it goes on (C9, C11)', async () => {
+test('a repository that refuses us delays no other of its entity, for any time (C9, C11)', async () => {
   const { db, gitHub } = world;
   const sam = await world.addUser('sam', ['shut', 'open']);
   const [shut = 0, open = 0] = ['shut', 'open'].map((name) => sam.repositories.get(name));

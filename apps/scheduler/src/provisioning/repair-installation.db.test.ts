@@ -90,7 +90,7 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
     await world.db.deleteFrom('login_pins').execute();
   });
 
-  test('gone: after three refusals it is asked for once per pause, and that costs no attempt (C9, C11, P4)', async () => {
+  test('gone: after three refusals it is looked up once per pause, at no cost of attempts (C9, C11, P4)', async () => {
     const kim = await world.addUser('kim', ['tool']);
     for (let n = 0; n < 5; n += 1) await world.queueJobOf(kim, 'tool');
     await world.gitHub.uninstall(kim.installationId);

@@ -52,7 +52,7 @@ describe('a job from an App that is no longer configured', () => {
     expect(reasons).toEqual([{ wait_reason: 'app_not_configured' }]);
   });
 
-  test('of whose entity nothing is known meets a breaker, and not one failed worker after the other (C11, P5)', async () => {
+  test('with an unknown entity meets a breaker, and not one failed worker after the other (C11, P5)', async () => {
     await world.queueJob({ row: REMOVED });
     for (let n = 0; n < 4; n += 1) await world.settle(1);
     expect((await world.workers()).map(({ status }) => status)).toEqual(['pending']);

@@ -19,7 +19,7 @@ const scopes = async () =>
 const kimsScopes = async () => (await scopes()).filter((scope) => scope.startsWith('kim/'));
 
 describe('where a runner registers', () => {
-  test('each repository of a user gets a runner of its own (C2)', async () => {
+  test('each repository of a user gets a separate runner (C2)', async () => {
     const sam = await world.addUser('sam', ['one', 'two']);
     await world.queueJobOf(sam, 'one');
     await world.queueJobOf(sam, 'two');
@@ -78,7 +78,7 @@ describe('where a runner registers', () => {
     expect((await world.workers()).filter(({ status }) => status === 'pending')).toHaveLength(2);
   });
 
-  test('a repository’s long matrix takes what a repository’s cap allows, and no more (C4)', async () => {
+  test('a repository’s long matrix uses its repository’s cap, and no more (C4)', async () => {
     await world.putPools(
       examplePools({
         pools: [{ registration: 'repository', maxWorkersPerRepository: 2 }],

@@ -19,7 +19,7 @@ beforeEach(async () => {
   await world.db.deleteFrom('runner_groups').execute();
 });
 
-/** Each test has a group of its own, for a scheduler remembers what GitHub told of one. */
+/** Each test has another group, because a scheduler remembers GitHub's answer about one. */
 let groups = 0;
 const nextGroup = () => `group ${(groups += 1)}`;
 const putPool = (more: object) =>
@@ -89,7 +89,7 @@ test.each<[string, object, object, string]>([
     await world.settle();
 
     expect(await registered()).toBe(before);
-    // Each was reserved once, before anybody had looked: nothing is tried again and again.
+    // Each was reserved once, before the first look: no worker tries again and again.
     expect(
       (await world.workers()).map(({ status, stop_reason: reason }) => [status, reason]),
     ).toEqual(Array.from({ length: 3 }, () => ['failed', 'runner_group_open']));
@@ -100,7 +100,7 @@ test.each<[string, object, object, string]>([
       `The runner group ${runnerGroup} lets in ${excess}${wayOut}`,
     );
 
-    // Once the pause is over, one tries; what the group lets in is asked anew.
+    // Once the pause is over, one tries, and the group's access is read again.
     await world.db
       .updateTable('runner_groups')
       .set({ paused_until: sql`now()` })
@@ -157,7 +157,7 @@ test('where GitHub grants no runner groups, each entity has one try a pause (C7,
   expect(await registered()).toBe(before);
 });
 
-test('a pool that anybody may use registers in such a group, and what it lets in is kept (C7)', async () => {
+test('a pool for all entities registers in such a group, and its access stays (C7)', async () => {
   const runnerGroup = nextGroup();
   await setGroup(runnerGroup, {
     allowsPublicRepositories: true,
@@ -229,7 +229,7 @@ test('a group that is made for a pool of some repositories is one of selected on
   expect(await kept()).toMatchObject({ visibility: 'selected', repositories: [], excess: null });
 });
 
-test('a worker for an entity whose login is another one’s registers nothing in a pool that names the login (C2)', async () => {
+test('a worker for an entity whose login is another one’s is not registered in a pool that names the login (C2)', async () => {
   const before = await registered();
   await world.putPools(
     poolsDocument.parse({ pools: [{ ...LINUX, entities: ['acme'] }], entities: { '*': {} } }),
@@ -243,7 +243,7 @@ test('a worker for an entity whose login is another one’s registers nothing in
   expect((await world.workers()).map(({ stop_reason: reason }) => reason)).toEqual(['pool_closed']);
 });
 
-test('a worker whose pool no longer serves its entity registers nothing, and none follows it (C2)', async () => {
+test('a worker whose pool no longer serves its entity is not registered, and none follows it (C2)', async () => {
   const before = await registered();
   await putPool({});
   await world.queueJob();

@@ -42,8 +42,8 @@ const deletions = async () => {
 };
 
 /**
- * Without the minting of a token: it makes nothing, and in one process, as both runs are here, all
- * who want a token wait for one.
+ * Without the minting of a token: it changes nothing, and in one process, as both runs are here,
+ * all callers wait for one token.
  */
 const CALLS = [
   { what: 'looking for the pod', side: 'cluster', method: 'GET', path: '/pods/[^/]+$' },
@@ -61,8 +61,8 @@ const CALLS = [
 ] as const;
 const STEPS = bothEnds(CALLS);
 
-describe('a run that stands still while its successor does everything, and then goes on (C6, D6, P2, P3)', () => {
-  test.each(STEPS)('at the $at of $what: one worker, its job goes on', async (call) => {
+describe('a run that stops while its successor does everything, and then continues (C6, D6, P2, P3)', () => {
+  test.each(STEPS)('at the $at of $what: one worker, and its job continues', async (call) => {
     const before = await deletions();
     const jobId = await world.queueJob({ durationMs });
     await world.match();

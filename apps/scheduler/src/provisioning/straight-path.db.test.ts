@@ -46,7 +46,7 @@ test('a waiting job becomes a worker, a registration, a Secret and a pod; the po
   expect(await world.db.selectFrom('tasks').select('kind').execute()).toEqual([
     { kind: 'look-up-jobs' },
   ]);
-  // A JIT config is a long run of base64, and stands in no table (D1).
+  // A JIT config is a long run of base64, and no table contains it (D1).
   for (const table of ['workers', 'operations', 'installation_events'] as const) {
     expect(JSON.stringify(await world.db.selectFrom(table).selectAll().execute())).not.toMatch(
       /[A-Za-z0-9+/]{120,}/,

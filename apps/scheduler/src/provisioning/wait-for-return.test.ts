@@ -28,7 +28,7 @@ describe('a worker that waits for GitHub or the cluster (C11, D4)', () => {
     });
   });
 
-  test('and no shorter than it is asked to', () => {
+  test('and no shorter than the requested wait', () => {
     expect(waitForReturn(aged(0), undefined, { ...AWAY, retryAfterMs: 9_000 })).toMatchObject({
       delayMs: 9_000,
     });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('what the cluster warns of is logged once for a pool, and the pod is made (H1, H3)', async () => {
+test('a warning of the cluster is logged once for a pool, and the pod is made (H1, H3)', async () => {
   const warn = jest.fn((..._line: unknown[]) => SILENT);
   const events = createEvents({ ...SILENT, warn } as unknown as typeof SILENT, createMetrics());
   const kinds = schedulerKinds({ ...world.parts, events });

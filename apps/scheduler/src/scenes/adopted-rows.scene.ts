@@ -2,7 +2,7 @@ import type { SchedulerWorld } from './scheduler.scene.ts';
 
 type WorkerRow = Awaited<ReturnType<SchedulerWorld['workers']>>[number];
 
-/** What an adopted row says as the lost one did; its failure is diagnosed anew. */
+/** Makes an adopted row comparable with the lost one: its failure is diagnosed again. */
 export const lasting = (worker: WorkerRow) => ({
   entity: [
     worker.entity_id,

@@ -11,7 +11,7 @@ type End = 'succeeded' | 'failed' | 'oom';
 
 const ENDED = new Set(['Succeeded', 'Failed']);
 
-/** A change as a watch tells it. */
+/** A change as a watch reports it. */
 export const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({
   type,
   pod,
@@ -20,7 +20,7 @@ export const change = (type: 'modified' | 'deleted', pod: ObservedPod) => ({
 
 export type FollowedPods = Awaited<ReturnType<typeof followedPods>>;
 
-/** Pods of workers as the cluster has them, and what their rows say. */
+/** Pods of workers as the cluster has them, and the states of their rows. */
 export async function followedPods(world: SchedulerWorld) {
   const instance = await findInstance(world.db);
   const parts = { ...world.parts, ...FOLLOWING };

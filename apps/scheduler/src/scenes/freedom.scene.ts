@@ -22,9 +22,8 @@ import { APP_ID } from './settings.scene.ts';
 export type Freedom = Awaited<ReturnType<typeof startFreedom>>;
 
 /**
- * GitHub, doing as it likes with two organisations and a user; its deliveries go the
- * way of ingress; the scheduler's parts work when told. What the reconciler would do is done by
- * hand in `heal`.
+ * GitHub with random behaviour, two organisations and a user. Its deliveries go the way of ingress.
+ * The test starts each part of the scheduler, and `heal` does the reconciler's work by hand.
  */
 export async function startFreedom(seed: number) {
   const world = await startSchedulerWorld({ githubSeed: seed });
@@ -107,7 +106,7 @@ export async function startFreedom(seed: number) {
 
   const endless = new Set<number>();
 
-  /** What GitHub and time did that makes a worker one too many. */
+  /** The acts of GitHub and of time that make a worker unnecessary. */
   const excuses = { cancelled: 0, graceEnded: 0 };
 
   return {
@@ -163,8 +162,8 @@ export async function startFreedom(seed: number) {
     rename: (entity: EntityKey) =>
       rename(entity, logins[entity] === entity ? `${entity}-renamed` : entity),
     /**
-     * Gives the entity its first name again, and looks where the App is installed: names that
-     * change within a second tell too little.
+     * Gives the entity its first name again, and looks where the App is installed: deliveries of
+     * names that change within a second are not enough.
      */
     async restoreName(entity: EntityKey) {
       await rename(entity, entity);
@@ -184,9 +183,7 @@ export async function startFreedom(seed: number) {
         .execute(),
     retireIdle: (podNames: readonly string[]) =>
       Promise.all(podNames.map((podName) => stops.askToStop(podName))),
-    /**
-     * No runner comes up just then: what takes a minute outside of tests takes longer than that.
-     */
+    /** No runner comes up just then: a minute outside of tests is longer than that. */
     async letTimePass() {
       await waitFor('runners to connect', async () => {
         const { runners } = await gitHub.truth();
@@ -235,7 +232,7 @@ export async function startFreedom(seed: number) {
       const { pods } = await listPods(cluster, { namespace: NAMESPACE, instance });
       await takeList(following, NAMESPACE, pods, known);
     },
-    /** Asks GitHub to deliver again what never got through (E1). */
+    /** Asks GitHub to deliver again all deliveries that never arrived (E1). */
     async redeliver() {
       const { deliveries } = await gitHub.truth();
       const { octokit } = world.github.asApp(APP_ID);
@@ -245,7 +242,7 @@ export async function startFreedom(seed: number) {
       }
       await gitHub.settled();
     },
-    /** What a look at the job at GitHub says of it, for events that were never made (E2, E4). */
+    /** GitHub's answer about the job, for events that were never made (E2, E4). */
     async lookUp(job: JobTruth) {
       const action = job.status === 'queued' || job.status === 'waiting' ? 'queued' : job.status;
       const [login = ''] = job.repo.split('/');

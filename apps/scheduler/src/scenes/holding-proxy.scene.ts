@@ -60,7 +60,7 @@ export async function startHoldingProxy(target: string) {
   };
 
   const server = createServer((request, response) => {
-    // Both ends tell their own users of a broken connection.
+    // Both ends report a broken connection to their own users.
     serve(request, response).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');

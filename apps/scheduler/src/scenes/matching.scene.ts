@@ -14,7 +14,7 @@ export const LIMITS = { lockTimeoutMs: 20_000, statementTimeoutMs: 20_000, idleT
 export const matchOnce = (db: Kysely<Database>, given: Partial<MatchingSettings> = {}) =>
   scheduler.matchOnce(db, { ...GATE, ...given }, LIMITS);
 
-/** Passes until one makes nothing more, as the scheduler does them. Returns how many were made. */
+/** Passes until one makes no worker, as the scheduler does them. Returns how many were made. */
 export async function matchAll(
   db: Kysely<Database>,
   given: Partial<MatchingSettings> = {},
@@ -27,7 +27,7 @@ export async function matchAll(
   }
 }
 
-/** Of each pool with waiting jobs why nothing more is made. */
+/** For each pool with waiting jobs, the reason why no more workers are made. */
 export const findReasons = async (db: Kysely<Database>): Promise<Record<string, string | null>> => {
   const keys = await db
     .selectFrom('demand_keys')
@@ -57,7 +57,7 @@ export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
 
 /**
  * One database for the tests of a file. Before each of them it has neither breakers nor rows that
- * matching reads, and these pools are in force, if any are given.
+ * matching reads, and the given pools, if any, are in force.
  */
 export function useMatchingDatabase(
   pools?: Parameters<typeof putPools>[1],

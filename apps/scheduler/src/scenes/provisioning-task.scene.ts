@@ -1,8 +1,7 @@
 import type { Task } from '@paddock/queue/task';
 
 /**
- * A run of the task that makes this worker. `claimLeft` says how much of its claim is left, from 0
- * to 1.
+ * A run of the task that makes this worker. `claimLeft` gives the rest of its claim, from 0 to 1.
  */
 export const taskFor = (podName: string, claimLeft: () => number): Task => ({
   id: 'a task',

@@ -18,13 +18,13 @@ export interface RealWorld extends SchedulerWorld {
   readonly kubeconfigFile: string;
   /** All pods of this world in the cluster. */
   pods(): Promise<ObservedPod[]>;
-  /** Changes a pod's annotations, which tell what becomes of it. */
+  /** Changes a pod's annotations, which decide its fate. */
   annotate(podName: string, annotations: Record<string, string>): Promise<unknown>;
   /** Matches and runs due tasks, as if all waits were over, until `isDone` says so. */
   drive(what: string, isDone: () => Promise<boolean>): Promise<void>;
 }
 
-/** Longest time for a call, for tests in which calls are left without an answer. */
+/** Longest time for a call, for tests with calls that get no answer. */
 export const HASTY_MS = 5_000;
 
 interface RealWorldOptions {

@@ -30,7 +30,7 @@ import { APP_ID, FOLLOWING, GATE, STOP_RULES } from './settings.scene.ts';
 import { waitsOf } from './waits.scene.ts';
 
 export const NAMESPACE = 'runners';
-/** Far beyond what a call takes on a busy machine: what ends one that is to fail is its fault. */
+/** Far beyond the time of a call on a busy machine: a call that must fail ends by its fault. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 const RESET = [
@@ -44,7 +44,7 @@ const RESET = [
   'pools_documents',
 ] as const;
 
-/** A logger that says nothing. */
+/** A logger that writes nothing. */
 export const SILENT = {
   error: () => SILENT,
   warn: () => SILENT,
@@ -82,7 +82,7 @@ export async function startSchedulerWorld({
   realKubeconfig?: string;
   /** Where that cluster is reached, if not where the file says. */
   realAddress?: string | undefined;
-  /** Longest time for a call of the cluster; shorter where calls are left without an answer. */
+  /** Longest time for a call of the cluster; shorter for tests with calls that get no answer. */
   clusterTimeoutMs?: number | undefined;
 } = {}) {
   const testDb = await createTestDatabase();
@@ -216,10 +216,7 @@ export async function startSchedulerWorld({
     runTasks: (holder = 'test', claimMs = 300_000) =>
       runDueTasks({ db: own, kinds, holder, claimMs, random: () => 0.5 }),
     ...waits,
-    /**
-     * Matches and runs tasks, time and again as if all waits were over, until there is nothing left
-     * to do.
-     */
+    /** Matches and runs tasks, again and again as if all waits were over, until no work is left. */
     async settle(passes = 12): Promise<void> {
       for (let pass = 0; pass < passes; pass += 1) {
         await matchOnce(own, GATE);

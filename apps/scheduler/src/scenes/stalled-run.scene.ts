@@ -9,17 +9,17 @@ import { type SchedulerWorld } from './scheduler.scene.ts';
 import { APP_ID } from './settings.scene.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 
-/** Far beyond any test: what ends a held call is its release. */
+/** Far beyond any test: only its release ends a held call. */
 const requestTimeoutMs = 300_000;
 
-/** A call at which a run stands still. */
+/** A call at which a run stops. */
 export interface StalledCall extends HeldCall {
   readonly side: 'github' | 'cluster';
 }
 
 export type StalledRuns = Awaited<ReturnType<typeof startStalledRuns>>;
 
-/** Lets one executor stand still at one of its calls, while another takes its tasks over. */
+/** Stops one executor at one of its calls, while another takes its tasks over. */
 export async function startStalledRuns(world: SchedulerWorld) {
   const proxies = {
     github: await startHoldingProxy(world.gitHub.url),

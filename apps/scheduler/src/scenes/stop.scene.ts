@@ -18,7 +18,7 @@ import { FOLLOWING } from './settings.scene.ts';
 
 export type StopScene = Awaited<ReturnType<typeof setStopScene>>;
 
-/** What tests about the ends of workers do and look at. */
+/** The acts and checks of tests about the ends of workers. */
 export async function setStopScene(world: SchedulerWorld) {
   const { db, gitHub, cluster } = world;
   const instance = await findInstance(db);
@@ -35,8 +35,8 @@ export async function setStopScene(world: SchedulerWorld) {
   };
 
   /**
-   * GitHub says that a runner is busy before the runner has read of it: until its log shows the job
-   * nothing could prove it.
+   * GitHub calls a runner busy before the runner has read of it: until its log shows the job, no
+   * evidence could prove it.
    */
   const waitForWork = async (podName: string) => {
     const place = { namespace: NAMESPACE, name: podName };

@@ -1,7 +1,7 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 
-/** Ends or begins what the scheduler waits for, so that no test waits with it. */
+/** Ends or begins the scheduler's waits, so that no test waits for them. */
 export const waitsOf = (db: Kysely<Database>) => ({
   /** As if the wait of every queued task were over. */
   makeDue: () =>
@@ -25,8 +25,8 @@ export const waitsOf = (db: Kysely<Database>) => ({
       .where(sql<boolean>`pauses > 0 or failure_class = 'rate_limited'`)
       .execute(),
   /**
-   * As if all pauses of breakers had just begun: on a busy machine one is over sooner than what a
-   * test does in it.
+   * As if all pauses of breakers had just begun: on a busy machine, one could end during a test's
+   * step.
    */
   holdPauses: () =>
     db

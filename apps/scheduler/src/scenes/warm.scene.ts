@@ -5,7 +5,7 @@ import { useMatchingDatabase } from './matching.scene.ts';
 export const ACME = 90_000_001;
 export const SAM = 90_000_002;
 
-/** A database for the tests of warm workers, and what they do to its rows. */
+/** A database for the tests of warm workers, and changes to its rows. */
 export function useWarmDatabase() {
   const testDb = useMatchingDatabase();
   const install = (

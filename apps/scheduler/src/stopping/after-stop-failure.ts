@@ -17,8 +17,8 @@ interface Failing extends Noting {
 }
 
 /**
- * How often to retry what GitHub refuses, unless the refusal ends sooner. Refusals do not pass
- * within minutes.
+ * How often to retry a call that GitHub refuses, unless the refusal ends sooner. Refusals do not
+ * pass within minutes.
  */
 const REFUSED_MS = 15 * 60_000;
 
@@ -64,7 +64,7 @@ const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity):
   );
 
 /**
- * Whether GitHub hides what it knows of a runner: it refuses the call, hides the repository, or was
+ * Whether GitHub hides its knowledge of a runner: it refuses the call, hides the repository, or was
  * not asked after a refusal.
  */
 export const isRefused = (error: unknown): boolean =>

@@ -8,7 +8,7 @@ import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
 import { type ReadingEvidence, readEvidence, type Seen } from './read-evidence.ts';
 
-/** What the cluster answers when it is asked for a log. */
+/** The cluster's answer to a request for a log. */
 let log: { status: number; text: string };
 let kube: Awaited<ReturnType<typeof startKubeSimulator>>;
 let server: Server;

@@ -63,7 +63,7 @@ export class RefusedEntityError extends Error {
   }
 }
 
-/** What an attempt has read besides its evidence. */
+/** Facts that an attempt has read beside its evidence. */
 export interface Seen {
   readonly client: InstallationClient;
   scope?: RegistrationScope;

@@ -24,7 +24,7 @@ function start() {
 }
 
 describe('one look at a run serves all stops that were due when it was begun (P4, P2)', () => {
-  test('what another has just read', async () => {
+  test('the answer that another stop has just read', async () => {
     const looks = start();
     await looks.jobsOf(ANY_AGE);
     looks.pass(9_000);
@@ -32,7 +32,7 @@ describe('one look at a run serves all stops that were due when it was begun (P4
     expect(looks.asked()).toBe(1);
   });
 
-  test('what another is reading', async () => {
+  test('the answer that another stop is reading', async () => {
     const looks = start();
     await Promise.all([looks.jobsOf(0), looks.jobsOf(0)]);
     expect(looks.asked()).toBe(1);
@@ -49,7 +49,7 @@ describe('one look at a run serves all stops that were due when it was begun (P4
     expect(looks.asked()).toBe(2);
   });
 
-  test('nor one that failed: each asks for itself, and hears of its own failure only', async () => {
+  test('nor a failed one: each stop calls GitHub itself, and gets its own failure only', async () => {
     const looks = start();
     const failed = looks.jobsOf(0, () => Promise.reject(new Error('aborted')));
     const other = looks.jobsOf(0);

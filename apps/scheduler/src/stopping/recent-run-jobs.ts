@@ -12,14 +12,14 @@ interface Look {
 }
 
 /**
- * What GitHub answered a moment ago about runs with waiting jobs, shared by all stops of this
- * process to save calls.
+ * GitHub's recent answers about runs with waiting jobs, shared by all stops of this process to save
+ * calls.
  */
 export interface RecentRunJobs {
   /**
-   * The jobs of a run, read after `sinceMs` milliseconds ago and recently: what another stop has
-   * read or is reading, else what `ask` returns. Throws what `ask` throws; after another stop's
-   * failure it calls `ask`.
+   * The jobs of a run, read after `sinceMs` milliseconds ago and recently: the result that another
+   * stop has read or is reading, else the result of `ask`. Throws what `ask` throws; after another
+   * stop's failure it calls `ask`.
    */
   jobsOf(
     runId: number,

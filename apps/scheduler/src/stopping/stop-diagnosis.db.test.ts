@@ -69,14 +69,14 @@ describe('a runner that GitHub never saw leaves its trace before its pod goes (P
     });
   });
 
-  test('its cause is in what pauses the pool (C11)', async () => {
+  test('its cause is in the reason of the pool’s pause (C11)', async () => {
     const podName = await silentWorker(NO_NAME);
     await stop(podName, 'not_registered');
     const [breaker] = await world.db.selectFrom('breakers').select('message').execute();
     expect(breaker?.message).toContain('a name that cannot be resolved');
   });
 
-  test('an empty log says so, and events that cannot be read hold nothing up', async () => {
+  test('an empty log is reported as such, and unreadable events delay nothing', async () => {
     const podName = await silentWorker();
     world.kube.failNext({ path: '/events$', status: 403, times: 100 });
     await stop(podName, 'not_registered');

@@ -18,8 +18,8 @@ beforeEach(() => world.reset());
 const ENDED = { status: 'failed', stop_reason: 'pod_gone', stop_held_by: null };
 
 /**
- * A worker whose pod has gone and whose entity has taken the App away, so that GitHub tells nothing
- * of its runner.
+ * A worker whose pod has gone and whose entity has removed the App, so that GitHub gives no answer
+ * about its runner.
  */
 async function abandonedWorker(): Promise<string> {
   const podName = await scene.makeWorker(() => world.queueJob());

@@ -61,7 +61,7 @@ async function endSlowly(): Promise<void> {
   }
 }
 
-/** GitHub is asked twice whether the runner is idle. */
+/** Two questions to GitHub whether the runner is idle. */
 const RUNS_TO_DEREGISTER = 2;
 const FAR_BEYOND_ANY_TEST_MS = 300_000;
 
@@ -88,7 +88,7 @@ describe('a pod that runs', () => {
       stop_reason: 'not_registered',
       failure_info: { version: 2 },
     });
-    // Pods tell whole seconds.
+    // Pods have whole seconds.
     expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(
       row.running_at?.getTime() ?? Infinity,
     );

@@ -16,7 +16,7 @@ afterAll(() => world.stop());
 beforeEach(() => world.reset());
 afterEach(() => scene.cancelAll());
 
-/** As the deliveries of a job tell of it. */
+/** As the deliveries of a job leave it. */
 async function bind(
   podName: string,
   jobId: number,

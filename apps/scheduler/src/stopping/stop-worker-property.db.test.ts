@@ -62,8 +62,8 @@ const arrived = () =>
   });
 
 /**
- * No delivery ever comes: all that is known of a job is that it was queued, or, if its row is lost
- * as well, nothing. It may wait for a worker that is believed to be idle.
+ * No delivery ever comes. At most it is known of a job that it was queued; if its row is lost as
+ * well, nothing is known. It may wait for a worker that looks idle.
  */
 async function queueJob(isKnown: boolean): Promise<void> {
   const jobId = await world.queueJob({ durationMs: 600_000 });
@@ -183,7 +183,7 @@ async function expectNobodyKilled(): Promise<void> {
 }
 
 /**
- * Time goes by until every idle runner was stopped, however often that has to be asked for, and no
+ * Lets time pass until every idle runner was stopped, with as many requests as that needs, and no
  * stop is left.
  */
 async function letStopsEnd(): Promise<void> {

@@ -33,8 +33,7 @@ const CALLS = [
 const STEPS = bothEnds(CALLS);
 
 /**
- * An idle worker whose proofs are all but complete, and a run of its stop that stands still at the
- * call.
+ * An idle worker whose proofs are all but complete, and a run of its stop that stops at the call.
  */
 async function stall(call: StalledCall) {
   const podName = await scene.idleWorker();
@@ -44,7 +43,7 @@ async function stall(call: StalledCall) {
   return { podName, goOn: await runs.stallAt(call) };
 }
 
-describe('a run that stands still while its successor does everything, and then goes on (D6, P2)', () => {
+describe('a run that stops while its successor does everything, and then continues (D6, P2)', () => {
   test.each(STEPS)('at the $at of $what: the worker ends once', async (step) => {
     const { podName, goOn } = await stall(step);
     await runs.takeOver();
@@ -54,7 +53,7 @@ describe('a run that stands still while its successor does everything, and then 
     await goOn();
     await world.makeDue();
     await world.runTasks();
-    // The registration may be found gone once more; nothing else is written.
+    // The registration may be found gone once more; the row has no other change.
     expect(await scene.row(podName)).toMatchObject({
       status: ended.status,
       completed_at: ended.completed_at,
@@ -63,11 +62,11 @@ describe('a run that stands still while its successor does everything, and then 
     expect(await world.db.selectFrom('tasks').selectAll().execute()).toEqual([]);
   });
 
-  // GitHub itself refuses a deregistration that arrives late; one that was answered leaves nothing
-  // to give a job to.
+  // GitHub itself refuses a deregistration that arrives late. After one that was answered, no
+  // runner is left to get a job.
   const before = STEPS.filter(({ method, at }) => method !== 'DELETE' || at === 'call');
   test.each(before)(
-    'at the $at of $what, and the runner gets a job meanwhile: it works on',
+    'at the $at of $what, and the runner gets a job meanwhile: it keeps working',
     async (step) => {
       const { podName, goOn } = await stall(step);
       const job = await world.gitHub.queueJob({

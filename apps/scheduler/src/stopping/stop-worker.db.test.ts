@@ -66,7 +66,7 @@ describe('an idle worker', () => {
     await scene.expectWorking(podName, job.id);
   });
 
-  test('that is wanted again is left alone, and so is one that was not asked for', async () => {
+  test('that is wanted again is left alone, and so is one without a request to stop', async () => {
     const podName = await scene.idleWorker();
     await scene.askToStop(podName);
     await world.db.updateTable('workers').set({ stopping_at: null, stop_reason: null }).execute();
@@ -114,7 +114,7 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.expectWorking(podName, jobId);
   });
 
-  test('that GitHub calls idle, with a job that we have never heard of: its log shows it (E5)', async () => {
+  test('that GitHub calls idle, with an unknown job: its log shows it (E5)', async () => {
     const { podName, jobId } = await scene.busyWorker();
     await world.db.deleteFrom('jobs').execute();
     await world.gitHub.setRunnerFaults({ busyLies: true });
@@ -124,7 +124,7 @@ describe('a working runner is never stopped (P2)', () => {
     await scene.expectWorking(podName, jobId);
   });
 
-  test('whose pod’s status is late, with a job that we have never heard of: it was online once, so its log is read (E5)', async () => {
+  test('whose pod’s status is late, with an unknown job: it was online once, so its log is read (E5)', async () => {
     await world.putPools(
       examplePools({
         pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'untold' } } } }],
@@ -256,7 +256,7 @@ describe('a working runner is never stopped (P2)', () => {
     expect(await scene.row(podName)).toMatchObject({ status: 'failed' });
   });
 
-  test('ends a refusal with what GitHub answers (C9)', async () => {
+  test('ends a refusal with GitHub’s answer (C9)', async () => {
     const podName = await scene.idleWorker();
     await scene.askToStop(podName);
     const refused = {
