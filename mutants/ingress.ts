@@ -148,6 +148,6 @@ export const ingress: readonly NamedMutant[] = [
     file: 'packages/db/src/jobs/write-jobs.ts',
     find: 'order by "jobId"',
     replace: 'order by random()',
-    tests: ['packages/db/src/deliveries/eight-connections.db.test.ts'],
+    tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
 ];

@@ -4,6 +4,8 @@ import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { jobToStore } from '../jobs/job-to-store.ts';
+import { storeJobs } from '../jobs/store-jobs.ts';
 import { bindWorkers } from '../workers/bind-workers.ts';
 import { pools } from '../scenes/job-lives.scene.ts';
 import type { Database } from '../schema/tables.ts';
@@ -87,6 +89,25 @@ describe('rows are locked in one order, whatever the order in which they are giv
       deliveries.length - 1,
     );
     expect(isInOrder).toBe(true);
+  });
+
+  test('new jobs by id', async () => {
+    const deliveries = [201, 202, 203, 204, 205, 206, 207, 208].map((id) => jobDelivery(id));
+    const [first, ...others] = deliveries.flatMap(({ parsed, appId, guid }) =>
+      parsed.kind === 'job'
+        ? [jobToStore(pools.document, { ...parsed.job, appId, deliveryGuid: guid })]
+        : [],
+    );
+    if (first === undefined) throw new Error('There are several jobs.');
+    const { recorded } = await database.db.transaction().execute(async (trx) => {
+      await storeJobs(trx, [first], pools.version);
+      const started = recordDeliveries(database.db, deliveries.toReversed(), pools);
+      await untilOneWaits();
+      // Would deadlock if one of these came before the first.
+      await storeJobs(trx, others, pools.version);
+      return { recorded: started };
+    });
+    expect(new Set(await recorded)).toEqual(new Set(['job_already_exists']));
   });
 
   test('workers by name', async () => {
