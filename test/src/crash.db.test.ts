@@ -4,8 +4,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
 
 /**
- * Soon enough for a test: what the dead scheduler held is taken over, what it left at GitHub is
- * removed.
+ * Soon enough for a test: another scheduler takes over the dead one's tasks, and its remains at
+ * GitHub are removed.
  */
 const SHORT = {
   PADDOCK_LEASE_MS: '2000',

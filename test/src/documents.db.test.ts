@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-test.each(blocks)('what $page says in SQL works: $begin', async ({ page, text }) => {
+test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
   const statements = text.split(/;.*$/m).filter((statement) => statement.trim() !== '');
   expect(statements).not.toEqual([]);
   const trx = await database.db.startTransaction().execute();

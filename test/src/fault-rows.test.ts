@@ -50,7 +50,7 @@ describe('a row of the fault matrix', () => {
     ]);
   });
 
-  test('tells a fault that has not struck from one that we have not answered', () => {
+  test('distinguishes a fault that has not struck from one that we have not answered', () => {
     expect(
       complaintsOf({ signs: { deliveriesLost: 1, deliveriesRepeated: 1 } }, 100, counted()),
     ).toEqual([

@@ -7,8 +7,8 @@ import { sql } from 'kysely';
 import { startSystem, type TestSystem } from './start-system.ts';
 
 /**
- * The reconciler looks at the log by itself once a day: only what ingress asks for can bring a
- * delivery back.
+ * The reconciler reads the log by itself once a day: only a request of ingress can bring a delivery
+ * back.
  */
 const BY_ITSELF = {
   PADDOCK_REDELIVERY_EVERY_SECONDS: '86400',
@@ -164,7 +164,7 @@ describe('deliveries that failed while ingress was away (E1)', () => {
 });
 
 test('deliveries that are all stored cost no look at the log beside the cycles (E1, P4)', async () => {
-  // Patient, for what a busy machine has refused would be worth a look.
+  // Patient: else a refusal on a busy machine would cause a look.
   await startStoring({ PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' });
   await untilLooksAreOver();
   const before = await listings();

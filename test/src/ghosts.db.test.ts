@@ -49,7 +49,7 @@ describe('a job that was cancelled unheard (E4, P3)', () => {
     'offline',
     'registration_gone',
   ] as const)(
-    'gets no second worker after the first ended by %s: GitHub is asked before',
+    'gets no second worker after the first ended by %s: a look-up comes before',
     async (reason) => {
       const ghost = await addServed();
       await scene.world.github.cancelJob(ghost);
@@ -111,7 +111,7 @@ describe('a job that GitHub still calls queued after its worker was stopped (E4)
     expect(await match()).toEqual({ made: 1, paused: 0 });
   });
 
-  test('is asked about once in a few minutes, however many of its key’s workers are stopped', async () => {
+  test('is looked up once in a few minutes, with any number of stopped workers of its key', async () => {
     for (let index = 0; index < 2; index++) await addServed();
     const [first] = await scene.db.selectFrom('workers').select('pod_name').execute();
     await scene.db
@@ -124,7 +124,7 @@ describe('a job that GitHub still calls queued after its worker was stopped (E4)
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 1 });
   });
 
-  test('is left alone where its worker was stopped for want of jobs', async () => {
+  test('is left alone where its worker was stopped as surplus', async () => {
     await addServed();
     await stopWorkers('idle');
     expect(await scene.lookUp()).toMatchObject({ jobs: 0 });

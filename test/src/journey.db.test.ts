@@ -84,7 +84,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
     expect(provisioned).toEqual({ status: 'OK' });
   });
 
-  test('each repository of a user gets runners of its own (C2)', async () => {
+  test('each repository of a user gets separate runners (C2)', async () => {
     const jobs = await Promise.all(
       ['mona/dotfiles', 'mona/compiler'].map((repo) =>
         system.github.queueJob({ repo, labels: ['self-hosted', 'linux'], durationMs: 20 }),
@@ -123,7 +123,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
     expect(await jobRow(id)).toBeUndefined();
   });
 
-  test('deliveries that GitHub fails to hand over are asked for again (E1)', async () => {
+  test('deliveries that GitHub fails to deliver are asked for again (E1)', async () => {
     await system.github.setDeliveryFaults({ dropActions: ['queued', 'completed'] });
     const { id } = await system.github.queueJob({
       repo: 'acme/shop',

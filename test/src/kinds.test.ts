@@ -41,7 +41,7 @@ function documentedKinds(): (KindRow & { attempts: number })[] {
   });
 }
 
-/** The kinds of both services. What their handlers work with is only used when they run. */
+/** The kinds of both services. Their handlers' dependencies are only used when they run. */
 function registeredKinds(): KindRow[] {
   return Object.entries({
     scheduler: schedulerKinds({} as never),

@@ -15,7 +15,7 @@ interface Metric {
   readonly labels: readonly string[];
 }
 
-/** What the page says of each metric, by its name, and in which of its sections. */
+/** The page's entry for each metric, by its name, and its section. */
 function documented(): Map<string, Metric & { readonly section: string }> {
   const all = new Map<string, Metric & { section: string }>();
   let section = '';
@@ -23,7 +23,7 @@ function documented(): Map<string, Metric & { readonly section: string }> {
     section = /^## (.*)$/.exec(line)?.[1] ?? section;
     const [, name, type = '', labels = '', help = ''] =
       /^\| `(paddock_\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/.exec(line) ?? [];
-    // One that only some services have stands in the section of each.
+    // A metric that only some services have is in the section of each.
     const sections = [all.get(name ?? '')?.section ?? [], section].flat().join(' and ');
     if (name !== undefined)
       all.set(name, {
@@ -36,7 +36,7 @@ function documented(): Map<string, Metric & { readonly section: string }> {
   return all;
 }
 
-/** Whether a service has what stands in this section of the page. */
+/** Whether a service has the metrics of this section of the page. */
 const isOf = (service: string, section: string): boolean =>
   section === 'Every service' ||
   section.split(':', 1)[0]?.split(' and ').includes(service) === true;
@@ -67,39 +67,34 @@ describe('the metrics of the services (H5)', () => {
   });
   afterAll(() => system.stop());
 
-  test.each(SERVICES)(
-    '%s shows what docs/metrics.md says of it, with its type, meaning and labels',
-    async (service) => {
-      const page = [...documented()].filter(([, { section }]) => isOf(service, section));
-      await waitFor('the gauges of rows', async () =>
-        (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')),
-      );
-      const lines = await scrape(service);
-      const types = lines
-        .filter((line) => line.startsWith('# TYPE paddock_'))
-        .map((line) => line.slice('# TYPE '.length));
-      expect(types.toSorted()).toEqual(
-        page.map(([name, { type }]) => `${name} ${type.replace(' of rows', '')}`).toSorted(),
-      );
-      const helps = lines
-        .filter((line) => line.startsWith('# HELP paddock_'))
-        .map((line) => line.slice('# HELP '.length));
-      expect(helps.toSorted()).toEqual(
-        page.map(([name, { help }]) => `${name} ${help}`).toSorted(),
-      );
-      for (const line of lines.filter((sample) => sample.startsWith('paddock_'))) {
-        const labels = [...line.matchAll(/[{,](\w+)="/g)]
-          .map(([, label = '']) => label)
-          .filter((label) => label !== 'le');
-        expect({ line, labels: labels.toSorted() }).toEqual({
-          line,
-          labels: documented().get(nameOf(line))?.labels.toSorted(),
-        });
-      }
-    },
-  );
+  test.each(SERVICES)('%s has its type, meaning and labels in docs/metrics.md', async (service) => {
+    const page = [...documented()].filter(([, { section }]) => isOf(service, section));
+    await waitFor('the gauges of rows', async () =>
+      (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')),
+    );
+    const lines = await scrape(service);
+    const types = lines
+      .filter((line) => line.startsWith('# TYPE paddock_'))
+      .map((line) => line.slice('# TYPE '.length));
+    expect(types.toSorted()).toEqual(
+      page.map(([name, { type }]) => `${name} ${type.replace(' of rows', '')}`).toSorted(),
+    );
+    const helps = lines
+      .filter((line) => line.startsWith('# HELP paddock_'))
+      .map((line) => line.slice('# HELP '.length));
+    expect(helps.toSorted()).toEqual(page.map(([name, { help }]) => `${name} ${help}`).toSorted());
+    for (const line of lines.filter((sample) => sample.startsWith('paddock_'))) {
+      const labels = [...line.matchAll(/[{,](\w+)="/g)]
+        .map(([, label = '']) => label)
+        .filter((label) => label !== 'le');
+      expect({ line, labels: labels.toSorted() }).toEqual({
+        line,
+        labels: documented().get(nameOf(line))?.labels.toSorted(),
+      });
+    }
+  });
 
-  test('every service says the same of what they share', async () => {
+  test('every service describes shared metrics in the same way', async () => {
     const [first, ...others] = SERVICES;
     const said = await sharedBy(first);
     expect(said).toEqual(

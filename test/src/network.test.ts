@@ -41,7 +41,7 @@ describe('the way to GitHub (H4)', () => {
     return (await run(process.execPath, words, { env, timeout: 120_000 })).stdout;
   }
 
-  test('an Enterprise Server with a certificate of its own is trusted by NODE_EXTRA_CA_CERTS, and not without', async () => {
+  test('trusts an Enterprise Server with a private certificate only by NODE_EXTRA_CA_CERTS', async () => {
     expect(JSON.parse(await ask({ NODE_EXTRA_CA_CERTS: trusted }))).toBeDefined();
     await expect(ask({})).rejects.toThrow(/self.signed certificate|unable to verify/i);
   });

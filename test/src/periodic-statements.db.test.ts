@@ -44,7 +44,7 @@ describe('a statement that runs by the clock', () => {
     await database.drop();
   });
 
-  /** Those that read too much, with what they read. */
+  /** Those that read too much, with the amount. */
   async function findGreedy(plans: Plans): Promise<string[]> {
     const greedy: string[] = [];
     const active = await countActive(database.db);

@@ -159,7 +159,7 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
     ],
     [
       'verify-full',
-      'trusts public authorities where none is given',
+      'trusts public authorities without a given one',
       () => ({}),
       'self-signed certificate',
     ],

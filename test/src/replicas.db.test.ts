@@ -48,7 +48,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
   beforeAll(async () => {
     system = await startSystem();
     await system.start('ingress');
-    // Deliveries may be refused while a scheduler stands still with rows locked.
+    // Deliveries may be refused while a stopped scheduler has rows locked.
     await system.start('reconciler', SHORT);
     schedulers = await Promise.all(
       Array.from({ length: replicas }, () => system.start('scheduler', SHORT)),
@@ -153,7 +153,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     expect({ kills, ...(await faults()) }).toEqual({ kills, ...NONE });
   }, 150_000);
 
-  test('one that stands still in the middle of a burst, and goes on when others have taken over, doubles nothing (P3, C6, D6)', async () => {
+  test('one that stops in the middle of a burst, and continues when others have taken over, doubles nothing (P3, C6, D6)', async () => {
     const before = await registrations();
     const [frozen] = schedulers;
     const jobs = await queueJobs(JOBS);

@@ -7,7 +7,7 @@ import { type Backup, takeBackup } from './scenes/restore.scene.ts';
 import { startSystem, type TestSystem } from './start-system.ts';
 
 /**
- * Soon enough for a test; what died with the services is taken over, what ended is cleared away.
+ * Soon enough for a test; new services take over the dead ones' tasks, and ended rows are removed.
  */
 const SHORT = {
   PADDOCK_LEASE_MS: '2000',
@@ -33,7 +33,7 @@ const NET_MS = 240_000;
 /** As many as acme may have at once. */
 const CAP = 5;
 
-/** GitHub's clock is another one, and its log tells whole seconds. */
+/** GitHub has another clock, and its log has whole seconds. */
 const sinceBefore = (instant: Date): string => new Date(instant.getTime() - 60_000).toISOString();
 
 describe('the database is restored from a backup while pods and runners live on (E6, E1, P1, P2, P3)', () => {

@@ -17,8 +17,8 @@ const RUNNERS = 'runners';
 const SERVICES = ['scheduler', 'reconciler'] as const;
 
 /**
- * What the services import of the kube package that takes no right: it calls no cluster, or only
- * what everybody may read.
+ * The services' imports of the kube package that need no right: they call no cluster, or only make
+ * calls that everyone may make.
  */
 const TAKES_NO_RIGHT = new Set([
   'answersProbe',
@@ -43,7 +43,7 @@ const importsOf = (service: string) =>
 /** The calls that a service makes, of those that there are. */
 const callsOf = (service: string) => [...CALLS].filter(([name]) => importsOf(service).has(name));
 
-/** What the role of a service allows, as `resource verb`. */
+/** The rights of a service's role, as `resource verb`. */
 async function grantedTo(service: string): Promise<string[]> {
   const manifests = await deployedManifests('runner-namespace.yaml');
   const rules =

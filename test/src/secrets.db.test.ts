@@ -53,8 +53,8 @@ async function allThatIsWritten(
 }
 
 /**
- * Runs jobs and meanwhile collects the content of all Secrets that there are; a runner fails after
- * it has spilt secrets into its log. Returns those that stand anywhere.
+ * Runs jobs and meanwhile collects the content of all Secrets; a runner fails after it has written
+ * secrets into its log. Returns the secrets found anywhere.
  */
 async function findLeaks(
   system: TestSystem,

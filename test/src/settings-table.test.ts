@@ -20,7 +20,7 @@ const byName = Map.groupBy(
   ([, { env }]) => env,
 );
 
-/** What each service says of a setting; `schema` says what `range` says. */
+/** Each service's description of a setting; `schema` allows what `range` says. */
 const meanings = (settings: readonly (readonly [string, Setting<unknown>])[]): Set<string> =>
   new Set(
     settings.map((said) =>

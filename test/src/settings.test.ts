@@ -33,8 +33,8 @@ const SERVICES = [
 ];
 
 /**
- * What a service says of its settings instead of starting: `main` prints it without a stack. Empty
- * if it starts.
+ * A service's complaint about its settings instead of a start: `main` prints it without a stack.
+ * Empty if it starts.
  */
 function problemsOf(read: () => unknown): string {
   try {
@@ -59,7 +59,7 @@ describe.each(SERVICES)('$app', ({ app, settings, read }) => {
     expect(problems).toContain('PADDOCK_CONFIG is not set');
   });
 
-  test('takes another service’s setting for none of its own: all may share one environment (H1)', () => {
+  test('ignores another service’s settings: all may share one environment (H1)', () => {
     const page = readFileSync(join(ROOT, 'docs', 'settings.md'), 'utf8');
     const all = [...page.matchAll(/\bPADDOCK_[A-Z_]+\b/g)].map(([name]) => [name, 'x']);
     expect(all.length).toBeGreaterThan(50);
@@ -68,7 +68,7 @@ describe.each(SERVICES)('$app', ({ app, settings, read }) => {
     expect(problems).not.toContain('did you mean');
   });
 
-  test('tells every wrong setting and every fault of the file in one message, without a stack, and shows no secret (H1, H6)', () => {
+  test('reports every wrong setting and every fault of the file in one message, without a stack, and shows no secret (H1, H6)', () => {
     const file = write(
       'wrong.yaml',
       'github: { apps: [{ id: 1, webhookSecret: { env: NOT_SET }, privateKey: { file: /nowhere.pem } }] }\npools: [{ name: Bad, labels: [] }]\n',

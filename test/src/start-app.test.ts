@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 const ROOT = join(import.meta.dirname, '..', '..');
 const APPS = readdirSync(join(ROOT, 'apps'));
 
-/** What an older Node.js does with `node apps/NAME`, played by one that calls itself older. */
+/** Plays an older Node.js that runs `node apps/NAME`: this one calls itself older. */
 const startWithOldNode = (app: string) => {
   const program = join(ROOT, 'apps', app);
   const script = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });

@@ -21,8 +21,8 @@ import { startService } from '@paddock/testing/processes';
 export type ServiceName = 'ingress' | 'scheduler' | 'reconciler';
 
 /**
- * A database and both simulators in this process, and our services as processes of their own,
- * started and killed as a test likes.
+ * A database and both simulators in this process, and our services as separate processes, which a
+ * test starts and kills.
  */
 export interface TestSystem {
   readonly database: TestDatabase;
@@ -68,7 +68,7 @@ export interface TestSystemOptions {
   readonly database?: TestDatabase;
   /** Works in the same database and the same cluster as that one, in another schema. */
   readonly beside?: { readonly system: TestSystem; readonly schema: string };
-  /** What a container does with its JIT config; by default the simulated runner's part. */
+  /** Plays a container with its JIT config; by default the simulated runner's part. */
   readonly playRunner?: PlayRunner;
   /**
    * A file that names a real cluster with the namespace `runners`, for the services instead of the

@@ -60,7 +60,7 @@ function unfounded({ registrations, jobs, spareUntil = {} }: Scene): string[] {
 }
 
 describe('workers that no known job called for (P3)', () => {
-  test('one for a job that waited as far as we had heard was called for', () => {
+  test('one for a job that waited, by our knowledge, was called for', () => {
     expect(unfounded({ registrations: [registration('a')], jobs: [[job(7), WAITING]] })).toEqual(
       [],
     );
@@ -74,8 +74,8 @@ describe('workers that no known job called for (P3)', () => {
 
   test.each<[string, JobTruth, Heard | undefined]>([
     ['the news had come before it was decided upon', job(7), { heardAt: 5_000, newsAt: 7_000 }],
-    ['the job was not heard of yet', job(7), { heardAt: 11_000, newsAt: 90_000 }],
-    ['the job was never heard of', job(7), undefined],
+    ['the job was not known yet', job(7), { heardAt: 11_000, newsAt: 90_000 }],
+    ['the job was never known', job(7), undefined],
     ['the job is of another scope', job(7, 'mona/dotfiles'), WAITING],
   ])('not if %s', (_why, one, heard) => {
     expect(unfounded({ registrations: [registration('a')], jobs: [[one, heard]] })).toEqual(['a']);
@@ -91,7 +91,7 @@ describe('workers that no known job called for (P3)', () => {
     expect(unfounded({ registrations, jobs: two })).toEqual([]);
   });
 
-  test('one is too many although GitHub has jobs for it that we had not heard of', () => {
+  test('one is too many although GitHub has jobs for it that we did not know', () => {
     const registrations = [registration('a'), { ...registration('b'), jobIds: [8] }];
     expect(
       unfounded({

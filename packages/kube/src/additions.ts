@@ -7,7 +7,7 @@ export type EnvVar = WireJson<V1EnvVar>;
 export type Mount = WireJson<V1VolumeMount>;
 export type Volume = WireJson<V1Volume>;
 
-/** What a pool's setting adds to its pods. */
+/** The parts of a pod that a pool's setting adds. */
 export interface Additions {
   /** Variables of the runner's container. */
   readonly env?: readonly EnvVar[] | undefined;

@@ -61,7 +61,7 @@ describe('a call', () => {
     expect(await call()).toEqual(['/prefix/api/v1/pods?limit=1', 'Bearer token-b']);
   });
 
-  test('what PostgreSQL cannot hold becomes U+FFFD, in JSON, plain text and refusals (P6)', async () => {
+  test('replaces characters that PostgreSQL cannot hold by U+FFFD, in JSON, plain text and refusals (P6)', async () => {
     answer = (_request, response) =>
       void response.end(String.raw`{"a\u0000":"\ud800 \ud83d\ude00"}`);
     expect(await call()).toEqual({ 'a\uFFFD': '\uFFFD 😀' });
@@ -108,7 +108,7 @@ describe('a call', () => {
     expect(noted).toEqual(['network']);
   });
 
-  test('an answer that is too long, as of a node that heeds no limit, is read no further', async () => {
+  test('stops reading an answer that is too long, as from a node that ignores the limit', async () => {
     const chunk = Buffer.alloc(16 * 1024 * 1024, ' ');
     let sentBytes = 0;
     answer = ({ socket }, response) => {

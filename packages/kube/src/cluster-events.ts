@@ -20,7 +20,7 @@ export function clusterEvents(metrics: Metrics, log: Log): ReachabilityEvents {
   return {
     away(failure) {
       away.set(1);
-      log.warn('the API server is away: what needs it waits, and no more is said of each', {
+      log.warn('the API server is away: tasks that need it wait, without a log line each', {
         failure,
       });
     },

@@ -55,7 +55,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
     probeContract(() => ({ cluster, stranger }));
 
     describe('pods', () => {
-      test('a pod is created once, and found again with what its labels and annotations say (C6, E6)', async () => {
+      test('a pod is created once, and found again with its labels and annotations (C6, E6)', async () => {
         const entity = {
           type: 'User',
           name: 'mona',
@@ -134,7 +134,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         expect(await findPod(cluster, worker)).toBeUndefined();
       });
 
-      test('the status that a kubelet writes is read with its instants, and with what may be stored of its words (A3, P6)', async () => {
+      test('a kubelet’s status is read with its instants, and with its texts made storable (A3, P6)', async () => {
         const worker = newWorker();
         await createPod(cluster, runnerPod(worker));
         const [startedAt, finishedAt] = ['2026-11-20T10:00:02Z', '2026-11-20T10:05:00Z'];
@@ -278,7 +278,7 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
         expect(await setSecretOwner(cluster, owner)).toBe('absent');
       });
 
-      test('what the cluster says of a bad Secret is kept out of the error', async () => {
+      test('the cluster’s words about a bad Secret are kept out of the error', async () => {
         const secret = {
           ...runnerSecret({ ...newWorker(), jitConfig: '' }),
           data: { jitconfig: '!sensitive!' },

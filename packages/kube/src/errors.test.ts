@@ -43,7 +43,7 @@ describe('classifyKubeError', () => {
 });
 
 describe('readStatus', () => {
-  test('only a Status object tells anything', () => {
+  test('only a Status object gives a reason', () => {
     const status = {
       kind: 'Status',
       code: 429,

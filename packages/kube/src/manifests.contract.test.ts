@@ -249,7 +249,7 @@ described('the manifests, on a real API server (needs KUBEBUILDER_ASSETS)', () =
     },
   );
 
-  test('a policy that only warns is heard too (H1)', async () => {
+  test('a policy that only warns is reported too (H1)', async () => {
     const name = 'warned';
     const metadata = { name, labels: { 'pod-security.kubernetes.io/warn': 'restricted' } };
     await callJson(cluster, {

@@ -46,7 +46,7 @@ describe('observePod', () => {
     });
   });
 
-  test('a running pod tells its node and its earliest container start (A3)', () => {
+  test('a running pod shows its node and its earliest container start (A3)', () => {
     const containerStatuses = [running('runner', '2026-11-20T10:00:09Z'), running('dind')];
     const pod = podWith(
       { phase: 'Running', startTime: '2026-11-20T10:00:01Z', containerStatuses },

@@ -148,7 +148,7 @@ const TRIED: object[] = [
     });
 
     test.each(without ? [{}] : TRIED)(
-      'what a file may hold is what the API server takes: %j (H1, H3)',
+      'the file and the API server accept the same: %j (H1, H3)',
       async (keys) => {
         // In a template they reach the API server unread.
         const { resources, ...rest } = keys as Record<string, unknown>;

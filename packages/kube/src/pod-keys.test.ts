@@ -37,7 +37,7 @@ const places = {
 };
 const whole = { resources, ...places };
 
-describe('a pod of what the pool says by the names of Kubernetes (H3)', () => {
+describe('a pod made from the pool’s keys with Kubernetes’ names (H3)', () => {
   test.each<[object]>([
     [{}],
     [{ containerMode: 'dind' }],
@@ -51,7 +51,7 @@ describe('a pod of what the pool says by the names of Kubernetes (H3)', () => {
     });
   });
 
-  test('has what pool and template each say', () => {
+  test('has the settings of pool and template', () => {
     const template = {
       metadata: { labels: { team: 'research' } },
       spec: {
@@ -85,7 +85,7 @@ describe('a pod of what the pool says by the names of Kubernetes (H3)', () => {
       expect(container).not.toHaveProperty('resources');
   });
 
-  test('is what it was without any of them, also if they are empty', () => {
+  test('is the same without any of them, also if they are empty', () => {
     const empty = { resources: {}, nodeSelector: {}, tolerations: [] };
     expect(podOf(empty)).toEqual(podOf({}));
     const template = { spec: { ...places, containers: [{ name: 'runner', resources }] } };

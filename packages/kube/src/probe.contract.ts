@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { Cluster } from './connect.ts';
 import { answersProbe } from './probe.ts';
 
-/** What every cluster answers to a probe; `stranger` has credentials that it does not know. */
+/**
+ * Every cluster's answers to a probe; `stranger` has credentials that the cluster does not know.
+ */
 export function probeContract(
   clusters: () => { readonly cluster: Cluster; readonly stranger: Cluster },
 ): void {

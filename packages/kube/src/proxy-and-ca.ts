@@ -23,7 +23,10 @@ const CA_VOLUME = 'github-server-tls-cert';
  */
 const TRUSTED_FOLDER = '/usr/local/share/ca-certificates';
 
-/** Adds the bundle to what the runner trusts: the system's store (.NET, curl, git) and Node.js. */
+/**
+ * Adds the bundle to the runner's trusted certificates: those of the system's store (.NET, curl,
+ * git) and of Node.js.
+ */
 export function caAdditions({ configMap, key }: CaBundle): Additions {
   const path = `${TRUSTED_FOLDER}/${key}`;
   return {

@@ -21,7 +21,7 @@ afterEach(() => void jest.useRealTimers());
 const pass = (ms: number) => (at += ms);
 
 describe('an API server that is away', () => {
-  test('makes one line, and one when it is back: for how long, and what it cost', () => {
+  test('makes one line, and one when it is back: with its length and its cost', () => {
     for (let call = 0; call < 3_000; call += 1) {
       note(AWAY);
       pass(10);

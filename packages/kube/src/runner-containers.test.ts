@@ -4,7 +4,7 @@ import { runnerPod } from './runner-pod.ts';
 import { runnerOf, withTemplate, worker } from './scenes/runner-pod.scene.ts';
 
 describe('the containers of a runner’s pod', () => {
-  test('what a template puts beside the runner is a sidecar, so that the pod ends with the runner (H3)', () => {
+  test('a template’s container beside the runner is a sidecar, so that the pod ends with the runner (H3)', () => {
     const cache = { name: 'cache', image: 'cache:1', env: [{ name: 'SIZE', value: '1' }] };
     const prepare = { name: 'prepare', image: 'busybox' };
     const { spec } = withTemplate({
@@ -46,7 +46,7 @@ describe('the containers of a runner’s pod', () => {
     (_what, image, containers, command) => {
       const template =
         containers === undefined ? undefined : ({ spec: { containers } } as PodTemplate);
-      // The pool's own key makes a container of its own, which says nothing of the command.
+      // The pool's own key makes a separate container, which does not set the command.
       const pod = runnerPod({ ...worker, image, template, resources: { limits: { cpu: 1 } } });
       expect(runnerOf(pod)?.command).toEqual(command);
     },

@@ -226,7 +226,7 @@ describe('runnerSecret', () => {
 });
 
 describe('identityOf', () => {
-  test('what the marks of a pod or Secret say is what they were made from (E6)', () => {
+  test('the marks of a pod or Secret give the facts they were made from (E6)', () => {
     const { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid } = worker;
     const expected = { instance, pool, entityId, scopeRepoId, madeForJobId, deliveryGuid };
     expect(identityOf(runnerPod(worker).metadata ?? {})).toEqual(expected);

@@ -80,7 +80,7 @@ describe('watchPods', () => {
   });
 
   test('a version that is too old makes it list again, told within the stream or as a status (C8)', async () => {
-    // Long enough for what happens while no watch is open.
+    // Long enough for the events while no watch is open.
     follow({ backoffMs: { first: 500, most: 500 } });
     await isOpen();
     await create('a');
@@ -121,9 +121,7 @@ describe('watchPods', () => {
     await see('added a');
     expect(seen).toEqual(['list ', 'added a']);
   });
-  /**
-   * Bookmarks are sent each 20 ms to all watches alike: a second watch tells when one has passed.
-   */
+  /** Bookmarks go to all watches alike each 20 ms: a second watch shows when one has passed. */
   async function waitForBookmark(): Promise<void> {
     const changes = podChanges(
       cluster,
@@ -134,7 +132,7 @@ describe('watchPods', () => {
     await changes.return();
   }
 
-  test('a version that the server cannot serve for long is given up: all is listed again', async () => {
+  test('gives up a version that the server cannot serve for long, and lists all pods again', async () => {
     follow();
     await isOpen();
     // The cut itself is the first of five failures.
@@ -144,7 +142,7 @@ describe('watchPods', () => {
     expect(failures).toHaveLength(5);
   });
 
-  test('a list that fails, or whose pages expire, is begun anew and told as a whole only (C8)', async () => {
+  test('a list that fails, or whose pages expire, begins again and is passed on as a whole only (C8)', async () => {
     for (const name of ['a', 'b', 'c']) await create(name);
     simulator.failNext({ verb: 'list', status: 429, retryAfterSeconds: 0 });
     simulator.failNext({ verb: 'list', status: 410, reason: 'Expired', after: 1 });

@@ -20,7 +20,7 @@ interface Watched {
 /** The changes of pods that every cluster reports. */
 export function watchingContract({ clusters, newWorker, setStatus }: Watched): void {
   describe('watching', () => {
-    test('the list comes first and then each change in order, of its own instance only (A8, C8)', async () => {
+    test('the list comes first and then each change in order, of only its own instance (A8, C8)', async () => {
       const { cluster } = clusters();
       const [before, after, foreign] = [
         newWorker('watched'),

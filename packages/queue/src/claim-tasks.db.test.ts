@@ -85,7 +85,7 @@ describe('claimTasks', () => {
   });
 
   test.each([true, false])(
-    'a first claim is attempt 1 with a fence of its own, whether it looks at claims: %s',
+    'a first claim is attempt 1 with a new fence, with a look at claims: %s',
     async (takeOver) => {
       await enqueueNow(database.db, task('a', 'x', { payload: { n: 1 }, deliveryGuid: 'g' }));
       expect(await claim({ a: 1 }, { takeOver })).toMatchObject([

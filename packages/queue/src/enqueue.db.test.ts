@@ -172,7 +172,7 @@ describe('enqueue', () => {
     expect(await claim('a')).toEqual([]);
   });
 
-  test('stores hostile text, with what JSONB cannot hold replaced', async () => {
+  test('stores hostile text, and replaces characters that JSONB cannot hold', async () => {
     await enqueueNow(database.db, task('a', 'x\0y', { payload: { login: 'a\0b\uD800' } }));
     expect(await claim('a')).toMatchObject([
       { subject_id: 'x\uFFFDy', payload: { login: 'a\uFFFDb\uFFFD' } },

@@ -75,7 +75,7 @@ describe('stopping', () => {
     ).toBe(true);
   });
 
-  test('gives back the claims of what did not finish in time: due now, at no cost (D7)', async () => {
+  test('gives back the claims of unfinished runs: due now, at no cost (D7)', async () => {
     const { runs, kinds } = holdingKind();
     const running = start(kinds, { drainMs: 50 });
     await enqueueNow(database.db, task('a', 'x'));
@@ -168,8 +168,8 @@ describe('claims', () => {
       database.db,
     );
     const seen: string[] = [];
-    // So long that no beat is late: after one that is, an executor gives back at once what it does
-    // not hold.
+    // Long enough that no heartbeat is late: after a late one, an executor gives back at once the
+    // claims that it has lost.
     const running = start(quickKind(seen), { holder: 'me', claimMs: 12_000, pollMs: 50 });
     await waitFor('the task to be taken over', () => seen.length === 1);
     expect(running.told.takenOver).toMatchObject([{ attempt: 1, crashes: 1 }]);

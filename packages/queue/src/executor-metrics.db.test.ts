@@ -48,7 +48,7 @@ async function samplesOf({
 const processed = (outcome: string) =>
   `paddock_task_processed_total{kind="a",outcome="${outcome}"}`;
 
-test('every way in which a run ends is counted once, with what runs and how long runs took (D8)', async () => {
+test('counts every end of a run once, with the running tasks and the duration (D8)', async () => {
   const { db } = database;
   const metrics = createMetrics();
   const release = Promise.withResolvers<void>();

@@ -39,8 +39,8 @@ const waitedForClaim = async (subject: string, renewedAt: Date | null | undefine
 };
 
 /**
- * A live holder may stand still for two thirds of it, as on a machine that is busy; a dead one is
- * waited for two fifths of it.
+ * A live holder may stop for two thirds of it, as on a busy machine; others wait two fifths of it
+ * for a dead holder.
  */
 const CLAIM_MS = 5_000;
 
@@ -224,7 +224,7 @@ describe('an executor that hangs for longer than its claim', () => {
 
 describe('a process after a request to stop', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s finishes what it can, gives the rest back, takes nothing new and ends with code 0 (D7, H2)',
+    'on %s finishes runs in time, gives the rest back, takes no new task and ends with code 0 (D7, H2)',
     async (signal) => {
       const { db } = database;
       // Both slots are taken when it stops: so a claim that is under way then cannot take later

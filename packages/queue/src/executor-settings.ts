@@ -43,7 +43,7 @@ export const executorSettings = {
       env: 'PADDOCK_TASK_TIMEOUT_MS',
       default: 300_000,
       min: 100,
-      doc: 'Longest run of a task whose kind has no limit of its own',
+      doc: 'Longest run of a task whose kind sets no other limit',
     }),
     taskTakeOverPauseMs: duration({
       env: 'PADDOCK_TASK_TAKEOVER_PAUSE_MS',

@@ -48,7 +48,7 @@ describe('an executor', () => {
     expect(seen).toEqual(['before', 'after']);
   });
 
-  test('finds what it was not told of: a task due later, with its next look (D3)', async () => {
+  test('finds a task without a notification: one due later, with its next look (D3)', async () => {
     const seen: string[] = [];
     start(
       kindOf((one) => (seen.push(one.subject.id), Promise.resolve(done()))),
@@ -218,7 +218,7 @@ describe('an executor', () => {
     );
   });
 
-  test('a result that cannot be stored is a failed run, and what ended beside it is settled (D4)', async () => {
+  test('a result that cannot be stored is a failed run, and other ended runs are settled (D4)', async () => {
     const release = Promise.withResolvers<void>();
     const { told } = start(
       kindOf(async (one) => {

@@ -50,7 +50,7 @@ test('10 000 tasks of one kind that have been due for long do not hold up anothe
     const before = floodRuns;
     await waitFor('the flood to run', () => floodRuns > before);
     await enqueueNow(db, task('quick', subject));
-    // After the commit, however long that took: what the flood has run meanwhile tells nothing.
+    // After the commit, however long that took: earlier runs of the flood prove nothing.
     const enqueued = floodRuns;
     const run = await waitFor(`the ${subject}`, () => other.find((one) => one.subject === subject));
     // A claim or two of eight, not thousands.

@@ -46,9 +46,7 @@ const tasks = async () => {
 };
 const minutes = async () => (await tasks()).map((row) => row.minutes);
 
-/**
- * Snoozes for an hour while the subject's breaker stands, as a handler does whose call must wait.
- */
+/** Snoozes for an hour while the subject's breaker is open, like a handler whose call must wait. */
 const waiting: Handler = async ({ subject }) => {
   const { rows } =
     await sql`select from breakers where subject_id = ${subject.id} and paused_until > now()`.execute(

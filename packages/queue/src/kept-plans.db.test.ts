@@ -21,7 +21,7 @@ const end = (claimed: readonly ClaimedTask[]) =>
     { okMs: 60_000, failedMs: 60_000 },
   );
 
-/** What this connection has read of the table: whole scans, and rows fetched by index. */
+/** How much of the table this connection has read: whole scans, and rows fetched by index. */
 async function reads(): Promise<{ scans: number; rows: number }> {
   await sql`select pg_stat_force_next_flush()`.execute(plans.db);
   const { rows } = await sql<{ scans: number; rows: number }>`

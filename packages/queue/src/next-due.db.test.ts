@@ -45,7 +45,7 @@ describe('an executor without notifications', () => {
     expect(rows).toEqual([{ early: 0 }]);
   });
 
-  test('runs what has snoozed while another of its tasks goes on', async () => {
+  test('runs a snoozed task while another of its tasks continues', async () => {
     const other = Promise.withResolvers<void>();
     let runs = 0;
     const handler: Handler = async ({ subject }) => {

@@ -77,7 +77,7 @@ describe('findOperation', () => {
     });
   });
 
-  test('tells why one failed (F1)', async () => {
+  test('gives the reason why one failed (F1)', async () => {
     const id = await enqueueOne('x');
     await run(poison('no such row'));
     expect(await findOperation(database.db, id)).toMatchObject({
@@ -102,7 +102,7 @@ describe('findOperation', () => {
 });
 
 describe('purgeOperations', () => {
-  test('removes what has expired, in batches, any number of times, and leaves the counts alone (D9, F3)', async () => {
+  test('removes expired ones, in batches, any number of times, and leaves the counts alone (D9, F3)', async () => {
     const { db } = database;
     for (const id of ['x', 'y', 'z', 'kept']) await enqueueOne(id);
     await run(done());
@@ -146,7 +146,7 @@ describe('purgeOperations', () => {
 });
 
 describe('readQueueDepth', () => {
-  test('counts by kind what waits, is due and runs, and how long the oldest has been due (D8)', async () => {
+  test('counts waiting, due and running tasks by kind, and how long the oldest has been due (D8)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'), task('a', 'later', { dueInMs: 60_000 }), task('b', 'x'));
     await claim('b');

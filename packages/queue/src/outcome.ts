@@ -1,6 +1,6 @@
 import type { NewTask } from './new-task.ts';
 
-/** What a handler returns. A thrown error is no outcome: it means "try again later". */
+/** A handler's result. A thrown error is no outcome: it means "try again later". */
 export type Outcome =
   | { readonly outcome: 'done'; readonly output?: unknown; readonly followOn?: readonly NewTask[] }
   | {

@@ -166,7 +166,7 @@ test('a run goes on through an outage of less than a third of its claim, and set
     );
   }
   await postgres.resume();
-  // What comes back renews first, long before the next beat is due.
+  // A renewal comes first when PostgreSQL is back, long before the next beat is due.
   const after = await waitFor('the claim to be renewed', async () => {
     const [row] = await tasks();
     return row !== undefined &&

@@ -93,7 +93,7 @@ describe('stuck tasks (E8)', () => {
     ]);
   });
 
-  test('nor one that was finished and claimed anew', async () => {
+  test('nor one that was finished and claimed again', async () => {
     await enqueueNow(database.db, task('a', 'x'));
     await claim();
     await letClaimsExpire();

@@ -26,7 +26,7 @@ export const identityOf = ({
   deliveryGuid,
 });
 
-/** Reports what became of a run. `ours` is false where another executor had claimed its task. */
+/** Reports the end of a run. `ours` is false where another executor had claimed its task. */
 export function reportSettled(
   events: ExecutorEvents,
   { held, settlement, result }: Finished,

@@ -58,7 +58,7 @@ describe('runDueTasks', () => {
     expect(await db.selectFrom('tasks').select('id').execute()).toHaveLength(2);
   });
 
-  test('tells tasks that make each other for ever', async () => {
+  test('reports tasks that make each other for ever', async () => {
     const { db } = database;
     const kinds: Kinds = {
       loop: { slots: 1, handler: () => Promise.resolve(done(undefined, [task('loop', 'x')])) },

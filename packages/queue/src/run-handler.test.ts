@@ -18,7 +18,7 @@ const TASK: Task = {
 const LONG_MS = 60_000;
 
 describe('runHandler', () => {
-  test('gives what the handler returns', async () => {
+  test('returns the handler’s result', async () => {
     expect(await runHandler(() => Promise.resolve(done(1)), TASK, LONG_MS).result).toEqual({
       ended: 'outcome',
       outcome: done(1),

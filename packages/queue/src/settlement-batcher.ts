@@ -36,7 +36,7 @@ export function createSettlementBatcher<T extends ClaimSettlement>({
   let pauseMs = FIRST_PAUSE_MS;
   const wake = createWake();
 
-  /** Returns what PostgreSQL could not write now: the caller tries it again. */
+  /** Returns the results that PostgreSQL could not write now: the caller tries them again. */
   async function writeBatch(batch: readonly T[]): Promise<readonly T[]> {
     try {
       const held = await write(batch);

@@ -61,7 +61,7 @@ async function startBoth(): Promise<[ExecutorProcess, ExecutorProcess]> {
   return [holding, await processes.start({ name: 'other', rules, slots })];
 }
 
-/** Lets all runs end. Answers what went wrong before: nothing, if each still had its task. */
+/** Lets all runs end. Returns the faults before that: none, if each still had its task. */
 async function whatWasLost([holding, other]: [ExecutorProcess, ExecutorProcess]): Promise<
   readonly Said[]
 > {
@@ -90,7 +90,7 @@ test('16 tasks of an executor that is killed run elsewhere before their claim is
   }
 });
 
-test('a process that stands still for longer than its session may be missed loses nothing and aborts nothing (D5)', async () => {
+test('a process that stops for longer than its session may be missed loses no task and aborts none (D5)', async () => {
   const both = await startBoth();
   both[0].kill('SIGSTOP');
   await waitFor('no renewal', async () => (await longestWithoutRenewal()) > 13);

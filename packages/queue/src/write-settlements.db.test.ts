@@ -129,7 +129,7 @@ describe('settle', () => {
     );
   });
 
-  test('a retry waits, counts its attempt and remembers what it said (D4)', async () => {
+  test('a retry waits, counts its attempt and stores its error (D4)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
     await writeSettlements(
       database.db,

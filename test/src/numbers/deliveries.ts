@@ -3,7 +3,7 @@ import { newWorkerName } from '@paddock/db/workers/worker-name';
 import { sql } from 'kysely';
 import { code, database, type NumberRow, row, setting, testOf } from './number-row.ts';
 
-/** Of ingress, and of what an environment is called. */
+/** Of ingress, and of the names in an environment. */
 export const deliveries: readonly NumberRow[] = [
   row('B1', '25 MB', 'Largest body of a delivery', setting('PADDOCK_MAX_BODY_BYTES')),
   row(

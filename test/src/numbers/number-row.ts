@@ -22,7 +22,7 @@ interface SettingHome {
 }
 
 interface CodeHome {
-  /** The name of what says it, and its file. */
+  /** The name of the code's constant, and its file. */
   readonly code: string;
   readonly read: () => number | undefined;
 }
@@ -33,7 +33,7 @@ interface DatabaseHome {
 }
 
 interface TestHome {
-  /** Of a file in which a test does what the number says, at its bound. */
+  /** The file of a test that reaches the number, at its bound. */
   readonly test: string;
   readonly file: string;
 }

@@ -28,10 +28,7 @@ const defaultsOf = (name: string): unknown[] =>
     .filter(({ env }) => env === name)
     .map((declared) => declared.default);
 
-/**
- * What the code says, once for each place that says it; where a test says it, that there is such a
- * test.
- */
+/** The code's value, once for each place; for a test, that there is such a test. */
 async function amountsIn(home: Home): Promise<unknown[]> {
   if ('setting' in home)
     return defaultsOf(home.setting).map((value) => amountOfSetting(home.setting, Number(value)));

@@ -9,7 +9,7 @@ const deadline = (name: keyof typeof DEFAULT_DEADLINES) =>
     () => DEFAULT_DEADLINES[name] * 1_000,
   );
 
-/** When a worker is given up, and what proves that no job runs on it. */
+/** When a worker is given up, and the proofs that no job runs on it. */
 export const stopping: readonly NumberRow[] = [
   row('E5', '900 s', 'Time for a pod to start', deadline('pendingDeadlineSeconds')),
   row(

@@ -13,7 +13,7 @@ import { serviceSettings } from '@paddock/runtime/service-settings';
 import { readSettings } from '@paddock/runtime/settings';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
-/** What an executor goes by where nothing is set. */
+/** An executor's defaults. */
 const rules = executorRules(
   readSettings({ ...executorSettings, drainMs: serviceSettings.drainMs }, {}).values,
 );

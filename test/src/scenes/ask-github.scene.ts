@@ -1,5 +1,5 @@
-// A program as the services are: it asks GitHub through what its environment says of proxies and
-// certificates, and prints the App's name.
+// A program as the services are: it calls GitHub with the proxies and certificates of its
+// environment, and prints the App's name.
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { connectGitHub } from '@paddock/github/connect';
 import { getApp } from '@paddock/github/installations';

@@ -85,7 +85,7 @@ async function readOfVersion(
   if (typeof version === 'object') throw new Error(version.unreadable.message);
 }
 
-/** What a follower asks: a list, and a watch that the server ends after a second. */
+/** A follower's calls: a list, and a watch that the server ends after a second. */
 async function watchOnce(cluster: Cluster, { namespace }: ObjectName): Promise<void> {
   const { resourceVersion } = await listPods(cluster, { namespace, instance: INSTANCE });
   const changes = podChanges(

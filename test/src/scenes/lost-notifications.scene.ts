@@ -7,7 +7,7 @@ export type Trouble =
   /** Listeners lose the connection. */
   | 'cut';
 
-/** Stands between services and PostgreSQL; `hits` counts what it kept from them. */
+/** A relay between services and PostgreSQL; `hits` counts the notifications that it kept back. */
 export interface LostNotifications {
   readonly url: string;
   readonly hits: () => number;

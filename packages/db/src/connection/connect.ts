@@ -60,7 +60,7 @@ function parseInt8(text: string): number {
   return value;
 }
 
-/** How to open a connection of an environment, and what to call when it breaks. */
+/** The options of a connection of an environment, and the function to call when it breaks. */
 export interface ConnectionConfig extends pg.ClientConfig {
   /**
    * Longest time for a new connection and its first statement, and for a free one of a pool, in

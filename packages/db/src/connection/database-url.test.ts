@@ -24,7 +24,7 @@ describe('the URL of the database (A11)', () => {
     expect(databaseUrl(settings('postgresql://db.example/x'))).toBe('postgresql://db.example/x');
   });
 
-  test('another host without sslmode is warned of, by its name and with what to write', () => {
+  test('warns of another host without sslmode, with its name and the text to write', () => {
     expect(warningsOf('postgresql://u:hunter2@db.example/x')).toEqual([
       [
         expect.stringContaining('write sslmode=verify-full into DATABASE_URL'),

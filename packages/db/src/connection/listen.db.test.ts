@@ -33,7 +33,7 @@ beforeEach(async () => {
       onWake: (channel, payload) =>
         woken.push(channel === undefined ? CONNECTED : `${channel} ${payload ?? ''}`),
       onError: (error) => errors.push(error),
-      // No answer comes too late, however long this process stands still.
+      // No answer comes too late, however long this process stops.
       heartbeatMs: 60_000,
     },
     stop.signal,

@@ -85,7 +85,7 @@ describe('an outage of PostgreSQL (H1)', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('wakes what waits for its end at the first answer, before it is calm enough for the line', async () => {
+  test('wakes tasks that wait for its end at the first answer, before the line about its end', async () => {
     const woken: string[][] = [];
     outage.onAnswer(() => void woken.push(messages()));
     await work();
@@ -97,7 +97,7 @@ describe('an outage of PostgreSQL (H1)', () => {
     expect(woken).toEqual([[GONE]]);
   });
 
-  test('hides nothing else: not what PostgreSQL has refused, nor what another has, nor what comes after it', async () => {
+  test('hides no other error: not a refusal of PostgreSQL, nor an error of another connection, nor a later one', async () => {
     await work();
     await tunnel.cut();
     await work();
@@ -117,7 +117,7 @@ describe('an outage of PostgreSQL (H1)', () => {
     ]);
   });
 
-  test('counts what says the same in other words, by its cause', async () => {
+  test('counts the same error in other words by its cause', async () => {
     await tunnel.cut();
     const error = await sql`select 1`
       .execute(connection.db)

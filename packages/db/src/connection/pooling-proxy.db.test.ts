@@ -26,7 +26,7 @@ test('PostgreSQL itself gives every connection its session', async () => {
   expect(await why(database.url)).toBeUndefined();
 });
 
-test('a proxy that pools transactions is named, with what to do (A11)', async () => {
+test('names a proxy that pools transactions, and says what to do (A11)', async () => {
   const proxy = await startPoolingProxy(database.url);
   try {
     // It answers start-ups itself, so its one backend has a search_path of its own.

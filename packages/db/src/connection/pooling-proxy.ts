@@ -4,7 +4,7 @@ import { PreferringClient } from './prefer-tls.ts';
 import { endClient } from './end-client.ts';
 
 const ADVICE =
-  'Paddock needs sessions of its own (LISTEN, search_path, prepared statements): connect to PostgreSQL itself, or through a proxy in session mode that passes start-up options on';
+  'Paddock needs whole sessions (LISTEN, search_path, prepared statements): connect to PostgreSQL itself, or through a proxy in session mode that passes start-up options on';
 
 /**
  * Returns why a proxy between us and PostgreSQL takes away the sessions that our connections need;

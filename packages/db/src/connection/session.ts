@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /**
- * What each session sets, over the settings of role and database. Our statements are written for
+ * The settings of each session, over those of role and database. Our statements are written for
  * read committed, and node-postgres reads only these forms of dates, intervals and numbers. Every
  * proper role may set them.
  */

@@ -58,7 +58,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     expect(tunnel.silenced()).toBe(4);
     for (const error of await Promise.all(hanging)) expect(isUnavailable(error)).toBe(true);
     expect(cuts).toEqual([
-      'PostgreSQL knows nothing of what we wait for: closed 2 connections in use and 2 idle ones',
+      'PostgreSQL has lost our sessions: closed 2 connections in use and 2 idle ones',
     ]);
     for (let time = 1; time <= 4; time++) expect((await one()).rows).toEqual([{ one: 1 }]);
     expect(cuts).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     connection = connectDatabase({ ...place(), poolSize: 1 });
   });
 
-  test('a connection of its own that is in doubt is replaced at once, and its statement is answered', async () => {
+  test('replaces a single connection in doubt at once, and its statement is answered', async () => {
     const own = ownConnection({
       config: clientConfig(place()),
       patienceMs: 60_000,
@@ -129,7 +129,7 @@ describe('PostgreSQL goes silent (A11)', () => {
     await own.close();
   });
 
-  test('a connection of its own that is only slow keeps its session, though another one was tried beside it in vain', async () => {
+  test('keeps the session of a single connection that is only slow, though it tried another one beside it in vain', async () => {
     const own = ownConnection({ config: clientConfig(place()), patienceMs: 500, limitMs: 3_000 });
     const session = async () =>
       (await own.query<{ pid: number }>('select pg_backend_pid() as pid', []))[0]?.pid;

@@ -113,9 +113,7 @@ export function cutSilent({ pool, config, sessionOf, onCut }: SilenceOptions): S
     if (silent.length === 0) return;
     cut(
       silent.map(({ client }) => client),
-      working === undefined
-        ? 'PostgreSQL has gone silent'
-        : 'PostgreSQL knows nothing of what we wait for',
+      working === undefined ? 'PostgreSQL has gone silent' : 'PostgreSQL has lost our sessions',
     );
     await endSessions(
       config,

@@ -154,7 +154,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
     );
   });
 
-  // Neither has an App of its own: where two may be used, it is the one that was told of last.
+  // Neither is served by its own App: where two may be used, the newest one counts.
   test('where only the entity is known', async () => {
     const usable = known.filter(({ app, state }) => state === undefined && APP_IDS.includes(app));
     const newest = usable.toSorted((a, b) => (a.minutes ?? 0) - (b.minutes ?? 0))[0]?.app;

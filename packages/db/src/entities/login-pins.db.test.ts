@@ -120,7 +120,7 @@ describe('logins that are pinned', () => {
     expect(await pins()).toEqual({ tyrell: 3, umbrella: 1 });
   });
 
-  test('by what GitHub lists of an App; an entity under another one’s login is refused', async () => {
+  test('by GitHub’s list of an App; an entity under another one’s login is refused', async () => {
     await putPools(db(), examplePools({ entities }));
     for (const id of [1, 2]) {
       await db()

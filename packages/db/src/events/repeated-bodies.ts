@@ -34,7 +34,7 @@ const IS_ASKED_FOR = `exists (select from unresolved_deliveries where (app_id, g
     where delivery_guid = given.delivery_guid and source = 'webhook' and body_digest = given.body_digest)`;
 
 /**
- * Joins to each row of `given`, which has AMONG_GIVEN, what is known of its body: `is_known`;
+ * Joins to each row of `given`, which has AMONG_GIVEN, the facts about its body: `is_known`;
  * `is_repeated`: it first came under another GUID; `leaves_row`: it has not left enough events. The
  * limits keep it a look-up in every plan.
  */
@@ -45,7 +45,7 @@ export const comparedWith = (...places: readonly string[]): string => `cross joi
     from (${places.map(eventsThat).join(' union all ')}) known
   ) compared`;
 
-/** What is known of a body. */
+/** The facts about a body. */
 export interface KnownBody {
   /** It was stored before, perhaps in other bytes, or is earlier in the same batch. */
   readonly isKnown: boolean;
@@ -63,7 +63,7 @@ const WAS_STORED = `given.job_id is null and exists (select from installation_ev
   where delivery_guid = given.delivery_guid and source = 'webhook' and event = given.event
     and installation_id is not distinct from given.installation_id and outcome <> 'repeated_body')`;
 
-/** Returns for each delivery, in order, what is known of its body. */
+/** Returns for each delivery, in order, the facts about its body. */
 export async function compareBodies(
   db: Kysely<Database>,
   deliveries: readonly {

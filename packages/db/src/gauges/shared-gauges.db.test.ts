@@ -8,7 +8,7 @@ import { createWaits } from '../breakers/waits.ts';
 import { readSharedState, sharedState } from './read-shared-state.ts';
 import { declareSharedGauges, type SharedGauge } from './shared-gauges.ts';
 
-describe('gauges of what all services share (H5)', () => {
+describe('gauges of rows that all services share (H5)', () => {
   let database: TestDatabase;
   const db = () => database.db;
 
@@ -53,7 +53,7 @@ describe('gauges of what all services share (H5)', () => {
       })
       .execute();
 
-  test('jobs that wait, why, and what they lack; a pool without any says 0', async () => {
+  test('waiting jobs, with reasons and lacks; a pool without any has 0', async () => {
     const held = await putJob(db());
     await putJob(db());
     await putJob(db(), { entity_id: 5, entity_name: 'globex', installation_id: 55 });
@@ -67,7 +67,7 @@ describe('gauges of what all services share (H5)', () => {
     expect(await read('paddock_workers_lacking')).toEqual({ gpu: 0, linux: 1 });
   });
 
-  test('the longest waiting job of a pool, and whether an idle worker that could take it stands beside it', async () => {
+  test('the longest waiting job of a pool, and whether there is an idle worker that could take it', async () => {
     await putJob(db());
     await putJob(db(), { entity_id: 5, entity_name: 'globex' });
     await db()
@@ -94,7 +94,7 @@ describe('gauges of what all services share (H5)', () => {
     expect(await read('paddock_oldest_waiting_job_has_idle_worker')).toEqual({ gpu: 0, linux: 1 });
   });
 
-  test('workers by what they do; those that have ended are none', async () => {
+  test('workers by state; ended ones do not count', async () => {
     await putWorker(db());
     await putWorker(db(), { status: 'running' });
     await putWorker(db(), {
@@ -114,7 +114,7 @@ describe('gauges of what all services share (H5)', () => {
     });
   });
 
-  test('open breakers, by what they guard; failures that opened none are not counted', async () => {
+  test('open breakers, by subject; failures that opened none are not counted', async () => {
     const breaker = { failure_class: 'pod_failed', failures: 1, message: 'no image' };
     const rows = [
       { subject_type: 'pool', subject_id: 'gpu', pauses: 1 },
@@ -208,7 +208,7 @@ describe('gauges of what all services share (H5)', () => {
     expect(text).not.toContain('paddock_workers{');
   });
 
-  test('history costs nothing: what has ended is not read (P6)', async () => {
+  test('history costs nothing: ended rows are not read (P6)', async () => {
     await putJob(db());
     await putWorker(db());
     const buffers = await readBuffers();

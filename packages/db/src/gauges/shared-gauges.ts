@@ -7,7 +7,7 @@ import type { Database } from '../schema/tables.ts';
 /** Gauges of shared rows: every replica of every service reads the same values. */
 const SHARED = {
   paddock_jobs_waiting: {
-    help: 'Jobs that wait for a runner, by pool and what holds their workers back',
+    help: 'Jobs that wait for a runner, by pool and the reason',
     labels: ['pool', 'reason'],
   },
   paddock_oldest_waiting_job_seconds: {
@@ -19,7 +19,7 @@ const SHARED = {
     labels: ['pool'],
   },
   paddock_workers: {
-    help: 'Workers that have not ended, by pool and what they do',
+    help: 'Workers that have not ended, by pool and state',
     labels: ['pool', 'state'],
   },
   paddock_workers_lacking: {
@@ -27,7 +27,7 @@ const SHARED = {
     labels: ['pool'],
   },
   paddock_breakers_open: {
-    help: 'Breakers that hold back new workers or let one try, by what they guard (`entity_in_pool`: one entity there, `key`: one of its demand keys there), its pool if it has one, and what failed',
+    help: 'Breakers that hold back new workers or let one try, by the guarded subject (`entity_in_pool`: one entity there, `key`: one of its demand keys there), its pool if it has one, and the failure',
     labels: ['subject', 'pool', 'reason'],
   },
   paddock_registration_budget_remaining: {
@@ -53,7 +53,7 @@ const SCHEMA = {
  */
 export function declareSharedGauges(metrics: Metrics, db: Kysely<Database>): void {
   metrics.readings(SHARED, () => readSharedState(db));
-  // In a statement of its own: with an older schema the other one may fail.
+  // In a separate statement: with an older schema the other one may fail.
   metrics.readings(SCHEMA, async () => [
     { gauge: 'paddock_migration_needed', labels: {}, value: Number(await isMigrationNeeded(db)) },
   ]);

@@ -72,7 +72,7 @@ describe('a lease (A12)', () => {
   });
 });
 
-/** Work that lasts until its signal aborts, and tells when it runs. */
+/** Work that lasts until its signal aborts, and reports when it runs. */
 const steadyWork = (running: Set<string>, name: string) => async (signal: AbortSignal) => {
   running.add(name);
   await new Promise<void>((resolve) => {

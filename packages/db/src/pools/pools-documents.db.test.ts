@@ -71,7 +71,7 @@ describe('pools documents', () => {
     ]);
   });
 
-  test('one that this version cannot read is an error that says what to do', async () => {
+  test('a document that this version cannot read is an error that says what to do', async () => {
     await database.db
       .insertInto('pools_documents')
       .values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' })

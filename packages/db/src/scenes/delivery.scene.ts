@@ -4,8 +4,8 @@ import type { JsonObject } from '@paddock/testing/signed-delivery';
 import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
 
 /**
- * A delivery of this body, as ingress hands it on once its signature is checked; each has a GUID of
- * its own.
+ * A delivery of this body, as ingress hands it on once its signature is checked; each has a new
+ * GUID.
  */
 export function deliveryToRecord(event: string, body: JsonObject, appId = 41): DeliveryToRecord {
   const parsed = parseDelivery(event, body);

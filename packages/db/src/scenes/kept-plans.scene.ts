@@ -13,7 +13,7 @@ export async function keepStatistics(
   }
 }
 
-/** What jobs and workers have in common. */
+/** The common columns of jobs and workers. */
 const COLUMNS = sql`entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 
 /**

@@ -11,7 +11,7 @@ export async function startPoolingProxy(url: string) {
   const backend = new pg.Client({ connectionString: url });
   await backend.connect();
   const { stream } = backend.connection;
-  // From here on the stream is ours, and the client that logged in for us hears no more of it.
+  // From here on the stream is ours, and the client that logged in for us gets no more of it.
   stream.removeAllListeners();
   let served: Socket | undefined;
   const waiting: { client: Socket; query: Buffer }[] = [];

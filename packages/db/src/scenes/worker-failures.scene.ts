@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** What the matcher has noted of each entity: its unassigned workers, and why its jobs wait. */
+/** The matcher's notes on each entity: its unassigned workers, and why its jobs wait. */
 export async function demandOfEntities(db: Kysely<Database>) {
   const all = await db.selectFrom('demand_keys').selectAll().orderBy('entity_id').execute();
   return all.map((key) => [key.entity_id, key.unassigned, key.wait_reason]);

@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /**
- * What both sides say of a column: `bigint`, `text?` (nullable), `integer=` (may be left out of an
- * insert).
+ * A column as both sides describe it: `bigint`, `text?` (nullable), `integer=` (may be left out of
+ * an insert).
  */
 type Columns = Record<string, string>;
 
-test('tables.ts says of every table what the database says: columns, types, what may be null and what may be left out', async () => {
+test('tables.ts agrees with the database about every table: columns, types, null and defaults', async () => {
   expect(declaredTables()).toEqual(await tablesInDatabase());
 });
 

@@ -141,7 +141,7 @@ test('a change in one environment wakes no service of another in the same databa
     .execute();
   await wantExtraPasses(db, { schedule: 'retire-rows' });
   await close();
-  // What one commit tells, it tells in any order.
+  // The notifications of one commit come in any order.
   expect((await notified()).toSorted()).toEqual([
     'staging_queue_event breakers',
     'staging_queue_event jobs',

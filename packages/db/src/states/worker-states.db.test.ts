@@ -57,7 +57,7 @@ test.each([
   ['that runs', { ...registered, status: 'running' }, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
   ['that runs a job', { ...registered, status: 'running', assigned_at: at }, ['LIVE']],
   ['that runs a job and is to end', { ...stopping, assigned_at: at }, ['LIVE', 'STOPPING']],
-  ['that is to end for want of jobs', stopping, ['LIVE', 'RETURNABLE', 'STOPPING']],
+  ['that is to end as surplus', stopping, ['LIVE', 'RETURNABLE', 'STOPPING']],
   [
     'that is to end as idle',
     { ...stopping, stop_reason: 'idle' },

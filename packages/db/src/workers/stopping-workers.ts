@@ -132,7 +132,7 @@ export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Bindin
   });
 }
 
-/** Stores what keeps the worker from being stopped, and since when; null: nothing. */
+/** Stores the obstacle that keeps the worker from being stopped, and since when; null: none. */
 export async function noteStopHeldUp(
   db: Kysely<Database>,
   podName: string,

@@ -35,8 +35,8 @@ export interface PodState {
   /** Why it failed, as another of these words. */
   failureReason: string | null;
   /**
-   * What ended it although it succeeded, as another of these words: an idle runner that is stopped
-   * succeeds.
+   * The reason that ended it although it succeeded, as another of these words: an idle runner that
+   * is stopped succeeds.
    */
   endedBy: string | null;
   /** The reason in a sentence. */
@@ -88,8 +88,8 @@ const HELD_BY_TIME = sql.raw(
 );
 
 /**
- * An instant of the cluster, limited to what can be true: between the making of the worker's row
- * and now. Nodes' clocks may be days off, and deadlines count from it. Pods have whole seconds.
+ * An instant of the cluster, limited to possible values: between the making of the worker's row and
+ * now. Nodes' clocks may be days off, and deadlines count from it. Pods have whole seconds.
  */
 const clamped = (instant: string) =>
   sql.raw(
@@ -108,10 +108,10 @@ const STOPPED = sql.raw(
 
 /**
  * Updates workers' rows from their pods: pending -> running -> completed | failed, never back, with
- * the instants of the pods' status as far as they can be true. Leaves rows without news. A pod with
- * another uid than the row's says nothing. An unexplained end counts against one waiting job for
- * `unexplainedGraceMs`. What follows from an end or a new reason to be stuck belongs into the same
- * transaction; other changes have no consequences.
+ * the instants of the pods' status as far as they are possible. Leaves rows without news. A pod
+ * with another uid than the row's changes nothing. An unexplained end counts against one waiting
+ * job for `unexplainedGraceMs`. The consequences of an end, or of a new reason to be stuck, belong
+ * into the same transaction; other changes have none.
  */
 export async function recordPodStates(
   db: Kysely<Database>,

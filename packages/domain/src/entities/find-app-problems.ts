@@ -8,7 +8,7 @@ export interface AppToCheck {
   readonly atRepositories: boolean;
 }
 
-/** What an App's rights lack, a sentence each; empty if nothing. */
+/** The rights that an App lacks, a sentence each; empty if none. */
 export function findAppProblems({
   permissions,
   events,
@@ -19,7 +19,7 @@ export function findAppProblems({
   const lacks = (name: string, level: Level) => rankOf(permissions[name]) < LEVELS.indexOf(level);
   const problems: string[] = [];
   if (!events.includes('workflow_job')) {
-    problems.push('it is not subscribed to the event workflow_job: GitHub tells nothing of jobs');
+    problems.push('it is not subscribed to the event workflow_job: GitHub announces no jobs');
   }
   if (lacks('actions', 'read'))
     problems.push('it lacks the permission actions: read, without which jobs cannot be looked up');

@@ -83,7 +83,7 @@ function checkTogether(content: unknown, context: z.RefinementCtx): void {
     )) {
       report(
         ['entities', key, common],
-        "belongs under '*', whose entities are not named; an entity of its own has maxWorkers and weight",
+        "belongs under '*', whose entities are not named; a named entity has maxWorkers and weight",
       );
     }
   }

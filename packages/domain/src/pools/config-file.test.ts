@@ -87,7 +87,7 @@ test('the schema for editors has the sections of the file, and no key that is re
     $schema: expect.stringContaining('draft-07'),
     title: expect.stringContaining('Paddock'),
     patternProperties: { '^x-': {} },
-    // What has a default may be left out of the file.
+    // Keys with a default may be left out of the file.
     properties: { github: { required: ['apps'] } },
   });
 });

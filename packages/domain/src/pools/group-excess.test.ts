@@ -23,7 +23,7 @@ function judge(more: object, access: GroupAccess | undefined) {
   return { excess: groupExcess(pool, access), isHeld: isHeldToItsGroup(pool) };
 }
 
-describe('what a runner group lets in beyond its pool', () => {
+describe('the jobs that a runner group lets in beyond its pool’s', () => {
   test('is nothing where GitHub shows that it is closed', () => {
     for (const more of [{}, FOR_API, { containerMode: 'dind' }])
       expect(judge(more, CLOSED).excess).toBeUndefined();

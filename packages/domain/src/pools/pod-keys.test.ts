@@ -11,7 +11,7 @@ const requests = (amounts: object) => ({ resources: { requests: amounts } });
 const limits = (amounts: object) => ({ resources: { limits: amounts } });
 const tolerating = (toleration: object) => ({ tolerations: [toleration] });
 
-describe('what a pool says of its pods by the names of Kubernetes (H3)', () => {
+describe('a pool’s keys with Kubernetes’ names (H3)', () => {
   test.each<[object, string]>([
     [limits({ memory: '16GB' }), 'resources.limits.memory: must be a quantity'],
     [limits({ cpu: true }), 'resources.limits.cpu: must be a quantity'],

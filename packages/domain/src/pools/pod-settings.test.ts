@@ -9,7 +9,7 @@ const problemsOf = (pool: object) =>
 const imageOf = (pool: object) =>
   poolsDocument.parse({ pools: [pool], entities: {} }).pools[0]?.image;
 
-describe('what a pool says of its pods (H3, H4)', () => {
+describe('a pool’s settings of its pods (H3, H4)', () => {
   test.each<[object, string]>([
     [
       { containerMode: 'kubernetes' },
@@ -80,7 +80,7 @@ describe('what a pool says of its pods (H3, H4)', () => {
     expect(problemsOf(pool)).toBeUndefined();
   });
 
-  test("the image may stand in the template's runner, where actions-runner-controller has it", () => {
+  test('the template’s runner may name the image, as in actions-runner-controller', () => {
     const { image: _image, ...bare } = POOL;
     const inTemplate = {
       ...bare,
@@ -117,7 +117,7 @@ describe('what a pool says of its pods (H3, H4)', () => {
     expect(poolsDocument.parse(JSON.parse(JSON.stringify(document)))).toEqual(document);
   });
 
-  test('what a pool does not use is not stored, for the version before knows nothing of it', () => {
+  test('unused settings of a pool are not stored, because the version before does not know them', () => {
     const [stored] = poolsDocument.parse({ pools: [POOL], entities: {} }).pools;
     expect(Object.keys(stored ?? {}).toSorted()).toEqual([
       'image',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const LATER = 'is not supported yet: job containers that run as pods of their own come later';
 
-/** How jobs get containers of their own. */
+/** How jobs get separate containers. */
 export const containerMode = z.enum(['none', 'dind'], {
   error: ({ input }) => {
     const type =

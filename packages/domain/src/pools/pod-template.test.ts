@@ -99,7 +99,7 @@ test('devices are the limits with a domain that is not Kubernetes’ own', () =>
   expect(devicesIn(undefined)).toEqual([]);
 });
 
-describe('what a pod reaches the outside through', () => {
+describe('the proxy of a pod', () => {
   test.each([
     [{ proxy: { http: 'http://proxy:3128', noProxy: ['internal'] } }, []],
     [{ proxy: { http: 'http://proxy:3128', noProxy: [''] } }, ['proxy.noProxy.0']],

@@ -80,7 +80,9 @@ const writtenPool = z.strictObject({
     .describe(
       'none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.',
     ),
-  proxy: proxy.optional().describe('What runner and Docker daemon reach the outside through.'),
+  proxy: proxy
+    .optional()
+    .describe('The proxy that runner and Docker daemon use to reach the outside.'),
   caBundle: caBundle
     .optional()
     .describe('A ConfigMap with certificates that runner and Docker daemon trust.'),
@@ -89,7 +91,7 @@ const writtenPool = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether the rows of its workers that failed keep the ends of their logs, without what looks like a credential; true without it.',
+      'Whether the rows of its failed workers keep the ends of their logs, without texts that look like a credential; true by default.',
     ),
   entities: entitiesGate
     .optional()

@@ -193,7 +193,7 @@ describe('the pools document', () => {
     expect(problemsOf('nothing of the kind')).toHaveLength(1);
   });
 
-  test('an entity needs a rule of its own or the star, which must be written out', () => {
+  test('an entity needs its own rule or the star, which must be written out', () => {
     const document = poolsDocument.parse({
       pools: [],
       entities: { Acme: { maxWorkers: null }, '*': {} },
@@ -208,7 +208,7 @@ describe('the pools document', () => {
     ).toBeUndefined();
   });
 
-  test('what entities share is written under * only, and absent where it is not written (C4)', () => {
+  test('common limits of entities are written under * only, and absent where they are not written (C4)', () => {
     const common = { commonMaxWorkers: 40, commonWeight: 2 };
     expect(
       poolsDocument.parse({ pools: [], entities: { '*': common } }).entities['*'],
@@ -258,7 +258,7 @@ test('a login admits an entity by the entities or by the gate of the pool, unles
   ]);
 });
 
-describe('what a pool may be', () => {
+describe('the limits of a pool’s settings', () => {
   test.each([
     ['name', 'a'.repeat(30), true],
     ['name', 'a'.repeat(31), false],

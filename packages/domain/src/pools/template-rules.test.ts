@@ -7,7 +7,7 @@ const placesOf = (template: unknown): string[] =>
 test.each([
   ['nothing at all', {}, []],
   [
-    'what newer clusters know',
+    'fields of newer clusters',
     { spec: { schedulingGroup: { name: 'x' }, containers: [{ name: 'runner' }] } },
     [],
   ],

@@ -21,7 +21,7 @@ const withSpec = (spec: object) => ({ template: { spec } });
 const inRunner = (securityContext: object) =>
   withSpec({ containers: [{ name: 'runner', securityContext }] });
 
-describe('what gives jobs power over their node', () => {
+describe('settings that give jobs power over their node', () => {
   test.each<[object, string[]]>([
     [{}, []],
     [{ containerMode: 'none' }, []],
@@ -63,7 +63,7 @@ describe('what gives jobs power over their node', () => {
 });
 
 describe('a pool whose jobs have power over their node', () => {
-  test('serves entities that are named, in a runner group of its own or at repositories', () => {
+  test('serves named entities, in a separate runner group or at repositories', () => {
     expect(problemsOf(KEPT)).toBeUndefined();
     expect(
       problemsOf({ ...KEPT, runnerGroup: 'Default', registration: 'repository' }),
@@ -92,7 +92,7 @@ describe('a pool whose jobs have power over their node', () => {
       'is in the default runner group',
       { runnerGroup: 'default' },
       { acme: {} },
-      'name a runnerGroup of its own',
+      'name a separate runnerGroup',
     ],
   ])('is refused if it %s, unless that is said twice', (_what, more, entities, remedy) => {
     const [problem, ...others] = problemsOf({ ...KEPT, ...more }, entities) ?? [];

@@ -27,7 +27,7 @@ export function unnamedUsers(
     ...(pool.publicRepositories
       ? [
           {
-            whom: 'public repositories, where anybody proposes what runs',
+            whom: 'public repositories, where anyone can propose code to run',
             remedy: 'leave publicRepositories out',
           },
         ]
@@ -41,7 +41,7 @@ const ofDefaultGroup = ({ registration, runnerGroup }: Pool): UnnamedUsers[] =>
     ? [
         {
           whom: 'all that may use the runner group Default',
-          remedy: 'name a runnerGroup of its own, or write registration: repository',
+          remedy: 'name a separate runnerGroup, or write registration: repository',
         },
       ]
     : [];

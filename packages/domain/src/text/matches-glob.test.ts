@@ -24,7 +24,7 @@ describe('matchesGlob', () => {
     expect(matchesGlob(pattern, text)).toBe(expected);
   });
 
-  test('takes what an expression of the same meaning takes', () => {
+  test('accepts the same texts as a regular expression of the same meaning', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 8 });
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 8 });
     fc.assert(

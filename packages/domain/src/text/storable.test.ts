@@ -45,7 +45,7 @@ describe('repairJsonText', () => {
     });
   });
 
-  test('what JavaScript decodes from it is what it decoded before, with the bad characters replaced', () => {
+  test('JavaScript decodes it to the same values as before, with the bad characters replaced', () => {
     const anyText = fc
       .array(
         fc.oneof(
@@ -82,7 +82,7 @@ describe('jsonText', () => {
     );
   });
 
-  test('replaces what JSONB cannot hold, in keys too', () => {
+  test('replaces characters that JSONB cannot hold, in keys too', () => {
     expect(JSON.parse(jsonText({ 'a\0': ['\uD800', { b: 'x\0' }] }))).toEqual({
       'a\uFFFD': ['\uFFFD', { b: 'x\uFFFD' }],
     });

@@ -150,7 +150,7 @@ describe('why GitHub does not see a runner, by the runner’s own log (P5)', () 
     expect(connectionProblem(log)?.length).toBeLessThan(500);
   });
 
-  test('a line is quoted without what surrounds it, and whole up to 200 characters', () => {
+  test('quotes a line without the text around it, and whole up to 200 characters', () => {
     const line = `Connection refused (${'x'.repeat(179)})`;
     expect(line).toHaveLength(200);
     expect(connectionProblem(`  ${line}\r\n`)).toContain(`("${line}")`);

@@ -13,7 +13,7 @@ const PROBLEMS = [
       /proxy tunnel request|Proxy Authentication Required|\bstatus ?code:? ?'?407\b|schemes are allowed for proxies/i,
     says: 'a proxy that refuses it',
     advice:
-      'check the address and the login in HTTP_PROXY and HTTPS_PROXY of the pool’s template, and what the proxy lets through',
+      'check the address and the login in HTTP_PROXY and HTTPS_PROXY of the pool’s template, and the hosts that the proxy allows',
   },
   {
     signs:
@@ -44,7 +44,8 @@ const PROBLEMS = [
     signs:
       /response code: (?:Forbidden|Unauthorized)|indicate success: 40[13]|AccessDeniedException|VssUnauthorizedException/i,
     says: 'a GitHub that refuses it',
-    advice: 'see what GitHub or a proxy on the way says, such as an allow list of addresses',
+    advice:
+      'see the message of GitHub or of a proxy on the way, such as an allow list of addresses',
   },
   {
     signs:
@@ -90,7 +91,7 @@ const PROBLEMS = [
       /Connection refused|Connection timed out|Connection reset|No route to host|Network (?:is )?unreachable|HttpClient\.Timeout|response ended prematurely|\bE(?:CONNREFUSED|TIMEDOUT|HOSTUNREACH)\b|Runner connect error/i,
     says: 'a connection that does not come about',
     advice:
-      'check what the pods may reach: a NetworkPolicy, a firewall, or a proxy that the pool’s template does not name',
+      'check which addresses the pods may reach: a NetworkPolicy, a firewall, or a proxy that the pool’s template does not name',
   },
 ] as const;
 

@@ -10,7 +10,7 @@ import {
 
 const REASONS = Object.keys(STOP_REASONS) as StopReason[];
 
-/** What follows from each reason. */
+/** The consequences of each reason. */
 const FOLLOWS: Readonly<Record<StopReason, string>> = {
   pending_timeout: 'more time, look-up',
   image_pull: 'start failure',
@@ -27,7 +27,7 @@ const FOLLOWS: Readonly<Record<StopReason, string>> = {
   pod_gone: '',
 };
 
-test.each(REASONS)('what follows from %s (E4, E5)', (reason) => {
+test.each(REASONS)('the consequences of %s (E4, E5)', (reason) => {
   const follows = [
     isStartFailure(reason) && 'start failure',
     DEADLINE_REASONS.some((one) => one === reason) && 'more time',

@@ -10,7 +10,7 @@ describe('a worker that has had its job, or is no more believed to have one (E5,
       { pod: 'over', worker: { ...had.worker, isAssigned: true } },
       'keep, assigned',
     ],
-    ['GitHub is asked', { ...had, pod: 'working' }, 'look at the runner'],
+    ['GitHub must answer', { ...had, pod: 'working' }, 'look at the runner'],
     ['GitHub calls it busy', { ...had, pod: 'over', runner: 'busy' }, 'keep, assigned'],
     [
       'GitHub calls it idle for the first time',

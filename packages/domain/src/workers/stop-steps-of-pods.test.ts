@@ -4,7 +4,7 @@ import { brief, decide, DEREGISTERED, type Given, IDLE } from '../scenes/stop-ev
 const NEVER_STARTED = { pod: 'unstarted', worker: { wasOnline: false } } as const;
 const WORKS = { runner: 'online', job: 'none', log: 'job_begun' } as const;
 
-describe('what its pod is', () => {
+describe('the state of its pod', () => {
   test.each<[string, Given, string]>([
     [
       'it never started, nor was its runner ever online: no log',
@@ -133,7 +133,7 @@ describe('without a pod only GitHub’s word ends a row (A3)', () => {
   const gone = { pod: 'absent', worker: { reason: 'pod_gone' } } as const;
   const never = { pod: 'absent', worker: { hadPod: false, wasOnline: false } } as const;
   test.each<[string, Given, string]>([
-    ['GitHub is asked', gone, 'look at the runner'],
+    ['GitHub must answer', gone, 'look at the runner'],
     ['unknown', { ...gone, runner: 'unknown' }, 'end'],
     [
       'unknown, and a job ran on it',
@@ -177,7 +177,7 @@ describe('without a pod only GitHub’s word ends a row (A3)', () => {
       { worker: { hadPod: false, registrationBegun: false } },
       'end',
     ],
-    ['never had one: GitHub is asked', never, 'look at the runner'],
+    ['never had one: GitHub must answer', never, 'look at the runner'],
     ['never had one, unknown', { ...never, runner: 'unknown' }, 'end'],
     ['never had one, busy', { ...never, runner: 'busy' }, 'keep, assigned'],
     [

@@ -131,7 +131,7 @@ describe('the way to an end, in this order (E5)', () => {
       'deregister',
     ],
     [
-      'an attempt died while it deregistered: GitHub is asked again',
+      'an attempt died while it deregistered: GitHub must answer again',
       { pod: 'working', worker: { deregistration: 'begun' } },
       'look at the runner',
     ],

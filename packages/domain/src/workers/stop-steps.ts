@@ -50,7 +50,7 @@ export type StoppingRunner = 'unknown' | 'offline' | 'online' | 'busy';
  */
 export type StoppingLog = 'job_begun' | 'job_over' | 'listening' | 'silent' | 'none' | 'unreadable';
 
-/** What one attempt has read so far. What it has not read is absent. */
+/** The evidence that one attempt has read so far. Unread evidence is absent. */
 export interface StopEvidence {
   readonly worker: StoppingWorker;
   readonly pod?: StoppingPod;
@@ -211,7 +211,7 @@ function provenIdle(
     ? {
         act: 'wait',
         forMs: left,
-        why: 'GitHub is asked a second time whether its runner is idle',
+        why: 'a second answer of GitHub must confirm that its runner is idle',
         heldUp: false,
       }
     : undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isOfSameInstance, isWorkerName, workerName } from './worker-name.ts';
 
-test('a worker’s name tells its instance, and has no dots (A8)', () => {
+test('a worker’s name begins with its instance, and has no dots (A8)', () => {
   const name = workerName('abc123', 'v1.29-arm', '0123456789ab');
   expect(name).toBe('pdk-abc123-v1-29-arm-0123456789ab');
   expect(isWorkerName(name, 'abc123')).toBe(true);

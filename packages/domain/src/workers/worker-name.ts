@@ -1,7 +1,7 @@
 /** How the names of all workers begin, of every instance. */
 export const WORKER_PREFIX = 'pdk-';
 
-/** What a worker's row and its pod take as a name. */
+/** The rules for names of a worker's row and its pod. */
 const NAME = /^[a-z0-9][a-z0-9-]{0,58}[a-z0-9]$/;
 
 /**

@@ -55,7 +55,7 @@ export const setPodStatus = (
     contentType: 'application/merge-patch+json',
   });
 
-/** What a worker's pod is made from. */
+/** The facts from which a worker's pod is made. */
 export const workerOf = (instance: string, name: string) => ({
   name,
   namespace: 'runners',

@@ -8,11 +8,13 @@ import { type Kysely, sql } from 'kysely';
 import type { ExecutorProgramOptions, Said } from './executor-program.scene.ts';
 import type { ExecutorRules } from '../executor-options.ts';
 
-/** Executors in a process of their own. */
+/** Executors in a separate process. */
 export interface ExecutorProcess {
-  /** What it has told of this, and of this subject if one is given, in order. */
+  /** Its reports of this kind, and of this subject if one is given, in order. */
   heard(what: Said['what'], subject?: string): readonly Said[];
-  /** Waits until it tells this, of this subject if one is given, and gives the first of these. */
+  /**
+   * Waits until it reports this, of this subject if one is given, and returns the first of these.
+   */
   waitFor(what: Said['what'], subject?: string): Promise<Said>;
   /** Lets the runs of the kind `hold` of this subject go on, those to come too. */
   open(subject: string): void;
@@ -105,8 +107,8 @@ export function executorProcesses(
 }
 
 /**
- * Waits until PostgreSQL has noticed the end of the processes that were killed. A claim that one of
- * them had sent could otherwise take what the next test enqueues.
+ * Waits until PostgreSQL has noticed the end of the killed processes. A claim that one of them had
+ * sent could otherwise take the next test's tasks.
  */
 export const sessionsToEnd = (db: Kysely<Database>): Promise<true> =>
   waitFor('the sessions of the killed to end', async () => {

@@ -11,7 +11,7 @@ import type { ExecutorRules } from '../executor-options.ts';
 import type { Handler } from '../kind.ts';
 import { done } from '../outcome.ts';
 
-/** What the program gets, as JSON in its first argument. */
+/** The program's options, as JSON in its first argument. */
 export interface ExecutorProgramOptions {
   /** Its executors are called `name-1`, `name-2` and so on. */
   readonly name: string;
@@ -31,7 +31,7 @@ export interface HoldPayload {
   readonly effect?: boolean;
 }
 
-/** What the program tells its parent. */
+/** The program's reports to its parent. */
 export interface Said {
   readonly what:
     | 'ready'
@@ -52,9 +52,7 @@ export interface Said {
   readonly detail?: string;
 }
 
-/**
- * Executors in a process of their own, stopped by signals as a service is. Ends with its parent.
- */
+/** Executors in a separate process, stopped by signals as a service is. Ends with its parent. */
 await main(async () => {
   const { name, url, schema, executors, slots, rules } = JSON.parse(
     process.argv[2] ?? '',

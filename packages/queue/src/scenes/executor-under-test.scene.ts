@@ -8,7 +8,7 @@ import type { ExecutorOptions } from '../executor-options.ts';
 import type { Kinds } from '../kind.ts';
 import type { NewTask } from '../new-task.ts';
 
-/** What the events told, in order. */
+/** The events of an executor, in order. */
 export interface Told {
   readonly processed: {
     task: TaskIdentity;
