@@ -1,5 +1,6 @@
 import { entityInPool } from '@paddock/domain/matching/matching-rules';
 import type { BreakerType } from '@paddock/domain/matching/stored-rules';
+import { sql } from 'kysely';
 
 /**
  * What a breaker guards: a pool's template, an App, an entity's installation, a repository, GitHub
@@ -20,6 +21,8 @@ export const entityInPoolBreaker = (place: { pool: string; entityId: number }): 
   type: 'pool',
   id: entityInPool(place),
 });
+/** The id of a key's breaker, of a row with `demand_key`. Its type is `pool`. */
+export const KEY_BREAKER_ID = sql.raw<string>(`k8s_pool || '@' || entity_id || '#' || demand_key`);
 export const appBreaker = (appId: number): BreakerSubject => ({ type: 'app', id: String(appId) });
 export const installationBreaker = (entityId: number): BreakerSubject => ({
   type: 'installation',

@@ -2,6 +2,7 @@ import type { MatchingSettings } from '@paddock/domain/matching/matching-setting
 import type { StoredRules } from '@paddock/domain/matching/stored-rules';
 import { type Kysely, sql } from 'kysely';
 import { RATE_LIMITED } from '../breakers/failure-classes.ts';
+import { KEY_BREAKER_ID } from '../breakers/breaker-subjects.ts';
 import { HOLDS_REGISTRATIONS } from '../breakers/waits.ts';
 import { isUsable } from '../entities/installation-today.ts';
 import { prepared } from '../connection/prepared.ts';
@@ -84,7 +85,9 @@ export async function findStoredRules(
       ) unusable
     ),
     open_groups as (
-      select jsonb_object_agg(demand_key::text, paused_until > now()) as groups from runner_groups where paused_until is not null
+      select jsonb_agg(jsonb_build_object('type', 'pool', 'id', ${KEY_BREAKER_ID},
+        'failureClass', 'runner_group_open', 'isOpen', true, 'isWait', false, 'isPaused', paused_until > now(), 'failed', 0)) as breakers
+      from runner_groups where paused_until is not null
     )
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
@@ -95,8 +98,9 @@ export async function findStoredRules(
       (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,
       coalesce((select budgets from budgets), '{}') as budgets, ${settings.registrationsPerMinute}::integer as "usualBudget",
-      coalesce((select breakers from breakers), '[]') as breakers,
-      coalesce((select groups from open_groups), '{}') as "openGroups"`.execute(db);
+      coalesce((select breakers from open_groups), '[]') || coalesce((select breakers from breakers), '[]') as breakers`.execute(
+    db,
+  );
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
   return row;

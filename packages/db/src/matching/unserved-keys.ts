@@ -1,6 +1,7 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { KEY_BREAKER_ID } from '../breakers/breaker-subjects.ts';
 import { closeBreakers } from '../breakers/close-breakers.ts';
 import { noting } from '../breakers/note-failure.ts';
 import { installationToday } from '../entities/installation-today.ts';
@@ -46,7 +47,7 @@ export async function noteUnservedKeys(
 ): Promise<UnservedKey[]> {
   const { rows } = await sql<UnservedKey>`${prepared}
     with blamed as (
-      select demand_key, k8s_pool, k8s_pool || '@' || entity_id || '#' || demand_key as id, min(entity_name) as entity_name, max(created_at) as made_at
+      select demand_key, k8s_pool, ${KEY_BREAKER_ID} as id, min(entity_name) as entity_name, max(created_at) as made_at
       from workers w where ${BLAMED}
         and exists (
           select from jobs j where j.demand_key = w.demand_key and j.wants_worker and j.created_at <= coalesce(w.registered_at, w.created_at)

@@ -102,7 +102,6 @@ export function capsOf(
   const keyLimit = (key: Pick<KeyDemand, 'demandKey' | 'scopeRepoId' | 'pool'>): Limit =>
     tightest([
       { room: left(repositoryCap(key), ofKey.get(key.demandKey)), reason: 'at_repository_cap' },
-      { room: rules.openGroups.get(key.demandKey) ?? Infinity, reason: 'runner_group_open' },
       limitOf(rules.breakers.keys.get(key.demandKey)),
       limitOf(rules.breakers.repositories.get(key.scopeRepoId)),
     ]);

@@ -64,7 +64,7 @@ export interface Breakers {
   readonly entities: ReadonlyMap<number, OpenBreaker>;
   /** By the repository at which workers register. */
   readonly repositories: ReadonlyMap<number, OpenBreaker>;
-  /** By demand key: GitHub gives its idle workers no job. */
+  /** By demand key: GitHub gives its workers no job, or its runner group lets in too much. */
   readonly keys: ReadonlyMap<number, OpenBreaker>;
 }
 
@@ -88,8 +88,6 @@ export interface MatchingRules {
   readonly barred: ReadonlyMap<number, WaitReason>;
   /** What fails time and again holds back all but one trial. */
   readonly breakers: Breakers;
-  /** By key whose runner group lets in more than the pool serves: how many may be tried. */
-  readonly openGroups: ReadonlyMap<number, 0 | 1>;
   /** By installation: how many more runners may be registered now. */
   readonly budgets: ReadonlyMap<number, number>;
   /** The same for all other installations. */

@@ -3,13 +3,20 @@ import { rulesWith } from '../scenes/matching-rules.scene.ts';
 import { ACME, INSTALLATION, keyDemand as key } from '../scenes/key-demand.scene.ts';
 import { capsOf, type KeyDemand } from './caps.ts';
 import type { MatchingRules } from './matching-rules.ts';
+import type { WaitReason } from './wait-reasons.ts';
 import { findRivals, planWorkers } from './plan-workers.ts';
 
 const NO_BREAKERS = rulesWith().breakers;
-const unserved = (demandKey: number, trials: 0 | 1): MatchingRules['breakers'] => ({
+const breakerOfKey = (
+  demandKey: number,
+  trials: 0 | 1,
+  reason: WaitReason,
+): MatchingRules['breakers'] => ({
   ...NO_BREAKERS,
-  keys: new Map([[demandKey, { trials, reason: 'github_does_not_assign' }]]),
+  keys: new Map([[demandKey, { trials, reason }]]),
 });
+const unserved = (demandKey: number, trials: 0 | 1) =>
+  breakerOfKey(demandKey, trials, 'github_does_not_assign');
 const GITHUB_FAILS = { trials: 0, reason: 'github_unavailable' } as const;
 
 function plan(demand: KeyDemand[], rules: MatchingRules, alive = 0, most = 100) {
@@ -210,23 +217,23 @@ describe('planWorkers', () => {
   test.each([
     [
       'may be tried once, though its group lets in more than its pool serves',
-      { openGroups: new Map([[1, 1 as const]]) },
+      { breakers: breakerOfKey(1, 1, 'runner_group_open') },
       1,
       'runner_group_open',
     ],
-    ['may not be tried again', { openGroups: new Map([[1, 0 as const]]) }, 0, 'runner_group_open'],
+    [
+      'may not be tried again',
+      { breakers: breakerOfKey(1, 0, 'runner_group_open') },
+      0,
+      'runner_group_open',
+    ],
     [
       'may be tried once, though GitHub gave it no job',
       { breakers: unserved(1, 1) },
       1,
       'github_does_not_assign',
     ],
-    [
-      'is not the one that may not be tried',
-      { breakers: unserved(2, 0), openGroups: new Map([[2, 0 as const]]) },
-      3,
-      null,
-    ],
+    ['is not the one that may not be tried', { breakers: unserved(2, 0) }, 3, null],
   ])('a key that %s (C11)', (_name, given, made, waitReason) => {
     expect(plan([key(1)], rulesWith(given)).get(1)).toMatchObject({ made, waitReason });
   });

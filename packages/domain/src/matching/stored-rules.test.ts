@@ -113,10 +113,9 @@ describe('rulesOf', () => {
         unserved(12, { isOpen: false }),
         unserved(20),
       ],
-      openGroups: { 10: false, 11: true, 20: false },
     };
     const given = { demand: [demandOf(10)], warm: [warmKey(20, { unassigned: 1 })] };
-    const { breakers, openGroups } = rules(stored, given);
+    const { breakers } = rules(stored, given);
     const reason = 'github_does_not_assign';
     expect(Object.fromEntries(breakers.keys)).toEqual({
       10: { trials: 1, reason },
@@ -126,8 +125,21 @@ describe('rulesOf', () => {
     expect([breakers.pools.size, breakers.entitiesInPools.size, breakers.failed.size]).toEqual([
       0, 0, 0,
     ]);
-    expect(Object.fromEntries(openGroups)).toEqual({ 10: 1, 11: 0, 20: 0 });
   });
+
+  test.each([
+    ['both may be tried', false, false, 1, 'runner_group_open'],
+    ['its group is paused', true, false, 0, 'runner_group_open'],
+    ['GitHub gives it no job, and its pause is not over', false, true, 0, 'github_does_not_assign'],
+    ['both are paused', true, true, 0, 'runner_group_open'],
+  ] as const)(
+    'a key with an open group and without jobs waits for what allows less: %s (C11)',
+    (_name, isGroupPaused, isPaused, trials, reason) => {
+      const group = unserved(10, { failureClass: 'runner_group_open', isPaused: isGroupPaused });
+      const { keys } = rules({ breakers: [group, unserved(10, { isPaused })] }).breakers;
+      expect(keys.get(10)).toEqual({ trials, reason });
+    },
+  );
 
   test('a pool without nodes has no trial beside one that this pass makes (C4)', () => {
     const pools = [linux({ trials: 1 }), { ...linux({}), name: 'gpu' }];

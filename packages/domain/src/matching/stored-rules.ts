@@ -34,11 +34,9 @@ export interface StoredRules {
   /** The same of every other installation. */
   readonly usualBudget: number;
   /**
-   * By key whose runner group lets in too much: whether it is paused; if not, it may have one
-   * worker on trial.
+   * Keys whose runner group lets in too much first, then in the order in which they failed, those
+   * that GitHub asked for last.
    */
-  readonly openGroups: Readonly<Record<string, boolean>>;
-  /** In the order in which they failed, those that GitHub asked for last. */
   readonly breakers: readonly StoredBreaker[];
 }
 
@@ -53,7 +51,6 @@ export const NO_RULES: StoredRules = {
   barred: {},
   budgets: {},
   usualBudget: 0,
-  openGroups: {},
   breakers: [],
 };
 
@@ -104,9 +101,6 @@ export function rulesOf({
     ] as const;
   });
   const everybody = stored.entities['*'];
-  /** A key's trial is a worker's life: none while one of its workers is unassigned. */
-  const trialsOfKey = (isPaused: boolean, demandKey: number): 0 | 1 =>
-    isPaused || (unassigned.get(demandKey) ?? 0) > 0 ? 0 : 1;
   const withTrials = (pool: PoolRule): PoolRule =>
     pool.trials !== null && madeIn.has(pool.name) ? { ...pool, trials: 0 } : pool;
   return {
@@ -121,10 +115,9 @@ export function rulesOf({
     environmentStopped: stored.environmentStopped,
     stoppedEntities: new Set(stored.stoppedEntities),
     barred: mapIds(stored.barred, (reason) => reason),
-    breakers: breakersBeside(stored.breakers, [...reservations, ...made], trialsOfKey),
+    breakers: breakersBeside(stored.breakers, [...reservations, ...made], unassigned),
     budgets: mapIds(stored.budgets, (allowed) => Math.max(0, allowed)),
     usualBudget: stored.usualBudget,
-    openGroups: mapIds(stored.openGroups, trialsOfKey),
   };
 }
 
@@ -151,7 +144,7 @@ function listedEntities({ entities, pins, borne }: StoredRules): ReadonlySet<num
 function breakersBeside(
   rows: readonly StoredBreaker[],
   reserved: readonly ReservedPlace[],
-  trialsOfKey: (isPaused: boolean, demandKey: number) => 0 | 1,
+  unassigned: ReadonlyMap<number, number>,
 ): Breakers {
   const pools = new Map<string, OpenBreaker>();
   const entitiesInPools = new Map<string, EntityInPoolBreaker>();
@@ -168,8 +161,10 @@ function breakersBeside(
     const breaker: OpenBreaker = { trials: isWait || isTried ? 0 : 1, reason: reasonOf(row) };
     const [, demandKey] = id.split('#').map(Number);
     if (demandKey !== undefined) {
-      if (row.isOpen)
-        keys.set(demandKey, { ...breaker, trials: trialsOfKey(row.isPaused, demandKey) });
+      // Its trial is a worker's life: none while one of its workers is unassigned.
+      const trials = row.isPaused || (unassigned.get(demandKey) ?? 0) > 0 ? 0 : 1;
+      if (row.isOpen && trials < (keys.get(demandKey)?.trials ?? Infinity))
+        keys.set(demandKey, { ...breaker, trials });
     } else if (type === 'pool' && id.includes('@')) {
       failed.set(id, (failed.get(id) ?? 0) + row.failed);
       if (row.isOpen)
@@ -218,6 +213,7 @@ export function reasonOf({
 const POOL_REASONS: ReadonlyMap<string, WaitReason> = new Map([
   [NOT_ASSIGNED, 'github_does_not_assign'],
   [OUTDATED_RUNNER, 'runner_outdated'],
+  ['runner_group_open', 'runner_group_open'],
 ]);
 
 const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([

@@ -27,7 +27,6 @@ export const rulesWith = (
   barred: new Map(),
   budgets: new Map(),
   usualBudget: 180,
-  openGroups: new Map(),
   breakers: {
     everywhere: undefined,
     pools: new Map(),
