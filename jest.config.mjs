@@ -6,7 +6,8 @@ process.env.PADDOCK_TEST_APP_KEY ??= JSON.stringify(createAppKey());
 
 const project = (displayName, testMatch, extra = {}) => ({
   displayName,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/jest-environment.mjs',
+  runtime: '<rootDir>/tools/jest-runtime.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^@kubernetes/client-node$': '<rootDir>/tools/jest-shared/kubernetes-client.cjs',

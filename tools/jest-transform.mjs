@@ -2,9 +2,6 @@
 // they are and no source map is needed.
 import { createHash } from 'node:crypto';
 import { stripTypeScriptTypes } from 'node:module';
-import { keepCompiledCode } from './jest-code-cache.mjs';
-
-keepCompiledCode();
 
 export default {
   process: (source) => ({ code: stripTypeScriptTypes(source, { mode: 'strip' }) }),
