@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeAll, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 
@@ -18,15 +18,11 @@ const blocks = globSync('*.md', { cwd: docs }).flatMap((page) =>
   ),
 );
 
-let database: TestDatabase;
-
+const database = useTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   // The one that stopping.md has drained: a statement that finds nothing to do cannot fail.
   await putWorker(database.db, { pod_name: 'pdk-abc123-linux-x64-0123456789ab' });
 });
-
-afterAll(() => database.drop());
 
 test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
   const statements = text.split(/;.*$/m).filter((statement) => statement.trim() !== '');

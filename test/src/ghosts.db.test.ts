@@ -3,10 +3,10 @@ import { requestStops } from '@paddock/db/workers/request-stops';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { describe, expect, test } from '@jest/globals';
-import { beforeEachJobs, type JobsScene } from '@paddock/reconciler/scenes/jobs.scene';
+import { useJobsScene } from '@paddock/reconciler/scenes/use-scenes.scene';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
-let scene: JobsScene;
-beforeEachJobs((given) => (scene = given));
+const scene = useJobsScene(useTestDatabase());
 
 /** One pass of the matcher: for how many jobs a worker is made, and how many keys are paused. */
 const match = async () => {

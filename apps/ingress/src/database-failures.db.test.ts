@@ -1,6 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEmptyDatabase, type TestDatabase } from '@paddock/testing/database';
-import { untilDisconnected } from '@paddock/testing/until-disconnected';
+import { describe, expect, test } from '@jest/globals';
+import { createEmptyDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
@@ -9,9 +8,10 @@ import {
   type Ingress,
   jobDelivery,
   PATIENT,
-  startIngress,
   waitForWriter,
 } from './scenes/ingress.scene.ts';
+import { useIngresses } from './scenes/use-ingress.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel } from '@paddock/testing/tunnel';
 
 type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
@@ -36,31 +36,12 @@ const expectRecovered = async (ingress: Ingress, jobId: number) => {
 
 /** Every answer here comes within the 10 s that GitHub waits, or its request fails. */
 describe('ingress while PostgreSQL is in trouble', () => {
-  let database: TestDatabase;
-  const started: Ingress[] = [];
-
-  beforeAll(async () => {
-    database = await createIngressDatabase();
-  });
-  afterEach(async () => {
-    for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
-    await untilDisconnected(database.db, 'ingress');
-    await database.db.deleteFrom('jobs').execute();
-    await database.db.deleteFrom('installation_events').execute();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase(createIngressDatabase);
+  const startOne = useIngresses(database);
 
   /** With the limits of time of the settings' defaults, for what is never answered. */
-  const startHasty = async (url = database.url, env: Record<string, string> = {}) => {
-    const ingress = await startIngress({
-      url,
-      schema: database.schema,
-      env,
-      patienceMs: GITHUBS_PATIENCE_MS,
-    });
-    started.push(ingress);
-    return ingress;
-  };
+  const startHasty = (url = database.url, env: Record<string, string> = {}) =>
+    startOne({ url, env, patienceMs: GITHUBS_PATIENCE_MS });
   const start = (url?: string) => startHasty(url, PATIENT);
   const jobIds = async () =>
     (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(

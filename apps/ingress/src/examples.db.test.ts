@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createRequire } from 'node:module';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import type { TestDatabase } from '@paddock/testing/database';
-import {
-  createIngressDatabase,
-  type Ingress,
-  PATIENT,
-  signed,
-  startIngress,
-} from './scenes/ingress.scene.ts';
+import { signed } from './scenes/ingress.scene.ts';
+import { useIngress } from './scenes/use-ingress.scene.ts';
 
 interface Example {
   readonly action?: string;
@@ -53,23 +47,7 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
 const REDUCED: ReadonlySet<string> = new Set(['ignored_public_repository', 'ignored_entity']);
 
 describe('the published examples of GitHub’s events', () => {
-  let database: TestDatabase;
-  let ingress: Ingress;
-
-  beforeAll(async () => {
-    database = await createIngressDatabase(CONFIG);
-    ingress = await startIngress({
-      url: database.url,
-      schema: database.schema,
-      config: CONFIG,
-      env: PATIENT,
-    });
-    await ingress.untilReady();
-  });
-  afterAll(async () => {
-    await ingress.end('SIGTERM');
-    await database.drop();
-  });
+  const { database, ingress } = useIngress(CONFIG);
 
   test.each(published)(
     '$name: each is accepted, its row says what came of it and holds the whole payload (A4, B3)',

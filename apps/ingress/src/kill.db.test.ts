@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TestDatabase } from '@paddock/testing/database';
+import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import {
@@ -8,6 +7,7 @@ import {
   jobDelivery,
   startIngress,
 } from './scenes/ingress.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
 const SENDERS = 16;
 const ACTIONS = ['queued', 'in_progress', 'completed'] as const;
@@ -40,12 +40,7 @@ async function sendUntilGone(
 }
 
 describe('a service that is killed outright under load', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createIngressDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase(createIngressDatabase);
 
   test('has stored every delivery that it acknowledged, and the job rows agree with them (A9, B5)', async () => {
     const moments = fc.sample(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import {
@@ -146,8 +147,7 @@ test('a login stays its entity’s when nothing else is left of it, until a pers
   await startWith('{ acme: {} }');
   expect(await outcomeOf(installed('created', ACME))).toBe('ok');
   expect(await outcomeOf(installed('deleted', ACME))).toBe('ok');
-  for (const table of ['jobs', 'installations', 'installation_events'] as const)
-    await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['jobs', 'installations', 'installation_events']);
   expect(await outcomeOf(job(2, THIEF))).toBe('refused_entity');
   const page = readFileSync(join(import.meta.dirname, '../../../docs/pools.md'), 'utf8');
   const [, statement = ''] = /^(update login_pins [^;]+);/m.exec(page) ?? [];

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
@@ -10,18 +11,15 @@ const DENIED = '42501';
 
 /** An attacker who has taken ingress over has its connection to the database, and nothing else. */
 describe('with the connection of ingress', () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let own: Kysely<Database>;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     own = database.dbOf('ingress');
     await putPools(database.db, examplePools());
   });
-  afterAll(() => database.drop());
   beforeEach(async () => {
-    for (const table of ['tasks', 'breakers', 'workers', 'jobs', 'installations'] as const)
-      await database.db.deleteFrom(table).execute();
+    await emptyTables(database.db, ['tasks', 'breakers', 'workers', 'jobs', 'installations']);
   });
 
   const failure = (statement: string) =>

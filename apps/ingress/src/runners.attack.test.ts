@@ -1,32 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { TestDatabase } from '@paddock/testing/database';
+import { expect, test } from '@jest/globals';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { putWorker } from '@paddock/testing/worker-rows';
-import {
-  createIngressDatabase,
-  type Ingress,
-  PATIENT,
-  signed,
-  startIngress,
-} from './scenes/ingress.scene.ts';
+import { signed } from './scenes/ingress.scene.ts';
+import { useIngress } from './scenes/use-ingress.scene.ts';
 
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 const OUR_RUNNER = 12_345;
 /** One that somebody has registered at a repository of theirs, under the name of one of ours. */
 const THEIR_RUNNER = 777;
 
-let database: TestDatabase;
-let ingress: Ingress;
-
-beforeAll(async () => {
-  database = await createIngressDatabase();
-  ingress = await startIngress({ ...database, env: PATIENT });
-  await ingress.untilReady();
-});
-afterAll(async () => {
-  await ingress.end('SIGTERM');
-  await database.drop();
-});
+const { database, ingress } = useIngress();
 
 const addWorker = (given: Parameters<typeof putWorker>[1] = {}) =>
   putWorker(database.db, {

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { untilDisconnected } from '@paddock/testing/until-disconnected';
+import { createTestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
@@ -12,35 +11,20 @@ import {
   PATIENT,
   putPoolsOf,
   SECRET,
-  startIngress,
   waitForWriter,
 } from './scenes/ingress.scene.ts';
+import { useIngresses } from './scenes/use-ingress.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
 const deliver = async (ingress: Ingress, jobId: number) =>
   ingress.deliver(await jobDelivery('queued', jobId));
 
 describe('the ingress as a process', () => {
-  let database: TestDatabase;
-  const started: Ingress[] = [];
-
-  beforeAll(async () => {
-    database = await createIngressDatabase();
-  });
-  afterEach(async () => {
-    for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
-    await untilDisconnected(database.db, 'ingress');
-    await database.db.deleteFrom('jobs').execute();
-    await database.db.deleteFrom('installation_events').execute();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase(createIngressDatabase);
+  const startOne = useIngresses(database);
 
   const start = async (env: Record<string, string> = {}) => {
-    const ingress = await startIngress({
-      url: database.url,
-      schema: database.schema,
-      env: { ...PATIENT, ...env },
-    });
-    started.push(ingress);
+    const ingress = await startOne({ env: { ...PATIENT, ...env } });
     await ingress.untilReady();
     return ingress;
   };
@@ -108,11 +92,7 @@ describe('the ingress as a process', () => {
 
   test('the log names a webhook port that is taken, and the process ends (H1)', async () => {
     const ingress = await start();
-    const second = startIngress({
-      url: database.url,
-      schema: database.schema,
-      env: { PADDOCK_INGRESS_HTTP_PORT: String(ingress.port) },
-    });
+    const second = startOne({ env: { PADDOCK_INGRESS_HTTP_PORT: String(ingress.port) } });
     await expect(second).rejects.toThrow(`It is not possible to listen on port ${ingress.port}`);
   });
 
@@ -177,12 +157,11 @@ describe('the ingress as a process', () => {
 
   test('is not ready, and says why, until the scheduler has loaded the pools (B4, H1)', async () => {
     const empty = await createTestDatabase();
-    const ingress = await startIngress({
+    const ingress = await startOne({
       url: empty.url,
       schema: empty.schema,
       env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' },
     });
-    started.push(ingress);
     const reason = await waitFor('the reason', async () => {
       const { status, text } = await ingress.ask('/readyz');
       return status === 503 && text.includes('pools document') ? text : undefined;
@@ -202,17 +181,11 @@ describe('the ingress as a process', () => {
     const elsewhere = new URL(database.url);
     // This machine under a name that does not say so.
     elsewhere.hostname = '0.0.0.0';
-    const ingress = await startIngress({ url: elsewhere.href, schema: database.schema });
-    started.push(ingress);
+    const ingress = await startOne({ url: elsewhere.href });
     await ingress.untilReady();
     expect(ingress.lines().filter((line) => line.includes('sslmode=verify-full'))).toHaveLength(1);
 
-    const strict = await startIngress({
-      url: elsewhere.href,
-      schema: database.schema,
-      env: { PGSSLMODE: 'require' },
-    });
-    started.push(strict);
+    const strict = await startOne({ url: elsewhere.href, env: { PGSSLMODE: 'require' } });
     await waitFor('the server’s lack of TLS', async () =>
       (await strict.ask('/readyz')).text.includes('does not support SSL'),
     );

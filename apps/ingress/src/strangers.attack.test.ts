@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { TestDatabase } from '@paddock/testing/database';
+import { expect, test } from '@jest/globals';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
-import {
-  createIngressDatabase,
-  type Ingress,
-  PATIENT,
-  signed,
-  startIngress,
-} from './scenes/ingress.scene.ts';
+import { signed } from './scenes/ingress.scene.ts';
+import { useIngress } from './scenes/use-ingress.scene.ts';
 
 const CONFIG = `
 github:
@@ -24,22 +18,7 @@ entities: { '*': {} }
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 const STRANGER = { id: 5_555, login: 'acme-evil', type: 'User' };
 
-let database: TestDatabase;
-let ingress: Ingress;
-beforeAll(async () => {
-  database = await createIngressDatabase(CONFIG);
-  ingress = await startIngress({
-    url: database.url,
-    schema: database.schema,
-    config: CONFIG,
-    env: PATIENT,
-  });
-  await ingress.untilReady();
-});
-afterAll(async () => {
-  await ingress.end('SIGTERM');
-  await database.drop();
-});
+const { database, ingress } = useIngress(CONFIG);
 
 const tell = async (
   action: 'queued' | 'in_progress',

@@ -7,25 +7,21 @@ import {
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { counting, kindsOf, type Sweep } from './sweep.ts';
 import { sweepTask } from './schedules/sweep-schedules.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 /** The options of the passes, by sweep. */
 let passes: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['paused_sweeps', 'tasks', 'operations'] as const)
-    await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['paused_sweeps', 'tasks', 'operations']);
   passes = [];
 });
 

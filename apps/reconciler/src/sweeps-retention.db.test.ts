@@ -1,22 +1,13 @@
 import { enqueue } from '@paddock/queue/enqueue';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { startSweeps, type SweepsScene } from './scenes/sweeps.scene.ts';
+import { useSweeps } from './scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let sweeps: SweepsScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  sweeps = await startSweeps(database);
-});
-afterEach(() => sweeps.scene.stop());
+const database = useTestDatabase();
+const sweeps = useSweeps(database);
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 

@@ -1,25 +1,16 @@
 import { enqueue } from '@paddock/queue/enqueue';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from './reconciler-gauges.ts';
 import { createSchedules } from './schedules/schedules.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
-import { startSweeps, type SweepsScene } from './scenes/sweeps.scene.ts';
+import { useSweeps } from './scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let sweeps: SweepsScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  sweeps = await startSweeps(database);
-});
-afterEach(() => sweeps.scene.stop());
+const database = useTestDatabase();
+const sweeps = useSweeps(database);
 
 /** Sweeps that run only on request. */
 const ASKED_FOR = new Set(['redeliver-since', 'resync-repository']);

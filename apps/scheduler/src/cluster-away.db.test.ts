@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { clusterEvents } from '@paddock/kube/cluster-events';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { connectCluster } from '@paddock/kube/connect';
@@ -9,14 +9,10 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
 import { schedulerKinds } from './kinds.ts';
-import { type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from './scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from './scenes/settings.scene.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-});
-afterAll(() => world.stop());
+const world = useSchedulerWorld({ playRunners: false });
 
 /** Keeps log lines of the levels that a service shows. */
 function createLog() {

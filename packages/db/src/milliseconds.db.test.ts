@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { milliseconds } from './milliseconds.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 
 test.each([
   [1_500, '00:00:01.5'],

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connection/connect';
 import { ownConnection } from '@paddock/db/connection/own-connection';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
@@ -12,11 +12,7 @@ const KEEP = { okMs: 60_000, failedMs: 60_000 };
 const ASKER = holderName('looker', 30_000);
 const HOLDER = holderName('holder', 30_000);
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 /** Runs `work` while these holders have sessions. */

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import type { Database } from '@paddock/db/schema/tables';
 import { sql, type Transaction } from 'kysely';
 import { claimTasks, type ClaimOptions } from './claim-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (slots: Record<string, number>, more: Partial<ClaimOptions> = {}) =>

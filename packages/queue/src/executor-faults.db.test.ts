@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { holderName } from './claim-expiry.ts';
@@ -10,12 +10,8 @@ import type { Kinds } from './kind.ts';
 import { done } from './outcome.ts';
 import type { Task } from './task.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 const executors = executorsOf();
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 afterEach(executors.stopAll);
 

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { executorEvents } from './executor-events.ts';
@@ -14,14 +14,10 @@ import type { Handler } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 import { declareQueueDepth } from './queue-depth.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let running: RunningExecutor | undefined;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 afterEach(() => running?.stop());
-afterAll(() => database.drop());
 
 const log = {
   error: () => undefined,

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
@@ -11,13 +11,11 @@ import {
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { holderName } from './claim-expiry.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 const processes = executorProcesses(() => database);
 beforeAll(async () => {
-  database = await createTestDatabase();
   await prepareEffects(database.db);
 });
-afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts, effects`.execute(database.db));
 afterEach(async () => {
   await processes.killAll();

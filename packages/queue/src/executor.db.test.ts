@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
@@ -7,12 +7,8 @@ import type { ExecutorOptions } from './executor-options.ts';
 import type { Handler, Kinds } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 const executors = executorsOf();
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 afterEach(executors.stopAll);
 

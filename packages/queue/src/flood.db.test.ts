@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterEach, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
@@ -11,13 +11,9 @@ import {
 import type { Handler } from './kind.ts';
 import { done } from './outcome.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let running: RunningExecutor | undefined;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 afterEach(() => running?.stop());
-afterAll(() => database.drop());
 
 test('10 000 tasks of one kind that have been due for long do not hold up another kind, while they run and while they are stuck (D11)', async () => {
   const { db } = database;

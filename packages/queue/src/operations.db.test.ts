@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { runDueTasks } from './run-due-tasks.ts';
@@ -9,11 +9,7 @@ import { done, type Outcome, poison, snooze } from './outcome.ts';
 import { purgeOperations } from './purge-operations.ts';
 import { readQueueDepth } from './queue-depth.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind = 'a') =>

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
@@ -10,11 +11,7 @@ import { snooze } from './outcome.ts';
 import { recoverTasks } from './recover-tasks.ts';
 import { writeSettlements } from './write-settlements.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const KEEP = { okMs: 60_000, failedMs: 60_000 };

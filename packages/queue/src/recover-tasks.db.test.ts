@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { endTasks } from './end-tasks.ts';
@@ -7,11 +7,7 @@ import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { recoverTasks } from './recover-tasks.ts';
 import { requeueTasks } from './requeue-tasks.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const claim = (kind = 'a') =>

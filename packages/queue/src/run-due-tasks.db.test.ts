@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { listen } from '@paddock/db/connection/listen';
 import { clientConfig } from '@paddock/db/connection/connect';
 import { taskEventChannel } from '@paddock/db/connection/schema-name';
 import { Secret } from '@paddock/runtime/secret';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { runDueTasks } from './run-due-tasks.ts';
@@ -12,11 +12,7 @@ import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import type { Kinds } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 describe('runDueTasks', () => {

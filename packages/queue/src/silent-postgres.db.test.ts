@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
 import type { Logger } from '@paddock/runtime/logger';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -17,13 +17,9 @@ const SILENT = {
   debug: () => SILENT,
 } as unknown as Logger;
 
-let database: TestDatabase;
+const database = useTestDatabase();
 const executors = executorsOf();
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 afterEach(() => executors.stopAll());
-afterAll(() => database.drop());
 
 test('PostgreSQL goes silent and another answers at its address: an executor goes on, and its run keeps its task (D5)', async () => {
   const { db, schema } = database;

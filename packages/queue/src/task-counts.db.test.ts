@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { runDueTasks } from './run-due-tasks.ts';
 import { enqueueAlone } from './enqueue.ts';
@@ -7,11 +7,7 @@ import { task } from './scenes/executor-under-test.scene.ts';
 import { done, poison } from './outcome.ts';
 import { readTaskCounts, rollUpTaskCounts } from './task-counts.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const HOUR = 3_600_000;

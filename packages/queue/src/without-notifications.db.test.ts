@@ -1,8 +1,8 @@
 import { createServer, connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientConfig } from '@paddock/db/connection/connect';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
@@ -10,12 +10,8 @@ import type { ExecutorOptions } from './executor-options.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 const executors = executorsOf();
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 afterEach(executors.stopAll);
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
@@ -8,11 +8,7 @@ import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { isRefused, writeSettlements } from './write-settlements.ts';
 import type { Settlement } from './decide-settlement.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
 const KEEP = { okMs: 86_400_000, failedMs: 1_209_600_000 };

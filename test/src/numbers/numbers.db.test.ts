@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { settings as ingress } from '@paddock/ingress/config';
 import { settings as reconciler } from '@paddock/reconciler/config';
 import { settings as scheduler } from '@paddock/scheduler/config';
 import type { Declarations } from '@paddock/runtime/settings';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { amountOf, amountOfSetting } from './amount.ts';
 import type { Home } from './number-row.ts';
 import { NUMBERS } from './number-table.ts';
@@ -15,11 +15,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const rows = Object.values(NUMBERS).flat();
 const services: Readonly<Record<string, Declarations>> = { ingress, scheduler, reconciler };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 
 /** The default of a setting in each service that has it. */
 const defaultsOf = (name: string): unknown[] =>

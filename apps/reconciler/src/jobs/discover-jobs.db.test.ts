@@ -1,19 +1,9 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: DiscoveryScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startDiscoveryScene(database);
-});
-afterEach(() => scene.stop());
+const scene = useDiscoveryScene(useTestDatabase());
 
 const hosted = { hosted: true, durationMs: 3_600_000 };
 

@@ -1,18 +1,8 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { describe, expect, test } from '@jest/globals';
+import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: DiscoveryScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startDiscoveryScene(database);
-});
-afterEach(() => scene.stop());
+const scene = useDiscoveryScene(useTestDatabase());
 
 /** Queues a job with a run for which GitHub answers every caller with 502. */
 async function queueInBrokenRun(): Promise<number> {

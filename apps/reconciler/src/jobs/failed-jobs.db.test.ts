@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
+import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
-let scene: JobsScene;
-beforeEachJobs((given) => {
-  scene = given;
-});
+const scene = useJobsScene(useTestDatabase());
 
 const due = () =>
   scene.db

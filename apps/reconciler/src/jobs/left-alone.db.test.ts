@@ -1,25 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { recordRefusal } from '@paddock/db/breakers/refusals';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { kindsOf } from '../sweep.ts';
-import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
+import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: DiscoveryScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startDiscoveryScene(database);
-});
-afterEach(() => scene.stop());
+const database = useTestDatabase();
+const scene = useDiscoveryScene(database);
 
 const LIMIT = { status: 429, headers: { 'retry-after': '600' } };
 const endWaits = () =>

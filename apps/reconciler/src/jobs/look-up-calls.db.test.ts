@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
+import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
-let scene: JobsScene;
-beforeEachJobs((given) => {
-  scene = given;
-});
+const scene = useJobsScene(useTestDatabase());
 
 describe('one call of GitHub', () => {
   test('whether a run is over, however many of its jobs stay queued (E4, P4)', async () => {

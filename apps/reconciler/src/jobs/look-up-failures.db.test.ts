@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
+import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
-let scene: JobsScene;
-beforeEachJobs((given) => {
-  scene = given;
-});
+const scene = useJobsScene(useTestDatabase());
 
 const JOBS_OF_RUN = 'actions/list-jobs-for-workflow-run';
 const running = { status: 'running', wants_worker: false } as const;

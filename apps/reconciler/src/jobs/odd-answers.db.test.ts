@@ -1,21 +1,11 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { NO_WAITS } from '@paddock/testing/no-waits';
 import { sql } from 'kysely';
-import { type DiscoveryScene, startDiscoveryScene } from '../scenes/discovery.scene.ts';
+import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: DiscoveryScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startDiscoveryScene(database);
-});
-afterEach(() => scene.stop());
+const scene = useDiscoveryScene(useTestDatabase());
 
 /** A GitHub whose lists of jobs say something else of one job. */
 function sayingOf(jobId: number, changes: object): GitHub {

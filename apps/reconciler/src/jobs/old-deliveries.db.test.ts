@@ -1,15 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { recordJobs } from '@paddock/db/jobs/record-jobs';
-import { type TestDatabase } from '@paddock/testing/database';
-import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
+import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
-let database: TestDatabase;
-let scene: JobsScene;
-beforeEachJobs((given, on) => {
-  scene = given;
-  database = on;
-});
+const database = useTestDatabase();
+const scene = useJobsScene(database);
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 

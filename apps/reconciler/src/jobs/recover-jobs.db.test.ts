@@ -1,25 +1,21 @@
 import type { DoubtRules } from '@paddock/db/jobs/stuck-jobs';
 import type { Database } from '@paddock/db/schema/tables';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Insertable, Kysely } from 'kysely';
 import { recoverStuckJobs } from './recover-jobs.ts';
 import { putReason, RULES } from '../scenes/stuck-jobs.scene.ts';
 import { RECOVERY_LIMIT, SILENCE_MS } from './job-sweeps.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let failedUnasked: number[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['jobs', 'workers', 'demand_keys'] as const)
-    await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['jobs', 'workers', 'demand_keys']);
   failedUnasked = [];
 });
 

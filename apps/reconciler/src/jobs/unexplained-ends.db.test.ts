@@ -2,12 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { beforeEachJobs, type JobsScene } from '../scenes/jobs.scene.ts';
+import { useJobsScene } from '../scenes/use-scenes.scene.ts';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 
-let scene: JobsScene;
-beforeEachJobs((given) => {
-  scene = given;
-});
+const scene = useJobsScene(useTestDatabase());
 
 /** A worker that ended well just now, without a known job. */
 const endUnexplained = async (given: { pod_name?: string; k8s_pool?: string } = {}) =>

@@ -1,29 +1,20 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { FEW_MISSING } from './missing-deliveries.ts';
-import {
-  keepCadence,
-  type RedeliveryScene,
-  startRedeliveryScene,
-} from '../scenes/redelivery.scene.ts';
+import { keepCadence } from '../scenes/redelivery.scene.ts';
+import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: RedeliveryScene;
+const database = useTestDatabase();
+const scene = useRedeliveryScene(database, { losesRows: true });
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startRedeliveryScene(database, { losesRows: true });
   await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
     values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(
     database.db,
   );
   await keepCadence(database.db);
 });
-afterEach(() => scene.stop());
 
 const guids = async () => (await scene.world.github.truth()).deliveries.map(({ guid }) => guid);
 

@@ -1,20 +1,11 @@
 import type { Fault } from '@paddock/simulators/github/faults';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
+import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: RedeliveryScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startRedeliveryScene(database);
-});
-afterEach(() => scene.stop());
+const database = useTestDatabase();
+const scene = useRedeliveryScene(database);
 
 describe('when GitHub fails (E1)', () => {
   test('a list call that fails half-way keeps the pages that were read, and does not move the mark', async () => {

@@ -1,18 +1,14 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
   type RedeliveryScene,
   type RedeliverySceneOptions,
   startRedeliveryScene,
 } from '../scenes/redelivery.scene.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let scene: RedeliveryScene;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 const start = async (options?: RedeliverySceneOptions) => {
   scene = await startRedeliveryScene(database, options);
 };

@@ -1,26 +1,20 @@
 import { takeTick } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
+import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: RedeliveryScene;
+const database = useTestDatabase();
+const scene = useRedeliveryScene(database);
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
-  scene = await startRedeliveryScene(database);
   await database.db.deleteFrom('schedules').execute();
   const name = redeliverySchedule(scene.world.appId);
   await database.db
     .transaction()
     .execute((trx) => takeTick(trx, { name, tickAt: new Date(0), takenBy: 'test' }));
 });
-afterEach(() => scene.stop());
 
 /**
  * How many seconds after it was wanted the log is looked at beside the cycles; null if it is not.

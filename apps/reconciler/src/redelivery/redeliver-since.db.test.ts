@@ -1,23 +1,17 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
+import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 import type { DeliveryLog } from './redeliver.ts';
 import { readSince, redeliverSince, type RedeliverSinceOptions } from './redeliver-since.ts';
 
-let database: TestDatabase;
-let scene: RedeliveryScene;
+const database = useTestDatabase();
+const scene = useRedeliveryScene(database, { losesRows: true });
 let listingFailures: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startRedeliveryScene(database, { losesRows: true });
+beforeEach(() => {
   listingFailures = [];
 });
-afterEach(() => scene.stop());
 
 const find = (more: Partial<RedeliverSinceOptions> = {}) =>
   redeliverSince(

@@ -2,17 +2,13 @@ import { connectGitHub } from '@paddock/github/connect';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/breakers/waits';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
 import { redeliver } from './redeliver.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 
 const quiet = {
   redelivered: () => undefined,

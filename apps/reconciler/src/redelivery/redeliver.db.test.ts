@@ -1,19 +1,10 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type RedeliveryScene, startRedeliveryScene } from '../scenes/redelivery.scene.ts';
+import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: RedeliveryScene;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startRedeliveryScene(database);
-});
-afterEach(() => scene.stop());
+const database = useTestDatabase();
+const scene = useRedeliveryScene(database);
 
 const attempts = async () => (await scene.world.github.truth()).deliveries;
 

@@ -2,6 +2,7 @@ import { createWaits } from '@paddock/db/breakers/waits';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { connectGitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
@@ -142,7 +143,7 @@ export async function startCheckScene() {
     async reset(): Promise<void> {
       told = [];
       await world.github.clearFaults();
-      for (const table of [
+      await emptyTables(db, [
         'tasks',
         'workers',
         'jobs',
@@ -150,8 +151,7 @@ export async function startCheckScene() {
         'installations',
         'breakers',
         'pools_documents',
-      ] as const)
-        await db.deleteFrom(table).execute();
+      ]);
       await removeRunners();
     },
     async stop(): Promise<void> {

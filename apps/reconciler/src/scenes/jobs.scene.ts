@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { createWaits } from '@paddock/db/breakers/waits';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -72,7 +72,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
   const { db } = database;
   // The passes have the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
-  for (const table of [
+  await emptyTables(db, [
     'jobs',
     'workers',
     'installation_events',
@@ -81,9 +81,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
     'demand_keys',
     'pools_documents',
     'breakers',
-  ] as const) {
-    await db.deleteFrom(table).execute();
-  }
+  ]);
   await putPools(db, examplePools());
   const world = await startSmallWorld();
   const { appId, organization, user } = world;
@@ -204,19 +202,4 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       await world.github.stop();
     },
   };
-}
-
-/** Gives each test of a file a new scene, on one database. */
-export function beforeEachJobs(give: (scene: JobsScene, database: TestDatabase) => void): void {
-  let database: TestDatabase;
-  let scene: JobsScene;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
-  beforeEach(async () => {
-    scene = await startJobsScene(database);
-    give(scene, database);
-  });
-  afterEach(() => scene.stop());
 }

@@ -4,6 +4,7 @@ import { connectGitHub } from '@paddock/github/connect';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { type Kysely, sql } from 'kysely';
 import { deliveryLogAtGitHub } from '../redelivery/delivery-log-at-github.ts';
 import {
@@ -107,15 +108,14 @@ export async function startRedeliveryScene(
   const { skewMs = 0, deliveryTimeoutMs = FAR_BEYOND_ANY_TEST_MS, losesRows = false } = given;
   let passedMs = 0;
   const now = () => Date.now() + passedMs;
-  for (const table of [
+  await emptyTables(db, [
     'delivery_listings',
     'unresolved_deliveries',
     'breakers',
     'installation_events',
     'repositories',
     'installations',
-  ] as const)
-    await db.deleteFrom(table).execute();
+  ]);
   const receiver = await startReceiver();
   const world = await startSmallWorld({
     webhookUrl: receiver.url,

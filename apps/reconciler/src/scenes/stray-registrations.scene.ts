@@ -10,6 +10,7 @@ import {
   startKubeSimulator,
 } from '@paddock/simulators/kube/start-kube-simulator';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
@@ -58,15 +59,13 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
   const { db } = database;
   // The sweep has the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
-  for (const table of [
+  await emptyTables(db, [
     'workers',
     'installation_events',
     'installations',
     'breakers',
     'stray_registrations',
-  ] as const) {
-    await db.deleteFrom(table).execute();
-  }
+  ]);
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
     .instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];

@@ -8,6 +8,7 @@ import { executorEvents } from '@paddock/queue/executor-events';
 import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { createWaits } from '@paddock/db/breakers/waits';
 import { type ReconcilerConfig, readReconcilerConfig } from '../config.ts';
 import { createEvents } from '../events.ts';
@@ -35,15 +36,14 @@ export type SweepsScene = Awaited<ReturnType<typeof startSweeps>>;
 
 /** All sweeps of the reconciler on an emptied database and a simulated GitHub. */
 export async function startSweeps(database: TestDatabase) {
-  for (const table of [
+  await emptyTables(database.db, [
     'tasks',
     'operations',
     'task_counts',
     'schedules',
     'workers',
     'jobs',
-  ] as const)
-    await database.db.deleteFrom(table).execute();
+  ]);
   const scene = await startRedeliveryScene(database, { losesRows: true });
   const { appId, privateKeyPem, github: simulator } = scene.world;
   const config = readConfig(database.url, simulator.url, appId, privateKeyPem);

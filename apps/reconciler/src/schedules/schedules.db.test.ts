@@ -1,21 +1,16 @@
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { done } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { createSchedules, type Schedule } from './schedules.ts';
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(async () => {
-  for (const table of ['schedules', 'tasks', 'operations'] as const)
-    await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['schedules', 'tasks', 'operations']);
 });
 
 const DAILY: Schedule = {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { declareReconcilerGauges } from '../reconciler-gauges.ts';
@@ -12,15 +12,11 @@ import { createSchedules, type Schedule } from './schedules.ts';
 import { redeliverTask, scheduleOf, sweepTask } from './sweep-schedules.ts';
 import { createSweepWatch } from './watch-sweeps.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 /** The fault of the sweep "mow", if any. */
 let obstacle: Error | undefined;
 let told: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   obstacle = undefined;
   told = [];

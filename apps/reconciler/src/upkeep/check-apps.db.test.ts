@@ -1,22 +1,16 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { checkApps, type CheckAppsOptions } from './check-apps.ts';
-import { startJobsScene, type JobsScene } from '../scenes/jobs.scene.ts';
+import { useJobsScene } from '../scenes/use-scenes.scene.ts';
 
-let database: TestDatabase;
-let scene: JobsScene;
+const database = useTestDatabase();
+const scene = useJobsScene(database);
 let told: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  scene = await startJobsScene(database);
+beforeEach(() => {
   told = [];
 });
-afterEach(() => scene.stop());
 
 const check = (more: Partial<CheckAppsOptions> = {}) =>
   checkApps(

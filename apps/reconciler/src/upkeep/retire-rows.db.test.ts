@@ -1,21 +1,15 @@
 import { retiredUpTo, retireEvents } from '@paddock/db/deliveries/retire-rows';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type RetiredRowsCounts, retireRows, type RetireRowsOptions } from './retire-rows.ts';
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(async () => {
-  for (const table of ['jobs', 'workers', 'installation_events', 'retention_progress'] as const) {
-    await database.db.deleteFrom(table).execute();
-  }
+  await emptyTables(database.db, ['jobs', 'workers', 'installation_events', 'retention_progress']);
 });
 
 const sweep = (

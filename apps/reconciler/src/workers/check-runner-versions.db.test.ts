@@ -12,6 +12,7 @@ import {
   startKubeSimulator,
 } from '@paddock/simulators/kube/start-kube-simulator';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -57,8 +58,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await (world as SmallWorld | undefined)?.github.stop();
-  for (const table of ['workers', 'pools_documents', 'pool_runner_versions'] as const)
-    await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['workers', 'pools_documents', 'pool_runner_versions']);
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
   github = connectGitHub({

@@ -8,9 +8,10 @@ import {
   type KubeSimulator,
   startKubeSimulator,
 } from '@paddock/simulators/kube/start-kube-simulator';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Ended, NAMESPACE, putEndedWorker } from '../scenes/ended-workers.scene.ts';
 import {
   type DeletedPodsCounts,
@@ -20,18 +21,14 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let kube: KubeSimulator;
 let cluster: Cluster;
 let failures: string[];
 let stillRunning: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['workers', 'tasks'] as const) await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['workers', 'tasks']);
   kube = await startKubeSimulator({ startDelayMs: [0, 1] });
   const folder = mkdtempSync(join(tmpdir(), 'paddock-pods-'));
   writeFileSync(join(folder, 'kubeconfig'), kube.kubeconfig);

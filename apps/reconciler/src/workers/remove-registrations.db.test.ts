@@ -1,11 +1,12 @@
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { connectGitHub, type GitHub } from '@paddock/github/connect';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/breakers/waits';
 import { type Failed, putFailedWorker } from '../scenes/failed-workers.scene.ts';
 import { ACME, TOOL } from '../scenes/stray-registrations.scene.ts';
@@ -15,19 +16,14 @@ import {
   type RemoveRegistrationsOptions,
 } from './remove-registrations.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let world: SmallWorld;
 let github: GitHub;
 let leftBecause: string[];
 let failures: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
-  for (const table of ['workers', 'installation_events', 'installations', 'breakers'] as const)
-    await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['workers', 'installation_events', 'installations', 'breakers']);
   world = await startSmallWorld();
   const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
   github = connectGitHub({

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   ACME,
   isKnown,
@@ -12,13 +12,9 @@ import {
   TOOL,
 } from '../scenes/stray-registrations.scene.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let scene: StrayScene;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   scene = await startStrayScene(database);
 });

@@ -1,18 +1,14 @@
 import { createPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret, secretExists } from '@paddock/kube/secrets';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ACME, startStrayScene, type StrayScene } from '../scenes/stray-registrations.scene.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let scene: StrayScene;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   scene = await startStrayScene(database);
 });

@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { findInstance } from '@paddock/db/instance';
+import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { lasting } from '../scenes/adopted-rows.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { APP_ID, FOLLOWING } from '../scenes/settings.scene.ts';
+import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { APP_ID } from '../scenes/settings.scene.ts';
 
-let world: SchedulerWorld;
-let instance: string;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  instance = await findInstance(world.db);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
-
-const parts = () => ({ ...world.parts, ...FOLLOWING });
-const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
+const world = useSchedulerWorld({ playRunners: false });
+const followed = useFollowedPods(world);
 const relist = async (pods?: readonly ObservedPod[]) =>
-  takeList(parts(), 'runners', pods ?? (await list()), []);
+  takeList(followed.parts, 'runners', pods ?? (await followed.list()), []);
 const kinds = async () =>
   (
     await world.db
@@ -32,7 +22,7 @@ const kinds = async () =>
       .execute()
   ).map(({ kind }) => kind);
 const podOf = async (name: string) => {
-  const pod = (await list()).find((each) => each.name === name);
+  const pod = (await followed.list()).find((each) => each.name === name);
   if (pod === undefined) throw new Error(`the pod ${name} is gone`);
   return pod;
 };
@@ -45,7 +35,7 @@ async function makeWorkers(count: number): Promise<string[]> {
   await world.runTasks();
   await waitFor(
     'the pods to run',
-    async () => (await list()).filter(({ phase }) => phase === 'Running').length === count,
+    async () => (await followed.list()).filter(({ phase }) => phase === 'Running').length === count,
   );
   return (await world.workers()).map(({ pod_name }) => pod_name);
 }
@@ -68,7 +58,7 @@ async function startWorkers(...ends: (End | undefined)[]) {
   const ended = ends.filter((end) => end !== undefined).length;
   await waitFor(
     'the pods to end',
-    async () => (await list()).filter((pod) => pod.containersTerminated).length === ended,
+    async () => (await followed.list()).filter((pod) => pod.containersTerminated).length === ended,
   );
   await relist();
   return world.workers();
@@ -103,8 +93,7 @@ function without<T extends object, K extends keyof T>(value: T, ...keys: K[]): O
 
 /** As after a restore of an older state: there is neither the worker's row nor its task. */
 async function forget(...more: ('jobs' | 'installations')[]): Promise<void> {
-  for (const table of ['tasks', 'workers', ...more] as const)
-    await world.db.deleteFrom(table).execute();
+  await emptyTables(world.db, ['tasks', 'workers', ...more]);
 }
 
 describe('one of our pods without a row is adopted (E6)', () => {
@@ -199,7 +188,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
       ({ pod_name }) => pod_name,
     );
     await forget();
-    await takeChanges(parts(), [
+    await takeChanges(followed.parts, [
       await change('modified', changed),
       await change('deleted', deleted),
     ]);
@@ -215,7 +204,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
     await startWorkers(undefined, 'succeeded', 'failed', undefined);
     const before = await statuses();
     await forget();
-    const pods = await list();
+    const pods = await followed.list();
     await Promise.all([relist(pods), relist(pods.toReversed()), relist(pods)]);
     expect(await statuses()).toEqual(before);
     expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
@@ -257,8 +246,8 @@ describe('a pod is left alone, and its neighbours are still adopted (E6)', () =>
       world.events.podsWithoutRow(namespace, names);
     };
     const events = { ...world.events, podsWithoutRow: told };
-    const pods = (await list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
-    const take = () => takeList({ ...parts(), events }, 'runners', pods, []);
+    const pods = (await followed.list()).map((pod) => (pod.name === strange ? disguise(pod) : pod));
+    const take = () => takeList({ ...followed.parts, events }, 'runners', pods, []);
     expect(await world.growth('paddock_pods_without_row{namespace="runners"}', take)).toBe(1);
     expect((await world.workers()).map(({ pod_name }) => pod_name)).toEqual([plain]);
     expect(reported).toEqual([[disguise(await podOf(strange)).name]]);

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeList } from './follow-pods.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
 
 const list = async () =>
   (await listPods(world.cluster, { namespace: 'runners', instance: await findInstance(world.db) }))

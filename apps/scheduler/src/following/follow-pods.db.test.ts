@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { describeStop } from '@paddock/domain/workers/stop-reasons';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { change, followedPods, type FollowedPods } from '../scenes/followed-pods.scene.ts';
+import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
+import { change } from '../scenes/followed-pods.scene.ts';
 
-let world: SchedulerWorld;
-let pods: FollowedPods;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  pods = await followedPods(world);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
+const pods = useFollowedPods(world);
 
 const tasks = async () =>
   (await world.db.selectFrom('tasks').select(['kind', 'subject_id']).orderBy('kind').execute()).map(

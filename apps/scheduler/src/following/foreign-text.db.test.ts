@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
 
 const list = async () =>
   (await listPods(world.cluster, { namespace: 'runners', instance: await findInstance(world.db) }))
@@ -124,7 +120,7 @@ describe('a pod whose state its row cannot hold is passed over alone (P6)', () =
 
   test('among those that are adopted (E6)', async () => {
     const { others, pods } = await oneOddOfThree();
-    for (const table of ['tasks', 'workers'] as const) await world.db.deleteFrom(table).execute();
+    await emptyTables(world.db, ['tasks', 'workers']);
     await takeList({ ...world.parts, ...FOLLOWING }, 'runners', pods, []);
     expect(await statuses()).toEqual(new Map(others.map((name) => [name, 'running'])));
   });

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { deletePod } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import { takeChanges, takeList } from './follow-pods.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { followedPods, type FollowedPods } from '../scenes/followed-pods.scene.ts';
+import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let pods: FollowedPods;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  pods = await followedPods(world);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
+const pods = useFollowedPods(world);
 
 describe('a pod that is gone', () => {
   test.each(['deleted before our eyes', 'missing from a list'])(

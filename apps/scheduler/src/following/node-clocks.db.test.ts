@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { sql } from 'kysely';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeList } from './follow-pods.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
 
 const DAYS = 86_400_000;
 const fromNow = (ms: number) => new Date(Date.now() + ms);
@@ -84,7 +80,7 @@ describe('a clock of the cluster that is days off moves no deadline: the databas
 
   test('the API server’s, ahead, when its pod is adopted (E6)', async () => {
     const pod = await startPod();
-    for (const table of ['tasks', 'workers'] as const) await world.db.deleteFrom(table).execute();
+    await emptyTables(world.db, ['tasks', 'workers']);
     await seen(pod, { createdAt: fromNow(2 * DAYS), runningAt: fromNow(2 * DAYS) });
     expect(await areTrue('pod_created_at', 'running_at')).toBe(true);
   });

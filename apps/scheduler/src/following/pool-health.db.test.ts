@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { listPods } from '@paddock/kube/pods';
 import { findInstance } from '@paddock/db/instance';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './follow-pods.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from '../scenes/settings.scene.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
 
 test.each([
   ['closes the breaker of its pool if it had a job', new Date(), 'no_job', 0],

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { findInstance } from '@paddock/db/instance';
+import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { listPods } from '@paddock/kube/pods';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { noteStuckPods, takeChanges, takeList } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { FOLLOWING } from '../scenes/settings.scene.ts';
+import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let instance: string;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  instance = await findInstance(world.db);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
-
-const parts = () => ({ ...world.parts, ...FOLLOWING });
-const list = async () => (await listPods(world.cluster, { namespace: 'runners', instance })).pods;
-const relist = async () => takeList(parts(), 'runners', await list(), []);
+const world = useSchedulerWorld({ playRunners: false });
+const followed = useFollowedPods(world);
+const relist = async () => takeList(followed.parts, 'runners', await followed.list(), []);
 const diagnoses = async () =>
   (
     await world.db
@@ -40,7 +28,9 @@ async function startWorker(start: string | undefined, isSo: (pod: ObservedPod) =
   await world.queueJob();
   await world.match();
   await world.runTasks();
-  const pod = await waitFor('the pod to be as wanted', async () => (await list()).find(isSo));
+  const pod = await waitFor('the pod to be as wanted', async () =>
+    (await followed.list()).find(isSo),
+  );
   await relist();
   return pod;
 }
@@ -54,7 +44,9 @@ async function row(podName: string) {
 }
 
 const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
-  takeChanges(parts(), [{ type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' }]);
+  takeChanges(followed.parts, [
+    { type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' },
+  ]);
 const age = (podName: string, column: 'pod_created_at' | 'terminating_at') =>
   world.db
     .updateTable('workers')
@@ -127,7 +119,7 @@ describe('a pod that does not start (C8, P5)', () => {
       .updateTable('workers')
       .set({ stuck_at: minutesAgo(1) })
       .execute();
-    expect(await stopUnstartable(parts(), new AbortController().signal)).toBe(0);
+    expect(await stopUnstartable(followed.parts, new AbortController().signal)).toBe(0);
   });
 
   test('and starts after all has no trace of it', async () => {
@@ -149,19 +141,19 @@ describe('a pod that does not start (C8, P5)', () => {
 
   test('and reports no reason is found by its age, once, and shows its events (C8)', async () => {
     const pod = await startWorker('never', ({ nodeName }) => nodeName !== undefined);
-    expect(await noteStuckPods(parts())).toBe(0);
+    expect(await noteStuckPods(followed.parts)).toBe(0);
     await age(pod.name, 'pod_created_at');
     const noteTwice = async () =>
-      expect(await Promise.all([noteStuckPods(parts()), noteStuckPods(parts())])).toEqual(
-        expect.arrayContaining([0, 1]),
-      );
+      expect(
+        await Promise.all([noteStuckPods(followed.parts), noteStuckPods(followed.parts)]),
+      ).toEqual(expect.arrayContaining([0, 1]));
     expect(
       await world.growth('paddock_pods_stuck_total{pool="linux",reason="slow_start"}', noteTwice),
     ).toBe(1);
     expect(await diagnoses()).toEqual([pod.name]);
     await world.runTasks();
     await relist();
-    expect(await noteStuckPods(parts())).toBe(0);
+    expect(await noteStuckPods(followed.parts)).toBe(0);
     expect(await row(pod.name)).toMatchObject({
       status: 'pending',
       stuck_reason: 'slow_start',
@@ -186,12 +178,12 @@ describe('a pod that is deleted and does not go (A3, P2)', () => {
     const deleted = { deletionTimestamp: new Date(Date.now() + 30_000) };
     await seen(pod, deleted);
     expect((await row(pod.name)).terminating_at).toEqual(deleted.deletionTimestamp);
-    expect(await noteStuckPods(parts())).toBe(0);
+    expect(await noteStuckPods(followed.parts)).toBe(0);
     await age(pod.name, 'terminating_at');
-    expect(await noteStuckPods(parts())).toBe(1);
+    expect(await noteStuckPods(followed.parts)).toBe(1);
     await world.runTasks();
     await seen(pod, { ...deleted, phase: 'Unknown' });
-    expect(await noteStuckPods(parts())).toBe(0);
+    expect(await noteStuckPods(followed.parts)).toBe(0);
     expect(await row(pod.name)).toMatchObject({
       status: 'running',
       completed_at: null,
@@ -204,7 +196,7 @@ describe('a pod that is deleted and does not go (A3, P2)', () => {
     const pod = await startWorker(undefined, ({ phase }) => phase === 'Running');
     await seen(pod, { deletionTimestamp: new Date() });
     await age(pod.name, 'terminating_at');
-    await noteStuckPods(parts());
+    await noteStuckPods(followed.parts);
     await seen(pod, {
       phase: 'Failed',
       containersTerminated: true,

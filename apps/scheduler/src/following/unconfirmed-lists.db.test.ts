@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeList } from './follow-pods.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-});
-afterAll(() => world.stop());
+const world = useSchedulerWorld({ playRunners: false });
 
 const list = async () =>
   (await listPods(world.cluster, { namespace: 'runners', instance: await findInstance(world.db) }))

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { NAMESPACE } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { FOLLOWING } from '../scenes/settings.scene.ts';
 import { takeList } from './follow-pods.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld();
 
 /**
  * A worker whose runner writes these lines, never comes to GitHub and ends well; its row as it is

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { findReasons, matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { deliveryToRecord } from '@paddock/db/scenes/delivery.scene';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
+const testDb = useTestDatabase();
 
 const pools = { version: 1, document: examplePools({ entities: { '*': { maxWorkers: 30 } } }) };
 const JOBS = 40;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   mkdirSync,
   mkdtempSync,
@@ -15,7 +15,8 @@ import { type CurrentPools, currentPoolsDocument } from '@paddock/db/pools/pools
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
@@ -33,17 +34,12 @@ const withKeys = (keys: string) =>
   yaml('linux').replace('namespace: runners', `namespace: runners, ${keys}`);
 
 describe('the pools of the configuration file, as schedulers load them', () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let folder: string;
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'paddock-pools-'));
-    for (const table of ['pools_documents', 'installation_events', 'jobs'] as const)
-      await database.db.deleteFrom(table).execute();
+    await emptyTables(database.db, ['pools_documents', 'installation_events', 'jobs']);
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 

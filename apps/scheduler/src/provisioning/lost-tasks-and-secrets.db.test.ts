@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { expect, test } from '@jest/globals';
+import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { reprovisionForgotten } from '../matching/match-loop.ts';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
-let world: SchedulerWorld;
-let seen: Seen;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  seen = await look(world);
-});
+const world = useSchedulerWorld({ kubelet: false });
+const seen = useEvidence(world);
 
 test.each([
   { status: 429, retryAfterSeconds: 0 },

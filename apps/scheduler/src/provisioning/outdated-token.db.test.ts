@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { expect, test } from '@jest/globals';
+import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let seen: Seen;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  seen = await look(world);
-});
+const world = useSchedulerWorld({ kubelet: false });
+const seen = useEvidence(world);
 
 const JIT = '/generate-jitconfig$';
 const dueInMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();

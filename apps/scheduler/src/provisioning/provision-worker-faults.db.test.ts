@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
-let world: SchedulerWorld;
-let seen: Seen;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  seen = await look(world);
-});
+const world = useSchedulerWorld({ kubelet: false });
+const seen = useEvidence(world);
 
 const JIT = '/generate-jitconfig$';
 

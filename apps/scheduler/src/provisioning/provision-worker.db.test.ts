@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { failWorker } from './fail-worker.ts';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
 import { taskFor } from '../scenes/provisioning-task.scene.ts';
 import { startStalledRuns } from '../scenes/stalled-run.scene.ts';
 import { putSecret, startPod } from './start-pod.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
-let world: SchedulerWorld;
-let seen: Seen;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  seen = await look(world);
-});
+const world = useSchedulerWorld({ kubelet: false });
+const seen = useEvidence(world);
 
 const JIT = '/generate-jitconfig$';
 

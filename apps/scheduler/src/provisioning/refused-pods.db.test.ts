@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let seen: Seen;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
-beforeEach(async () => {
-  await world.reset();
-  seen = await look(world);
-});
+const world = useSchedulerWorld({ kubelet: false });
+const seen = useEvidence(world);
 
 test('a quota’s 403 waits with the cluster’s words and one registration (C11)', async () => {
   await world.queueJob();

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { findJobsToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import { findDueRepositories } from '@paddock/db/jobs/repositories';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findWorkerToStop } from '@paddock/db/workers/stopping-workers';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ kubelet: false });
 
 const APP_IDS = [APP_ID];
 

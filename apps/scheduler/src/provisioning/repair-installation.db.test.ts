@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
-import { look, type Seen } from '../scenes/evidence.scene.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let seen: Seen;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
+const world = useSchedulerWorld({ kubelet: false });
 beforeEach(async () => {
-  await world.reset();
   await world.db.deleteFrom('installations').execute();
-  seen = await look(world);
 });
+const seen = useEvidence(world);
 
 const installations = () =>
   world.db.selectFrom('installations').select(['installation_id', 'login']).execute();

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-});
-afterAll(() => world.stop());
+const world = useSchedulerWorld({ playRunners: false });
 beforeEach(async () => {
-  await world.reset();
   await world.db.deleteFrom('installations').execute();
 });
 

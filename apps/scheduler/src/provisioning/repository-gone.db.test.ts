@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ kubelet: false });
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ kubelet: false });
 
 const scopes = async (login: string) =>
   (await world.gitHub.truth()).runners

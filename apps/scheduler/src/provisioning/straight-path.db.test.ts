@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-});
-afterAll(() => world.stop());
+const world = useSchedulerWorld();
 
 test('a waiting job becomes a worker, a registration, a Secret and a pod; the pod’s end ends the worker, and the Secret goes (C6, C8, E7)', async () => {
   const stopFollowing = world.follow();

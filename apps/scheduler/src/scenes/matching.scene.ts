@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { putPools } from '@paddock/testing/demand-rows';
 import type { Kysely } from 'kysely';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
@@ -52,7 +53,7 @@ const TABLES = [
 ] as const;
 
 export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
-  for (const table of TABLES) await db.deleteFrom(table).execute();
+  await emptyTables(db, TABLES);
 }
 
 /**

@@ -12,6 +12,7 @@ import { deletePod, listPods } from '@paddock/kube/pods';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
@@ -261,9 +262,7 @@ export async function startSchedulerWorld({
       kube.clearFaults();
       kube.setQuota(null);
       await deletePods(cluster, await findInstance(db));
-      for (const table of RESET) {
-        await db.deleteFrom(table).execute();
-      }
+      await emptyTables(db, RESET);
       await putPools(db, examplePools());
     },
     async stop() {
@@ -279,7 +278,9 @@ export async function startSchedulerWorld({
 async function deletePods(cluster: Cluster, instance: string): Promise<void> {
   for (const namespace of [NAMESPACE, 'others']) {
     const remaining = async () => (await listPods(cluster, { namespace, instance })).pods;
-    for (const { name } of await remaining()) await deletePod(cluster, { namespace, name });
+    const pods = await remaining();
+    if (pods.length === 0) continue;
+    for (const { name } of pods) await deletePod(cluster, { namespace, name });
     await waitFor('the pods to be gone', async () => (await remaining()).length === 0);
   }
 }

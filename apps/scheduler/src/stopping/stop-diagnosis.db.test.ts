@@ -1,17 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { NAMESPACE } from '../scenes/scheduler.scene.ts';
+import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let scene: StopScene;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-  scene = await setStopScene(world);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld();
+const scene = useStopScene(world);
 afterEach(async () => {
   world.kube.setRunnerFaults({});
   await scene.cancelAll();

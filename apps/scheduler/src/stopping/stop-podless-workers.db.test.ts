@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { requestStops } from '@paddock/db/workers/request-stops';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
 /** Runners are not played: GitHub calls one online only where a test connects it. */
-let world: SchedulerWorld;
-let scene: StopScene;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  scene = await setStopScene(world);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
+const scene = useStopScene(world);
 afterEach(() => scene.cancelAll());
 
 describe('a worker without a pod (A3)', () => {

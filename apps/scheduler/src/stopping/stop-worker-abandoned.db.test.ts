@@ -1,19 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let scene: StopScene;
-beforeAll(async () => {
-  world = await startSchedulerWorld({ playRunners: false });
-  scene = await setStopScene(world);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld({ playRunners: false });
+const scene = useStopScene(world);
 
 const ENDED = { status: 'failed', stop_reason: 'pod_gone', stop_held_by: null };
 

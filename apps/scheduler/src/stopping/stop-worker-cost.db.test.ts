@@ -1,17 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let scene: StopScene;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-  scene = await setStopScene(world);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld();
+const scene = useStopScene(world);
 afterEach(() => scene.cancelAll());
 
 const WORKERS = 3;

@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { schedulerKinds } from '../kinds.ts';
-import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.scene.ts';
 
-let world: SchedulerWorld;
-let scene: StopScene;
-beforeAll(async () => {
-  world = await startSchedulerWorld();
-  scene = await setStopScene(world);
-});
-afterAll(() => world.stop());
-beforeEach(() => world.reset());
+const world = useSchedulerWorld();
+const scene = useStopScene(world);
 afterEach(() => scene.cancelAll());
 
 const KEPT = {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { giveBackTrial, noteSuccess, passBreakers } from './breakers.ts';
@@ -8,11 +8,7 @@ import { githubBreaker, installationBreaker, poolBreaker } from './breaker-subje
 import { holdBack, noteFailure } from './note-failure.ts';
 import { findWorkerToProvision, markRegistrationStarted } from '../workers/workers.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate breakers`.execute(database.db));
 
 const linux = poolBreaker('linux');

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
 import { createWaits } from './waits.ts';
@@ -10,11 +10,7 @@ import { noteSuccess, passBreakers } from './breakers.ts';
 import type { Database } from '../schema/tables.ts';
 import { findProbed, findProbePlace, noteAnswer, noteSilence, type Probed } from './probes.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(() => sql`truncate breakers, workers`.execute(database.db));
 
 const github: Probed = { type: 'github', id: '' };

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { installationBreaker, registrationBreakers } from './breaker-subjects.ts';
@@ -9,14 +10,9 @@ import { noteSuccess, passBreakers } from './breakers.ts';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
 import { endRefusals, recordRefusal } from './refusals.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(async () => {
-  for (const table of ['breakers', 'installation_events', 'installations', 'workers'] as const)
-    await database.db.deleteFrom(table).execute();
+  await emptyTables(database.db, ['breakers', 'installation_events', 'installations', 'workers']);
 });
 
 const APPS = [1001, 1002];

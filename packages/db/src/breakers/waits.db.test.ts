@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { type Kysely, sql } from 'kysely';
 import { installationBreaker, registrationBreakers } from './breaker-subjects.ts';
 import { noteSuccess, passBreakers } from './breakers.ts';
 import type { Database } from '../schema/tables.ts';
 import { type BegunWait, createWaits, type Waits } from './waits.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let begun: BegunWait[];
 /** As two processes have them. */
 let here: Waits;
 let there: Waits;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   await database.db.deleteFrom('breakers').execute();
   begun = [];

@@ -1,11 +1,11 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { clientConfig } from './connect.ts';
 import { listen } from './listen.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let stop: AbortController;
 let listening: Promise<void>;
 let woken: string[];
@@ -14,10 +14,6 @@ let errors: unknown[];
 const APPLICATION = 'paddock-test-listener';
 const CONNECTED = 'connected';
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   stop = new AbortController();
   woken = [];

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Logger } from '@paddock/runtime/logger';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -8,7 +8,7 @@ import { clientConfig, connectDatabase, type DatabaseConnection } from './connec
 import { listen } from './listen.ts';
 import { type Outage, watchOutages } from './outage.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let tunnel: Tunnel;
 let connection: DatabaseConnection;
 let lines: {
@@ -21,10 +21,6 @@ let log: Logger;
 let listening: Promise<void>;
 let stop: AbortController;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   tunnel = await startTunnel(database.url);
   lines = [];

@@ -1,16 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { clientConfig } from './connect.ts';
 import { whyPooled } from './pooling-proxy.ts';
 import { asksForTls, startPoolingProxy } from '../scenes/pooling-proxy.scene.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 
 const why = (url: string, schema = database.schema) => {
   const config = clientConfig({

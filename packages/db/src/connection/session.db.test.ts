@@ -1,20 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { clientConfig, connectDatabase, type DatabaseConnection } from './connect.ts';
 import { createFitness } from './wait-until-fit.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 const opened: DatabaseConnection[] = [];
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 afterEach(async () => {
   await Promise.all(opened.splice(0).map(({ close }) => close()));
   await sql`alter database ${name()} reset all`.execute(database.db);
 });
-afterAll(() => database.drop());
 
 const name = () => sql.id(new URL(database.url).pathname.slice(1));
 const setForAll = (setting: string, value: string) =>

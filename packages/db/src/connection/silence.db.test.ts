@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -7,15 +7,11 @@ import { connectDatabase, clientConfig, type DatabaseConnection } from './connec
 import { isUnavailable } from './errors.ts';
 import { ownConnection } from './own-connection.ts';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let tunnel: Tunnel;
 let connection: DatabaseConnection;
 let cuts: string[];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   tunnel = await startTunnel(database.url);
   cuts = [];

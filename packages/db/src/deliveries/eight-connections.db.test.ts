@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putPools } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
@@ -63,11 +63,10 @@ function deliveriesOf(jobId: number, runner: string, entity: JsonObject): Delive
 }
 
 describe('eight connections that write the same jobs', () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let connections: DatabaseConnection[];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     await putPools(database.db, pools.document);
     const { schema } = database;
     const url = database.urlOf('ingress');
@@ -75,7 +74,6 @@ describe('eight connections that write the same jobs', () => {
       connectDatabase({ url, schema, poolSize: 1, applicationName: 'writer' }),
     );
   });
-  afterAll(() => database.drop());
 
   test('in random batches and orders do not deadlock, and every job and worker is as it should be (B6)', async () => {
     const workers = await Promise.all(

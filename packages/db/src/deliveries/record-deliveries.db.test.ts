@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
 import {
@@ -16,14 +17,9 @@ import {
 import { recordDeliveries } from './record-deliveries.ts';
 
 describe('recordDeliveries', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
   beforeEach(async () => {
-    for (const table of ['jobs', 'installation_events', 'installations'] as const)
-      await database.db.deleteFrom(table).execute();
+    await emptyTables(database.db, ['jobs', 'installation_events', 'installations']);
   });
 
   const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);

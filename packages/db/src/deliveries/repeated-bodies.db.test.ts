@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import type { DeliveryToRecord } from './delivery-to-record.ts';
@@ -59,21 +60,14 @@ const asNew = (known: DeliveryToRecord, guid: string = crypto.randomUUID()): Del
 });
 
 describe('a body that comes again', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
   beforeEach(async () => {
-    for (const table of [
+    await emptyTables(database.db, [
       'jobs',
       'installation_events',
       'installations',
       'unresolved_deliveries',
-    ] as const) {
-      await database.db.deleteFrom(table).execute();
-    }
+    ]);
   });
 
   const record = (...batch: DeliveryToRecord[]) => recordDeliveries(database.db, batch, pools);

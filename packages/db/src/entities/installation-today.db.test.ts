@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import {
@@ -22,11 +23,7 @@ import { findWorkerToStop } from '../workers/stopping-workers.ts';
 import { findKnownScopes } from '../workers/stray-registrations.ts';
 import { findWorkerToProvision } from '../workers/workers.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 
 /** Everything that is to be done for the entity through GitHub, one of each. */
 async function putWork(app: number) {
@@ -70,7 +67,7 @@ async function putWork(app: number) {
 const pools = examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] });
 
 beforeEach(async () => {
-  for (const table of [
+  await emptyTables(database.db, [
     'jobs',
     'workers',
     'installations',
@@ -78,8 +75,7 @@ beforeEach(async () => {
     'demand_keys',
     'breakers',
     'repositories',
-  ] as const)
-    await database.db.deleteFrom(table).execute();
+  ]);
   await putPools(database.db, pools);
 });
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { repairInstallations } from './app-installations.ts';
@@ -17,12 +17,8 @@ const listed = (id: number) => ({
   statedAt: null,
 });
 
-let testDb: TestDatabase;
+const testDb = useTestDatabase();
 const db = () => testDb.db;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
 beforeEach(async () => {
   for (const table of [
     'login_pins',

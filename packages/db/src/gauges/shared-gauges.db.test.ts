@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -9,13 +9,9 @@ import { readSharedState, sharedState } from './read-shared-state.ts';
 import { declareSharedGauges, type SharedGauge } from './shared-gauges.ts';
 
 describe('gauges of rows that all services share (H5)', () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   const db = () => database.db;
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
   beforeEach(async () => {
     await sql`truncate jobs, workers, demand_keys, breakers, registration_budgets, installations, pools_documents`.execute(
       db(),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { fc } from '@paddock/testing/random-cases';
 import type { Selectable } from 'kysely';
 import { type Deliveries, deliveriesOfJobs, pools } from '../scenes/job-lives.scene.ts';
@@ -11,20 +12,14 @@ import type { JobsTable } from '../schema/tables.ts';
 const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };
 
 describe('what the deliveries of a job come to', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
   beforeEach(() => clear());
 
   const record = (batch: readonly DeliveryToRecord[]) =>
     recordDeliveries(database.db, batch, pools);
 
   async function clear() {
-    for (const table of ['jobs', 'workers', 'installation_events', 'installations'] as const)
-      await database.db.deleteFrom(table).execute();
+    await emptyTables(database.db, ['jobs', 'workers', 'installation_events', 'installations']);
   }
 
   async function begin({ lives }: Deliveries) {

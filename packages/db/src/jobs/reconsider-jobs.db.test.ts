@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
 import { recordDeliveries } from '../deliveries/record-deliveries.ts';
@@ -51,12 +52,7 @@ const deliver = (
 };
 
 describe('reconsiderJobs', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
 
   test('jobs that fit a pool now and of which nothing was heard since are demand, once; all others stay as they are (B4)', async () => {
     const { db } = database;

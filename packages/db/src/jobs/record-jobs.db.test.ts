@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { fc } from '@paddock/testing/random-cases';
 import type { Insertable } from 'kysely';
 import type { Database } from '../schema/tables.ts';
@@ -19,14 +20,9 @@ import { recordJobs } from './record-jobs.ts';
 import { untilStored } from './store-jobs.ts';
 
 describe('the statement that writes jobs', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
   beforeEach(async () => {
-    for (const table of ['jobs', 'workers', 'installations'] as const)
-      await database.db.deleteFrom(table).execute();
+    await emptyTables(database.db, ['jobs', 'workers', 'installations']);
   });
 
   const record = (...statements: DeliveredStatement[]) =>

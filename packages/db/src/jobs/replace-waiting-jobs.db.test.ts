@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { queueEventChannel } from '../connection/schema-name.ts';
 import { clientConfig } from '../connection/connect.ts';
@@ -8,14 +9,9 @@ import { listen } from '../connection/listen.ts';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
+const testDb = useTestDatabase();
 beforeEach(async () => {
-  for (const table of ['jobs', 'pools_documents', 'installation_events'] as const)
-    await testDb.db.deleteFrom(table).execute();
+  await emptyTables(testDb.db, ['jobs', 'pools_documents', 'installation_events']);
 });
 
 const LINUX = { name: 'linux', labels: ['linux'] };

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { noteActiveRepositories } from './repositories.ts';
 
 /** By this machine's clock, which is the database's. */
 const before = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-let testDb: TestDatabase;
-beforeAll(async () => {
-  testDb = await createTestDatabase();
-});
-afterAll(() => testDb.drop());
+const testDb = useTestDatabase();
 
 test('an old job that is heard of now gives a repository no name or owner of before (E2)', async () => {
   const { db } = testDb;

@@ -1,19 +1,14 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { pause } from '@paddock/runtime/pause';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { connectDatabase } from '../connection/connect.ts';
 import { holdLease } from './hold-lease.ts';
 import { releaseLease, renewLease, takeLease } from './leases.ts';
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 beforeEach(async () => {
   await database.db.deleteFrom('leases').execute();
 });

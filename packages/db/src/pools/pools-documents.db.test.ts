@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { currentPoolsDocument, POOLS_IN_FORCE, storePoolsDocument } from './pools-documents.ts';
 
@@ -18,12 +18,7 @@ const content = poolsDocument.parse({
 });
 
 describe('pools documents', () => {
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.drop());
+  const database = useTestDatabase();
 
   const store = (digest: string) =>
     storePoolsDocument(database.db, { content, digest, loadedBy: 'test' });

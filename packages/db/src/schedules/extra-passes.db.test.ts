@@ -1,5 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ControlledTransaction, sql } from 'kysely';
 import pg from 'pg';
 import { sweepEventChannel } from '../connection/schema-name.ts';
@@ -14,17 +14,13 @@ import { takeTick } from './schedules.ts';
 
 const NAME = 'sweep:1';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 /**
  * In a transaction PostgreSQL's clock stands still: checks of seconds are exact, even on a busy
  * machine.
  */
 let instant: ControlledTransaction<Database>;
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
 beforeEach(async () => {
   const { db } = database;
   await db.deleteFrom('schedules').execute();

@@ -1,15 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 
 /**
  * A column as both sides describe it: `bigint`, `text?` (nullable), `integer=` (may be left out of

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isWorkerName, workerName } from '@paddock/domain/workers/worker-name';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { findInstance } from '../instance.ts';
 import { newWorkerName } from './worker-name.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
+const database = useTestDatabase();
 
 test.each(['linux', 'v1.29.3-arm', 'p'.repeat(30)])(
   'PostgreSQL names workers of the pool %s as the domain does (A8)',

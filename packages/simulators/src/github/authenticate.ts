@@ -8,6 +8,15 @@ const TOKEN_LIFE_MS = 3_600_000;
 /** GitHub refuses JSON web tokens that live longer than this. */
 const JWT_LIFE_SECONDS = 600;
 
+const publicKeys = new WeakMap<SimulatedApp, ReturnType<typeof importSPKI>>();
+
+/** Reads an App's key once: to read it costs more than to verify with it. */
+function publicKeyOf(app: SimulatedApp): ReturnType<typeof importSPKI> {
+  const key = publicKeys.get(app) ?? importSPKI(app.publicKeyPem, 'RS256');
+  publicKeys.set(app, key);
+  return key;
+}
+
 /** The App that signed the request's JSON web token; 401 for anything else. */
 export async function authenticateApp(
   world: World,
@@ -19,8 +28,7 @@ export async function authenticateApp(
   try {
     const app = world.apps.get(Number(decodeJwt(jwt).iss));
     if (app === undefined) throw new Refusal(401, 'Integration not found');
-    const key = await importSPKI(app.publicKeyPem, 'RS256');
-    const { payload } = await jwtVerify(jwt, key, {
+    const { payload } = await jwtVerify(jwt, await publicKeyOf(app), {
       algorithms: ['RS256'],
       currentDate: new Date(world.now()),
       requiredClaims: ['iat', 'exp'],
