@@ -13,7 +13,7 @@ import { findWarmKeys, learnWarmRepositories } from '@paddock/db/matching/warm-w
 import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
-import { EMPTY_SNAPSHOT, type Snapshot } from '@paddock/domain/matching/snapshot';
+import { EMPTY_SNAPSHOT, lackingOf, type Snapshot } from '@paddock/domain/matching/snapshot';
 import type { Transaction } from 'kysely';
 
 /**
@@ -38,15 +38,16 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   const { appIds, warmLifetimeMs: lifetimeMs } = settings;
   const demand = totals.keys > 0 ? await findDemand(trx, appIds) : [];
+  const isLacking = demand.some((key) => lackingOf(key) > 0);
   const hasSupply = totals.hasReservations || totals.hasWarm || totals.spare > 0;
   if (demand.length === 0 && !hasSupply) return EMPTY_SNAPSHOT;
   const snapshot = {
     demand,
     rules: await findStoredRules(trx, settings),
-    live: totals.lacking > 0 || hasSupply ? await countLiveWorkers(trx) : [],
+    live: isLacking || hasSupply ? await countLiveWorkers(trx) : [],
     stopping: totals.spare > 0 ? await countStoppingWorkers(trx) : [],
     reservations: totals.hasReservations ? await findReservations(trx) : [],
-    returnable: totals.lacking > 0 && totals.hasReturnable ? await findReturnableWorkers(trx) : [],
+    returnable: isLacking && totals.hasReturnable ? await findReturnableWorkers(trx) : [],
     spare: totals.spare > 0 ? await findSpareKeys(trx) : [],
     warm: totals.hasWarm ? await findWarmKeys(trx, { lifetimeMs, appIds }) : [],
     made: [],

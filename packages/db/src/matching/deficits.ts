@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { UNASSIGNED, UNEXPLAINED } from '../states/worker-states.ts';
 
 /**
- * `deficits`: per key with waiting jobs or unassigned workers, how many there are of each, and how
- * many more workers it takes. A runner that ended well without a known job has surely run one of
- * the jobs; for a while it counts as supply. `lackingOf` of the domain counts likewise.
+ * `deficits`: per key with waiting jobs or unassigned workers, how many there are of each, and of
+ * unexplained ends. A runner that ended well without a known job has surely run one of the jobs, so
+ * it counts as supply for a while.
  *
  * Three counts from indexes alone, so the cost is that of what waits and of what is unassigned.
  * They are fully joined, which PostgreSQL can only merge or hash. A left join whose plan was made
@@ -12,8 +12,7 @@ import { UNASSIGNED, UNEXPLAINED } from '../states/worker-states.ts';
  */
 export const deficits = sql`
   deficits as (
-    select demand_key, coalesce(w.waiting, 0) as waiting, coalesce(s.unassigned, 0) as unassigned, coalesce(u.ends, 0) as unexplained,
-      greatest(coalesce(w.waiting, 0) - coalesce(s.unassigned, 0) - coalesce(u.ends, 0), 0) as lacking
+    select demand_key, coalesce(w.waiting, 0) as waiting, coalesce(s.unassigned, 0) as unassigned, coalesce(u.ends, 0) as unexplained
     from (select demand_key, count(*) as waiting from jobs where wants_worker group by demand_key) w
     full join (
       select demand_key, count(*) as unassigned from workers

@@ -15,8 +15,6 @@ import { hasWarm } from './warm-workers.ts';
 export interface DemandTotals {
   /** Keys with waiting jobs. */
   keys: number;
-  /** Workers that all keys together lack, before any cap. */
-  lacking: number;
   /** There are workers that nobody has begun to register: they can be given back. */
   hasReservations: boolean;
   /** `demand_keys` has rows. */
@@ -51,7 +49,7 @@ const nextPauseEnd = sql`(
 export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
   const { rows } = await sql<DemandTotals>`${prepared}
     with ${deficits}
-    select count(*) filter (where waiting > 0) as keys, coalesce(sum(lacking), 0)::bigint as lacking, exists (select from demand_keys) as "hasStored",
+    select count(*) filter (where waiting > 0) as keys, exists (select from demand_keys) as "hasStored",
       exists (select from workers where ${RESERVED}) as "hasReservations",
       coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${RETURNABLE}) as "hasReturnable",
       ${unservedSigns}, ${hasWarm} as "hasWarm", ${nextPauseEnd} as "nextPauseEndMs", exists (select from breakers b where ${IS_PROBED}) as "hasProbed"
@@ -117,7 +115,7 @@ export async function findDemand(
       from jobs where demand_key = d.demand_key and wants_worker order by created_at, job_id limit 1
     ) j
     ${installationToday('j', appIds)}
-    where d.waiting > 0 and (d.lacking > 0 or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null or reserved.demand_key is not null or ${lacksNodes}
+    where d.waiting > 0 and (d.waiting > d.unassigned + d.unexplained or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null or reserved.demand_key is not null or ${lacksNodes}
       or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
   return rows;
 }

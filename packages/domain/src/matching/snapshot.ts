@@ -86,9 +86,7 @@ export interface WarmKey extends Omit<KeyDemand, 'lacking' | 'oldest'>, KeyCount
   readonly renewing: number;
 }
 
-/**
- * How many more workers the waiting jobs of a key take; `deficits` of packages/db counts likewise.
- */
+/** How many more workers the waiting jobs of a key take. */
 export const lackingOf = ({ waiting, unassigned, unexplained }: KeyCounts): number =>
   Math.max(0, waiting - unassigned - unexplained);
 
