@@ -34,38 +34,38 @@ export interface Waits {
   note(caller: Caller, wait: Wait): Promise<void>;
 }
 
-interface Told extends BegunWait {
+interface UnwrittenWait extends BegunWait {
   /** By this process's clock that only goes on. */
   readonly until: number;
 }
 
 /** `onBegun` is called once for each new wait, in the process that GitHub named it to. */
 export function createWaits(db: Kysely<Database>, onBegun: (wait: BegunWait) => void): Waits {
-  const unwritten = new Map<string, Told>();
+  const unwritten = new Map<string, UnwrittenWait>();
 
-  const write = async (key: string, told: Told): Promise<void> => {
-    const ms = told.until - performance.now();
-    if (ms > 0 && (await writeWait(db, { ...told, ms }))) onBegun(told);
-    if (unwritten.get(key) === told) unwritten.delete(key);
+  const write = async (key: string, wait: UnwrittenWait): Promise<void> => {
+    const ms = wait.until - performance.now();
+    if (ms > 0 && (await writeWait(db, { ...wait, ms }))) onBegun(wait);
+    if (unwritten.get(key) === wait) unwritten.delete(key);
   };
   return {
     async left(caller, resource) {
       const subjects = [subjectOf(caller), subjectOf(caller, resource)];
       for (const { type, id } of subjects) {
-        const told = unwritten.get(`${type} ${id}`);
-        if (told !== undefined) await write(`${type} ${id}`, told);
+        const wait = unwritten.get(`${type} ${id}`);
+        if (wait !== undefined) await write(`${type} ${id}`, wait);
       }
       return findWait(db, subjects);
     },
-    async note(caller, wait) {
-      const subject = subjectOf(caller, wait.resource);
+    async note(caller, named) {
+      const subject = subjectOf(caller, named.resource);
       const key = `${subject.type} ${subject.id}`;
-      const told = { ...wait, subject, until: performance.now() + wait.ms };
-      if (told.until <= (unwritten.get(key)?.until ?? 0)) return;
+      const wait = { ...named, subject, until: performance.now() + named.ms };
+      if (wait.until <= (unwritten.get(key)?.until ?? 0)) return;
       // Before the first await, so that the next call of this process sees it.
-      unwritten.set(key, told);
+      unwritten.set(key, wait);
       // If the write fails, `left` writes it before the next call, or fails that call.
-      await write(key, told).catch(() => undefined);
+      await write(key, wait).catch(() => undefined);
     },
   };
 }

@@ -15,7 +15,7 @@ import { hasWarm } from './warm-workers.ts';
 export interface DemandTotals {
   /** Keys with waiting jobs. */
   keys: number;
-  /** There are workers that nobody has begun to register: they can be given back. */
+  /** There are workers without a begun registration: they can be given back. */
   hasReservations: boolean;
   /** `demand_keys` has rows. */
   hasStored: boolean;
@@ -85,12 +85,11 @@ const doubted = sql`
 const reserved = sql`
   reserved as materialized (select distinct demand_key from workers where ${RESERVED})`;
 
-/** No other workers of the key are on their way than those that no node takes. */
+/** No node takes any unassigned worker of the key. */
 const lacksNodes = sql`coalesce(placeless.workers >= d.unassigned, false)`;
 
 /**
- * All keys that lack workers or have reservations, and those of which `demand_keys` does not say
- * what is true now.
+ * All keys that lack workers or have reservations, and those that `demand_keys` describes wrongly.
  */
 export async function findDemand(
   db: Kysely<Database>,

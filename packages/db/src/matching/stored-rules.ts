@@ -42,7 +42,7 @@ export async function findStoredRules(
     reserved as (
       select installation_id, count(*) as reserved from workers where ${RESERVED} group by installation_id
     ),
-    -- A reservation is registered within moments, so those of the last minute stand for registrations, unless they ended without one.
+    -- A reservation is registered within moments, so those of the last minute count as registrations, unless they ended without one.
     -- Older ones that may be registered at any moment, or just were, count as well.
     recent as (
       select installation_id, ${settings.registrationsPerMinute}::integer - count(*) as allowed
@@ -56,13 +56,13 @@ export async function findStoredRules(
       ) registrations
       group by installation_id
     ),
-    told as (
+    stated as (
       select installation_id, remaining - coalesce(reserved, 0) as allowed
       from registration_budgets left join reserved using (installation_id) where reset_at > now()
     ),
     budgets as (
-      select jsonb_object_agg(installation_id::text, least(told.allowed, recent.allowed)) as budgets
-      from told full join recent using (installation_id)
+      select jsonb_object_agg(installation_id::text, least(stated.allowed, recent.allowed)) as budgets
+      from stated full join recent using (installation_id)
     ),
     breakers as (
       select jsonb_agg(jsonb_build_object('type', subject_type, 'id', split_part(subject_id, '/', 1), 'failureClass', failure_class,
@@ -93,7 +93,7 @@ export async function findStoredRules(
       coalesce((select content -> 'entities' from document), '{}') as entities,
       (select coalesce(jsonb_object_agg(login, entity_id), '{}') from login_pins) as pins,
       (select coalesce(jsonb_agg(login), '[]') from login_pins p where exists (
-        select from installations i where i.entity_id = p.entity_id and lower(i.login) = p.login and i.deleted_at is null)) as borne,
+        select from installations i where i.entity_id = p.entity_id and lower(i.login) = p.login and i.deleted_at is null)) as "currentPins",
       exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
       (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,

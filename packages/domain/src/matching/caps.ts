@@ -7,7 +7,7 @@ import {
   type MatchingRules,
   type OpenBreaker,
   type Place,
-  standingOf,
+  trialsOf,
 } from './matching-rules.ts';
 import type { LiveWorkers, Room } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
@@ -92,7 +92,7 @@ export function capsOf(
   );
   const entityInPoolLimit = (place: Pick<KeyDemand, 'entityId' | 'pool'>): Limit => {
     const { room, reason } = limitOf(rules.breakers.entitiesInPools.get(entityInPool(place)));
-    return { room: Math.min(room, standingOf(rules, place) ?? Infinity), reason };
+    return { room: Math.min(room, trialsOf(rules, place) ?? Infinity), reason };
   };
   const repositoryCap = ({
     scopeRepoId,

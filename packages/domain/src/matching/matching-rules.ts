@@ -35,8 +35,8 @@ export interface CommonRule {
 }
 
 /**
- * An open breaker: how many more workers may be reserved under it, 1 until a reservation stands for
- * the trial.
+ * An open breaker: how many more workers may be reserved under it, 1 until a reservation is the
+ * trial.
  */
 export interface OpenBreaker {
   readonly trials: 0 | 1;
@@ -80,7 +80,7 @@ export interface MatchingRules {
   readonly pins: ReadonlyMap<string, number>;
   /** Undefined: '*' is not among the entities. */
   readonly common: CommonRule | undefined;
-  /** Entities that are listed by their id, or bear a listed login today. */
+  /** Entities that are listed by their id, or have a listed login today. */
   readonly listed: ReadonlySet<number>;
   readonly environmentStopped: boolean;
   readonly stoppedEntities: ReadonlySet<number>;
@@ -141,11 +141,11 @@ export const entityInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'
   `${pool}@${entityId}`;
 
 /**
- * How many reservations may stand for the trial of an entity in a pool; undefined: its workers
+ * How many reservations may be the trial of an entity in a pool; undefined: its workers
  * there do not fail. While the whole pool is held back, its one trial does not go to an entity
  * that is paused for itself.
  */
-export function standingOf(
+export function trialsOf(
   { breakers }: MatchingRules,
   place: Pick<Place, 'pool' | 'entityId'>,
 ): 0 | 1 | undefined {

@@ -6,7 +6,7 @@ import {
   failuresOf,
   type MatchingRules,
   type Place,
-  standingOf,
+  trialsOf,
 } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 
@@ -59,7 +59,7 @@ export function pickUnwanted(
   const isHeldBack = (worker: Reservation): boolean => {
     const [all, ofPool, ofEntityInPool, ofEntity, ofRepository] = reservedUnder(worker);
     return (
-      isBeyond(ofEntityInPool, standingOf(rules, worker)) ||
+      isBeyond(ofEntityInPool, trialsOf(rules, worker)) ||
       (breakers.everywhere !== undefined && isBeyond(all, 1)) ||
       (breakers.pools.has(worker.pool) && isBeyond(ofPool, 1)) ||
       (breakers.entities.has(worker.entityId) && isBeyond(ofEntity, 1)) ||

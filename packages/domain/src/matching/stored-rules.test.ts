@@ -41,7 +41,7 @@ describe('rulesOf', () => {
     const { listed } = rules({
       entities,
       pins: { acme: 2, gone: 3, other: 4 },
-      borne: ['acme', 'other'],
+      currentPins: ['acme', 'other'],
     });
     expect([...listed]).toEqual([1, 2]);
   });

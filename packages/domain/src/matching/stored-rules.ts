@@ -20,8 +20,8 @@ export interface StoredRules {
   readonly entities: Readonly<Record<string, StoredEntity>>;
   /** Entities by their pinned logins. */
   readonly pins: Readonly<Record<string, number>>;
-  /** The pinned logins that their entity bears today. */
-  readonly borne: readonly string[];
+  /** The pinned logins that their entity has today. */
+  readonly currentPins: readonly string[];
   readonly environmentStopped: boolean;
   readonly stoppedEntities: readonly number[];
   /** By entity: why no App may be used there. */
@@ -45,7 +45,7 @@ export const NO_RULES: StoredRules = {
   pools: [],
   entities: {},
   pins: {},
-  borne: [],
+  currentPins: [],
   environmentStopped: false,
   stoppedEntities: [],
   barred: {},
@@ -74,7 +74,7 @@ export interface StoredBreaker {
 
 type Supply = Pick<Snapshot, 'rules' | 'demand' | 'warm' | 'reservations' | 'made'>;
 
-/** A place for which a reservation stands. */
+/** The place of a reservation. */
 interface ReservedPlace {
   readonly entityId: number;
   readonly scopeRepoId: number;
@@ -115,7 +115,7 @@ export function rulesOf({
     environmentStopped: stored.environmentStopped,
     stoppedEntities: new Set(stored.stoppedEntities),
     barred: mapIds(stored.barred, (reason) => reason),
-    breakers: breakersBeside(stored.breakers, [...reservations, ...made], unassigned),
+    breakers: openBreakers(stored.breakers, [...reservations, ...made], unassigned),
     budgets: mapIds(stored.budgets, (allowed) => Math.max(0, allowed)),
     usualBudget: stored.usualBudget,
   };
@@ -127,10 +127,10 @@ const mapIds = <V, W>(
 ): ReadonlyMap<number, W> =>
   new Map(Object.entries(values).map(([id, value]) => [Number(id), map(value, Number(id))]));
 
-/** Entities that are listed by their id, or bear a listed login today. */
-function listedEntities({ entities, pins, borne }: StoredRules): ReadonlySet<number> {
+/** Entities that are listed by their id, or have a listed login today. */
+function listedEntities({ entities, pins, currentPins }: StoredRules): ReadonlySet<number> {
   const keys = Object.keys(entities).map((key) => key.toLowerCase());
-  const logins = new Set(borne.filter((login) => keys.includes(login)));
+  const logins = new Set(currentPins.filter((login) => keys.includes(login)));
   return new Set([
     ...keys.flatMap((key) => (key.startsWith('id:') ? [Number(key.slice(3))] : [])),
     ...Object.entries(pins).flatMap(([login, entityId]) => (logins.has(login) ? [entityId] : [])),
@@ -141,7 +141,7 @@ function listedEntities({ entities, pins, borne }: StoredRules): ReadonlySet<num
  * If several guard one subject, a wait that GitHub asked for gives the reason, else the latest
  * failure.
  */
-function breakersBeside(
+function openBreakers(
   rows: readonly StoredBreaker[],
   reserved: readonly ReservedPlace[],
   unassigned: ReadonlyMap<number, number>,
@@ -180,7 +180,7 @@ function breakersBeside(
   return { everywhere, pools, entitiesInPools, failed, entities, repositories, keys };
 }
 
-/** The breakers under which a reservation stands for the trial. */
+/** The breakers for which a reservation is the trial. */
 const subjectsOf = ({ entityId, scopeRepoId, pool }: ReservedPlace): string[] => [
   `pool ${pool}`,
   `pool ${entityInPool({ pool, entityId })}`,
