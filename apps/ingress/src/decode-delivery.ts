@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { quoteHugeNumbers } from '@paddock/domain/deliveries/quote-huge-numbers';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';

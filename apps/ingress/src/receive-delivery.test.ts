@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type IncomingMessage, request } from 'node:http';
-import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { Secret } from '@paddock/runtime/secret';

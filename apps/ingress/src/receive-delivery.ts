@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { isBadData, isUnavailable } from '@paddock/db/connection/errors';
-import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type Batcher, TooSlow } from './batcher.ts';
 import type { BodyBudget } from './body-budget.ts';

@@ -1,5 +1,4 @@
-import type { DeliveryToRecord } from '@paddock/db/deliveries/delivery-to-record';
-import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
+import { type DeliveryToRecord, recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import type { Database } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';

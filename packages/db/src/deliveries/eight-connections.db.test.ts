@@ -11,9 +11,8 @@ import { pinLogins } from '../entities/login-pins.ts';
 import { lockInstallations } from '../entities/installations.ts';
 import { connectDatabase, type DatabaseConnection } from '../connection/connect.ts';
 import { pools as open } from '../scenes/job-lives.scene.ts';
-import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
-import { recordDeliveries } from './record-deliveries.ts';
 
 const CONNECTIONS = 8;
 const JOBS = 64;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
-import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 import {
   jobUnder,
   renamed,
@@ -14,7 +14,6 @@ import {
   pools,
   reduced,
 } from '../scenes/deliveries-to-record.scene.ts';
-import { recordDeliveries } from './record-deliveries.ts';
 
 describe('recordDeliveries', () => {
   const database = useTestDatabase();

@@ -1,4 +1,5 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { NamedEntity } from '@paddock/domain/pools/entities';
 import { type IgnoredJob, NOT_SERVED, type PlacedJob } from '@paddock/domain/pools/place-job';
 import type { Kysely } from 'kysely';
@@ -10,8 +11,22 @@ import { bindRunners } from '../jobs/record-jobs.ts';
 import { storeJobs, type StoredJob, untilStored } from '../jobs/store-jobs.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
-import type { DeliveryToRecord } from './delivery-to-record.ts';
 import { storeOtherDeliveries } from './store-other-deliveries.ts';
+
+/** One verified delivery. */
+export interface DeliveryToRecord {
+  readonly guid: string;
+  /** The App whose secret signed it. */
+  readonly appId: number;
+  readonly parsed: ParsedDelivery;
+  /** The whole body, JSON that JSONB can hold, as text or its UTF-8. */
+  readonly payload: string | Buffer;
+  readonly payloadRepaired: boolean;
+  /** Distinguishes it from every other delivery without its headers (`bodyDigest`). */
+  readonly bodyDigest: string;
+  /** The body to store if no pool serves the job. */
+  readonly reduced?: () => string;
+}
 
 /**
  * Stores a batch of deliveries, all or none, in one transaction: jobs, the workers bound to them,

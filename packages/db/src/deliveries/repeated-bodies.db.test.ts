@@ -4,9 +4,8 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
-import type { DeliveryToRecord } from './delivery-to-record.ts';
+import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
-import { recordDeliveries } from './record-deliveries.ts';
 
 const POOL = { name: 'small', labels: ['linux'], image: 'runner:1', namespace: 'runners' };
 const pools = {

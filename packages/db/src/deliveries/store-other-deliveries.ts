@@ -1,7 +1,7 @@
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { placeJob } from '@paddock/domain/pools/place-job';
 import type { Transaction } from 'kysely';
-import { compareBodies, type KnownBody } from '../events/repeated-bodies.ts';
+import { compareBodies, type GivenBody, type KnownBody } from '../events/repeated-bodies.ts';
 import {
   type InstallationMention,
   noteInstallations,
@@ -9,7 +9,6 @@ import {
   storeInstallations,
 } from '../entities/installations.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
-import type { DeliveryToRecord } from './delivery-to-record.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** What deliveries are judged by. */
@@ -25,7 +24,7 @@ interface Judging {
  */
 export async function storeOtherDeliveries(
   trx: Transaction<Database>,
-  batch: readonly DeliveryToRecord[],
+  batch: readonly GivenBody[],
   judging: Judging,
 ): Promise<{ outcome: Outcome; leavesRow: boolean }[]> {
   if (batch.length === 0) return [];
@@ -58,13 +57,13 @@ export async function storeOtherDeliveries(
  * as before. A replay has that body too, so nothing else is read from it, and only as often as the
  * body leaves events.
  */
-function givenAgain({ parsed, appId }: DeliveryToRecord, known: KnownBody | undefined) {
+function givenAgain({ parsed, appId }: GivenBody, known: KnownBody | undefined) {
   if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.'))
     return [];
   return known?.isRepeated === true && known.leavesRow ? [{ ...parsed.statement, appId }] : [];
 }
 
-function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
+function mentionOf({ parsed, appId }: GivenBody): InstallationMention[] {
   if (parsed.kind === 'entity_name') return [{ appId, ...parsed.name, isRename: true }];
   if (parsed.kind !== 'waiting_job') return [];
   const { entity, installationId, queuedAt } = parsed.job;
@@ -72,7 +71,7 @@ function mentionOf({ parsed, appId }: DeliveryToRecord): InstallationMention[] {
 }
 
 function outcomeOf(
-  { parsed }: DeliveryToRecord,
+  { parsed }: GivenBody,
   known: KnownBody | undefined,
   { pools: { document }, refused }: Judging,
 ): Outcome {

@@ -45,6 +45,15 @@ export const comparedWith = (...places: readonly string[]): string => `cross joi
     from (${places.map(eventsThat).join(' union all ')}) known
   ) compared`;
 
+/** A delivery by its body. */
+export interface GivenBody {
+  readonly appId: number;
+  readonly guid: string;
+  /** As in DeliveryToRecord. */
+  readonly bodyDigest: string;
+  readonly parsed: ParsedDelivery;
+}
+
 /** The facts about a body. */
 export interface KnownBody {
   /** It was stored before, perhaps in other bytes, or is earlier in the same batch. */
@@ -66,12 +75,7 @@ const WAS_STORED = `given.job_id is null and exists (select from installation_ev
 /** Returns for each delivery, in order, the facts about its body. */
 export async function compareBodies(
   db: Kysely<Database>,
-  deliveries: readonly {
-    readonly appId: number;
-    readonly guid: string;
-    readonly bodyDigest: string;
-    readonly parsed: ParsedDelivery;
-  }[],
+  deliveries: readonly GivenBody[],
 ): Promise<KnownBody[]> {
   const given = deliveries.map(({ appId, guid, bodyDigest, parsed }) => ({
     app_id: appId,

@@ -5,8 +5,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { fc } from '@paddock/testing/random-cases';
 import type { Selectable } from 'kysely';
 import { type Deliveries, deliveriesOfJobs, pools } from '../scenes/job-lives.scene.ts';
-import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
-import { recordDeliveries } from '../deliveries/record-deliveries.ts';
+import { type DeliveryToRecord, recordDeliveries } from '../deliveries/record-deliveries.ts';
 import type { JobsTable } from '../schema/tables.ts';
 
 const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };

@@ -16,7 +16,6 @@ import {
   notingInstallations,
 } from '../entities/installations.ts';
 import type { Database } from '../schema/tables.ts';
-import { each, MERGED } from './job-columns.ts';
 import type { JobToStore } from './job-to-store.ts';
 
 /** A statement, with what the tables say about it. */
@@ -34,6 +33,41 @@ export interface StatedJob extends JobToStore, Pick<KnownBody, 'isRepeated' | 'l
   /** 0 if unknown. */
   readonly installationId: number;
 }
+
+export type Columns<K extends string> = Readonly<
+  Record<K, readonly [column: string, type: string]>
+>;
+
+/** The columns that statements change, with their types, by the properties of JobRow. */
+export const MERGED: Columns<Exclude<keyof JobRow, 'isInDoubt'>> = {
+  status: ['status', 'status_enum'],
+  wantsWorker: ['wants_worker', 'boolean'],
+  pool: ['k8s_pool', 'text'],
+  image: ['k8s_image', 'text'],
+  scopeRepoId: ['scope_repo_id', 'bigint'],
+  poolsVersion: ['pools_version', 'integer'],
+  appId: ['app_id', 'bigint'],
+  installationId: ['installation_id', 'bigint'],
+  conclusion: ['conclusion', 'text'],
+  runnerName: ['runner_name', 'text'],
+  runnerId: ['runner_id', 'bigint'],
+  podName: ['k8s_pod', 'text'],
+  workflowName: ['workflow_name', 'text'],
+  htmlUrl: ['html_url', 'text'],
+  queuedAt: ['queued_at', 'timestamptz'],
+  startedAt: ['started_at', 'timestamptz'],
+  completedAt: ['completed_at', 'timestamptz'],
+  misjudged: ['misjudged', 'boolean'],
+};
+
+/** SQL for each of the columns. */
+export const each = (
+  columns: Columns<string>,
+  sqlOf: (property: string, column: string, type: string) => string,
+): string =>
+  Object.entries(columns)
+    .map(([property, [column, type]]) => sqlOf(`"${property}"`, column, type))
+    .join(', ');
 
 const STATED = {
   job_id: 'bigint',

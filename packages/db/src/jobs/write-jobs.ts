@@ -9,7 +9,22 @@ import {
   eventParameters,
 } from '../events/installation-events.ts';
 import type { Database } from '../schema/tables.ts';
-import { each, LASTING, MERGED } from './job-columns.ts';
+import { type Columns, each, MERGED } from './read-jobs.ts';
+
+/** The columns that a job's first statement sets for ever. */
+const LASTING = {
+  jobId: ['job_id', 'bigint'],
+  entityId: ['entity_id', 'bigint'],
+  entityName: ['entity_name', 'text'],
+  entityType: ['entity_type', 'text'],
+  repoId: ['repo_id', 'bigint'],
+  repoFullName: ['repo_full_name', 'text'],
+  labels: ['job_labels', 'jsonb'],
+  runId: ['run_id', 'bigint'],
+  runAttempt: ['run_attempt', 'integer'],
+  jobName: ['job_name', 'text'],
+  deliveryGuid: ['delivery_guid', 'text'],
+} satisfies Columns<string>;
 
 const ALL = { ...LASTING, ...MERGED };
 

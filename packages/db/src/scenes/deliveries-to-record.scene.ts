@@ -2,7 +2,7 @@ import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
-import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
+import type { DeliveryToRecord } from '../deliveries/record-deliveries.ts';
 
 const POOL = {
   name: 'small',

@@ -1,7 +1,7 @@
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { JsonObject } from '@paddock/testing/signed-delivery';
-import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
+import type { DeliveryToRecord } from '../deliveries/record-deliveries.ts';
 
 /**
  * A delivery of this body, as ingress hands it on once its signature is checked; each has a new

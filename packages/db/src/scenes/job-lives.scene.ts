@@ -3,7 +3,7 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
-import type { DeliveryToRecord } from '../deliveries/delivery-to-record.ts';
+import type { DeliveryToRecord } from '../deliveries/record-deliveries.ts';
 
 const POOL = {
   name: 'small',
