@@ -129,6 +129,8 @@ const reading = (noting: string): string =>
     ) known on true`);
 
 const READ = reading('');
+// A statement locks its tables before any row. So this one waits for a transaction that holds the
+// table of installations before that transaction can wait for a job locked here.
 const READ_AND_NOTE = reading(`, noted as (${notingInstallations('$2')})`);
 
 /**
