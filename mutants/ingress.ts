@@ -137,10 +137,18 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/body-budget.test.ts'],
   },
   {
-    mutant: 'a row that has changed since it was read is overwritten',
+    mutant: 'a new job alone counts as one of a known installation',
     file: 'packages/db/src/jobs/write-jobs.ts',
-    find: ' and jobs.revision = given.revision',
-    replace: '',
+    find: `
+    and i.installation_id = "installationId" and i.login = "entityName")`,
+    replace: ')',
+    tests: ['packages/db/src/deliveries/store-new-job.db.test.ts'],
+  },
+  {
+    mutant: 'a job may change between its reading and its writing',
+    file: 'packages/db/src/jobs/read-jobs.ts',
+    find: ' limit 1 for no key update',
+    replace: ' limit 1',
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {

@@ -39,13 +39,13 @@ export const statements: readonly NamedMutant[] = [
     file: 'packages/db/src/deliveries/record-deliveries.ts',
     find: `      await bindRunners(trx, stored, pools);
       return outcomes;
-    });`,
+    }),`,
     replace: `      return { outcomes, stored };
     }).then(({ outcomes, stored }) =>
       db.transaction().execute(async (trx) => {
         await bindRunners(trx, stored, pools);
         return outcomes;
-      }));`,
+      })),`,
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {

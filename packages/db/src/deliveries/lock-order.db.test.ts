@@ -155,28 +155,18 @@ describe('rows are locked in one order, whatever the order in which they are giv
   });
 });
 
-test('a job that ends while another delivery about it is being written stays ended (A6, B6)', async () => {
-  const late = [jobDelivery(5)];
-  await recordDeliveries(database.db, late, pools);
-  await sql`update jobs set html_url = null where job_id = 5`.execute(database.db);
+test('a job stays locked from its reading to its writing (A6, B6)', async () => {
+  await recordDeliveries(database.db, [jobDelivery(5)], pools);
   const { recorded } = await database.db.transaction().execute(async (trx) => {
     // The delivery is read, and cannot be written.
     await sql`lock table installation_events in share mode`.execute(trx);
-    const started = recordDeliveries(database.db, late, pools);
+    const started = recordDeliveries(database.db, [jobDelivery(5, { runner: 'one' })], pools);
     await untilOneWaits();
-    await sql`update jobs set status = 'completed', wants_worker = false where job_id = 5`.execute(
-      trx,
-    );
+    const { rows } = await sql`select ${job(5)} for update skip locked`.execute(trx);
+    expect(rows).toEqual([]);
     return { recorded: started };
   });
-  expect(await recorded).toEqual(['job_facts_added']);
-  expect(
-    await database.db
-      .selectFrom('jobs')
-      .select(['status', 'wants_worker', sql<boolean>`html_url is not null`.as('isFilled')])
-      .where('job_id', '=', 5)
-      .execute(),
-  ).toEqual([{ status: 'completed', wants_worker: false, isFilled: true }]);
+  expect(await recorded).toEqual(['job_marked_running']);
 });
 
 test('a job is seen to run only together with the worker that is bound to it (B7)', async () => {

@@ -2,13 +2,13 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { ParsedDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { NamedEntity } from '@paddock/domain/pools/entities';
 import { type IgnoredJob, NOT_SERVED, type PlacedJob } from '@paddock/domain/pools/place-job';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { InstallationMention } from '../entities/installations.ts';
 import { pinLogins } from '../entities/login-pins.ts';
 import type { EventToAppend } from '../events/installation-events.ts';
-import { jobToStore } from '../jobs/job-to-store.ts';
+import { type JobToStore, jobToStore } from '../jobs/job-to-store.ts';
 import { bindRunners } from '../jobs/record-jobs.ts';
-import { storeJobs, type StoredJob, untilStored } from '../jobs/store-jobs.ts';
+import { storeJobs, type StoredJob, storeNewJob, untilStored } from '../jobs/store-jobs.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 import { storeOtherDeliveries } from './store-other-deliveries.ts';
@@ -38,27 +38,57 @@ export async function recordDeliveries(
   batch: readonly DeliveryToRecord[],
   pools: CurrentPools,
 ): Promise<readonly Outcome[]> {
-  return untilStored(async (attempt) => {
-    // A person waits for a queued job, which mostly comes alone: the statement that writes it is
-    // its transaction.
-    if (attempt === 1 && isQueuedAlone(batch)) return (await store(db, batch, pools, [])).outcomes;
-    return db.transaction().execute(async (trx) => {
-      // Deliveries about entities are rare: they lock installations and pin all logins first, in
-      // one order for all.
-      const refused = batch.some(isAboutEntity)
-        ? await pinLogins(trx, batch.flatMap(entityOf))
-        : new Set<number>();
-      const others = batch.filter(({ parsed }) => parsed.kind !== 'job');
-      const results = await storeOtherDeliveries(trx, others, { pools, refused });
-      const { outcomes, stored } = await store(trx, batch, pools, results);
+  const jobs = jobsOf(batch, pools);
+  const [delivery] = batch;
+  const [job] = jobs;
+  if (batch.length === 1 && delivery !== undefined && job !== undefined) {
+    const outcome = await storeNewJob(db, job, pools.version, (stored) =>
+      eventOf(delivery, { outcome: stored, leavesRow: true }),
+    );
+    if (outcome !== undefined) return [outcome];
+  }
+  return untilStored(() =>
+    db.transaction().execute(async (trx) => {
+      const { outcomes, stored } = await store(trx, batch, jobs, pools);
       await bindRunners(trx, stored, pools);
       return outcomes;
-    });
-  });
+    }),
+  );
 }
 
-const isQueuedAlone = ([first, ...more]: readonly DeliveryToRecord[]): boolean =>
-  more.length === 0 && first?.parsed.kind === 'job' && first.parsed.job.runnerName === null;
+/** Stores all of a batch but the workers' bindings. */
+async function store(
+  trx: Transaction<Database>,
+  batch: readonly DeliveryToRecord[],
+  jobs: readonly JobToStore[],
+  pools: CurrentPools,
+): Promise<{ outcomes: Outcome[]; stored: readonly StoredJob[] }> {
+  // Deliveries about entities are rare: they lock installations and pin all logins first, in one
+  // order for all.
+  const refused = batch.some(isAboutEntity)
+    ? await pinLogins(trx, batch.flatMap(entityOf))
+    : new Set<number>();
+  const others = await storeOtherDeliveries(
+    trx,
+    batch.filter(({ parsed }) => parsed.kind !== 'job'),
+    { pools, refused },
+  );
+  const inOrder = (ofJobs: readonly Result[]) => {
+    const results = { ofJobs: ofJobs.values(), others: others.values() };
+    return batch.flatMap((delivery) => {
+      const { value } = results[delivery.parsed.kind === 'job' ? 'ofJobs' : 'others'].next();
+      return value === undefined ? [] : [{ delivery, result: value }];
+    });
+  };
+  const stored = await storeJobs(trx, jobs, pools.version, {
+    mentions: batch.flatMap(mentionOf),
+    eventsOf: (results) =>
+      inOrder(results).flatMap(({ delivery, result }) =>
+        result.leavesRow ? [eventOf(delivery, result)] : [],
+      ),
+  });
+  return { stored, outcomes: inOrder(stored).map(({ result }) => result.outcome) };
+}
 
 /** What became of a delivery. */
 interface Result {
@@ -69,34 +99,12 @@ interface Result {
   readonly place?: PlacedJob | IgnoredJob;
 }
 
-/** Stores the jobs of a batch, and the events of all its deliveries; `others` have results already. */
-async function store(
-  db: Kysely<Database>,
-  batch: readonly DeliveryToRecord[],
-  { document, version }: CurrentPools,
-  others: readonly Result[],
-): Promise<{ outcomes: Outcome[]; stored: readonly StoredJob[] }> {
-  const jobs = batch.flatMap(({ parsed, appId, guid, bodyDigest }) =>
+const jobsOf = (batch: readonly DeliveryToRecord[], { document }: CurrentPools): JobToStore[] =>
+  batch.flatMap(({ parsed, appId, guid, bodyDigest }) =>
     parsed.kind === 'job'
       ? [{ ...jobToStore(document, { ...parsed.job, appId, deliveryGuid: guid }), bodyDigest }]
       : [],
   );
-  const inOrder = (ofJobs: readonly Result[]) => {
-    const results = { ofJobs: ofJobs.values(), others: others.values() };
-    return batch.flatMap((delivery) => {
-      const { value } = results[delivery.parsed.kind === 'job' ? 'ofJobs' : 'others'].next();
-      return value === undefined ? [] : [{ delivery, result: value }];
-    });
-  };
-  const stored = await storeJobs(db, jobs, version, {
-    mentions: batch.flatMap(mentionOf),
-    eventsOf: (results) =>
-      inOrder(results).flatMap(({ delivery, result }) =>
-        result.leavesRow ? [eventOf(delivery, result)] : [],
-      ),
-  });
-  return { stored, outcomes: inOrder(stored).map(({ result }) => result.outcome) };
-}
 
 /**
  * The delivery writes installations outside of the statements for jobs: an installation, a name, or

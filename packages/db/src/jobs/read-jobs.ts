@@ -1,6 +1,6 @@
 import type { JobRow } from '@paddock/domain/jobs/merge-statement';
 import type { PlacedJob } from '@paddock/domain/pools/place-job';
-import { CompiledQuery, type Kysely } from 'kysely';
+import { CompiledQuery, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
 import { asRecord } from '../connection/source-columns.ts';
 import {
@@ -21,7 +21,7 @@ import type { JobToStore } from './job-to-store.ts';
 /** A statement, with what the tables say about it. */
 export interface StatedJob extends JobToStore, Pick<KnownBody, 'isRepeated' | 'leavesRow'> {
   /** The job's row; null if it has none. */
-  readonly row: (JobRow & { readonly revision: number }) | null;
+  readonly row: JobRow | null;
   /** Our worker that runs the job, in the job's scope, and its own place. */
   readonly worker: (PlacedJob & { readonly podName: string }) | null;
   /** That worker is not assigned yet. */
@@ -123,7 +123,7 @@ const reading = (noting: string): string =>
       case when pod_name is not null then json_build_object('podName', pod_name, 'pool', k8s_pool, 'image', k8s_image,
         'scopeRepoId', scope_repo_id) end as worker
     from seen left join lateral (
-      select ${each(MERGED, (property, column) => `${column} as ${property}`)}, revision,
+      select ${each(MERGED, (property, column) => `${column} as ${property}`)},
         lookup_due_at is not null or seen_queued_at is not null as "isInDoubt"
       from jobs where job_id = seen.job_id limit 1 for no key update
     ) known on true`);
@@ -139,7 +139,7 @@ const READ_AND_NOTE = reading(`, noted as (${notingInstallations('$2')})`);
  * `mentions`. Returns the statements in their order.
  */
 export async function readJobs(
-  db: Kysely<Database>,
+  trx: Transaction<Database>,
   jobs: readonly JobToStore[],
   mentions: readonly InstallationMention[],
 ): Promise<StatedJob[]> {
@@ -163,7 +163,7 @@ export async function readJobs(
     mentions.length === 0
       ? CompiledQuery.raw(READ, [given])
       : CompiledQuery.raw(READ_AND_NOTE, [given, mentionsParameter(mentions)]);
-  const { rows } = await db.executeQuery<
+  const { rows } = await trx.executeQuery<
     Omit<StatedJob, keyof JobToStore> & { readonly position: number }
   >(query);
   rows.sort((a, b) => a.position - b.position);

@@ -2,13 +2,13 @@ import { jobOutcome } from '@paddock/domain/deliveries/job-outcome';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type JobRow, mergeStatement } from '@paddock/domain/jobs/merge-statement';
 import { type IgnoredJob, type PlacedJob, REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { InstallationMention } from '../entities/installations.ts';
 import type { EventToAppend } from '../events/installation-events.ts';
 import type { Database } from '../schema/tables.ts';
 import type { JobToStore } from './job-to-store.ts';
 import { readJobs } from './read-jobs.ts';
-import { type JobToWrite, writeJobs } from './write-jobs.ts';
+import { type JobToWrite, writeJobs, writeNewJob } from './write-jobs.ts';
 
 /** The result of one statement, as if it had been stored alone. */
 export interface StoredJob {
@@ -26,21 +26,21 @@ export interface StoredJob {
   readonly leavesRow: boolean;
 }
 
-/** A row has changed or appeared between reading and writing. */
-class JobChanged extends Error {
-  override readonly name = 'JobChanged';
+/** A new job got a row between reading and writing. */
+class JobAppeared extends Error {
+  override readonly name = 'JobAppeared';
 }
 
 /**
- * Runs a transaction that stores jobs, again if one of their rows has changed meanwhile. Each
- * repetition follows a commit of another transaction. `attempt` counts from 1.
+ * Runs a transaction that stores jobs, again if another transaction has committed one of its new
+ * jobs meanwhile.
  */
-export async function untilStored<T>(store: (attempt: number) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
+  for (;;) {
     try {
-      return await store(attempt);
+      return await store();
     } catch (error) {
-      if (!(error instanceof JobChanged)) throw error;
+      if (!(error instanceof JobAppeared)) throw error;
     }
   }
 }
@@ -48,13 +48,13 @@ export async function untilStored<T>(store: (attempt: number) => Promise<T>): Pr
 /**
  * Merges statements into the rows of their jobs: reads and locks the rows, merges, and writes them
  * with the events of `eventsOf`. Returns the result of each statement, in order. Call it within
- * `untilStored`, and in a transaction unless there is one statement.
+ * `untilStored`.
  *
  * All transactions lock in one order: the table of installations, pinned logins, known jobs by id,
  * installations, new jobs by id, workers.
  */
 export async function storeJobs(
-  db: Kysely<Database>,
+  trx: Transaction<Database>,
   jobs: readonly JobToStore[],
   poolsVersion: number,
   {
@@ -65,7 +65,7 @@ export async function storeJobs(
     readonly eventsOf?: ((stored: readonly StoredJob[]) => readonly EventToAppend[]) | undefined;
   } = {},
 ): Promise<StoredJob[]> {
-  const stated = await readJobs(db, jobs, mentions);
+  const stated = await readJobs(trx, jobs, mentions);
   const writes = new Map<number, JobToWrite>();
   const workers = new Set<string>();
   const now = Date.now();
@@ -84,7 +84,7 @@ export async function storeJobs(
       writes.set(jobId, {
         facts: writes.get(jobId)?.facts ?? facts,
         row: after,
-        revision: job.row?.revision ?? null,
+        isNew: job.row === null,
       });
     const name = isUnbound ? job.worker?.podName : undefined;
     const worker = name === undefined || workers.has(name) ? undefined : name;
@@ -97,7 +97,29 @@ export async function storeJobs(
     const leavesRow = job.leavesRow || changed;
     return { jobId, before: before?.status, changed, outcome, place, worker, isMisused, leavesRow };
   });
-  if (!(await writeJobs(db, [...writes.values()], eventsOf(stored))))
-    throw new JobChanged('A job has changed since it was read.');
+  if (!(await writeJobs(trx, [...writes.values()], eventsOf(stored))))
+    throw new JobAppeared('A new job has a row by now.');
   return stored;
+}
+
+/**
+ * Stores a statement about a new waiting job in one statement and without a transaction around it:
+ * a person waits for such a job, which mostly comes alone. Undefined, with nothing written, if the
+ * job has a row or needs more than its pool and a known entity.
+ */
+export async function storeNewJob(
+  db: Kysely<Database>,
+  { facts, place, byLogin }: JobToStore,
+  poolsVersion: number,
+  eventOf: (outcome: Outcome) => EventToAppend,
+): Promise<Outcome | undefined> {
+  const { status, installationId, runnerName } = facts;
+  if (status !== 'pending' || runnerName !== null || installationId === null) return undefined;
+  if ('ignored' in place) return undefined;
+  const statement = { facts, place, poolsVersion, installationId, worker: null };
+  const row = mergeStatement(undefined, statement, Date.now());
+  if (row === undefined) return undefined;
+  const outcome = jobOutcome({ before: undefined, after: row, place, isMisused: false });
+  const isStored = await writeNewJob(db, { facts, row, byLogin }, eventOf(outcome));
+  return isStored ? outcome : undefined;
 }

@@ -1,7 +1,7 @@
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import type { JobRow } from '@paddock/domain/jobs/merge-statement';
 import { storableLabels } from '@paddock/domain/pools/labels';
-import { CompiledQuery, type Kysely } from 'kysely';
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
 import {
   appendingGiven,
@@ -28,53 +28,96 @@ const LASTING = {
 
 const ALL = { ...LASTING, ...MERGED };
 
-const WRITE_JOBS = preparedText(`with given as materialized (
+const GIVEN = `given as materialized (
     select * from json_to_recordset($1::json) as given(${each(ALL, (property, _column, type) => `${property} ${type}`)},
-      "isInDoubt" boolean, revision integer)
-  ), updated as (
+      "isInDoubt" boolean, "isNew" boolean, "byLogin" text)
+  )`;
+
+/** Passes over a row that another transaction has committed meanwhile. */
+const inserting = (condition: string): string => `inserted as (
+    insert into jobs (${each(ALL, (_property, column) => column)}, lookup_due_at, seen_queued_at)
+    select ${each(ALL, (property) => property)}, case when "isInDoubt" then now() end, case when "isInDoubt" then "queuedAt" end
+    from given where ${condition} order by "jobId"
+    on conflict (job_id) do nothing returning 1
+  )`;
+
+const appendingIfWhole = (
+  isWhole: string,
+): string => `written as materialized (select ${isWhole} as is_whole),
+  appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
+  select is_whole as "isWhole" from written`;
+
+const WRITE_JOBS = preparedText(`with ${GIVEN}, updated as (
     update jobs set ${each(MERGED, (property, column) => `${column} = given.${property}`)},
       lookup_due_at = case when "isInDoubt" then lookup_due_at end,
       seen_queued_at = case when "isInDoubt" then seen_queued_at end
-    from given where job_id = "jobId" and jobs.revision = given.revision
+    from given where job_id = "jobId" and not "isNew"
     returning 1
-  ), inserted as (
-    insert into jobs (${each(ALL, (_property, column) => column)}, lookup_due_at, seen_queued_at)
-    select ${each(ALL, (property) => property)}, case when "isInDoubt" then now() end, case when "isInDoubt" then "queuedAt" end
-    from given where revision is null order by "jobId"
-    on conflict (job_id) do nothing returning 1
-  ), written as materialized (
-    select (select count(*) from updated) + (select count(*) from inserted) = (select count(*) from given) as is_whole
-  ), appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
-  select is_whole as "isWhole" from written`);
+  ), ${inserting('"isNew"')},
+  ${appendingIfWhole('(select count(*) from updated) + (select count(*) from inserted) = (select count(*) from given)')}`);
 
-/** A job's row as merged; its revision when it was read, or null if it is new. */
+/** A job's row as merged. */
 export interface JobToWrite {
   readonly facts: DeliveredStatement;
   readonly row: JobRow;
-  readonly revision: number | null;
+  /** It had no row. */
+  readonly isNew: boolean;
 }
 
 /**
- * Writes merged rows and events, in one statement. False: a row has changed or appeared since it was
- * read; no event was written, and the transaction has to be rolled back.
+ * Writes the merged rows of locked and of new jobs, and events, in one statement. False: a new job
+ * has a row by now. Then no event was written, and the transaction has to be rolled back.
  */
-export async function writeJobs(
-  db: Kysely<Database>,
+export const writeJobs = (
+  trx: Transaction<Database>,
   jobs: readonly JobToWrite[],
   events: readonly EventToAppend[],
+): Promise<boolean> => write(trx, WRITE_JOBS, jobs.map(givenOf), events);
+
+/** The delivery says nothing new of the installation, and its entity's login is its own. */
+const IS_KNOWN_ENTITY = `exists (select from installations i where i.entity_id = "entityId" and i.app_id = "appId"
+    and i.installation_id = "installationId" and i.login = "entityName")
+  and ("byLogin" is null or exists (select from login_pins p where p.login = "byLogin" and p.entity_id = "entityId"))`;
+
+const WRITE_NEW_JOB = preparedText(
+  `with ${GIVEN}, ${inserting(IS_KNOWN_ENTITY)}, ${appendingIfWhole('exists (select from inserted)')}`,
+);
+
+/**
+ * Writes the row of a new job whose entity is known, and its event. False, with nothing written,
+ * for any other job. `byLogin` as in JobToStore.
+ */
+export const writeNewJob = (
+  db: Kysely<Database>,
+  job: Omit<JobToWrite, 'isNew'> & { readonly byLogin: string | undefined },
+  event: EventToAppend,
+): Promise<boolean> =>
+  write(
+    db,
+    WRITE_NEW_JOB,
+    [{ ...givenOf({ ...job, isNew: true }), byLogin: job.byLogin }],
+    [event],
+  );
+
+async function write(
+  db: Kysely<Database>,
+  statement: string,
+  jobs: readonly object[],
+  events: readonly EventToAppend[],
 ): Promise<boolean> {
-  if (jobs.length === 0 && events.length === 0) return true;
-  const given = jobs.map(({ facts, row, revision }) => ({
-    ...row,
-    revision,
-    jobId: facts.jobId,
-    ...(revision === null ? lastingOf(facts) : {}),
-  }));
+  const values = [JSON.stringify(jobs), ...eventParameters(events)];
   const { rows } = await db.executeQuery<{ isWhole: boolean }>(
-    CompiledQuery.raw(WRITE_JOBS, [JSON.stringify(given), ...eventParameters(events)]),
+    CompiledQuery.raw(statement, values),
   );
   return rows[0]?.isWhole === true;
 }
+
+const givenOf = ({ facts, row, isNew }: JobToWrite) => ({
+  ...row,
+  isNew,
+  jobId: facts.jobId,
+  ...(isNew ? lastingOf(facts) : {}),
+});
 
 const lastingOf = (facts: DeliveredStatement): Record<keyof typeof LASTING, unknown> => ({
   jobId: facts.jobId,
