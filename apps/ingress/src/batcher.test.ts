@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createBatcher, TooSlow } from './batcher.ts';
 
-/** A store that is told when to finish each write, and with what. */
+/** A store that finishes each write at the test's command, with the test's result. */
 function scriptedStore() {
   const writes: {
     batch: readonly string[];
@@ -48,7 +48,7 @@ function start(
 }
 
 describe('the batcher', () => {
-  test('writes at once at rest; what comes meanwhile goes together, at most so many (B6)', async () => {
+  test('writes at once at rest; deliveries that come meanwhile go together, at most a given number (B6)', async () => {
     const { batcher, writes, written } = start();
     const results = ['a', 'b', 'c', 'd', 'e'].map((item) => batcher.add(item));
     expect(writes.map(({ batch }) => batch)).toEqual([['a']]);
@@ -171,7 +171,7 @@ describe('the batcher', () => {
     },
   );
 
-  test('what has waited too long is not written any more', async () => {
+  test('deliveries that have waited too long are not written', async () => {
     const { batcher, writes } = start({ maxWaitMs: 0 });
     await expect(batcher.add('a')).rejects.toBeInstanceOf(TooSlow);
     expect(writes).toEqual([]);

@@ -51,7 +51,7 @@ describe('the ingress settings', () => {
     expect(readIngressConfig(env).apps).toHaveLength(1);
   });
 
-  test('all problems are told at once, without a secret (H1, H6)', () => {
+  test('reports all problems at once, without a secret (H1, H6)', () => {
     const env = {
       PADDOCK_MAX_BATCH: '0',
       PADDOCK_INGRES_HTTP_PORT: '80',
@@ -84,7 +84,7 @@ describe('the ingress settings', () => {
     'webhookSecret: { env: NEW_SECRET }',
     'webhookSecret: { env: OTHER }, previousWebhookSecret: { file: FOLDER/old }',
   ])(
-    'two Apps with one secret are refused, for a delivery names its App in a header that nobody signs: %s',
+    'refuses two Apps with one secret, for a delivery names its App in an unsigned header: %s',
     (ofOther) => {
       const yaml = CONFIG.replace('privateKey: { env: KEY }', ofOther).replaceAll('FOLDER', folder);
       const env = { ...configured('shared.yaml', yaml), OTHER: 'secret of another App' };
@@ -124,7 +124,7 @@ describe('the ingress settings', () => {
     expect(readIngressConfig({ ...few, PADDOCK_INGRESS_POOL_SIZE: '6' }).writers).toBe(4);
   });
 
-  test('problems inside the file are told with their place', () => {
+  test('reports problems inside the file with their place', () => {
     const yaml = CONFIG.replace('FOLDER', folder)
       .replace('labels: [linux]', 'labels: []')
       .replace('id: 8', 'id: 7');

@@ -42,7 +42,10 @@ describe('eight connections that send the same jobs', () => {
     await database.drop();
   });
 
-  /** Of this database, since it was made. A connection tells of its last ones when it ends. */
+  /**
+   * The deadlocks of this database, since it was made. A connection reports its last ones when it
+   * ends.
+   */
   const deadlocks = async () => {
     const { rows } = await sql<{
       count: number;

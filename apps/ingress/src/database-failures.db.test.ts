@@ -28,18 +28,18 @@ const expectUnready = async (ingress: Ingress, sentence: string) => {
   expect(await ingress.ask('/healthz')).toEqual({ status: 200, text: 'ok' });
 };
 
-/** Without a restart, and without anybody's help. */
+/** Without a restart or any other help. */
 const expectRecovered = async (ingress: Ingress, jobId: number) => {
   await waitFor('an accepted delivery', async () => (await deliver(ingress, jobId)).status === 200);
   await ingress.untilReady();
 };
 
 /** Every answer here comes within the 10 s that GitHub waits, or its request fails. */
-describe('ingress while PostgreSQL is in trouble', () => {
+describe('ingress while PostgreSQL fails', () => {
   const database = useTestDatabase(createIngressDatabase);
   const startOne = useIngresses(database);
 
-  /** With the limits of time of the settings' defaults, for what is never answered. */
+  /** With the settings' default time limits, for calls that are never answered. */
   const startHasty = (url = database.url, env: Record<string, string> = {}) =>
     startOne({ url, env, patienceMs: GITHUBS_PATIENCE_MS });
   const start = (url?: string) => startHasty(url, PATIENT);
@@ -138,7 +138,7 @@ describe('ingress while PostgreSQL is in trouble', () => {
     await tunnel.cut();
   });
 
-  test('slow, as a table that somebody has locked: 503 and a sentence, and stored once it is free (B5)', async () => {
+  test('slow, as with a locked table: 503 and a sentence, and stored once it is free (B5)', async () => {
     const ingress = await startHasty();
     await ingress.untilReady();
     const cancelled =

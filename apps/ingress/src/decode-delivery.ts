@@ -14,8 +14,8 @@ const DEEPEST = 500;
 const MOST_CONTAINERS = 1_000_000;
 
 /**
- * Turns a verified body into the delivery to store, or says what is wrong with it. `reduces`: if no
- * pool serves the job, only a part of its body is stored.
+ * Turns a verified body into the delivery to store, or describes its problem. `reduces`: if no pool
+ * serves the job, only a part of its body is stored.
  */
 export function decodeDelivery(
   {

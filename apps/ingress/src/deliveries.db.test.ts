@@ -42,7 +42,7 @@ describe('deliveries over HTTP', () => {
     await ingress.expectNothingStored();
   });
 
-  test('whatever is wrong with a signature, the answer is one and the same 401 (B1, B2)', async () => {
+  test('every fault of a signature gets one and the same 401 (B1, B2)', async () => {
     const good = await sign({});
     const wrong = [
       await sign({}, { secret: 'a guess' }),

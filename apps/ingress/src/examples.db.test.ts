@@ -26,8 +26,8 @@ entities: { octo-org: {}, Octocoders: {}, lineville: {} }
 const all = (count: number, outcome: Outcome) => Array.from({ length: count }, () => outcome);
 
 /**
- * What comes of each example of an event, in their order; of every other event: it is recorded, and
- * nothing else.
+ * The outcomes of the examples of an event, in their order. Examples of all other events are only
+ * recorded.
  */
 const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
   workflow_job: [
@@ -130,7 +130,7 @@ describe('the published examples of GitHub’s events', () => {
     ]);
   });
 
-  test('installation_target, of which there is no example, tells the entity’s new name (A12)', async () => {
+  test('installation_target, which has no example, gives the entity’s new name (A12)', async () => {
     const payload = {
       action: 'renamed',
       account: { id: 21031067, login: 'Recoder', updated_at: '2026-01-02T00:00:00Z' },

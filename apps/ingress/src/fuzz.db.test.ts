@@ -30,8 +30,8 @@ const RUNS = 250;
 
 const MAX_BODY_BYTES = 400_000;
 
-// Most examples' jobs fit, and one worker may be named by any of them, so that what is wrong in
-// them reaches the rows.
+// Most examples' jobs fit, and any of them may name one worker, so that their faults reach the
+// rows.
 const CONFIG = `
 github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
 pools:
@@ -45,7 +45,7 @@ const expectTruth = ({ isSigned }: HostileRequest, statuses: readonly number[]) 
   expect(statuses.filter((status) => !allowed.has(status))).toEqual([]);
 };
 
-/** Whichever event it came as. */
+/** The body's digests, for every event that it may have come as. */
 const digestsOf = (body: Buffer) =>
   [...HANDLED_EVENTS, 'other'].map((event) => bodyDigest({ appId: APP, event }, body));
 
@@ -61,7 +61,7 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
       PADDOCK_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
       PADDOCK_MAX_HELD_BYTES: '4000000',
       PADDOCK_BODY_TIMEOUT_MS: '1000',
-      // A leak of what is sent here would end the process.
+      // A leak of a sent body would end the process.
       NODE_OPTIONS: '--max-old-space-size=128',
     };
     ingress = await startIngress({
@@ -77,7 +77,7 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
     await ingress.end('SIGKILL');
     await database.drop();
   });
-  /** Whatever was sent: the process lives, holds nothing any more, and takes what is right. */
+  /** After any request, the process lives, holds nothing, and accepts valid deliveries. */
   const expectWell = async () => {
     const held = async () =>
       (await ingress.metric('paddock_held_bytes')) +
@@ -113,7 +113,7 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
         expect(statuses.filter((status) => status !== 100)).toHaveLength(1);
         answered.set(request, statuses.includes(200));
       }),
-      // Whatever else is drawn, a job is stored and a wrong signature refused.
+      // Beside the drawn requests, a job is stored and a wrong signature refused.
       { ...bounds, examples: [[intactJob(true)], [intactJob(false)]] },
     );
     const { guids, digests } = await stored();
@@ -248,7 +248,7 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
     await expectWell();
   });
 
-  test('memory does not grow with what is sent, stored or refused (B6)', async () => {
+  test('memory does not grow with stored or refused requests (B6)', async () => {
     const large = JSON.stringify({ text: 'x'.repeat(MAX_BODY_BYTES - 20) });
     const right = await signed('push', large);
     const wrong = { ...right, body: right.body.replace('x', 'y') };

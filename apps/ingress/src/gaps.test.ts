@@ -11,7 +11,7 @@ describe('a gap (E1)', () => {
     for (const end of ended.splice(0)) end.abort();
   });
 
-  /** A replica whose clock is the test's; `want` stands for PostgreSQL. */
+  /** A replica whose clock is the test's; `want` takes PostgreSQL's place. */
   function start(
     want: (passes: WantedPasses) => Promise<void> = () => Promise.resolve(),
     rest?: GapsOptions['rest'],
@@ -112,7 +112,7 @@ describe('a gap (E1)', () => {
   });
 
   test.each(['succeeds', 'fails'])(
-    'that comes again while ingress tells of the first one waits for the pause, whether telling %s',
+    'that comes again while ingress stores the first one waits for the pause, if storing %s',
     async (how) => {
       let told = 0;
       const { gaps } = start(
@@ -133,7 +133,7 @@ describe('a gap (E1)', () => {
     },
   );
 
-  test('is told again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
+  test('is stored again until PostgreSQL takes it, and so are those that came meanwhile', async () => {
     let isAway = true;
     const { gaps, clock, wanted, seen, errors } = start(() =>
       isAway ? Promise.reject(new Error('away')) : Promise.resolve(),

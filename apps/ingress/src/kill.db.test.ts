@@ -20,7 +20,7 @@ interface Acknowledged {
 }
 
 /**
- * Sends each job's deliveries one after the other until the service is gone; tells of each that was
+ * Sends each job's deliveries one after the other until the service is gone; reports each that was
  * answered with 200.
  */
 async function sendUntilGone(

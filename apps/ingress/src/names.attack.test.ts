@@ -156,7 +156,7 @@ test('a login stays its entity’s when nothing else is left of it, until a pers
   expect(await outcomeOf(job(4, ACME))).toBe('refused_entity');
 });
 
-test('an entity that is renamed is served by its id, and its old login by nobody else', async () => {
+test('a renamed entity is served by its id, and its old login serves no other', async () => {
   await startWith('{ acme: {}, id:11: {} }');
   const renamed = { ...ACME, login: 'acme-new' };
   await database.db
@@ -167,7 +167,7 @@ test('an entity that is renamed is served by its id, and its old login by nobody
   expect(await outcomeOf(job(2, THIEF))).toBe('refused_entity');
 });
 
-test('of two entities that bear a login at the same instant one is served', async () => {
+test('when two entities have a login at the same instant, one is served', async () => {
   const logins = Array.from({ length: 20 }, (_, nth) => `org-${nth}`);
   await startWith(`{ ${logins.map((login) => `${login}: {}`).join(', ')} }`);
   const other = await startIngress({ ...database, config: configOf('{}'), env: PATIENT });
@@ -188,7 +188,7 @@ test('of two entities that bear a login at the same instant one is served', asyn
     expect(row).toMatchObject({ entity_id: (row as { pinned: number }).pinned });
 });
 
-test('what was said before an entity was renamed turns its name back in no delivery, however late it comes', async () => {
+test('a statement from before a renaming never turns the name back, even if it comes late', async () => {
   await startWith("{ '*': {} }");
   await stated(1, 'acme', 'created');
   await said(4, 'acme-new', 1);

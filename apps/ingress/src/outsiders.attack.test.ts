@@ -10,7 +10,7 @@ import {
 } from './scenes/ingress.scene.ts';
 import { exchangeRaw } from './scenes/raw-request.scene.ts';
 
-/** A database that is not there, with names that nobody outside should read. */
+/** A database that does not exist, with names that no outsider should read. */
 const AWAY = 'postgresql://paddock_prod:hunter2@127.0.0.1:1/pg_prod';
 const TELLING =
   /paddock|hunter2|pg_prod|127\.0\.0\.1|postgres|node|express|ECONN|ready|version|npm|\/root|\.ts/i;
@@ -19,7 +19,7 @@ const line = (method: string, path: string) =>
   `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`;
 const GUESS = `x-github-event: ping\r\nx-github-delivery: d\r\nx-hub-signature-256: sha256=${'0'.repeat(64)}\r\n`;
 
-/** What somebody who looks around would send. */
+/** The requests of a curious outsider. */
 const REQUESTS: Readonly<Record<string, readonly [request: string, statuses: readonly number[]]>> =
   {
     'the page of readiness': [line('GET', '/readyz'), [404]],
@@ -52,7 +52,7 @@ const answerOf = async (ingress: Ingress, request: string) => {
   return answer.replace(/^Date: .*\r\n/m, '');
 };
 
-describe('somebody at the webhook’s port', () => {
+describe('an outsider at the webhook’s port', () => {
   let database: TestDatabase;
   let ready: Ingress;
   let away: Ingress;

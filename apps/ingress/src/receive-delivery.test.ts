@@ -28,7 +28,7 @@ describe('receiving a delivery', () => {
     server = undefined;
   });
 
-  /** Listens in this process; `store` stands for PostgreSQL. */
+  /** Listens in this process; `store` takes PostgreSQL's place. */
   async function start(
     store: (delivery: DeliveryToRecord) => Promise<Outcome>,
     changes: Partial<ReceiveOptions> = {},
@@ -79,7 +79,7 @@ describe('receiving a delivery', () => {
     return { url, post, refusals, budget, clock, seen };
   }
 
-  test('only what is stored, and what is refused for a reason of ours, says that there was a gap or is none (E1)', async () => {
+  test('a stored delivery shows that there is no gap, and only our own refusal shows one (E1)', async () => {
     let store = stored;
     const { post, seen } = await start(() => store());
     expect((await post('{}')).status).toBe(200);
@@ -129,7 +129,7 @@ describe('receiving a delivery', () => {
     expect(verified).toEqual([7]);
   });
 
-  test('whatever is sent, the answer is a 200, a 400, a 401 or a 413, and memory is given back (B1, B5)', async () => {
+  test('any request is answered with 200, 400, 401 or 413, and its memory is given back (B1, B5)', async () => {
     const { post, refusals, budget } = await start(stored);
     const event = fc.constantFrom(
       'ping',
@@ -243,7 +243,7 @@ describe('receiving a delivery', () => {
     expect(await post(large)).toMatchObject({ status: 200 });
   });
 
-  test('a body that trickles in is cut off for one that needs its room, is told to come again, and loses its connection (B6)', async () => {
+  test('a trickling body is cut off for one that needs its room, is asked to come again, and loses its connection (B6)', async () => {
     const { post, url, budget, clock, refusals } = await start(stored);
     const { promise: answer, resolve } = Promise.withResolvers<IncomingMessage>();
     const slow = request(
@@ -278,7 +278,7 @@ describe('receiving a delivery', () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  test('a delivery that was answered for being too slow counts until nobody holds it (B6)', async () => {
+  test('a delivery that was answered as too slow counts until its memory is free (B6)', async () => {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const { post, budget } = await start(() => promise, { answerTimeoutMs: 30 });
     expect(await post('{}')).toMatchObject({ status: 503 });

@@ -13,8 +13,8 @@ import {
 } from './scenes/ingress.scene.ts';
 
 /**
- * Somebody has captured one delivery of GitHub's: its body and its signature. All other headers are
- * theirs to choose.
+ * An attacker has captured one delivery of GitHub's: its body and its signature. The attacker
+ * chooses all other headers.
  */
 const replayed = (
   { headers, body }: SignedDelivery,

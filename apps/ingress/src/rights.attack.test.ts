@@ -78,7 +78,7 @@ describe('with the connection of ingress', () => {
       `create trigger mine before insert on jobs for each row execute function touch_row()`,
     ],
     ['takes another service’s role', `set role paddock_scheduler`],
-  ])('nobody %s', async (_what, statement) => {
+  ])('a client never %s', async (_what, statement) => {
     expect(await failure(statement)).toBe(DENIED);
   });
 

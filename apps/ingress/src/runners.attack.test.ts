@@ -6,7 +6,10 @@ import { useIngress } from './scenes/use-ingress.scene.ts';
 
 const ACME = { id: 11, login: 'acme', type: 'Organization' };
 const OUR_RUNNER = 12_345;
-/** One that somebody has registered at a repository of theirs, under the name of one of ours. */
+/**
+ * An attacker's runner, registered at the attacker's repository under the name of one of our
+ * workers.
+ */
 const THEIR_RUNNER = 777;
 
 const { database, ingress } = useIngress();

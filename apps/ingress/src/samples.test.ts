@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createSamples } from './samples.ts';
 
-test('the first of its kind is told at once, then one in a minute with how many were left out; kinds are told apart (H1)', () => {
+test('logs the first of its kind at once, then one in a minute with the number of left-out ones; each kind counts alone (H1)', () => {
   const clock = { ms: 0 };
   const sample = createSamples(() => clock.ms);
   expect(sample('bad_signature')).toEqual({ leftOut: 0 });

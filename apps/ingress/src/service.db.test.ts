@@ -96,7 +96,7 @@ describe('the ingress as a process', () => {
     await expect(second).rejects.toThrow(`It is not possible to listen on port ${ingress.port}`);
   });
 
-  test('deliveries that are under way when it is told to stop are still stored and answered (H2)', async () => {
+  test('deliveries under way when it stops are still stored and answered (H2)', async () => {
     const ingress = await start();
     const { answers } = await database.db.transaction().execute(async (trx) => {
       await sql`lock table jobs in exclusive mode`.execute(trx);
@@ -137,7 +137,7 @@ describe('the ingress as a process', () => {
   });
 
   test('stores a job that no pool serves cut down, or whole where that is set (A4)', async () => {
-    const delivery = await jobDelivery('queued', 900, { labels: ['nobody-serves-this'] });
+    const delivery = await jobDelivery('queued', 900, { labels: ['no-pool-serves-this'] });
     const kept = async (env: Record<string, string>) => {
       expect(await (await start(env)).deliver(delivery)).toMatchObject({
         text: 'ignored_no_label',

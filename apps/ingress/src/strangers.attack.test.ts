@@ -87,7 +87,7 @@ test('an entity that takes a freed login gets no job in a pool that names it (B4
     'refused_entity',
   );
   expect(await tell('queued', { id: 9, labels: ['linux'] }, of(thief, 'api'))).toBe('job_stored');
-  // Made for it by whatever way: that it runs there is told.
+  // Made for it in any way: that it runs there is reported.
   const misused = await putWorker(database.db, {
     status: 'running',
     entity_id: thief.id,
@@ -115,7 +115,7 @@ test.each([
     of(ACME, 'public', { private: false }),
   ],
 ])(
-  'a job %s that GitHub gave to a worker is told, and the worker goes on (B7, B10)',
+  'a job %s that GitHub gave to a worker is reported, and the worker continues (B7, B10)',
   async (_what, id, labels, repository) => {
     const before = await ingress.metric('paddock_workers_misused_total');
     const worker = await putWorker(database.db, {

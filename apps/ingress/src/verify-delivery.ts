@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isSigned } from '@paddock/github/signature';
 import type { AppSecrets } from './config.ts';
 
-/** A delivery's headers. GitHub signs none of them. */
+/** A delivery's headers. GitHub signs none. */
 export interface DeliveryHeaders {
   readonly event: string;
   readonly guid: string;
@@ -61,7 +61,7 @@ export function verifyDelivery(
 
 /** Why a signature was refused; for the log, never for the sender. */
 export interface Unverified {
-  /** The App that the sender names: one of ours, another, or none. */
+  /** The App that the sender names: ours, another, or none. */
   readonly kind: string;
   /** What to correct in the configuration or at GitHub. */
   readonly reason: string;

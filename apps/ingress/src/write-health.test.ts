@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createWriteHealth } from './write-health.ts';
 
 describe('whether deliveries can be written', () => {
-  test('the newest batch tells, and a failure is forgotten after a while, so that somebody is let through to try (B5)', () => {
+  test('the newest batch decides, and a failure is forgotten after a while, so that one delivery may try (B5)', () => {
     let now = 0;
     const writes = createWriteHealth(() => now);
     expect(writes.whyNot()).toBeUndefined();

@@ -39,7 +39,7 @@ const PATHS = `
   .trim()
   .split(/\s+/);
 
-/** JSON text, for much of what is hostile has no JavaScript value. */
+/** JSON text, because many hostile bodies have no JavaScript value. */
 const strangeJson = fc.oneof(
   fc.constantFrom(
     'null',
@@ -213,8 +213,8 @@ interface Draft {
 }
 
 /**
- * A request with the headers that GitHub sends; one that is not signed bears a signature made with
- * another key.
+ * A request with the headers that GitHub sends; an unsigned one has a signature made with another
+ * key.
  */
 const requestOf = ({ guid, event, body: sent, isSigned }: Draft): HostileRequest => {
   const key = isSigned ? SECRET : `${SECRET}?`;

@@ -31,9 +31,7 @@ entities: { '*': {} }
 /** For tests in which every delivery has to be stored, however busy the machine is. */
 export const PATIENT = { PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' };
 
-/**
- * As long as GitHub waits for an answer, in milliseconds: for tests of what is answered in time.
- */
+/** As long as GitHub waits for an answer, in milliseconds: for tests of answers in time. */
 export const GITHUBS_PATIENCE_MS = 10_000;
 
 /** In all others the sender may be slow itself, when many files are tested at once. */

@@ -61,7 +61,7 @@ interface Answer {
 
 export type SignedIngress = Awaited<ReturnType<typeof startSignedIngress>>;
 
-/** The service as a process, for three Apps of which two have secrets. */
+/** The service as a process, for three Apps, two of them with secrets. */
 export async function startSignedIngress() {
   const database = await createIngressDatabase(CONFIG);
   const folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));

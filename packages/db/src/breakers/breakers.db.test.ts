@@ -60,7 +60,7 @@ describe('breakers (C11)', () => {
     expect(await pass(linux)).toMatchObject({ waitMs: 0 });
   });
 
-  test('failures of what was begun before a pause do not prolong it', async () => {
+  test('failures of work begun before a pause do not extend it', async () => {
     await failTimes(16);
     const rows = await database.db.selectFrom('breakers').select(['pauses', 'failures']).execute();
     expect(rows).toEqual([{ pauses: 1, failures: 0 }]);
@@ -85,7 +85,7 @@ describe('breakers (C11)', () => {
     expect(await pauses()).toEqual([900]);
   });
 
-  test('a trial that dies leaves the next one to somebody else', async () => {
+  test('a trial that dies leaves the next one to another task', async () => {
     await failTimes(3);
     await endPauses();
     expect(await pass(linux)).toMatchObject({ waitMs: 0 });
@@ -105,14 +105,14 @@ describe('breakers (C11)', () => {
     await giveBackTrial(database.db, others, trial);
     const next = await pass(...others);
     expect(next).toMatchObject({ waitMs: 0, trial: expect.any(String) });
-    // Whoever was first and only now hears that it came to nothing leaves the next one's alone.
+    // The first trial fails only now. It must leave the next one's trial alone.
     await giveBackTrial(database.db, others, trial);
     expect(await pass(...others)).toMatchObject({ waitMs: 5_000 });
     await giveBackTrial(database.db, [poolBreaker('windows')], next.trial ?? '');
     expect(await pass(...others)).toMatchObject({ waitMs: 5_000 });
   });
 
-  test('nobody tries one breaker while another holds the same work back', async () => {
+  test('no task tries one breaker while another holds the same work back', async () => {
     await failTimes(3);
     await endPauses();
     for (let n = 0; n < 3; n++) await fail('unavailable', githubBreaker);
@@ -131,7 +131,7 @@ describe('breakers (C11)', () => {
     expect(await pass(linux)).toEqual({ waitMs: 0, message: '', isWatched: false });
   });
 
-  test('whoever asks to be left alone is, and then tried by one', async () => {
+  test('a cluster that asks for a wait gets it, and then one trial', async () => {
     const limited = {
       subject: installationBreaker(7),
       failureClass: 'not_found',

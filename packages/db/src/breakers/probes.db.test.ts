@@ -28,8 +28,8 @@ const silence = (db: Kysely<Database> = database.db) =>
   noteSilence(db, github, BREAKER_RULES.longestPauseMs);
 const pass = () => passBreakers(database.db, [githubBreaker]);
 /**
- * How long the breaker pauses from what is done on, in seconds. In a transaction PostgreSQL's clock
- * stands still: a busy machine takes nothing of it.
+ * How long the breaker pauses, in seconds from the transaction's instant. In a transaction
+ * PostgreSQL's clock stands still, even on a busy machine.
  */
 const pauseAfter = (act: (trx: Kysely<Database>) => Promise<unknown>) =>
   database.db.transaction().execute(async (trx) => {
@@ -57,7 +57,7 @@ describe('probes of what passes by itself (C11)', () => {
     expect(again?.waitMs).toBeGreaterThan(25_000);
   });
 
-  test('only what is open and can be probed is probed', async () => {
+  test('only open breakers of subjects that can be probed are probed', async () => {
     await fail();
     await open(poolBreaker('linux'));
     expect(await findProbed(database.db)).toEqual([]);

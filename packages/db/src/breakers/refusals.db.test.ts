@@ -90,7 +90,7 @@ describe('a refusal of GitHub’s belongs to what it speaks of', () => {
     }).toEqual(expected);
   });
 
-  test('of a repository of which only the name is known: it is told, and nobody waits for it', async () => {
+  test('of a repository with only a known name: it is recorded, and no task waits for it', async () => {
     await refuse('repository', { repoId: 0 });
     expect(await isRefused({ repoId: 0 })).toBe(false);
     expect(await database.db.selectFrom('installation_events').select('event').execute()).toEqual([
@@ -98,7 +98,7 @@ describe('a refusal of GitHub’s belongs to what it speaks of', () => {
     ]);
   });
 
-  test('and is told in an event, so that it can be explained later (C9)', async () => {
+  test('and is recorded in an event, so that it can be explained later (C9)', async () => {
     await refuse('entity', { jobId: 3 });
     const [event] = await database.db.selectFrom('installation_events').selectAll().execute();
     expect(event).toMatchObject({

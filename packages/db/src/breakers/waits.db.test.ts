@@ -70,7 +70,7 @@ describe('a wait that one process was told of binds all', () => {
 });
 
 describe('the longest wait wins', () => {
-  test('whichever was told last', async () => {
+  test('in any order of the answers', async () => {
     await here.note(ENTITY, { ...MINUTE, ms: 600_000 });
     await there.note(ENTITY, MINUTE);
     expect((await here.left(ENTITY, 'core'))?.ms).toBeGreaterThan(500_000);
@@ -84,7 +84,7 @@ describe('the longest wait wins', () => {
     expect(await isBound(ENTITY)).toBe(true);
   });
 
-  test('and where it begins it is told of once', async () => {
+  test('and its beginning is reported once', async () => {
     await here.note(ENTITY, MINUTE);
     await there.note(ENTITY, MINUTE);
     await there.note(ENTITY, { ...MINUTE, ms: 90_000 });
@@ -117,7 +117,7 @@ const failing = (db: Kysely<Database>, isAway: () => boolean): Kysely<Database> 
   });
 
 describe('while PostgreSQL is away', () => {
-  test('a wait is told of without an error; no call is made until it is written', async () => {
+  test('a wait is noted without an error; no call is made until it is written', async () => {
     let isAway = true;
     const waits = createWaits(
       failing(database.db, () => isAway),

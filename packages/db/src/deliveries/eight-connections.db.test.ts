@@ -30,7 +30,7 @@ const ENTITIES = Array.from({ length: JOBS }, (_job, index) => {
 const entities = Object.fromEntries(ENTITIES.map(({ login }) => [login, {}]));
 const pools = { ...open, document: poolsDocument.parse({ ...open.document, entities }) };
 
-/** Three of a job and, of its entity, one that tells of the installation. */
+/** Three deliveries of a job, and one of its entity about the installation. */
 function deliveriesOf(jobId: number, runner: string, entity: JsonObject): DeliveryToRecord[] {
   const ofJob = (action: 'queued' | 'in_progress' | 'completed') =>
     deliveryToRecord(
@@ -52,7 +52,7 @@ function deliveriesOf(jobId: number, runner: string, entity: JsonObject): Delive
     ofJob('queued'),
     ofJob('in_progress'),
     ofJob('completed'),
-    // All say the same, each by somebody else: a body that comes too often would leave no rows.
+    // The same content from different senders: a body that comes too often would leave no rows.
     deliveryToRecord(
       'installation',
       examplePayload('installation', 'created', { installation, sender: { id: jobId } }),
@@ -128,7 +128,7 @@ describe('eight connections that write the same jobs', () => {
     const events = await database.db.selectFrom('installation_events').select('id').execute();
     expect(events).toHaveLength(plans.reduce((sum, [order]) => sum + order.length, 0));
 
-    // A connection tells of its deadlocks when it ends.
+    // A connection reports its deadlocks when it ends.
     for (const connection of connections) await connection.close();
     await waitFor('the end of the connections', async () => {
       const { rows } =
@@ -147,7 +147,7 @@ describe('eight connections that write the same jobs', () => {
 
   test('of several at once of one new job, one writes it (A5)', async () => {
     const entity = { id: 90_000_001, login: 'org-90000001', type: 'Organization' };
-    const batch = deliveriesOf(3_001, 'nobody', entity).slice(0, 1);
+    const batch = deliveriesOf(3_001, 'other', entity).slice(0, 1);
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, () => recordDeliveries(database.dbOf('ingress'), batch, pools)),
     );
@@ -164,7 +164,7 @@ describe('eight connections that write the same jobs', () => {
       document: poolsDocument.parse({ ...open.document, entities: { [entity.login]: {} } }),
     };
     await putPools(database.db, late.document);
-    const [one, other] = [2_001, 2_002].map((jobId) => deliveriesOf(jobId, 'nobody', entity)[0]);
+    const [one, other] = [2_001, 2_002].map((jobId) => deliveriesOf(jobId, 'other', entity)[0]);
     if (one === undefined || other === undefined) throw new Error('Each job has a delivery.');
     const outcomes = await database.db.transaction().execute(async (trx) => {
       await pinLogins(trx, [entity]);

@@ -74,7 +74,7 @@ const job = (id: number) => sql`from jobs where job_id = ${id}`;
 const worker = (name: string) => sql`from workers where pod_name = ${name}`;
 const installationOf = (id: number) => sql`from installations where entity_id = ${id}`;
 
-describe('rows are locked in one order, whatever the order in which they are given (B6)', () => {
+describe('rows are locked in one order, for any order of the input (B6)', () => {
   test('jobs by id', async () => {
     const deliveries = [101, 102, 103, 104, 105, 106, 107, 108].map((id) => jobDelivery(id));
     await recordDeliveries(database.db, deliveries, pools);

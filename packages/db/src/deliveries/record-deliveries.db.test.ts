@@ -145,7 +145,7 @@ describe('recordDeliveries', () => {
     expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
   });
 
-  test('installations follow what GitHub states, in the order of its instants, whatever the order of arrival (A12)', async () => {
+  test('installations follow GitHub’s statements in the order of their instants, in any order of arrival (A12)', async () => {
     const created = delivery(
       'installation',
       installationBody('created', { updated_at: '2026-01-01T00:00:00Z' }),
@@ -249,12 +249,12 @@ describe('recordDeliveries', () => {
     expect(await installation()).toMatchObject({ login: 'gamma' });
   });
 
-  describe('of what was said of an entity’s name within one second (A12)', () => {
+  describe('statements about an entity’s name within one second (A12)', () => {
     beforeEach(() =>
       record(delivery('installation', installationBody('created', { updated_at: SECOND }))),
     );
 
-    test('the renaming counts, and no job that still bears the old name', async () => {
+    test('the renaming counts, and no job with the old name', async () => {
       await record(renamed('beta'));
       expect(await installation()).toMatchObject({ login: 'beta' });
       await record(jobUnder('acme'));
@@ -272,7 +272,7 @@ describe('recordDeliveries', () => {
       },
     );
 
-    test('what is delivered a second time brings no old name back', async () => {
+    test('a repeated delivery brings no old name back', async () => {
       const first = renamed('beta');
       await record(first, renamed('gamma', '2026-01-03T00:00:00Z'));
       await record(first);

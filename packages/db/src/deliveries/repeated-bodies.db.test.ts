@@ -136,7 +136,7 @@ describe('a body that comes again', () => {
         last_status_code: 503,
       })
       .execute();
-    // Another body under its GUID is not what is asked for.
+    // Another body under its GUID is not the requested one.
     await record(asNew(job('queued', 2), wanted.guid));
     expect(await record(wanted, asNew(first))).toEqual(['repeated_body', 'repeated_body']);
     await record(wanted);
@@ -160,7 +160,7 @@ describe('a body that comes again', () => {
   });
 
   test('of an installation takes nothing back that was said since (A11)', async () => {
-    // Without an instant of its own, what is said counts as said when it arrives.
+    // A body without an instant counts as stated when it arrives.
     const suspended = installation('suspend', 2, {
       suspended_at: '2026-01-02T00:00:00Z',
       updated_at: null,
@@ -220,7 +220,7 @@ describe('a body that comes again', () => {
   ])(
     'under its own GUID takes nothing back either, if its row was %s (A4, A11)',
     async (_how, stored) => {
-      // GitHub's unsuspension bears the instant of the suspension.
+      // GitHub's unsuspension has the instant of the suspension.
       const suspended = installation('suspend', 2, { suspended_at: '2026-01-02T00:00:00Z' });
       await record(suspended);
       await database.db.updateTable('installation_events').set(stored).execute();

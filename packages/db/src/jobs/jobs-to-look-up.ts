@@ -6,7 +6,7 @@ import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** A job to look up at GitHub, with what is known of its entity now. */
+/** A job to look up at GitHub, with the present facts about its entity. */
 export interface JobToLookUp {
   readonly jobId: number;
   readonly runId: number;

@@ -10,7 +10,7 @@ import type { JobsTable } from '../schema/tables.ts';
 
 const RANK = { pending: 0, running: 1, completed: 2, failed: 2 };
 
-describe('what the deliveries of a job come to', () => {
+describe('the final row of a job', () => {
   const database = useTestDatabase();
   beforeEach(() => clear());
 
@@ -48,8 +48,8 @@ describe('what the deliveries of a job come to', () => {
   const rows = () => database.db.selectFrom('jobs').selectAll().orderBy('job_id').execute();
 
   /**
-   * All that GitHub has said, without what tells of the writing: its times, its number, and which
-   * delivery happened to be the first.
+   * All facts from GitHub, without those about the writing: its times, its number, and which
+   * delivery came first.
    */
   async function truth() {
     const jobs = await rows();
@@ -93,7 +93,7 @@ describe('what the deliveries of a job come to', () => {
     );
   });
 
-  test('is the same whichever deliveries share a batch, of several jobs at once (B6)', async () => {
+  test('is the same for any division into batches, of several jobs at once (B6)', async () => {
     await fc.assert(
       fc.asyncProperty(deliveriesOfJobs(4), async (deliveries) => {
         await begin(deliveries);
@@ -110,7 +110,7 @@ describe('what the deliveries of a job come to', () => {
   });
 });
 
-/** `revision` moves with whatever else does, and with nothing. */
+/** `revision` changes exactly when another column does. */
 function expectWrittenIfChanged(
   before: readonly Selectable<JobsTable>[],
   after: readonly Selectable<JobsTable>[],

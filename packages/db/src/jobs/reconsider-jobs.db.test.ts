@@ -54,7 +54,7 @@ const deliver = (
 describe('reconsiderJobs', () => {
   const database = useTestDatabase();
 
-  test('jobs that fit a pool now and of which nothing was heard since are demand, once; all others stay as they are (B4)', async () => {
+  test('jobs that fit a pool now and have no later news are demand, once; all others stay as they are (B4)', async () => {
     const { db } = database;
     await deliver(db, 'queued', 1, 'windows');
     await sql`update installation_events set received_at = now() - interval '49 hours'`.execute(db);

@@ -12,9 +12,9 @@ const PAGE = 500;
 
 /**
  * Places queued jobs again after the pools have changed. Waiting jobs move to their new pool. Jobs
- * of the last `hours` that no pool served, and of which GitHub has stated nothing else, go through
- * the usual statement, with an event each. Returns how many have another pool now. Safe to run
- * twice, or in two processes at once.
+ * of the last `hours` that no pool served, and about which GitHub has stated nothing else, go
+ * through the usual statement, with an event each. Returns how many have another pool now. Safe to
+ * run twice, or in two processes at once.
  */
 export async function reconsiderJobs(
   db: Kysely<Database>,

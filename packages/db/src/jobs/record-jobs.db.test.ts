@@ -170,7 +170,7 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ wants_worker: false, runner_name: 'pdk-aaaaaa-small-2' });
   });
 
-  test('moving forward answers a look-up that was due, and so does an end that is told again', async () => {
+  test('moving forward answers a due look-up, and so does a repeated end', async () => {
     await record(queued);
     await database.db.updateTable('jobs').set({ lookup_due_at: new Date() }).execute();
     await record(queued);
@@ -238,7 +238,7 @@ describe('the statement that writes jobs', () => {
     expect(await job()).toMatchObject({ status: 'completed', k8s_pool: 'small' });
   });
 
-  test('a worker of another entity or another repository is not bound, whatever its name (B7)', async () => {
+  test('a worker of another entity or another repository is not bound, with any name (B7)', async () => {
     await addWorker('pdk-aaaaaa-small-1', { entity_id: 12 });
     await record(running);
     expect(await worker('pdk-aaaaaa-small-1')).toMatchObject({

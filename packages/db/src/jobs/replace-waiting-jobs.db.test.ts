@@ -90,7 +90,7 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     expect(await moves()).toHaveLength(1);
   });
 
-  test('go to no pool when none fits them any more, and come back with a pool that does (P5)', async () => {
+  test('go to no pool when no pool fits them any longer, and come back with a pool that does (P5)', async () => {
     await configure(LINUX);
     const job = await queue();
     await replaceWaitingJobs(testDb.db, await configure({ ...LINUX, labels: ['windows'] }));
@@ -99,7 +99,7 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     expect(await places()).toEqual([[job, 'linux']]);
   });
 
-  test('of public repositories are not served any more when their pool does not serve such (B4)', async () => {
+  test('of public repositories are no longer served when their pool does not serve such (B4)', async () => {
     await configure({ ...LINUX, publicRepositories: true });
     const [open, closed] = [await queue(), await queue()];
     for (const [job, isPrivate] of [[open, false] as const, [closed, true] as const]) {

@@ -208,7 +208,7 @@ export async function postponeRepository(
   );
 }
 
-/** What is known of these jobs, by id. */
+/** The known facts about these jobs, by id. */
 export async function findKnownJobs(
   db: Kysely<Database>,
   jobIds: readonly number[],

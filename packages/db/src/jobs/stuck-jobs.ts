@@ -26,7 +26,7 @@ export interface DoubtRules {
   /** The first look-up of a job that is held back, and the longest time between two. */
   readonly firstLookMs: number;
   readonly longestLookMs: number;
-  /** After so many recoveries a job may fail. */
+  /** After this many recoveries a job may fail. */
   readonly limit: number;
   /**
    * How long GitHub must have been silent about it by then, counted from the first unanswered

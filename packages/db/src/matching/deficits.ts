@@ -6,9 +6,9 @@ import { UNASSIGNED, UNEXPLAINED } from '../states/worker-states.ts';
  * unexplained ends. A runner that ended well without a known job has surely run one of the jobs, so
  * it counts as supply for a while.
  *
- * Three counts from indexes alone, so the cost is that of what waits and of what is unassigned.
- * They are fully joined, which PostgreSQL can only merge or hash. A left join whose plan was made
- * when nothing waited would count all workers anew for each key.
+ * Three counts from indexes alone, so the cost depends only on the waiting jobs and the unassigned
+ * workers. They are fully joined, which PostgreSQL can only merge or hash. A left join planned
+ * without waiting jobs would count all workers anew for each key.
  */
 export const deficits = sql`
   deficits as (

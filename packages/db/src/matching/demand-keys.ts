@@ -22,7 +22,7 @@ export async function saveKeyStates(
         updated_at = now()`.execute(trx);
 }
 
-/** Removes what was written of keys without waiting jobs. */
+/** Removes the rows of keys without waiting jobs. */
 export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
     delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)`.execute(

@@ -5,9 +5,9 @@ import type { Database } from '../schema/tables.ts';
 import { RESERVED, RETIRABLE, RETURNABLE } from '../states/worker-states.ts';
 
 /**
- * Locks the workers that a plan names, so that they stay as the plan takes them to be. Returns the
- * names of those that it could not have: somebody else is writing them or has changed them since.
- * It waits for nobody.
+ * Locks the workers that a plan names, so that they stay as the plan assumes. Returns the names of
+ * those that it could not lock: another transaction is writing them or has changed them since.
+ * Never waits.
  */
 export async function lockPlanned(
   trx: Transaction<Database>,

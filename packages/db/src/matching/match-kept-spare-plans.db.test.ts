@@ -61,7 +61,7 @@ const LIFETIME_MS = 3_600_000;
 const APP_IDS = [1001, 1002];
 
 const WARM = { entityId: 1, installationId: 51_000_001, scopeRepoId: 0, pool: 'linux' };
-/** So many workers are named. */
+/** The number of named workers. */
 const NAMED = 100;
 
 /** Every statement of the matcher about spare, warm and unserved workers. */

@@ -11,9 +11,9 @@ export interface RegistrationBudget {
 }
 
 /**
- * Writes down what is left of an installation's budget. Matching reserves no more workers than that
- * until it is full again. Answers may come in any order: the lowest figure of the latest window
- * stands. Call it after GitHub has answered, never inside a longer transaction.
+ * Stores the rest of an installation's budget. Matching reserves no more workers than that until it
+ * is full again. Answers may come in any order: the lowest figure of the latest window counts. Call
+ * it after GitHub has answered, never inside a longer transaction.
  */
 export async function noteRegistrationBudget(
   db: Kysely<Database>,

@@ -10,8 +10,7 @@ interface Row extends Omit<Reservation, 'podName' | 'stopping' | 'installationId
 }
 
 /**
- * Workers that nobody has begun to register, the newest first, with demand and supply of their
- * keys.
+ * Workers that have not begun to register, the newest first, with demand and supply of their keys.
  */
 export async function findReservations(db: Kysely<Database>): Promise<Reservation[]> {
   // Grouped by key: PostgreSQL joins nothing whose number it did not know when it made the plan.

@@ -16,9 +16,9 @@ export interface ReservedWorker {
 }
 
 /**
- * Inserts so many workers for the oldest waiting jobs of each key, with the App that serves their
- * entity today. It reads jobs and never writes them. If a name is taken, it makes one fewer, and
- * the next pass makes up for it; that takes about 2^24 workers of a pool.
+ * Inserts the given number of workers for the oldest waiting jobs of each key, with the App that
+ * serves their entity today. It reads jobs and never writes them. If a name is taken, it makes one
+ * fewer, and the next pass makes up for it; that takes about 2^24 workers of a pool.
  */
 export async function reserveWorkers(
   trx: Transaction<Database>,

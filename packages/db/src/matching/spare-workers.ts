@@ -35,9 +35,9 @@ export interface RetiredWorker {
 
 /**
  * Asks for the end of registered workers, the oldest of each key first: those in the way of a cap
- * whatever their age, others once they have been registered for `surplusAfterMs`. Each that it
- * returns needs the task that ends it with all proofs. Passes over rows that somebody else is
- * writing: the matcher waits for nobody.
+ * at any age, others once they have been registered for `surplusAfterMs`. Each returned worker
+ * needs the task that ends it with all proofs. Passes over rows that another transaction is
+ * writing: the matcher never waits.
  */
 export async function retireWorkers(
   trx: Transaction<Database>,

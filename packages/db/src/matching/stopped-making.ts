@@ -14,8 +14,8 @@ export interface StoppedMaking {
 }
 
 /**
- * Stops the making of workers from the next pass on, and wakes it. Reservations that nobody has
- * begun to register go back; other workers go on. Returns false if it was stopped already.
+ * Stops the making of workers from the next pass on, and wakes it. Reservations that have not begun
+ * to register go back; other workers continue. Returns false if it was stopped already.
  */
 export async function stopMaking(
   db: Kysely<Database>,

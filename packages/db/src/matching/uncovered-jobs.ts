@@ -3,13 +3,16 @@ import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { UNASSIGNED } from '../states/worker-states.ts';
 
-/** So many jobs of a key. */
+/** The number of jobs to take of a key. */
 export interface JobsOfKey {
   readonly demandKey: number;
   readonly count: number;
 }
 
-/** `oldest`: of each key so many waiting jobs for which no worker is on its way, the oldest. */
+/**
+ * `oldest`: for each key the given number of waiting jobs, the oldest without a worker in the
+ * making.
+ */
 export const oldestUncovered = (keys: readonly JobsOfKey[]) => sql`
   wanted as (select * from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as wanted("demandKey" bigint, count integer)),
   covered as (

@@ -96,7 +96,7 @@ export async function findUnknownWarmScopes(
   return rows;
 }
 
-/** Keys of which the configuration keeps idle workers, as far as their scope is known. */
+/** Keys with configured warm workers, as far as their scope is known. */
 export async function findWarmKeys(
   db: Kysely<Database>,
   { lifetimeMs, appIds }: { lifetimeMs: number; appIds: readonly number[] },
@@ -125,7 +125,7 @@ export async function findWarmKeys(
 }
 
 /**
- * Marks workers as warm until each key has so many, the newest first: they serve as well as new
+ * Marks workers as warm until each key has its number, the newest first: they serve as well as new
  * ones.
  */
 export async function markWarm(

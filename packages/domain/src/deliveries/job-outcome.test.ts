@@ -27,7 +27,7 @@ test.each<[string, Partial<Merged>, string]>([
   ['a runner learnt late', { before: to('completed'), after: to('completed') }, 'job_facts_added'],
   ['no pool', { before: none, after: none, place: ignored }, 'ignored_no_label'],
   [
-    'no pool, but a worker of ours',
+    'no pool, but one of our workers',
     { before: none, after: running, place: ignored },
     'worker_bound',
   ],

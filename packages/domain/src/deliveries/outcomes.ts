@@ -19,15 +19,15 @@ export const OUTCOMES = {
   refused_entity:
     'the entity’s login is pinned to another entity’s id; a person decides (docs/pools.md)',
   ignored_pool_closed:
-    'pools have the labels, and none of them serves this entity and this repository',
+    'pools have the labels, but no such pool serves this entity and this repository',
   ignored_public_repository: 'the repository is public and the pool does not serve public ones',
   proxied_to_staging: 'passed on to another environment',
   auth_404: 'GitHub knows no such installation',
   auth_other_error: 'GitHub refused to authenticate us for another reason',
   job_waiting: 'the job waits for an approval; it is no demand yet',
-  worker_bound: 'a job that fits no pool, seen on a worker of ours',
+  worker_bound: 'a job that fits no pool, seen on one of our workers',
   worker_misused:
-    'a job of a public repository, or of a repository or entity that the pool does not serve, runs on a worker of ours',
+    'a job of a public repository, or of a repository or entity that the pool does not serve, runs on one of our workers',
   duplicate_delivery: 'this delivery was stored before; nothing changed',
   repeated_body: 'this body was stored before, under another GUID or very often; nothing changed',
   repository_hidden:

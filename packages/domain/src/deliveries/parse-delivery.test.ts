@@ -93,7 +93,7 @@ describe('parseDelivery', () => {
     });
   });
 
-  test('an unknown action of workflow_job is noted, whatever else it has', () => {
+  test('notes an unknown action of workflow_job, with any other content', () => {
     const noted = { kind: 'noted', outcome: 'ignored_action', event: 'workflow_job.paused' };
     expect(parseDelivery('workflow_job', { action: 'paused' })).toMatchObject(noted);
     expect(

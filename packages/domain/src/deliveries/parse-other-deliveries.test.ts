@@ -122,7 +122,7 @@ describe('what other deliveries say', () => {
     });
   });
 
-  test('what is malformed is told with where, at most five places', () => {
+  test('reports a malformed delivery with at most five places', () => {
     const { workflow_job: _, ...rest } = example('workflow_job', 6);
     expect(parseDelivery('workflow_job', rest)).toMatchObject({
       problem: expect.stringMatching(/workflow_job payload: workflow_job: /),
@@ -153,7 +153,7 @@ describe('what other deliveries say', () => {
     expect(() => parseDelivery('workflow_job', trap)).toThrow('trap');
   });
 
-  test('an installation of an enterprise, or of nobody who is named, is noted, for it has no repositories', () => {
+  test('notes an installation of an enterprise, or without an account, which has no repositories', () => {
     const installation = {
       id: 5,
       account: { id: 9, slug: 'corp' },

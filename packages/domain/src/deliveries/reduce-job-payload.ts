@@ -1,6 +1,6 @@
 /**
- * What is kept of a job that no pool serves. GitHub's shape, so that it can be read as a delivery
- * again.
+ * The stored part of a job that no pool serves. GitHub's shape, so that it can be read as a
+ * delivery again.
  */
 const KEPT_OF_JOB = [
   'id',

@@ -11,7 +11,7 @@ describe('judgeDiscoveredJob (E2)', () => {
   test.each([
     ['queued, unknown: it is demand', undefined, says('queued'), 'news queued'],
     [
-      'in progress, unknown: it may be on a worker of ours',
+      'in progress, unknown: it may be on one of our workers',
       undefined,
       says('in_progress'),
       'news in_progress',

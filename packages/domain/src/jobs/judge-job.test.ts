@@ -29,7 +29,7 @@ const failed = (conclusion: string | null): JobVerdict =>
 const cases: [string, JobToJudge, JobAnswer, JobVerdict][] = [
   ['completed', pending, says('completed', 'success'), { kind: 'stated', action: 'completed' }],
   [
-    'a conclusion, whatever the status',
+    'a conclusion, with any status',
     pending,
     says('queued', 'cancelled'),
     { kind: 'stated', action: 'completed' },
@@ -56,7 +56,7 @@ const cases: [string, JobToJudge, JobAnswer, JobVerdict][] = [
   ],
   ['queued once, and it is no demand', running, says('queued'), { kind: 'queued', again: true }],
   [
-    'queued twice, and nobody runs it',
+    'queued twice, and no runner has it',
     { ...running, wasQueued: true },
     says('queued'),
     { kind: 'requeued' },
@@ -106,7 +106,7 @@ const cases: [string, JobToJudge, JobAnswer, JobVerdict][] = [
     failed('cancelled'),
   ],
   ['waiting for an approval', pending, says('waiting'), { kind: 'answered' }],
-  ['gone at first, and nobody has it', pending, { kind: 'gone' }, { kind: 'gone' }],
+  ['gone at first, and no runner has it', pending, { kind: 'gone' }, { kind: 'gone' }],
   ['gone at first', running, { kind: 'gone' }, { kind: 'gone' }],
   ['gone twice', { ...running, wasGone: true }, { kind: 'gone' }, failed(null)],
   [

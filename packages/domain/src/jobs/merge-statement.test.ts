@@ -162,7 +162,7 @@ describe('mergeStatement', () => {
     });
   });
 
-  test('a job without a pool has a row only with a worker of ours, and then in its pool (B7)', () => {
+  test('a job without a pool has a row only with one of our workers, and then in its pool (B7)', () => {
     const unserved = { ...queued, place: undefined };
     expect(mergeStatement(undefined, unserved, NOW)).toBeUndefined();
     const ours = { ...run(1, 'one', { worker: { podName: 'one', ...LARGE } }), place: undefined };

@@ -136,7 +136,9 @@ function placeOf(row: JobRow, { place, poolsVersion }: StatementToMerge): Partia
     : {};
 }
 
-/** A runner's name, id and worker change together. What is missing of the same runner is filled in. */
+/**
+ * A runner's name, id and worker change together. Missing facts of the same runner are filled in.
+ */
 function runnerOf(row: JobRow, statement: StatementToMerge, isNewerRun: boolean): Partial<JobRow> {
   const { runnerName, runnerId } = statement.facts;
   const podName = statement.worker?.podName ?? null;

@@ -44,7 +44,7 @@ export function afterMaking(before: Snapshot, workers: readonly WorkersToMake[])
   return withChanges({ ...before, rules, made: [...before.made, ...workers] }, changes);
 }
 
-/** So many workers of each key are asked to end. They count in every cap until they have. */
+/** How many workers of each key are asked to end. They count in every cap until they have ended. */
 export function afterRetiring(
   before: Snapshot,
   leaving: readonly { demandKey: number; count: number }[],

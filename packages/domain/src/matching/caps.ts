@@ -29,7 +29,7 @@ interface Limit {
   readonly reason: WaitReason | null;
 }
 
-/** The caps over some demand, with what is left of them. */
+/** The caps over some demand, with the rest of each. */
 export type Caps = ReturnType<typeof capsOf>;
 
 /**

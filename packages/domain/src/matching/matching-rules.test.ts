@@ -52,8 +52,8 @@ test.each([
 );
 
 test.each([
-  ['its pool is not in force any more', {}, { ...acme, pool: 'gone' }, 'pool_unknown'],
-  ['no pool serves it any more', {}, { ...acme, pool: NO_POOL }, 'no_pool_fits'],
+  ['its pool is no longer in force', {}, { ...acme, pool: 'gone' }, 'pool_unknown'],
+  ['no pool serves it now', {}, { ...acme, pool: NO_POOL }, 'no_pool_fits'],
   ['its pool is paused', { pool: { paused: true } }, acme, 'pool_paused'],
   [
     'its entity is not listed',
@@ -77,7 +77,7 @@ test.each([
 });
 
 test.each([
-  ['nobody', new Map<string, number>(), true],
+  ['no entity', new Map<string, number>(), true],
   ['the entity itself', new Map([['acme', 1]]), true],
   ['another entity', new Map([['acme', 2]]), false],
 ])('a login that is pinned to %s (A12)', (_, pins, isAdmitted) => {

@@ -165,7 +165,10 @@ export function failuresOf(
   return breakers.pools.has(place.pool) ? (breakers.failed.get(entityInPool(place)) ?? 0) : 0;
 }
 
-/** Why no worker at all may be made here, whatever the caps say; undefined if some may. */
+/**
+ * The reason why no worker at all may be made here, even with room under the caps; undefined if
+ * some may.
+ */
 export function blockedBy(rules: MatchingRules, place: Place): WaitReason | undefined {
   const { entityId, pool } = place;
   const rule = rules.pools.get(pool);

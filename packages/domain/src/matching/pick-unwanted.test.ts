@@ -33,7 +33,7 @@ const EVERYBODY = new Map([['*', { cap: null, weight: 1 }]]);
 const names = (picked: readonly Reservation[]) => picked.map(({ podName }) => podName);
 
 describe('pickUnwanted', () => {
-  test('keeps what is wanted, at the caps too (P3)', () => {
+  test('keeps wanted reservations, at the caps too (P3)', () => {
     expect(pick(three(), live(3), rulesWith({ cap: 3, pool: { cap: 3 } }))).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe('pickUnwanted', () => {
     expect(names(picked)).toEqual(['newest', 'middle']);
   });
 
-  test('keeps what is to be kept warm beyond the demand (C10)', () => {
+  test('keeps warm workers beyond the demand (C10)', () => {
     expect(names(pick(three({ waiting: 0 }), live(3), rulesWith(), new Map([[7, 2]])))).toEqual([
       'newest',
     ]);
@@ -132,7 +132,7 @@ describe('pickUnwanted', () => {
     expect(pick(three(), live(3), rules)).toHaveLength(3);
   });
 
-  test('picks what is stopping, which was no supply: the others stay', () => {
+  test('picks stopping workers, which were no supply: the others stay', () => {
     const mixed = [
       worker('stopping', { stopping: true, unassigned: 2, waiting: 2 }),
       ...three({ unassigned: 2, waiting: 2 }).slice(1),

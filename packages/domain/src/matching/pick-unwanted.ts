@@ -10,7 +10,7 @@ import {
 } from './matching-rules.ts';
 import type { LiveWorkers } from './share-room.ts';
 
-/** A worker that nobody has begun to register, with demand and supply of its key. */
+/** A worker that has not begun to register, with demand and supply of its key. */
 export interface Reservation extends Place {
   readonly podName: string;
   readonly demandKey: number;
@@ -53,8 +53,7 @@ export function pickUnwanted(
   for (const workers of live) count(workers, workers.alive);
   const isBeyond = (key: string, cap: number | null | undefined): boolean =>
     typeof cap === 'number' && (counts.get(key) ?? 0) > cap;
-  // Under an open breaker one reservation stands for the trial; others would only take room under
-  // caps.
+  // Under an open breaker one reservation is the trial; others would only use room under caps.
   for (const worker of newestFirst) for (const key of reservedUnder(worker)) add(key, 1);
   const isHeldBack = (worker: Reservation): boolean => {
     const [all, ofPool, ofEntityInPool, ofEntity, ofRepository] = reservedUnder(worker);

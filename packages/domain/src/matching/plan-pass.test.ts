@@ -45,19 +45,19 @@ describe('planPass', () => {
     });
   });
 
-  test('makes what waiting jobs lack beside workers on their way and ends that nobody explains (C3)', () => {
+  test('makes the workers that waiting jobs lack beside workers in the making and unexplained ends (C3)', () => {
     const { make, lacking } = plan({
       demand: [demandOf(10, { waiting: 5, unassigned: 1, unexplained: 1 })],
     });
     expect([madeOf(make), lacking]).toEqual([[[10, 3]], 0]);
   });
 
-  test('gives back what is too many, and its places in the same pass to whom they help (C3, C4)', () => {
+  test('gives surplus back, and its places in the same pass to keys that need them (C3, C4)', () => {
     const { giveBack, make, lacking } = plan(TAKEN);
     expect([giveBack, madeOf(make), lacking]).toEqual([['new', 'old'], [[20, 2]], 0]);
   });
 
-  test('keeps the place of a reservation that somebody else is writing (C4)', () => {
+  test('keeps the place of a reservation that another transaction is writing (C4)', () => {
     const snapshot = leaveAlone(snapshotOf(TAKEN), ['old']);
     const { giveBack, make, states, lacking } = planPass(snapshot, {});
     expect([giveBack, madeOf(make), lacking]).toEqual([['new'], [[20, 1]], 1]);
@@ -98,7 +98,7 @@ describe('planPass', () => {
     expect([takeBack, giveBack]).toEqual([['a'], []]);
   });
 
-  test('spends what is given back of a budget, and nothing while GitHub asks to wait (C4, P4)', () => {
+  test('uses the returned part of a budget, and nothing while GitHub asks to wait (C4, P4)', () => {
     const given = {
       ...TAKEN,
       reservations:
@@ -130,7 +130,7 @@ describe('planPass', () => {
     ).toEqual([]);
   });
 
-  test('says of a key what is new, and nothing that is stored already (P5)', () => {
+  test('states new facts of a key, and none that are stored already (P5)', () => {
     const state = { waiting: 2, unassigned: 2, cap: null, waitReason: null };
     expect(plan({ demand: [demandOf(10, { stored: state })] }).states).toEqual([]);
     for (const stored of [
@@ -144,7 +144,7 @@ describe('planPass', () => {
 
   test.each([
     ['nothing', {}, null],
-    ['an end that nobody explains', { unexplained: 1 }, 'unexplained_ends'],
+    ['an unexplained end', { unexplained: 1 }, 'unexplained_ends'],
     ['no node', { doubt: { type: 'capacity', failureClass: 'unschedulable' } }, 'no_capacity'],
     ['a failure', { doubt: { type: 'repository', failureClass: 'not_found' } }, 'repository_gone'],
   ] as const)('names what delays a key that lacks nothing: %s (P5)', (_what, given, waitReason) => {
@@ -204,13 +204,13 @@ describe('planPass', () => {
     expect(warm).toEqual({ mark: [], renew: [], make: [] });
   });
 
-  test('makes at most what a pass may, for jobs before what is kept warm (C10)', () => {
+  test('makes at most as many as a pass may, for jobs before warm workers (C10)', () => {
     const { make, warm } = plan({ demand: [demandOf(10)], warm: [warmKey(20)] }, 3);
     expect([madeOf(make), madeOf(warm.make)]).toEqual([[[10, 2]], [[20, 1]]]);
     expect(madeOf(plan({ demand: [demandOf(10)], warm: [warmKey(20)] }, 2).warm.make)).toEqual([]);
   });
 
-  test('what jobs take of caps, budgets and trials is gone for what is kept warm (C4, C10)', () => {
+  test('warm workers may not use the caps, budgets and trials that jobs have used (C4, C10)', () => {
     const given = { demand: [demandOf(10)], warm: [warmKey(20), warmKey(11)] };
     expect(madeOf(plan({ ...given, rules: capped(3) }).warm.make)).toHaveLength(1);
     expect(

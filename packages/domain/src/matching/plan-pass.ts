@@ -56,7 +56,7 @@ export function planPass(
   const retire = withoutGone(leaving, gone);
   const left = afterRetiring(afterGivingBack(made, gone), retire);
 
-  // 5. The configuration gets its warm workers from what is left.
+  // 5. The configuration gets its warm workers from the rest.
   return {
     takeBack: returning.map(({ podName }) => podName),
     giveBack: [...unwanted, ...gone].map(({ podName }) => podName),
@@ -82,7 +82,7 @@ export function findSnapshotRivals(
   return findRivals(capsOf(withLacking(roomiest), roomiest.live, rulesOf(roomiest)));
 }
 
-/** The snapshot without workers that somebody else is writing: they stay as they are. */
+/** The snapshot without workers that another transaction is writing: they stay as they are. */
 export function leaveAlone(snapshot: Snapshot, podNames: readonly string[]): Snapshot {
   const busy = new Set(podNames);
   const isFree = ({ podName }: { podName: string }): boolean => !busy.has(podName);

@@ -50,7 +50,7 @@ const leaving = (given: Partial<SpareWorkers>) =>
   });
 
 describe('planLeaving', () => {
-  test('lets go what no job wants, beyond what is kept warm (C3, C10)', () => {
+  test('stops workers that no job wants, beyond the warm ones (C3, C10)', () => {
     const keys = [key(7, 3)];
     expect(leaving({ keys })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);
     expect(leaving({ keys, warm: new Map([[7, 2]]) })).toEqual([
@@ -93,7 +93,7 @@ describe('planLeaving', () => {
     expect(plan).toEqual(count === 0 ? [] : [{ demandKey: 7, count, inTheWay: count }]);
   });
 
-  test('counts those that leave already, and takes what nobody wants before what is kept warm', () => {
+  test('counts workers that are stopping already, and stops unwanted workers before warm ones', () => {
     const rules = rulesWith({ cap: 5 });
     const live = [workers(7, 3), workers(8, 2)];
     const warm = new Map([[7, 3]]);
@@ -118,7 +118,7 @@ describe('planLeaving', () => {
     ]);
   });
 
-  test('lets all workers go whose entity and pool have no rule any more (C4)', () => {
+  test('stops all workers whose entity and pool no longer have a rule (C4)', () => {
     const keys = [key(7, 3, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 5 })];
     expect(leaving({ keys, warm: new Map([[7, 3]]) })).toEqual([
       { demandKey: 7, count: 3, inTheWay: 0 },
@@ -155,7 +155,7 @@ test.each([
   expect(isWantedByJobs([heldBack], { entityId: 1, pool: 'linux' })).toBe(expected);
 });
 
-test('one job that waits for it is enough, whatever others wait for (C10)', () => {
+test('one job that waits for it is enough, with any other waiting jobs (C10)', () => {
   expect(isWantedByJobs([held({ entityId: 2 }), held()], { entityId: 1, pool: 'linux' })).toBe(
     true,
   );

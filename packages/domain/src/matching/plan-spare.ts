@@ -48,8 +48,8 @@ export interface Leaving {
 }
 
 /**
- * The spare workers that leave: all beyond what is kept warm, and as many warm ones as stand in the
- * way. Workers that waiting jobs can have never leave.
+ * The spare workers to stop: all beyond the warm ones, and as many warm ones as are in the way.
+ * Never workers that waiting jobs can have.
  */
 export function planLeaving(given: SpareWorkers): Leaving[] {
   const { keys, warm, rules } = given;
@@ -70,7 +70,7 @@ export function planLeaving(given: SpareWorkers): Leaving[] {
   };
   const kept = (key: SpareKey): number =>
     blockedBy(rules, key) === undefined ? Math.min(key.spare, warm.get(key.demandKey) ?? 0) : 0;
-  // Workers beyond what is kept warm go first; then warm ones, as far as more room is needed.
+  // Workers beyond the warm ones go first; then warm ones, as far as more room is needed.
   for (const key of keys) take(key, key.spare - kept(key));
   for (const key of keys) take(key, Math.min(kept(key), inTheWay(key)));
   return [...leaving].map(([demandKey, counts]) => Object.assign(counts, { demandKey }));

@@ -10,7 +10,7 @@ const names = (count: number) => Array.from({ length: count }, (_, n) => `aged-$
 describe('planWarm', () => {
   test.each<[string, Partial<WarmKey>, number]>([
     ['all where there are none', {}, 2],
-    ['what is missing beside spare workers', { unassigned: 1 }, 1],
+    ['the missing ones beside spare workers', { unassigned: 1 }, 1],
     ['none beside enough', { unassigned: 2 }, 0],
     ['all beside workers that jobs wait for', { unassigned: 2, waiting: 2 }, 2],
     [
@@ -22,7 +22,7 @@ describe('planWarm', () => {
     expect(plan(given).make.map(({ count }) => count)).toEqual(made === 0 ? [] : [made]);
   });
 
-  test('marks spare workers up to what is wanted, until they are marked (C10)', () => {
+  test('marks spare workers up to the wanted number, until they are marked (C10)', () => {
     expect(plan({ unassigned: 5 }).mark).toEqual([{ demandKey: 10, count: 2 }]);
     expect(plan({ unassigned: 5, marked: 1 }).mark).toEqual([{ demandKey: 10, count: 2 }]);
     expect(plan({ unassigned: 5, marked: 2 }).mark).toEqual([]);

@@ -15,8 +15,8 @@ export interface WarmPlan {
 const RENEWED_AT_ONCE = 10;
 
 /**
- * Spare workers are marked, old ones make room for new ones a few at a time, and what is missing is
- * made: as far as caps allow, `most` at most, and only where no job waits for the same place.
+ * Marks spare workers, replaces old ones by new ones a few at a time, and makes the missing ones:
+ * as far as caps allow, `most` at most, and only where no job waits for the same place.
  */
 export function planWarm(
   snapshot: Snapshot,

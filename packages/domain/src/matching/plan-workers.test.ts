@@ -198,7 +198,7 @@ describe('planWorkers', () => {
     ]);
   });
 
-  test('an entity that fails in a pool gets one worker there, for whichever repository, and others as many as they lack (C11)', () => {
+  test('an entity that fails in a pool gets one worker there, for any repository, and others as many as they lack (C11)', () => {
     const entitiesInPools = new Map([
       ['linux@1', { trials: 1, reason: 'pool_failing', isPaused: false } as const],
     ]);
@@ -244,7 +244,7 @@ describe('planWorkers', () => {
     expect([...plans.values()].map(({ made }) => made)).toEqual([1, 2]);
   });
 
-  test('a trial that somebody stands for leaves an entity no room in its pool (C11)', () => {
+  test('a trial under way leaves an entity no room in its pool (C11)', () => {
     const entitiesInPools = new Map([
       ['linux@1', { trials: 0, reason: 'pool_failing', isPaused: false } as const],
     ]);
@@ -256,7 +256,7 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rulesWith(), 0, 2).get(1)).toMatchObject({ made: 2, waitReason: null });
   });
 
-  test('has no reason where nothing is lacking, whatever is forbidden (P5)', () => {
+  test('has no reason where nothing is lacking, with any prohibition (P5)', () => {
     expect(
       plan([key(1, { lacking: 0 })], rulesWith({ environmentStopped: true })).get(1),
     ).toMatchObject({ made: 0, waitReason: null });

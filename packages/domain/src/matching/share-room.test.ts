@@ -54,7 +54,7 @@ describe('shareRoom', () => {
     ).toEqual({ 1: 1, 2: 1 });
   });
 
-  test('spends an entity’s cap on its oldest jobs, in whatever pool (C4)', () => {
+  test('spends an entity’s cap on its oldest jobs, in any pool (C4)', () => {
     const shortages = [
       shortage(1, { lacking: 3, jobTimes: [10, 40, 50] }),
       shortage(2, { pool: 'gpu', lacking: 3, jobTimes: [20, 30, 60] }),
@@ -62,7 +62,7 @@ describe('shareRoom', () => {
     expect(madeOf(share(shortages, { entities: { [ACME]: 3 } }))).toEqual({ 1: 1, 2: 2 });
   });
 
-  test('spends it evenly over repositories where runners register there, whoever was first (C4)', () => {
+  test('spends it evenly over repositories where runners register there, in any order of the jobs (C4)', () => {
     const shortages = [
       shortage(1, { scopeRepoId: 11, lacking: 9, jobTimes: [1] }),
       shortage(2, { scopeRepoId: 12, lacking: 9, jobTimes: [2] }),
@@ -80,7 +80,7 @@ describe('shareRoom', () => {
     expect(madeOf(share(shortages, caps))).toEqual({ 1: 1, 2: 3, 3: 1 });
   });
 
-  test('makes at most so many at once, and says what would be allowed (C4)', () => {
+  test('makes at most a given number at once, and says how many would be allowed (C4)', () => {
     const shares = share(
       [shortage(1, { lacking: 5 }), shortage(2, { entityId: GLOBEX, lacking: 5 })],
       {},
@@ -90,7 +90,7 @@ describe('shareRoom', () => {
     expect(shares.get(1)?.allowed).toBe(4);
   });
 
-  test('keeps to every cap, leaves no room unused, and lets nobody have more of a full pool than it owes to others (C4, C5)', () => {
+  test('keeps to every cap, leaves no room unused, and gives no entity more of a full pool than its share (C4, C5)', () => {
     fc.assert(
       fc.property(situations(), ({ shortages, live, caps, weights }) => {
         const shares = share(shortages, caps, { live, weights });
@@ -144,7 +144,7 @@ describe('shareRoom', () => {
     );
   });
 
-  test('says the same as making one worker after the other for whoever has the least, when one pool binds (C4)', () => {
+  test('gives the same as making one worker after the other for the entity with the least, when one pool binds (C4)', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(12), { minLength: 1, maxLength: 6 }),

@@ -91,16 +91,16 @@ interface Places {
 }
 
 /**
- * Shares out what the caps leave. Two sides choose:
+ * Shares out the room under the caps. Two sides choose:
  *
- * - an entity spends its cap on the repository that has the fewest workers, and there on the
- * oldest job;
- * - a pool gives its room to the entity that has failed there least, then to the one that has the
- * least of it by its weight. On a tie the oldest job comes first. Entities that share as one count
- * as one entity there, and share among each other likewise.
+ * - an entity spends its cap on the repository that has the fewest workers, and there on the oldest
+ *   job;
+ * - a pool gives its room to the entity that has failed there least, then to the entity with the
+ *   least by its weight. On a tie the oldest job comes first. Entities that share as one count as
+ *   one entity there, and share among each other likewise.
  *
- * What a full pool refuses, the entity asks for elsewhere, until no claim is refused. The result
- * is a stable allocation: it is the same in whatever order entities ask. No key lacks a worker
+ * An entity asks elsewhere for workers that a full pool refuses, until no claim is refused. The
+ * result is a stable allocation: it is the same in any order of the entities. No key lacks a worker
  * while its entity, its pool and the key itself have room, and no worker goes to an entity with
  * more that another entity wanted. Each claim is asked for once at most, so the cost is that of
  * sorting them.
@@ -142,8 +142,8 @@ function allot(entities: readonly Entity[], sharing: Sharing): Claim[] {
 
 /**
  * The claims of entities that share a cap, as many as it leaves, where entities with the fewest
- * workers come first. Undefined: it leaves all. When all ask again, what was given up goes to
- * others. Claims that are kept were granted beside more rivals, so they are granted again.
+ * workers come first. Undefined: it leaves all. When all ask again, given-up room goes to others.
+ * Claims that are kept were granted beside more rivals, so they are granted again.
  */
 function withinCommon(
   granted: readonly Claim[],

@@ -4,7 +4,7 @@ import type { KeyDemand } from './caps.ts';
 import type { LiveWorkers } from './share-room.ts';
 import { type BreakerType, NO_RULES, type StoredRules } from './stored-rules.ts';
 
-/** Everything that a pass reads after its lock. What is not needed in a pass is empty. */
+/** Everything that a pass reads after its lock. Parts that a pass does not need are empty. */
 export interface Snapshot {
   readonly rules: StoredRules;
   /** Keys with waiting jobs that lack workers, have reservations, or are not stored as they are. */
@@ -74,7 +74,7 @@ export interface Returnable extends Omit<LiveWorkers, 'alive'> {
   readonly podName: string;
 }
 
-/** A key of which the configuration keeps idle workers. */
+/** A key with configured warm workers. */
 export interface WarmKey extends Omit<KeyDemand, 'lacking' | 'oldest'>, KeyCounts {
   /** How many are kept beyond what waiting jobs take. */
   readonly wanted: number;

@@ -26,7 +26,7 @@ const unserved = (key: number, more: Partial<StoredBreaker> = {}) =>
 const HERE = [reservationOf('a', 10, { scopeRepoId: 7 })];
 
 describe('rulesOf', () => {
-  test('an entity has the usual cap and weight unless others are written, whatever the case of its key (B5)', () => {
+  test('an entity has the usual cap and weight unless others are set, with a key in any case (B5)', () => {
     const { entities, common } = rules({
       entities: { Acme: {}, beta: { maxWorkers: null, weight: 3 }, '*': { commonMaxWorkers: 5 } },
     });
@@ -36,7 +36,7 @@ describe('rulesOf', () => {
     expect(rules({ entities: {} }).common).toBeUndefined();
   });
 
-  test('an entity is listed by its id, or as long as it bears the login that is pinned to it (C4)', () => {
+  test('an entity is listed by its id, or as long as it has the login that is pinned to it (C4)', () => {
     const entities = { 'id:1': {}, Acme: {}, gone: {} };
     const { listed } = rules({
       entities,
@@ -58,7 +58,7 @@ describe('rulesOf', () => {
     ['of GitHub', { type: 'github', id: '' }, 0],
     ['of the cluster', { type: 'cluster', id: 'default' }, 0],
   ])(
-    'a breaker %s has room for a trial if no reservation stands for it (C11)',
+    'a breaker %s has room for a trial if no reservation is its trial (C11)',
     (_whose, given, trials) => {
       const trialsBeside = (supply: Partial<Snapshot>) => {
         const { everywhere, pools, entitiesInPools, entities, repositories } = rules(
