@@ -20,7 +20,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'a delivery that our endpoint never saw is not asked for again',
-    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
     find: 'else failed.push(failureOf(guid, ofGuid));',
     replace:
       'else if (!ofGuid.every(({ statusCode }) => statusCode === 502)) failed.push(failureOf(guid, ofGuid));',
@@ -37,7 +37,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'the beginning of a job is not asked for again',
-    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
     find: 'const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);',
     replace:
       "const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'in_progress';",
@@ -46,7 +46,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'the end of a job is not asked for again',
-    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
     find: 'const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);',
     replace: `const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'completed';`,
     row: 'completed-lost',
@@ -62,7 +62,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'a delivery that our endpoint refused is never asked for again',
-    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
     find: 'else failed.push(failureOf(guid, ofGuid));',
     replace:
       'else if (!ofGuid.some(({ statusCode }) => statusCode >= 400 && statusCode < 500)) failed.push(failureOf(guid, ofGuid));',

@@ -63,10 +63,10 @@ export const ingress: readonly NamedMutant[] = [
   },
   {
     mutant: 'a body that came too often in a minute is never looked up again',
-    file: 'apps/ingress/src/repeats.ts',
+    file: 'apps/ingress/src/count-repeats.ts',
     find: 'seen === undefined || now() - seen.since >= MINUTE_MS',
     replace: 'seen === undefined',
-    tests: ['apps/ingress/src/repeats.test.ts'],
+    tests: ['apps/ingress/src/count-repeats.test.ts'],
   },
   {
     mutant: 'two Apps may share a webhook secret',

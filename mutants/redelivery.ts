@@ -13,17 +13,17 @@ export const redelivery: readonly NamedMutant[] = [
   },
   {
     mutant: 'the oldest attempt of a delivery is asked for, not the newest',
-    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
     find: `deliveryId: newest.id,`,
     replace: `deliveryId: oldest.id,`,
-    tests: ['apps/reconciler/src/redelivery/delivery-log.test.ts'],
+    tests: ['apps/reconciler/src/redelivery/judge-delivery-log.test.ts'],
   },
   {
     mutant: 'a redirect counts as delivered',
-    file: 'apps/reconciler/src/redelivery/delivery-log.ts',
+    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
     find: `(statusCode >= 200 && statusCode < 300)`,
     replace: `(statusCode >= 200 && statusCode < 400)`,
-    tests: ['apps/reconciler/src/redelivery/delivery-log.test.ts'],
+    tests: ['apps/reconciler/src/redelivery/judge-delivery-log.test.ts'],
   },
   {
     mutant: 'when two attempts have the same second, the first is asked for again',

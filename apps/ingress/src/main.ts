@@ -22,7 +22,7 @@ import { createListener } from './http.ts';
 import { createPools } from './pools.ts';
 import { createReadiness } from './readiness.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
-import { createRepeats } from './repeats.ts';
+import { createRepeats } from './count-repeats.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
 import { createWriteHealth } from './write-health.ts';
 

@@ -11,7 +11,7 @@ import type { IngressEvents, Refusal } from './events.ts';
 import { createListener } from './http.ts';
 import { createReceiveDelivery, type ReceiveOptions } from './receive-delivery.ts';
 import { headersFor, SECRET } from './scenes/ping.scene.ts';
-import { createRepeats } from './repeats.ts';
+import { createRepeats } from './count-repeats.ts';
 import { NotReady } from './write-deliveries.ts';
 
 const fail = () => {

@@ -8,7 +8,7 @@ import {
   RECOVERY_LIMIT,
   SILENCE_MS,
 } from '@paddock/reconciler/jobs/job-sweeps';
-import { requestSpacingMs } from '@paddock/reconciler/redelivery/delivery-log';
+import { requestSpacingMs } from '@paddock/reconciler/redelivery/request-spacing';
 import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
 import {
@@ -21,7 +21,7 @@ import { MOST_PODS, MOST_REGISTRATIONS } from '@paddock/reconciler/workers/worke
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
 const spacing = (requests: number) =>
-  code('requestSpacingMs in apps/reconciler/src/redelivery/delivery-log.ts', () =>
+  code('requestSpacingMs in apps/reconciler/src/redelivery/request-spacing.ts', () =>
     requestSpacingMs(requests, settings.redeliverySpacingMs.default ?? Number.NaN),
   );
 

@@ -1,6 +1,6 @@
 import type { GitHub } from '@paddock/github/connect';
 import { listDeliveries, redeliver, type WebhookDelivery } from '@paddock/github/deliveries';
-import type { DeliveryAttempt } from './delivery-log.ts';
+import type { DeliveryAttempt } from './judge-delivery-log.ts';
 import type { DeliveryLog } from './redeliver.ts';
 
 /** An App's delivery log, through GitHub's API. The signal ends calls under way. */

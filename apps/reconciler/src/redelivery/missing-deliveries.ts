@@ -5,7 +5,7 @@ import {
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
-import { deliveredSince, type DeliveryAttempt, missingSince } from './delivery-log.ts';
+import { deliveredSince, type DeliveryAttempt, missingSince } from './judge-delivery-log.ts';
 import { findUnstored } from './find-unstored.ts';
 
 /**

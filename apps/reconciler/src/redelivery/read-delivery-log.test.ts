@@ -1,6 +1,6 @@
 import type { ListedSpan } from '@paddock/db/deliveries/delivery-listings';
 import { describe, expect, test } from '@jest/globals';
-import type { DeliveryAttempt } from './delivery-log.ts';
+import type { DeliveryAttempt } from './judge-delivery-log.ts';
 import {
   CutOffLogError,
   type LogPage,

@@ -1,5 +1,5 @@
 import type { ListedSpan } from '@paddock/db/deliveries/delivery-listings';
-import type { DeliveryAttempt } from './delivery-log.ts';
+import type { DeliveryAttempt } from './judge-delivery-log.ts';
 import { addSpan, forgetBefore, newestGap, withoutNewestGap } from './listed-spans.ts';
 
 export interface LogPage {

@@ -2,7 +2,7 @@ import { askForMissingDeliveries } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
-import { type DeliveryAttempt, missingSince, oneOfEach } from './delivery-log.ts';
+import { type DeliveryAttempt, missingSince, oneOfEach } from './judge-delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { findUnstored } from './find-unstored.ts';
 import { CutOffLogError } from './read-delivery-log.ts';

@@ -18,12 +18,12 @@ import {
 import type { Database } from '@paddock/db/schema/tables';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
-import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
+import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
 import { requestDueDeliveries } from './request-due-deliveries.ts';
 import { countOnly } from '../count-only.ts';
-import { type DeliveryAttempt, judgeLog, showsReturn } from './delivery-log.ts';
+import { type DeliveryAttempt, judgeLog, showsReturn } from './judge-delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { findUnstored } from './find-unstored.ts';
 import { findMissingDeliveries, type MissingDeliveries } from './missing-deliveries.ts';

@@ -6,7 +6,7 @@ import {
   wasAskedFor,
 } from '@paddock/db/deliveries/redelivery';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
-import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
+import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import type { RedeliverOptions } from './redeliver.ts';
 import { requestRedeliveries, type Requests } from './request-redeliveries.ts';
 

@@ -2,7 +2,7 @@ import { type DueRedelivery, recordRedeliveryRequest } from '@paddock/db/deliver
 import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
-import { requestSpacingMs } from './delivery-log.ts';
+import { requestSpacingMs } from './request-spacing.ts';
 
 export interface RequestRedeliveriesOptions {
   db: Kysely<Database>;

@@ -1,4 +1,4 @@
-import { redeliverySchedule } from '@paddock/domain/tasks/redelivery-schedule';
+import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import type { NewTask } from '@paddock/queue/new-task';
 import type { ReconcilerConfig } from '../config.ts';
 import type { Schedule } from './schedules.ts';

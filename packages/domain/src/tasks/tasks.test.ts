@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { lookUpAccessTask } from './key-tasks.ts';
 import { lookUpJobsTask } from './look-up-task.ts';
-import { redeliverySchedule } from './redelivery-schedule.ts';
+import { redeliverySchedule } from './schedule-names.ts';
 import { diagnoseTask, provisionTask, removeSecretTask, stopTask } from './worker-tasks.ts';
 
 const worker = { type: 'worker', id: 'pod-1', name: 'pod-1' };

@@ -4,8 +4,7 @@ import {
   type DeliveryAttempt,
   gotThrough,
   judgeLog,
-  requestSpacingMs,
-} from './delivery-log.ts';
+} from './judge-delivery-log.ts';
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
 
@@ -112,12 +111,4 @@ test('deliveries that arrived since an instant, by code or by GitHub’s word al
     }),
   ];
   expect(deliveredSince(attempts, at(4)).map(({ guid }) => guid)).toEqual(['code', 'word']);
-});
-
-test('requests for one delivery are 5, 5, 5, 10, 20, 40, then 60 minutes apart (E1)', () => {
-  const minutes = Array.from(
-    { length: 9 },
-    (_, index) => requestSpacingMs(index + 1, 300_000) / 60_000,
-  );
-  expect(minutes).toEqual([5, 5, 5, 10, 20, 40, 60, 60, 60]);
 });

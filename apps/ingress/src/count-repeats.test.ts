@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createRepeats } from './repeats.ts';
+import { createRepeats } from './count-repeats.ts';
 
 test('a body is looked up ten times in a minute, and again in the next', () => {
   const clock = { ms: 0 };
