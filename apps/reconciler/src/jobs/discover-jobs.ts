@@ -15,7 +15,7 @@ import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { listRepositories } from '@paddock/github/repositories';
 import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from '../ask-github.ts';
-import { type Allowance, createAllowances } from './allowance.ts';
+import { type Allowance, createAllowances } from './call-allowance.ts';
 import {
   discoverRepository,
   type DiscoverRepositoryOptions,

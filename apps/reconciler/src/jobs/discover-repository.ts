@@ -16,7 +16,7 @@ import type { InstallationClient } from '@paddock/github/connect';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository, type GitHubRepository } from '@paddock/github/repositories';
 import type { Kysely } from 'kysely';
-import type { Allowance } from './allowance.ts';
+import type { Allowance } from './call-allowance.ts';
 import { findingOf, type FoundAt } from './discovered-job.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { listUnfinishedRuns, type UnfinishedRuns } from './list-unfinished-runs.ts';

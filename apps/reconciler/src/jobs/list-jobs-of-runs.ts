@@ -3,7 +3,7 @@ import type { InstallationClient } from '@paddock/github/connect';
 import { type GitHubJob, listRunJobsIfChanged } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 import { OUTAGES_AT_MOST } from '../pass-failures.ts';
-import type { Allowance } from './allowance.ts';
+import type { Allowance } from './call-allowance.ts';
 
 /** Most runs whose jobs one pass asks for: a repository with many runs must not hold up others. */
 export const MOST_RUNS = 100;

@@ -2,7 +2,7 @@ import type { SeenList } from '@paddock/db/jobs/repositories';
 import type { InstallationClient } from '@paddock/github/connect';
 import { listRuns, type RunStatus } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
-import type { Allowance } from './allowance.ts';
+import type { Allowance } from './call-allowance.ts';
 
 /** All statuses but `completed`: a run that waits for an approval can have queued jobs. */
 const UNFINISHED: readonly RunStatus[] = [

@@ -26,7 +26,7 @@ import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { findRun, type GitHubRun } from '@paddock/github/jobs';
 import type { Kysely } from 'kysely';
-import { type Allowance, createAllowances } from './allowance.ts';
+import { type Allowance, createAllowances } from './call-allowance.ts';
 import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from '../ask-github.ts';
 import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
 import { findingOf } from './discovered-job.ts';

@@ -1,6 +1,6 @@
 import type { RateBudget } from '@paddock/github/budget';
 import { describe, expect, test } from '@jest/globals';
-import { createAllowance } from './allowance.ts';
+import { createAllowance } from './call-allowance.ts';
 
 /** How many calls are allowed if each of them costs one. */
 function count(budget: RateBudget | undefined, percent = 10, part = 1): number {
