@@ -18,7 +18,7 @@ test('counts a pass of the matcher by its outcome and its duration (H5)', async 
     reserved: [worker, worker],
     ended: [],
     lacking: 0,
-    retired: [worker, worker, worker],
+    stopped: [worker, worker, worker],
     takenBack: [],
     unserved: [
       { pool: 'gpu', entityName: 'acme', pauses: 1, demandKey: 1, pausedUntil: new Date() },

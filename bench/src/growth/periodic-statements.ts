@@ -117,8 +117,8 @@ export const periodicStatements = {
       warm: { mark: [], renew: podNames, make: [] },
     }),
   takeBackWorkers: (trx, { podNames }) => spare.takeBackWorkers(trx, podNames),
-  retireWorkers: (trx, { demandKeys }) =>
-    spare.retireWorkers(
+  stopSpareWorkers: (trx, { demandKeys }) =>
+    spare.stopSpareWorkers(
       trx,
       demandKeys.map((demandKey) => ({ demandKey, count: 1, inTheWay: 0 })),
       SETTINGS,
@@ -183,11 +183,11 @@ export const periodicStatements = {
   findPause: (trx) => findPause(trx, 'check-workers'),
   whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
   findInstance,
-  findDoubtfulJobs: (trx) => stuckJobs.findDoubtfulJobs(trx, DOUBTS),
+  findJobsInDoubt: (trx) => stuckJobs.findJobsInDoubt(trx, DOUBTS),
   countStuckJobs: (trx) => stuckJobs.countStuckJobs(trx, 3),
   findJobsToLookUp: (trx) =>
     lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, appIds: [APP] }),
-  endAnsweredGraces: (trx) => lookUps.endAnsweredGraces(trx, 10),
+  endJoblessGraces: (trx) => lookUps.endJoblessGraces(trx, 10),
   noteActiveRepositories: (trx) =>
     repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
   forgetRepositories: repositories.forgetRepositories,
@@ -207,8 +207,8 @@ export const periodicStatements = {
     }),
   findRunnersToRead,
   findEndingVersions,
-  findForgottenStops: (trx) =>
-    stops.findForgottenStops(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
+  findStopsWithoutTask: (trx) =>
+    stops.findStopsWithoutTask(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
   countListable: (trx) => stops.countListable(trx, { entityId: 1, scopeRepoId: 0 }),
   findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH }),

@@ -6,7 +6,7 @@ import {
   noteWorkerFailure,
 } from '@paddock/db/workers/worker-failures';
 import {
-  endAnsweredGraces,
+  endJoblessGraces,
   findJobsToLookUp,
   type JobToLookUp,
 } from '@paddock/db/jobs/jobs-to-look-up';
@@ -135,7 +135,7 @@ async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions
   await forgetFailedEntities(db);
   const endSome = () =>
     db.transaction().execute(async (trx) => {
-      const ended = await endAnsweredGraces(trx, perKey);
+      const ended = await endJoblessGraces(trx, perKey);
       const jobless = ended.filter(({ isStopped }) => !isStopped);
       for (const { podName } of jobless) {
         const message = `the runner ${podName} succeeded without a job while GitHub still had jobs of its pool queued`;

@@ -1,6 +1,6 @@
 import {
   failLostJobs,
-  findDoubtfulJobs,
+  findJobsInDoubt,
   type DoubtRules,
   recoverJobs,
 } from '@paddock/db/jobs/stuck-jobs';
@@ -37,9 +37,9 @@ export async function recoverStuckJobs({
   rules,
   dryRun,
 }: RecoverJobsOptions): Promise<RecoveredJobsCounts> {
-  const doubtful = await findDoubtfulJobs(db, rules);
-  const lost = doubtful.filter(({ isLost }) => isLost);
-  const others = doubtful.filter(({ isLost }) => !isLost);
+  const inDoubt = await findJobsInDoubt(db, rules);
+  const lost = inDoubt.filter(({ isLost }) => isLost);
+  const others = inDoubt.filter(({ isLost }) => !isLost);
   const stuck = new Set(
     others
       .filter(({ doubt }) => doubt === 'unserved' || doubt === 'worker_ended')
@@ -55,11 +55,11 @@ export async function recoverStuckJobs({
     events.jobsFailedUnasked(failed);
   }
   return {
-    found: doubtful.length,
+    found: inDoubt.length,
     recovered: recovered.length,
     suspected: acted.length - recovered.length,
     failed: failed.length,
-    full: doubtful.length >= rules.batch,
+    full: inDoubt.length >= rules.batch,
   };
 }
 

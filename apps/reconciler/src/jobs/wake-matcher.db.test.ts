@@ -1,5 +1,5 @@
 import { clientConfig } from '@paddock/db/connection/connect';
-import { endAnsweredGraces } from '@paddock/db/jobs/jobs-to-look-up';
+import { endJoblessGraces } from '@paddock/db/jobs/jobs-to-look-up';
 import { listen } from '@paddock/db/connection/listen';
 import { recoverJobs } from '@paddock/db/jobs/stuck-jobs';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
@@ -54,7 +54,7 @@ test('a recovered job and an explained end wake the matcher (E3, C3, A7)', async
   } as const;
   const { pod_name: name } = await putWorker(database.db, ended);
   heard = [];
-  const answered = await database.db.transaction().execute((trx) => endAnsweredGraces(trx, 10));
+  const answered = await database.db.transaction().execute((trx) => endJoblessGraces(trx, 10));
   expect(answered.map(({ podName }) => podName)).toEqual([name]);
   await waitFor('the matcher to be woken again', () => heard.includes('workers'));
 });

@@ -66,7 +66,7 @@ export async function startCheckScene() {
           github,
           events: {
             stopsRequested: tell('requested'),
-            stopsForgotten: tell('forgotten'),
+            stopsWithoutTask: tell('forgotten'),
             stopsHeldUp: (stops) => (stops.length > 0 ? tell('held up')(stops) : undefined),
             runnersNotRead: tell('not read'),
             runnersMissing: tell('missing'),

@@ -5,7 +5,7 @@ import {
 } from '@paddock/db/workers/overdue-workers';
 import { requestStops, type StopRequest } from '@paddock/db/workers/request-stops';
 import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
-import { findForgottenStops, findHeldStops } from '@paddock/db/workers/worker-stops';
+import { findStopsWithoutTask, findHeldStops } from '@paddock/db/workers/worker-stops';
 import { judgeWorker } from '@paddock/domain/workers/judge-worker';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
@@ -18,7 +18,7 @@ import { type ReadingRunners, readRunners } from './read-runners.ts';
 export interface CheckWorkersOptions extends ReadingRunners {
   readonly events: Pick<
     ReconcilerEvents,
-    'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsForgotten' | 'stopsHeldUp'
+    'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsWithoutTask' | 'stopsHeldUp'
   >;
   readonly query: OverdueQuery;
   /** Most stops that one pass requests. */
@@ -156,13 +156,13 @@ async function takeUpForgotten({
   dryRun,
 }: CheckWorkersOptions): Promise<number> {
   const kind = WORKER_TASK.stopWorker;
-  const podNames = await findForgottenStops(db, {
+  const podNames = await findStopsWithoutTask(db, {
     kind,
     olderThanMs: forgottenAfterMs,
     limit: MOST_FORGOTTEN,
   });
   if (podNames.length === 0 || dryRun) return podNames.length;
   await enqueueAlone(db, podNames.map(stopTask));
-  events.stopsForgotten(podNames);
+  events.stopsWithoutTask(podNames);
   return podNames.length;
 }

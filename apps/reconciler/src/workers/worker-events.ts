@@ -62,7 +62,7 @@ export function workerEvents(
           some: stops.slice(0, MOST_NAMES),
         });
     },
-    stopsForgotten(podNames: readonly string[]) {
+    stopsWithoutTask(podNames: readonly string[]) {
       recovered('worker_stop', podNames.length);
       log.warn('enqueued stops of workers again that had no task', {
         count: podNames.length,

@@ -132,7 +132,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
     expect(await world.match()).toMatchObject({ reserved: 0 });
   });
 
-  test('a warm one is warm again: the matcher neither retires it nor makes another (C10)', async () => {
+  test('a warm one is warm again: the matcher neither stops it nor makes another (C10)', async () => {
     const entity = {
       entity_id: world.entityId,
       app_id: APP_ID,
@@ -151,7 +151,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
     await forget();
     await relist();
     expect(lasting(await row(before.pod_name))).toEqual(lasting(before));
-    expect(await world.match()).toMatchObject({ reserved: 0, retired: 0 });
+    expect(await world.match()).toMatchObject({ reserved: 0, stopped: 0 });
   });
 
   test('its own annotations give the facts of an entity that the database has lost', async () => {

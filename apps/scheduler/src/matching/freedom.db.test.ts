@@ -141,7 +141,7 @@ async function letEverythingEnd(world: Freedom): Promise<void> {
       .where('wait_reason', 'like', 'at_%')
       .execute();
     if (held.length > 0) {
-      await world.retireIdle(await idle(world));
+      await world.stopIdle(await idle(world));
       await world.letTimePass();
     }
     return false;

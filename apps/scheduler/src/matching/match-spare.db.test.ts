@@ -29,13 +29,13 @@ const workers = () =>
   testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
 const stopReasons = async () =>
   Object.fromEntries((await workers()).map((worker) => [worker.pod_name, worker.stop_reason]));
-const retire = async (options: Partial<MatchingSettings> = {}) =>
-  (await matchOnce(testDb.db, options)).retired.map(({ podName }) => podName);
+const stopSpare = async (options: Partial<MatchingSettings> = {}) =>
+  (await matchOnce(testDb.db, options)).stopped.map(({ podName }) => podName);
 const endDemand = () => testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
 
 const putRetired = async (given: Given = {}) => {
   const name = await putRegistered(10, given);
-  expect(await retire()).toEqual([name]);
+  expect(await stopSpare()).toEqual([name]);
   return name;
 };
 
@@ -45,13 +45,13 @@ describe('stopping spare workers', () => {
     const middle = await putRegistered(20);
     const newest = await putRegistered(10);
     await putJob(testDb.db);
-    expect(new Set(await retire())).toEqual(new Set([oldest, middle]));
+    expect(new Set(await stopSpare())).toEqual(new Set([oldest, middle]));
     expect(await stopReasons()).toEqual({
       [oldest]: 'surplus',
       [middle]: 'surplus',
       [newest]: null,
     });
-    expect((await matchOnce(testDb.db)).retired).toEqual([]);
+    expect((await matchOnce(testDb.db)).stopped).toEqual([]);
     expect(
       (await workers())
         .filter((worker) => worker.stopping_at !== null)
@@ -66,11 +66,11 @@ describe('stopping spare workers', () => {
       await putWorker(testDb.db),
     ];
     await putJob(testDb.db);
-    const { ended, retired } = await matchOnce(testDb.db);
+    const { ended, stopped } = await matchOnce(testDb.db);
     expect(new Set(ended)).toEqual(new Set(reserved.map((worker) => worker.pod_name)));
-    expect(retired).toEqual([]);
+    expect(stopped).toEqual([]);
     await endDemand();
-    expect(await retire()).toEqual([registered]);
+    expect(await stopSpare()).toEqual([registered]);
   });
 
   test('never with a job, stopping, being registered, or serving an entity’s other key (P2)', async () => {
@@ -84,13 +84,13 @@ describe('stopping spare workers', () => {
     await putRegistered(10, { k8s_pool: 'gpu' });
     await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
     await putJob(testDb.db, { k8s_pool: 'gpu' });
-    expect(await matchOnce(testDb.db)).toMatchObject({ retired: [], ended: [] });
+    expect(await matchOnce(testDb.db)).toMatchObject({ stopped: [], ended: [] });
   });
 
   test('only once it has been registered for a while: the next job of its key may be near (C3)', async () => {
     const old = await putRegistered(2);
     await putRegistered(0.2);
-    expect(await retire({ surplusAfterMs: 60_000 })).toEqual([old]);
+    expect(await stopSpare({ surplusAfterMs: 60_000 })).toEqual([old]);
   });
 
   test('go at once, at any age, when another key wants their place under a cap (C3, C4)', async () => {
@@ -105,13 +105,13 @@ describe('stopping spare workers', () => {
     await putJob(testDb.db, { k8s_pool: 'gpu' });
     const options = { surplusAfterMs: 600_000 };
     expect(await matchOnce(testDb.db, options)).toMatchObject({
-      retired: [{ podName: idle[0] }],
+      stopped: [{ podName: idle[0] }],
       reserved: [],
       lacking: 1,
     });
     // It counts until it has ended, so the job waits, and no other worker has to go.
     expect(await matchOnce(testDb.db, options)).toMatchObject({
-      retired: [],
+      stopped: [],
       reserved: [],
       lacking: 1,
     });
@@ -131,9 +131,9 @@ describe('stopping spare workers', () => {
         .set({ assigned_at: new Date() })
         .where('pod_name', '=', name)
         .execute();
-      expect((await matchOnce(testDb.db)).retired).toEqual([]);
+      expect((await matchOnce(testDb.db)).stopped).toEqual([]);
     });
-    expect((await matchOnce(testDb.db)).retired).toEqual([]);
+    expect((await matchOnce(testDb.db)).stopped).toEqual([]);
   });
 });
 

@@ -17,11 +17,11 @@ describe('warm workers and caps', () => {
     expect(await matchAll(testDb.db)).toBe(2);
     await run();
     await putJob(testDb.db, { k8s_pool: 'gpu' });
-    const { retired, reserved } = await matchOnce(testDb.db);
+    const { stopped, reserved } = await matchOnce(testDb.db);
     expect(reserved).toEqual([]);
-    expect(retired).toHaveLength(1);
-    await end(retired[0]?.podName);
-    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{ pool: 'gpu' }], retired: [] });
+    expect(stopped).toHaveLength(1);
+    await end(stopped[0]?.podName);
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{ pool: 'gpu' }], stopped: [] });
   });
 
   test('give back reservations first, in the pass that holds the job back (C10)', async () => {
@@ -46,7 +46,7 @@ describe('warm workers and caps', () => {
     for (let pass = 0; pass < 3; pass += 1)
       expect(await matchOnce(testDb.db)).toMatchObject({
         reserved: [],
-        retired: [],
+        stopped: [],
         ended: [],
         lacking: 1,
       });
@@ -72,22 +72,22 @@ describe('warm workers and caps', () => {
     await keep('acme', 11);
     await matchAll(testDb.db);
     await run(719);
-    expect((await matchOnce(testDb.db)).retired).toEqual([]);
+    expect((await matchOnce(testDb.db)).stopped).toEqual([]);
     await testDb.db
       .updateTable('workers')
       .set({ registered_at: minutesAgo(721) })
       .execute();
-    const { retired, reserved } = await matchOnce(testDb.db);
-    expect({ retired: retired.length, reserved: reserved.length }).toEqual({
-      retired: 2,
+    const { stopped, reserved } = await matchOnce(testDb.db);
+    expect({ stopped: stopped.length, reserved: reserved.length }).toEqual({
+      stopped: 2,
       reserved: 2,
     });
     expect(new Set((await workers()).map((worker) => worker.stop_reason))).toEqual(
       new Set(['warm_expired', null]),
     );
-    expect(await matchOnce(testDb.db)).toMatchObject({ retired: [], reserved: [] });
-    for (const { podName } of retired) await end(podName);
-    expect((await matchOnce(testDb.db)).retired).toHaveLength(2);
+    expect(await matchOnce(testDb.db)).toMatchObject({ stopped: [], reserved: [] });
+    for (const { podName } of stopped) await end(podName);
+    expect((await matchOnce(testDb.db)).stopped).toHaveLength(2);
     expect(
       (await workers()).filter(
         ({ status, stopping_at: at }) => ['pending', 'running'].includes(status) && at === null,

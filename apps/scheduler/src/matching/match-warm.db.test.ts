@@ -184,7 +184,7 @@ describe('warm workers', () => {
       .where('job_id', '=', job.job_id)
       .execute();
     await end(first?.pod_name);
-    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [], ended: [] });
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], stopped: [], ended: [] });
   });
 
   test('may be a job’s leftover worker: it is marked, and none is made beside it (C10, P3)', async () => {
@@ -196,7 +196,7 @@ describe('warm workers', () => {
     // The warm one gets the job; the one that was made for the job stays.
     await change({ assigned_at: new Date() }).where('is_warm', '=', true).execute();
     await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
-    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], retired: [] });
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], stopped: [] });
     expect(
       (await workers())
         .filter((worker) => worker.assigned_at === null)
@@ -212,9 +212,9 @@ describe('warm workers', () => {
     expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
     await run();
     await keep('acme', 1);
-    expect((await matchOnce(testDb.db)).retired).toHaveLength(1);
+    expect((await matchOnce(testDb.db)).stopped).toHaveLength(1);
     await putPools(testDb.db, examplePools());
-    expect((await matchOnce(testDb.db)).retired).toHaveLength(1);
+    expect((await matchOnce(testDb.db)).stopped).toHaveLength(1);
   });
 
   test.each([
@@ -230,6 +230,6 @@ describe('warm workers', () => {
     await matchAll(testDb.db);
     await run();
     await keep('acme', 1, given);
-    expect((await matchOnce(testDb.db)).retired).toHaveLength(1);
+    expect((await matchOnce(testDb.db)).stopped).toHaveLength(1);
   });
 });

@@ -29,7 +29,7 @@ describe('matchOnce', () => {
   test('enqueues one provisioning per reserved worker, in the same transaction, with the delivery it goes back to (C6, D14)', async () => {
     await putJob(testDb.db, { delivery_guid: 'guid-1' });
     await putJob(testDb.db);
-    expect(await match()).toMatchObject({ reserved: 2, ended: 0, retired: 0, lacking: 0 });
+    expect(await match()).toMatchObject({ reserved: 2, ended: 0, stopped: 0, lacking: 0 });
     const made = await workers();
     expect(await tasks()).toEqual(
       made.map((worker) => ({
@@ -40,13 +40,13 @@ describe('matchOnce', () => {
     );
   });
 
-  test('enqueues the end of each retired worker, and the making of one that is wanted again before it had a pod (C3, D14)', async () => {
+  test('enqueues the end of each stopped worker, and the making of one that is wanted again before it had a pod (C3, D14)', async () => {
     const at = minutesAgo(5);
     const { pod_name: name } = await putWorker(testDb.db, {
       registration_started_at: at,
       registered_at: at,
     });
-    expect((await match()).retired).toBe(1);
+    expect((await match()).stopped).toBe(1);
     expect(await tasks()).toEqual([{ kind: 'stop-worker', subject_id: name, delivery_guid: null }]);
     await putJob(testDb.db);
     expect(await match()).toMatchObject({ reserved: 0, takenBack: 1 });

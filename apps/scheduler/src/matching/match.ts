@@ -6,8 +6,8 @@ import { giveBackWorkers } from '@paddock/db/matching/reservations';
 import { type ReservedWorker, reserveWorkers } from '@paddock/db/matching/reserve-workers';
 import {
   renewWarmWorkers,
-  type RetiredWorker,
-  retireWorkers,
+  type SpareWorker,
+  stopSpareWorkers,
   type TakenBack,
   takeBackWorkers,
 } from '@paddock/db/matching/spare-workers';
@@ -29,7 +29,7 @@ export interface Matched {
   /** Names of the reservations that it gave back. */
   readonly ended: readonly string[];
   /** Registered workers whose end it asked for. */
-  readonly retired: readonly RetiredWorker[];
+  readonly stopped: readonly SpareWorker[];
   /** Workers that were to end and serve again. */
   readonly takenBack: readonly TakenBack[];
   /** Keys for which no more are made for a while, because GitHub gives their workers no job. */
@@ -119,7 +119,7 @@ const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
 const NOTHING = {
   reserved: [],
   ended: [],
-  retired: [],
+  stopped: [],
   takenBack: [],
   unserved: [],
   lacking: 0,
@@ -131,19 +131,19 @@ async function applyPlan(
   trx: Transaction<Database>,
   plan: PassPlan,
   settings: MatchingSettings,
-): Promise<Pick<Matched, 'reserved' | 'ended' | 'retired' | 'takenBack'>> {
+): Promise<Pick<Matched, 'reserved' | 'ended' | 'stopped' | 'takenBack'>> {
   const { appIds } = settings;
   await giveBackWorkers(trx, plan.giveBack);
   const takenBack = await takeBackWorkers(trx, plan.takeBack);
   const forJobs = await reserveWorkers(trx, plan.make, appIds);
-  const spare = await retireWorkers(trx, plan.retire, settings);
+  const spare = await stopSpareWorkers(trx, plan.stop, settings);
   await markWarm(trx, plan.warm.mark);
-  const retired = [...spare, ...(await renewWarmWorkers(trx, plan.warm.renew))];
+  const stopped = [...spare, ...(await renewWarmWorkers(trx, plan.warm.renew))];
   const reserved = [...forJobs, ...(await reserveWarmWorkers(trx, plan.warm.make))];
   await saveKeyStates(trx, plan.states);
   await enqueue(trx, [
     ...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask),
-    ...retired.map(({ podName }) => stopTask(podName)),
+    ...stopped.map(({ podName }) => stopTask(podName)),
   ]);
-  return { reserved, ended: plan.giveBack, retired, takenBack };
+  return { reserved, ended: plan.giveBack, stopped, takenBack };
 }

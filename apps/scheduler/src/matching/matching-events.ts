@@ -11,7 +11,7 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
     'Workers reserved for waiting jobs, by pool',
     ['pool'],
   );
-  const retiring = metrics.counter(
+  const stopping = metrics.counter(
     'paddock_workers_retired_total',
     'Registered workers whose stop the matcher asked for: no job wanted them, or they were too old',
   );
@@ -28,14 +28,14 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
   );
 
   return {
-    matched({ reserved: made, ended, retired, takenBack, unserved }: Matched, seconds: number) {
+    matched({ reserved: made, ended, stopped, takenBack, unserved }: Matched, seconds: number) {
       matchSeconds.observe(seconds);
       for (const { pool } of made) reserved.inc({ pool });
-      retiring.inc(retired.length);
+      stopping.inc(stopped.length);
       const counts = {
         reserved: made.length,
         ended: ended.length,
-        retired: retired.length,
+        stopped: stopped.length,
         takenBack: takenBack.length,
       };
       if (Object.values(counts).some((count) => count > 0)) log.info('demand matched', counts);

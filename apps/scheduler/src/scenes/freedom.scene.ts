@@ -181,7 +181,7 @@ export async function startFreedom(seed: number) {
         .set({ paused_until: new Date(0), trial_until: null })
         .where('pauses', '>', 0)
         .execute(),
-    retireIdle: (podNames: readonly string[]) =>
+    stopIdle: (podNames: readonly string[]) =>
       Promise.all(podNames.map((podName) => stops.askToStop(podName))),
     /** No runner comes up just then: a minute outside of tests is longer than that. */
     async letTimePass() {

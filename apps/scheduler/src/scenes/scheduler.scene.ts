@@ -54,10 +54,10 @@ export const SILENT = {
 } as unknown as Parameters<typeof createEvents>[0];
 
 /** How much a pass did. */
-export const countsOf = ({ reserved, ended, retired, takenBack, lacking }: Matched) => ({
+export const countsOf = ({ reserved, ended, stopped, takenBack, lacking }: Matched) => ({
   reserved: reserved.length,
   ended: ended.length,
-  retired: retired.length,
+  stopped: stopped.length,
   takenBack: takenBack.length,
   lacking,
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { findDoubtfulJobs } from '@paddock/db/jobs/stuck-jobs';
+import { findJobsInDoubt } from '@paddock/db/jobs/stuck-jobs';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
@@ -86,7 +86,7 @@ describe('a worker that has had its job and lives on (E5)', () => {
       batch: 100,
       ...days,
     };
-    expect(await findDoubtfulJobs(world.db, rules)).toMatchObject([
+    expect(await findJobsInDoubt(world.db, rules)).toMatchObject([
       { jobId, doubt: 'worker_ended' },
     ]);
   });

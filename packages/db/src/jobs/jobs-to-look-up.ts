@@ -118,7 +118,7 @@ export interface JoblessEnd {
  * Takes workers of one entity in one pool only, so that its transaction always locks in one order.
  * Returns them and wakes the matcher; none: no more are left, or they have changed.
  */
-export async function endAnsweredGraces(
+export async function endJoblessGraces(
   trx: Transaction<Database>,
   perKey: number,
 ): Promise<JoblessEnd[]> {

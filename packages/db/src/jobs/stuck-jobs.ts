@@ -6,13 +6,13 @@ import { LIVE } from '../states/worker-states.ts';
 import { hasLiveRunner, isUnended } from '../states/job-states.ts';
 
 /** Why a job is in doubt. The first two are stuck; the others only need a look-up. */
-export type Doubt = 'unserved' | 'worker_ended' | 'worker_idle' | 'held_back' | 'elsewhere';
+export type DoubtReason = 'unserved' | 'worker_ended' | 'worker_idle' | 'held_back' | 'elsewhere';
 
-export interface DoubtfulJob {
+export interface JobInDoubt {
   readonly jobId: number;
   readonly status: Status;
   readonly revision: number;
-  readonly doubt: Doubt;
+  readonly doubt: DoubtReason;
   /** It has used up its recoveries, GitHub has been silent for long, and it cannot run. */
   readonly isLost: boolean;
 }
@@ -44,16 +44,16 @@ export interface DoubtRules {
  * back jobs and those that run elsewhere, because their end may be lost. A held back job's next
  * look-up is as far away as the job was old at the last one.
  */
-export async function findDoubtfulJobs(
+export async function findJobsInDoubt(
   db: Kysely<Database>,
   rules: DoubtRules,
-): Promise<DoubtfulJob[]> {
+): Promise<JobInDoubt[]> {
   const { stuckAfterMs, firstLookMs, longestLookMs, limit, silenceMs, queuedAtMostMs, batch } =
     rules;
   const wasRecoveredLately = sql`coalesce(j.recovered_at > now() - ${milliseconds(stuckAfterMs)}, false)`;
   const isLookDue = sql`(j.lookup_due_at is null and j.created_at < now() - ${milliseconds(firstLookMs)} and (j.looked_up_at is null
     or j.looked_up_at + least(greatest(j.looked_up_at - j.created_at, ${milliseconds(firstLookMs)}), ${milliseconds(longestLookMs)}) < now()))`;
-  const { rows } = await sql<DoubtfulJob>`
+  const { rows } = await sql<JobInDoubt>`
     with keys as (
       -- Fully joined, as deficits are: with statistics of a quieter hour a left join would count
       -- all workers anew for each key.
@@ -115,7 +115,7 @@ export async function findDoubtfulJobs(
  */
 export async function recoverJobs(
   db: Kysely<Database>,
-  jobs: readonly DoubtfulJob[],
+  jobs: readonly JobInDoubt[],
 ): Promise<number[]> {
   if (jobs.length === 0) return [];
   const { rows } = await sql<{ jobId: number }>`
@@ -137,7 +137,7 @@ export async function recoverJobs(
  */
 export async function failLostJobs(
   db: Kysely<Database>,
-  jobs: readonly DoubtfulJob[],
+  jobs: readonly JobInDoubt[],
   message: string,
 ): Promise<number[]> {
   if (jobs.length === 0) return [];
@@ -152,7 +152,7 @@ export async function failLostJobs(
 }
 
 /** The rows that are still as they were read, locked in the order that all take. */
-const lockedAsRead = (jobs: readonly DoubtfulJob[]) => sql`
+const lockedAsRead = (jobs: readonly JobInDoubt[]) => sql`
   given as (
     select * from jsonb_to_recordset(${JSON.stringify(
       jobs.map(({ jobId, status, revision, doubt }) => ({
@@ -167,7 +167,7 @@ const lockedAsRead = (jobs: readonly DoubtfulJob[]) => sql`
     where j.revision = given.revision order by j.job_id for no key update of j
   )`;
 
-const isStuck = (doubt: Doubt): boolean => doubt === 'unserved' || doubt === 'worker_ended';
+const isStuck = (doubt: DoubtReason): boolean => doubt === 'unserved' || doubt === 'worker_ended';
 
 /**
  * How many jobs stay stuck after `limit` recoveries, and how many of the last day were failed here

@@ -10,7 +10,7 @@ import {
   findReturnableWorkers,
   findSpareKeys,
   renewWarmWorkers,
-  retireWorkers,
+  stopSpareWorkers,
   takeBackWorkers,
 } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
@@ -89,9 +89,9 @@ const statements = (
   ],
   ['closeServedKeys', closeServedKeys],
   [
-    'retireWorkers',
+    'stopSpareWorkers',
     (trx) =>
-      retireWorkers(
+      stopSpareWorkers(
         trx,
         demandKeys.map((demandKey) => ({ demandKey, count: 1, inTheWay: 0 })),
         { surplusAfterMs: 0 },

@@ -1,4 +1,4 @@
-import type { Leaving, SpareKey } from '@paddock/domain/matching/plan-spare';
+import type { SpareStops, SpareKey } from '@paddock/domain/matching/plan-spare';
 import type { Returnable } from '@paddock/domain/matching/snapshot';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
@@ -28,7 +28,7 @@ export async function findSpareKeys(db: Kysely<Database>): Promise<SpareKey[]> {
 }
 
 /** A worker whose end is asked for. */
-export interface RetiredWorker {
+export interface SpareWorker {
   podName: string;
   demandKey: number;
 }
@@ -39,11 +39,11 @@ export interface RetiredWorker {
  * needs the task that ends it with all proofs. Passes over rows that another transaction is
  * writing: the matcher never waits.
  */
-export async function retireWorkers(
+export async function stopSpareWorkers(
   trx: Transaction<Database>,
-  leaving: readonly Leaving[],
+  leaving: readonly SpareStops[],
   { surplusAfterMs }: { surplusAfterMs: number },
-): Promise<RetiredWorker[]> {
+): Promise<SpareWorker[]> {
   if (leaving.length === 0) return [];
   const chosen = sql`
     with leaving as materialized (
@@ -64,7 +64,7 @@ export async function retireWorkers(
 export async function renewWarmWorkers(
   trx: Transaction<Database>,
   podNames: readonly string[],
-): Promise<RetiredWorker[]> {
+): Promise<SpareWorker[]> {
   return podNames.length === 0
     ? []
     : stop(trx, sql`select unnest(${podNames}::text[]) as pod_name`, 'warm_expired');
@@ -74,8 +74,8 @@ async function stop(
   trx: Transaction<Database>,
   chosen: ReturnType<typeof sql>,
   reason: StopReason,
-): Promise<RetiredWorker[]> {
-  const { rows } = await sql<RetiredWorker>`${prepared}
+): Promise<SpareWorker[]> {
+  const { rows } = await sql<SpareWorker>`${prepared}
     with chosen as materialized (${chosen}),
     locked as (
       select pod_name from workers where pod_name = any(array(select pod_name from chosen)) and ${RETIRABLE}

@@ -8,7 +8,7 @@ import { LIVE, STOPPING, isLive } from '../states/worker-states.ts';
  * Stopping workers without a task: it has ended in an error, was discarded, or was lost in a
  * restore.
  */
-export async function findForgottenStops(
+export async function findStopsWithoutTask(
   db: Kysely<Database>,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
 ): Promise<string[]> {

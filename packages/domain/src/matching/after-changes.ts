@@ -45,7 +45,7 @@ export function afterMaking(before: Snapshot, workers: readonly WorkersToMake[])
 }
 
 /** How many workers of each key are asked to end. They count in every cap until they have ended. */
-export function afterRetiring(
+export function afterStopping(
   before: Snapshot,
   leaving: readonly { demandKey: number; count: number }[],
 ): Snapshot {

@@ -38,7 +38,7 @@ describe('planPass', () => {
       takeBack: [],
       giveBack: [],
       make: [],
-      retire: [],
+      stop: [],
       warm: { mark: [], renew: [], make: [] },
       states: [],
       lacking: 0,
@@ -153,7 +153,7 @@ describe('planPass', () => {
     ).toMatchObject([{ waitReason }]);
   });
 
-  test('retires what jobs and configuration do not want, its newest reservations at once (C3, C10)', () => {
+  test('stops workers that neither jobs nor configuration want, and their newest reservations at once (C3, C10)', () => {
     const spare = {
       demandKey: 10,
       entityId: 1,
@@ -169,13 +169,13 @@ describe('planPass', () => {
     };
     expect(plan(given)).toMatchObject({
       giveBack: [],
-      retire: [{ demandKey: 10, count: 2 }],
+      stop: [{ demandKey: 10, count: 2 }],
       warm: { make: [] },
     });
     const reservations = [reservationOf('new', 10, { unassigned: 3 })];
     expect(plan({ ...given, reservations })).toMatchObject({
       giveBack: ['new'],
-      retire: [{ demandKey: 10, count: 1 }],
+      stop: [{ demandKey: 10, count: 1 }],
     });
   });
 
@@ -188,7 +188,7 @@ describe('planPass', () => {
       pool: 'linux',
       spare: 2,
     };
-    const { giveBack, make, retire, warm } = plan({
+    const { giveBack, make, stop, warm } = plan({
       rules: capped(2),
       demand: [demandOf(20)],
       spare: [spare],
@@ -196,7 +196,7 @@ describe('planPass', () => {
       reservations: [reservationOf('new', 10, { unassigned: 2 })],
       warm: [warmKey(10, { unassigned: 2, marked: 2 })],
     });
-    expect([giveBack, make, retire]).toEqual([
+    expect([giveBack, make, stop]).toEqual([
       ['new'],
       [],
       [{ demandKey: 10, count: 1, inTheWay: 1 }],

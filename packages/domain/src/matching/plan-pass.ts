@@ -1,8 +1,8 @@
-import { afterGivingBack, afterMaking, afterRetiring, afterTakingBack } from './after-changes.ts';
+import { afterGivingBack, afterMaking, afterStopping, afterTakingBack } from './after-changes.ts';
 import { type KeyState, keyStates } from './key-states.ts';
 import { MOST_PER_PASS } from './matching-settings.ts';
 import { pickUnwanted, type Reservation } from './pick-unwanted.ts';
-import { type HeldBack, type Leaving, planLeaving } from './plan-spare.ts';
+import { type HeldBack, type SpareStops, planSpareStops } from './plan-spare.ts';
 import { planWarm, type WarmPlan } from './plan-warm.ts';
 import { planMaking } from './plan-making.ts';
 import { capsOf } from './caps.ts';
@@ -19,7 +19,7 @@ export interface PassPlan {
   /** Workers for waiting jobs. */
   readonly make: readonly WorkersToMake[];
   /** Registered workers whose end is asked for; the oldest of each key go. */
-  readonly retire: readonly Leaving[];
+  readonly stop: readonly SpareStops[];
   readonly warm: WarmPlan;
   /** What `demand_keys` has to say, where that is new. */
   readonly states: readonly KeyState[];
@@ -49,19 +49,19 @@ export function planPass(
   const { make, plans } = planMaking(freed, withLacking(freed), most);
   const made = afterMaking(freed, make);
 
-  // 4. Workers that neither jobs nor the configuration want leave.
+  // 4. Workers that neither jobs nor the configuration want are stopped.
   const heldBack = heldBackBy(freed, plans);
-  const leaving = planLeaving({ ...made, keys: made.spare, warm, heldBack, rules: rulesOf(made) });
-  const gone = pickLeaving(made.reservations, leaving);
-  const retire = withoutGone(leaving, gone);
-  const left = afterRetiring(afterGivingBack(made, gone), retire);
+  const stops = planSpareStops({ ...made, keys: made.spare, warm, heldBack, rules: rulesOf(made) });
+  const gone = pickReservations(made.reservations, stops);
+  const stop = withoutGone(stops, gone);
+  const left = afterStopping(afterGivingBack(made, gone), stop);
 
   // 5. The configuration gets its warm workers from the rest.
   return {
     takeBack: returning.map(({ podName }) => podName),
     giveBack: [...unwanted, ...gone].map(({ podName }) => podName),
     make,
-    retire,
+    stop,
     warm: planWarm(left, heldBack, most - sumOf(make)),
     states: keyStates(freed.demand, plans),
     lacking: sumOf(freed.demand.map((key) => ({ count: lackingOf(key) }))) - sumOf(make),
@@ -118,18 +118,18 @@ const heldBackBy = ({ demand }: Snapshot, plans: ReadonlyMap<number, KeyPlan>): 
     return reason === null ? [] : [{ entityId, pool, reason, count }];
   });
 
-/** Of each key that workers leave, the newest reservations: they go at once. */
-function pickLeaving(
+/** The newest reservations of each key with spare workers: they go at once. */
+function pickReservations(
   newestFirst: readonly Reservation[],
-  leaving: readonly Leaving[],
+  stops: readonly SpareStops[],
 ): Reservation[] {
   const ofKeys = Map.groupBy(newestFirst, ({ demandKey }) => demandKey);
-  return leaving.flatMap(({ demandKey, count }) => (ofKeys.get(demandKey) ?? []).slice(0, count));
+  return stops.flatMap(({ demandKey, count }) => (ofKeys.get(demandKey) ?? []).slice(0, count));
 }
 
-function withoutGone(leaving: readonly Leaving[], gone: readonly Reservation[]): Leaving[] {
+function withoutGone(stops: readonly SpareStops[], gone: readonly Reservation[]): SpareStops[] {
   const ofKeys = Map.groupBy(gone, ({ demandKey }) => demandKey);
-  return leaving
+  return stops
     .map(({ demandKey, count, inTheWay }) => {
       const fewer = ofKeys.get(demandKey)?.length ?? 0;
       return { demandKey, count: count - fewer, inTheWay: Math.max(0, inTheWay - fewer) };

@@ -3,7 +3,7 @@ import { rulesWith } from '../scenes/matching-rules.scene.ts';
 import {
   type HeldBack,
   isWantedByJobs,
-  planLeaving,
+  planSpareStops,
   type SpareKey,
   type SpareWorkers,
 } from './plan-spare.ts';
@@ -39,7 +39,7 @@ const COMMON = rulesWith({
 });
 
 const leaving = (given: Partial<SpareWorkers>) =>
-  planLeaving({
+  planSpareStops({
     keys: [],
     warm: new Map(),
     live: [workers(7, 3)],
@@ -49,7 +49,7 @@ const leaving = (given: Partial<SpareWorkers>) =>
     ...given,
   });
 
-describe('planLeaving', () => {
+describe('planSpareStops', () => {
   test('stops workers that no job wants, beyond the warm ones (C3, C10)', () => {
     const keys = [key(7, 3)];
     expect(leaving({ keys })).toEqual([{ demandKey: 7, count: 3, inTheWay: 0 }]);

@@ -36,12 +36,12 @@ export interface SpareWorkers {
   readonly rules: MatchingRules;
 }
 
-/** How many spare workers of a key leave. */
-export interface Leaving {
+/** How many spare workers of a key to stop. */
+export interface SpareStops {
   readonly demandKey: number;
   readonly count: number;
   /**
-   * How many of these stand in the way: a job waits for their place under a cap, or more live than
+   * How many of these are in the way: a job waits for their place under a cap, or more live than
    * the cap allows.
    */
   readonly inTheWay: number;
@@ -51,7 +51,7 @@ export interface Leaving {
  * The spare workers to stop: all beyond the warm ones, and as many warm ones as are in the way.
  * Never workers that waiting jobs can have.
  */
-export function planLeaving(given: SpareWorkers): Leaving[] {
+export function planSpareStops(given: SpareWorkers): SpareStops[] {
   const { keys, warm, rules } = given;
   if (keys.length === 0) return [];
   const capsOver = capsOf(given);
