@@ -24,7 +24,7 @@ const start = ({ maxRequests = 1_000 } = {}) => {
 };
 
 describe('the room for bodies', () => {
-  test('large bodies have a few places, and take nothing of what ordinary ones share (B6)', () => {
+  test('large bodies have a few places, and use no room of ordinary ones (B6)', () => {
     const { budget, cut, send } = start();
     const large = ['one', 'two'].map((name) => send(name, 15 * MB));
     expect(send('three', 15 * MB)).toBeUndefined();
@@ -47,7 +47,7 @@ describe('the room for bodies', () => {
     expect(send('ordinary', 32 * MB)).toBeUndefined();
   });
 
-  test('what trickles in is cut off first, and only where there is no room (B6)', () => {
+  test('a trickling body is cut off first, and only without free room (B6)', () => {
     const { budget, clock, cut, send } = start();
     const trickling = send('trickling', 15 * MB);
     const steady = send('steady', 15 * MB);

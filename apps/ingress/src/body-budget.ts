@@ -10,7 +10,7 @@ export interface BodyBudget {
   admit(cutOff: () => void): Claim | undefined;
 }
 
-/** What one request holds. */
+/** The room that one request holds. */
 export interface Claim {
   /** Takes room for `bytes` more; false if there is none. */
   hold(bytes: number): boolean;

@@ -113,7 +113,7 @@ describe('ingress while PostgreSQL fails', () => {
     await tunnel.cut();
   });
 
-  test('a host that accepts and never answers: 503 in time, also for what waits behind it, and left as soon as it answers (B5)', async () => {
+  test('a host that accepts and never answers: 503 in time, also for waiting deliveries, and ready as soon as it answers (B5)', async () => {
     const tunnel = await startTunnel(database.url);
     tunnel.setSilent(true);
     const ingress = await startHasty(tunnel.url);
@@ -203,7 +203,7 @@ describe('ingress while PostgreSQL fails', () => {
     expect(await jobIds()).toEqual([900, 901, 903]);
   });
 
-  test('without our tables: not ready, with what to do about it, said once (A10)', async () => {
+  test('without our tables: not ready, with the remedy, logged once (A10)', async () => {
     const empty = await createEmptyDatabase();
     const ingress = await start(empty.url);
     await expectUnready(ingress, 'run `pnpm db:migrate`');

@@ -92,7 +92,9 @@ const UNAUTHENTICATED: ReadonlySet<Refusal> = new Set<Refusal>([
 /** Most refused entities that a process logs, each once. */
 const MOST_REFUSED_ENTITIES = 1_000;
 
-/** One function per event: its metric and its log line. `held`: what deliveries occupy now. */
+/**
+ * One function per event: its metric and its log line. `held`: the room that deliveries occupy now.
+ */
 export function createIngressEvents({
   log,
   metrics,

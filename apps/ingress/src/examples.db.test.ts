@@ -96,7 +96,7 @@ describe('the published examples of GitHub’s events', () => {
         entity_name: 'octo-org',
         runner_name: 'my runner',
       },
-      // Queued years ago: GitHub is asked before it is demand.
+      // Queued years ago: a look-up comes before it is demand.
       {
         job_id: 12877621891,
         status: 'pending',

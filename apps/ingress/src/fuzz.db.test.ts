@@ -199,7 +199,7 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
     await expectWell();
   });
 
-  test('a request that does not arrive whole is given up in time, and the service goes on', async () => {
+  test('a request that does not arrive whole is given up in time, and the service continues', async () => {
     const { headers } = await signed('ping', {});
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const half = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n${head.join('')}\r\n{"half`;

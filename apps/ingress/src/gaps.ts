@@ -5,7 +5,7 @@ import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
 
 /**
- * What came before the first stored delivery. Others may have failed then; only GitHub's log names
+ * The time before the first stored delivery. Others may have failed then; only GitHub's log names
  * them.
  */
 export type Gap = 'start' | 'refusal' | 'turned_away' | 'silence';

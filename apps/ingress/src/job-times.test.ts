@@ -56,7 +56,7 @@ describe('the times of a job (H5)', () => {
       { runner_name: null },
     ],
   ] as [string, 'queued' | 'in_progress' | 'completed', Outcome, JsonObject][])(
-    '%s tells none',
+    '%s gives none',
     (_what, action, outcome, job) => {
       expect(timesOf(action, outcome, job)).toBeUndefined();
     },

@@ -122,7 +122,7 @@ test.each(['{ acme: {} }', "{ Acme: {}, '*': {} }"])(
       [1, 11],
       [4, 11],
     ]);
-    // The event, the metric and the log tell of it.
+    // The event, the metric and the log report it.
     const events = database.db
       .selectFrom('installation_events')
       .select('job_id')

@@ -264,7 +264,7 @@ describe('receiving a delivery', () => {
     expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
   });
 
-  test('of too many requests at a time the last ones are refused at once, without reading what they send (B6)', async () => {
+  test('beyond the limit of requests, the last ones are refused at once, without reading their bodies (B6)', async () => {
     const waiting: (() => void)[] = [];
     const store = () => new Promise<Outcome>((resolve) => void waiting.push(() => resolve('ok')));
     const { post, budget, refusals } = await start(store);

@@ -31,8 +31,8 @@ const REPLAYS = 500;
  */
 const AT_ONCE = 50;
 /**
- * A body leaves 20 rows. Of the eight writers of two replicas none sees what the others write at
- * the same moment.
+ * A body leaves 20 rows. None of the eight writers of two replicas sees the rows that others write
+ * at the same moment.
  */
 const MOST_ROWS = 8 * 20;
 

@@ -80,7 +80,7 @@ describe('the ingress as a process', () => {
     expect(await ingress.metric('paddock_delivery_batch_seconds_sum')).toBeGreaterThan(0);
   });
 
-  test('health and metrics have a port of their own, and the webhook has neither (H1)', async () => {
+  test('health and metrics have a separate port, and the webhook’s port has neither (H1)', async () => {
     const ingress = await start();
     expect(await ingress.ask('/healthz')).toEqual({ status: 200, text: 'ok' });
     expect(await ingress.metric('paddock_pools_version')).toBeGreaterThan(0);
@@ -110,7 +110,7 @@ describe('the ingress as a process', () => {
       await waitFor('the beginning of the stop', () =>
         ingress.lines().some((line) => line.includes('stopping')),
       );
-      // The page says why it takes no more, until the last delivery has its answer.
+      // The page gives the reason for refusing, until the last delivery has its answer.
       expect(await ingress.ask('/readyz')).toEqual({
         status: 503,
         text: 'the service is stopping',
@@ -122,11 +122,11 @@ describe('the ingress as a process', () => {
     expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(3);
   });
 
-  test('judges by the pools in the database, not by those of its own file (B4)', async () => {
+  test('judges by the pools in the database, not by those of its configuration file (B4)', async () => {
     const ingress = await start({ PADDOCK_POOLS_REFRESH_MS: '100' });
     expect(await deliver(ingress, 900)).toMatchObject({ text: 'job_stored' });
     await putPoolsOf(database, CONFIG.replace('linux', 'windows'));
-    // Each look is a job of its own: one that was stored by the older document would be known from
+    // Each look uses another job: one that was stored by the older document would be known from
     // then on.
     let jobId = 901;
     await waitFor(

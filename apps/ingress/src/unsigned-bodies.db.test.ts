@@ -64,7 +64,7 @@ describe('unsigned bodies that never end', () => {
     return answers;
   };
 
-  // Each kind fills what the ones before it have left.
+  // Each kind fills the room that the ones before it have left.
   test.each([
     [
       'large',
@@ -90,7 +90,7 @@ describe('unsigned bodies that never end', () => {
         for (let sent = 0; sent < count; sent += 10)
           await Promise.all(Array.from({ length: 10 }, () => sendUnfinished(bytes)));
       }
-      // What came last may not have been found out to trickle yet.
+      // The last ones may not be recognised as trickling yet.
       await waitFor('a delivery that is stored', async () => (await statuses([900]))[0] === 200);
       expect(await statuses([901, 902, 903, 904, 905])).toEqual([200, 200, 200, 200, 200]);
       await waitFor(

@@ -63,7 +63,7 @@ export function verifyDelivery(
 export interface Unverified {
   /** The App that the sender names: ours, another, or none. */
   readonly kind: string;
-  /** What to correct in the configuration or at GitHub. */
+  /** The correction to make in the configuration or at GitHub. */
   readonly reason: string;
 }
 

@@ -55,7 +55,7 @@ async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
   return schedules.some(({ extra_at: extraAt }) => extraAt !== null);
 }
 
-test('GitHub is asked at once about a job whose approval came after more than a day, and about no other', async () => {
+test('a job whose approval came after more than a day is looked up at once, and no other', async () => {
   expect(await isLookUpWanted(1, 23)).toBe(false);
   expect(await isLookUpWanted(2, 25)).toBe(true);
 });

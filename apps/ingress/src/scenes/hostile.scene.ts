@@ -26,7 +26,7 @@ const examples = published
   .filter(({ name }) => HANDLED.has(name))
   .flatMap(({ name, examples: of }) => of.map((example) => ({ name, example })));
 
-/** Where what we read stands, in the payloads of the events that are handled. */
+/** The places of the fields that we read, in the payloads of the handled events. */
 const PATHS = `
   action workflow_job repository installation organization organization.id sender sender.id entity target_type
   workflow_job.id workflow_job.run_id workflow_job.run_attempt workflow_job.name workflow_job.workflow_name workflow_job.html_url
@@ -242,8 +242,8 @@ export function intactJob(isSigned: boolean): HostileRequest {
 }
 
 /**
- * Deliveries that GitHub would never send, each with a GUID of its own; about half of them are
- * rightly signed.
+ * Deliveries that GitHub would never send, each with a new GUID; about half of them are rightly
+ * signed.
  */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
   .tuple(

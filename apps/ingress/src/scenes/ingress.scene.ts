@@ -84,7 +84,7 @@ export async function putPoolsOf({ db }: TestDatabase, config: string): Promise<
 }
 
 /**
- * The real service as a process, with a configuration file of its own. It listens, and need not be
+ * The real service as a process, with a separate configuration file. It listens, and need not be
  * ready yet.
  */
 export async function startIngress({

@@ -11,9 +11,9 @@ export async function sendRaw(
 }
 
 /**
- * Writes the parts one after the other to a connection of its own, and gives all that came back
- * once it is closed. `end` says how the sender leaves: it waits for the other side, closes its own,
- * or breaks off.
+ * Writes the parts one after the other to a new connection, and returns all answers once it is
+ * closed. `end` says how the sender leaves: it waits for the other side, closes its own, or breaks
+ * off.
  */
 export function exchangeRaw(
   port: number,
@@ -32,7 +32,7 @@ export function exchangeRaw(
   });
   const writeFrom = (index: number): void => {
     const part = parts[index];
-    // Each part is a packet of its own: the next one goes once this one has left.
+    // Each part is a separate packet: the next one goes once this one has left.
     if (part !== undefined) socket.write(part, () => setImmediate(writeFrom, index + 1));
     else if (end === 'close') socket.end();
     else if (end === 'break') socket.resetAndDestroy();

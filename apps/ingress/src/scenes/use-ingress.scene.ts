@@ -10,7 +10,7 @@ import {
   startIngress,
 } from './ingress.scene.ts';
 
-/** One process of ingress for the tests of a file, with a database of its own. */
+/** One process of ingress for the tests of a file, with a new database. */
 export function useIngress(config?: string): { database: TestDatabase; ingress: Ingress } {
   let database: TestDatabase;
   let ingress: Ingress;
@@ -32,7 +32,7 @@ export function useIngress(config?: string): { database: TestDatabase; ingress: 
   return { database: late(() => database), ingress: late(() => ingress) };
 }
 
-/** Starts processes of ingress that end with their test, and so does what they have stored. */
+/** Starts processes of ingress that end with their test; their stored rows go too. */
 export function useIngresses(
   database: TestDatabase,
 ): (given: Partial<IngressStart>) => Promise<Ingress> {

@@ -1,7 +1,7 @@
 import { duration, integer, type SettingsOf, tuning } from '@paddock/runtime/settings';
 import type { BreakerRules } from './note-failure.ts';
 
-/** What every service that counts failures reads. */
+/** Settings of every service that counts failures. */
 export const breakerSettings = tuning({
   breakerFailures: integer({
     env: 'PADDOCK_BREAKER_FAILURES',

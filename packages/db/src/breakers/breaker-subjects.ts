@@ -3,8 +3,8 @@ import type { BreakerType } from '@paddock/domain/matching/stored-rules';
 import { sql } from 'kysely';
 
 /**
- * What a breaker guards: a pool's template, an App, an entity's installation, a repository, GitHub
- * or the cluster. All else goes on.
+ * The subject of a breaker: a pool's template, an App, an entity's installation, a repository,
+ * GitHub or the cluster. All else continues.
  */
 export interface BreakerSubject {
   readonly type: BreakerType;

@@ -53,7 +53,7 @@ describe('breakers (C11)', () => {
     );
   });
 
-  test('a success between failures begins the count anew', async () => {
+  test('a success between failures starts the count again', async () => {
     await failTimes(2);
     await noteSuccess(database.db, [linux]);
     await failTimes(2);
@@ -93,7 +93,7 @@ describe('breakers (C11)', () => {
     expect(await pass(linux)).toMatchObject({ waitMs: 0 });
   });
 
-  test('a trial that came to nothing is given back: what it failed for waits its pause, the rest is the next one’s to try', async () => {
+  test('a trial without an outcome is given back: its failed breaker waits its pause, and the next task may try the rest', async () => {
     const others = [linux, githubBreaker];
     await failTimes(3, 'pod_refused');
     for (let n = 0; n < 3; n++) await fail('unavailable', githubBreaker);

@@ -24,7 +24,7 @@ export interface Passage {
   readonly waitMs: number;
   /** The breaker to wait for, as a task names it; absent where none holds this back. */
   readonly heldBy?: string;
-  /** What the failures said. */
+  /** The message of the failures. */
   readonly message: string;
   /** Something failed there lately, so the caller notes a success. */
   readonly isWatched: boolean;

@@ -28,7 +28,7 @@ export interface Hold {
   readonly heldBy: string;
 }
 
-/** What functions that count failures need. */
+/** The dependencies of functions that count failures. */
 export interface Noting {
   readonly db: Kysely<Database>;
   readonly breakerRules: BreakerRules;

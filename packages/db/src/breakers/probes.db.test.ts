@@ -47,7 +47,7 @@ const age = (interval: string, db: Kysely<Database> = database.db) =>
   );
 const endPause = () => sql`update breakers set paused_until = now()`.execute(database.db);
 
-describe('probes of what passes by itself (C11)', () => {
+describe('probes of subjects that recover by themselves (C11)', () => {
   test('a breaker that opens says for how long it holds; one that only counts holds no task', async () => {
     expect(await fail()).toBeUndefined();
     expect(await fail()).toBeUndefined();
@@ -66,7 +66,7 @@ describe('probes of what passes by itself (C11)', () => {
     expect(await findProbed(database.db)).toEqual([github]);
   });
 
-  test('what has answered is not probed until a trial fails, for no job may wait', async () => {
+  test('a subject that has answered is not probed until a trial fails, because no job may wait', async () => {
     await open();
     await answer();
     expect(await findProbed(database.db)).toEqual([]);

@@ -75,7 +75,7 @@ const pausedMinutes = async () => {
   return rows.map(({ minutes }) => minutes);
 };
 
-describe('a refusal of GitHub’s belongs to what it speaks of', () => {
+describe('a refusal of GitHub’s belongs to the thing that it names', () => {
   test.each([
     ['repository', { same: true, otherRepository: false, otherEntity: false, otherApp: false }],
     ['entity', { same: true, otherRepository: true, otherEntity: false, otherApp: false }],
@@ -134,7 +134,7 @@ describe('a refusal ends', () => {
     expect(await database.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
-  test('with what another repository answers only if it is not of one repository', async () => {
+  test('with another repository’s answer, unless it is a refusal of one repository', async () => {
     await refuse('entity');
     await refuse('repository');
     await endRefusals(database.db, { ...PLACE, repoId: 12 });

@@ -17,7 +17,7 @@ import { RATE_LIMITED, REFUSED } from './failure-classes.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** What a call depends on. */
+/** The subjects that a call depends on. */
 export interface Asked {
   readonly appId: number;
   readonly entityId: number;

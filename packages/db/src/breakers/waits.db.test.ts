@@ -30,7 +30,7 @@ const setOver = (ago = '1 second') =>
     .set({ paused_until: sql`now() - ${ago}::interval` })
     .execute();
 
-describe('a wait that one process was told of binds all', () => {
+describe('a wait that one process has stored binds all', () => {
   test('of its entity alone, in all calls', async () => {
     expect(await there.left(ENTITY, 'core')).toBeUndefined();
     await here.note(ENTITY, MINUTE);

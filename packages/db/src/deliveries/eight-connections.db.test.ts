@@ -82,8 +82,8 @@ describe('eight connections that write the same jobs', () => {
     const all = ENTITIES.flatMap((entity, index) =>
       deliveriesOf(1_000 + index, workers.at(-1 - index)?.pod_name ?? '', entity),
     );
-    // Batches that tell of an installation wait for each other before they lock any job; those of
-    // jobs alone meet at the jobs.
+    // Batches with an installation wait for each other before they lock any job; batches of jobs
+    // alone meet at the jobs.
     const plans = [all, all.filter(({ parsed }) => parsed.kind === 'job')].flatMap((some) =>
       fc.sample(
         fc.tuple(

@@ -200,7 +200,7 @@ describe('recordDeliveries', () => {
     expect(await installation()).toMatchObject({ installation_id: 32, deleted_at: null });
   });
 
-  test('an installation that Paddock was never told of is learnt from its jobs, and stated by what comes later (A12)', async () => {
+  test('an unknown installation is learnt from its jobs, and later deliveries state its facts (A12)', async () => {
     await record(
       delivery('workflow_job', jobBody('queued', 900)),
       delivery('workflow_job', jobBody('queued', 901)),

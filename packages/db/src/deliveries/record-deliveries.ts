@@ -90,7 +90,7 @@ async function store(
   return { stored, outcomes: inOrder(stored).map(({ result }) => result.outcome) };
 }
 
-/** What became of a delivery. */
+/** The result of a delivery. */
 interface Result {
   readonly outcome: Outcome;
   /** Its event is to be stored. */

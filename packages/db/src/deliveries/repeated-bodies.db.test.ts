@@ -119,7 +119,7 @@ describe('a body that comes again', () => {
     expect(await events()).toHaveLength(20);
   });
 
-  test('and is asked for by redelivery leaves its row all the same, once (E1)', async () => {
+  test('and is requested by redelivery still leaves its row, once (E1)', async () => {
     const first = job('queued', 1);
     await record(first, ...Array.from({ length: 25 }, () => asNew(first)));
     const wanted = asNew(first);
@@ -176,7 +176,7 @@ describe('a body that comes again', () => {
     expect(at).toBeNull();
   });
 
-  test('of a repository that is given once more has all of them listed at once, and says nothing else (E2)', async () => {
+  test('of an added repository has all of the entity’s repositories listed at once, and changes nothing else (E2)', async () => {
     const [added, removed] = [repositories('added'), repositories('removed')];
     await record(added);
     await record(removed);
@@ -198,7 +198,7 @@ describe('a body that comes again', () => {
     expect(await state()).toEqual([{ hasChanged: true, isSuspended: true }]);
   });
 
-  test('of a repository has no more listings made than it leaves rows (E2)', async () => {
+  test('of a repository causes no more listings than it leaves rows (E2)', async () => {
     const added = repositories('added');
     await record(added, ...Array.from({ length: 19 }, () => asNew(added)));
     await sql`update installations set listed_at = now(), updated_at = now() - interval '1 second'`.execute(
@@ -254,7 +254,7 @@ describe('a body that comes again', () => {
     ).toHaveLength(1);
   });
 
-  test('under a made-up event does not stand in the way of the real one', async () => {
+  test('under an invented event does not block the real one', async () => {
     const real = installation('created', 1);
     await record(deliveryToRecord('made_up', JSON.parse(String(real.payload))));
     expect(await record(real)).toEqual(['ok']);

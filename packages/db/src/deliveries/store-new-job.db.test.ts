@@ -63,8 +63,7 @@ describe('storeNewJob', () => {
   beforeEach(async () => {
     for (const table of ['jobs', 'installation_events', 'installations'] as const)
       await database.db.deleteFrom(table).execute();
-    // Whatever Paddock hears first of an entity goes the long way, which learns of the
-    // installation.
+    // The first delivery of an entity goes the long way, which learns of the installation.
     await recordDeliveries(database.db, [deliveryOf(900, 'completed')], pools);
   });
 

@@ -5,7 +5,7 @@ import type { Database } from '../schema/tables.ts';
 import { recordJobs } from './record-jobs.ts';
 import type { StoredJob } from './store-jobs.ts';
 
-/** What the reconciler learned of a job without a delivery. */
+/** The reconciler's findings about a job, without a delivery. */
 export interface Finding {
   /** The event that is appended if it was news. */
   readonly event: string;

@@ -125,7 +125,7 @@ describe('the statement that writes jobs', () => {
     });
   });
 
-  test('what Paddock failed and GitHub completed stays failed, is filled in once, and is marked as misjudged (A6)', async () => {
+  test('a job that Paddock failed and GitHub completed stays failed, is filled in once, and is marked as misjudged (A6)', async () => {
     await record(queued);
     await database.db.updateTable('jobs').set({ status: 'failed', wants_worker: false }).execute();
     const results = await record(completed);

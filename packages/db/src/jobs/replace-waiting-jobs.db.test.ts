@@ -155,7 +155,7 @@ describe('waiting jobs after a change of the pools (B4)', () => {
     await new Promise<void>((resolve, reject) => {
       const onWake = () => {
         wakes += 1;
-        // The first tells that it listens.
+        // The first notification shows that it listens.
         if (wakes === 1) replaceWaitingJobs(db, pools).catch(reject);
         else resolve();
       };

@@ -20,7 +20,9 @@ export interface RepositoryToList {
   readonly installationId: number;
 }
 
-/** What one listing of a repository's runs leaves to the next; empty before the first. */
+/**
+ * The facts that one listing of a repository's runs leaves for the next; empty before the first.
+ */
 export interface SeenOfRepository {
   /** The version of the pools document that the jobs were compared with. */
   readonly pools?: number;

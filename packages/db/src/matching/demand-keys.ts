@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** Writes down what a pass saw of keys. A reason that stays keeps the instant since when. */
+/** Stores the findings of a pass about keys. A reason that stays keeps its first instant. */
 export async function saveKeyStates(
   trx: Transaction<Database>,
   states: readonly KeyState[],

@@ -21,7 +21,7 @@ export interface DemandTotals {
   hasStored: boolean;
   /** How many workers are more than the waiting jobs of their keys. */
   spare: number;
-  /** There are workers that were asked to end for want of jobs and can serve again. */
+  /** Surplus workers that were asked to end can serve again. */
   hasReturnable: boolean;
   /** A worker ends that got no job although one waited. */
   hasBlamed: boolean;
@@ -31,7 +31,7 @@ export interface DemandTotals {
   hasWarm: boolean;
   /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   nextPauseEndMs: number | null;
-  /** GitHub or the cluster is away, and probes tell when it is back. */
+  /** GitHub or the cluster is away, and probes find out when it is back. */
   hasProbed: boolean;
 }
 
@@ -45,7 +45,7 @@ const nextPauseEnd = sql`(
         select min(paused_until) from runner_groups where paused_until > now()
       ) pauses)`;
 
-/** Whether there is anything to match, at the cost of counting what waits. */
+/** Whether there is anything to match, at the cost of counting the waiting jobs. */
 export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
   const { rows } = await sql<DemandTotals>`${prepared}
     with ${deficits}

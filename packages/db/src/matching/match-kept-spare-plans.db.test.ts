@@ -34,8 +34,8 @@ const JOBS = 1_000;
 const LIVE = 1_000;
 const ENDED = 30_000;
 /**
- * What a statement may read: what lives, a few times over, for however many keys; nothing for each
- * key anew, and nothing that has ended.
+ * The rows that a statement may read: the live ones, a few times over, for any number of keys; none
+ * for each key again, and no ended ones.
  */
 const MOST = 3 * (JOBS + LIVE);
 
@@ -153,7 +153,7 @@ async function putEntity(db: Kysely<Database>): Promise<void> {
     .execute();
 }
 
-test('statements about spare, warm and unserved workers, planned while there was next to nothing, read no more than what they are about (C3, C10, C11)', async () => {
+test('statements about spare, warm and unserved workers, planned with few rows, read no more than their rows (C3, C10, C11)', async () => {
   const { db } = plans;
   const warm = ['entity', 'entity/api'].map((scope) => ({ scope, workers: 2 }));
   await putPools(db, examplePools({ pools: [{ warm }] }));

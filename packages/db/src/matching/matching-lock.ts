@@ -18,9 +18,9 @@ export interface MatchingLimits {
 }
 
 /**
- * Makes this transaction the only pass in its environment until it ends. The lock has a statement
- * of its own: statements that count demand and supply must see what the pass before has written, or
- * two passes make two workers for one job.
+ * Makes this transaction the only pass in its environment until it ends. The lock is a separate
+ * statement: statements that count demand and supply must see the rows of the pass before, or two
+ * passes make two workers for one job.
  */
 export async function lockMatching(
   trx: Transaction<Database>,

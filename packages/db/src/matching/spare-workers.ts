@@ -95,7 +95,7 @@ export interface TakenBack {
   deliveryGuid: string | null;
 }
 
-/** Workers that were asked to end for want of jobs and can serve again, the newest first. */
+/** Surplus workers that were asked to end and can serve again, the newest first. */
 export async function findReturnableWorkers(db: Kysely<Database>): Promise<Returnable[]> {
   const { rows } = await sql<Returnable>`${prepared}
     select pod_name as "podName", demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool

@@ -4,7 +4,7 @@ import type { Database } from '../schema/tables.ts';
 
 export interface StartedWorker {
   readonly podName: string;
-  /** What kept its pod from starting until now. */
+  /** The obstacle that kept its pod from starting until now. */
   readonly wasStuck: string | null;
 }
 

@@ -13,8 +13,8 @@ import { milliseconds } from '../milliseconds.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
- * What the pools document in force, the stops, the cluster's capacity, failures and GitHub's
- * budgets say.
+ * The rules of the pools document in force, the stops, the cluster's capacity, failures and
+ * GitHub's budgets.
  */
 export async function findStoredRules(
   db: Kysely<Database>,

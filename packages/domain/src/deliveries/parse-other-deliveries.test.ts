@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parseDelivery } from './parse-delivery.ts';
 import { example, withJob } from '../scenes/webhook-examples.scene.ts';
 
-describe('what other deliveries say', () => {
+describe('other deliveries', () => {
   test('an installation states its entity, selection and instants, in seconds or in text (A12)', () => {
     expect(parseDelivery('installation', example('installation', 1))).toMatchObject({
       kind: 'installation',
@@ -47,7 +47,7 @@ describe('what other deliveries say', () => {
     },
   );
 
-  test('repositories that are added say what the installation is now (A12)', () => {
+  test('added repositories give the present state of the installation (A12)', () => {
     expect(
       parseDelivery('installation_repositories', example('installation_repositories', 0)),
     ).toMatchObject({ kind: 'installation' });
@@ -144,7 +144,7 @@ describe('what other deliveries say', () => {
     expect('problem' in parsed && parsed.problem.split(';').length).toBe(5);
   });
 
-  test('what goes wrong otherwise is no malformed body', () => {
+  test('other errors do not count as a malformed body', () => {
     const trap = Object.defineProperty(example('workflow_job', 6), 'workflow_job', {
       get: () => {
         throw new RangeError('trap');
@@ -181,7 +181,7 @@ describe('what other deliveries say', () => {
     });
   });
 
-  test('installation_target tells an entity’s new name (A12)', () => {
+  test('installation_target gives an entity’s new name (A12)', () => {
     const entity = { id: 5, login: 'new-name', updated_at: '2026-01-02T00:00:00Z' };
     const body = {
       action: 'renamed',

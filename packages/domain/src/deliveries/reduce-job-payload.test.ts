@@ -22,7 +22,7 @@ describe('reduceJobPayload', () => {
     }
   });
 
-  test('what people ask of a job stays, and of its steps their number (A4)', () => {
+  test('a job’s requirements stay, and the number of its steps (A4)', () => {
     const job = {
       id: 1,
       run_attempt: 2,
@@ -49,7 +49,7 @@ describe('reduceJobPayload', () => {
     });
   });
 
-  test('what has no business in a field is cut, and no number is rounded (A4)', () => {
+  test('unexpected content of a field is cut, and no number is rounded (A4)', () => {
     const job = {
       id: 1,
       status: { nested: 12345678901234567890n },

@@ -65,7 +65,7 @@ function rowOf(...statements: StatementToMerge[]): JobRow {
   return row;
 }
 
-/** As after what only we do to a row. */
+/** As after a change that only we make to a row. */
 const changed = (row: JobRow, changes: Partial<JobRow>): JobRow => ({ ...row, ...changes });
 
 describe('mergeStatement', () => {
@@ -113,7 +113,7 @@ describe('mergeStatement', () => {
     );
   });
 
-  test('the status moves forward only, and what only other statements say is filled in (A6)', () => {
+  test('the status moves forward only, and missing facts of other statements are filled in (A6)', () => {
     const row = rowOf(
       statement({ workflowName: 'CI', installationId: 6 }),
       end(20, 'success', { queuedAt: null, startedAt: null, runnerName: null }),
@@ -170,7 +170,7 @@ describe('mergeStatement', () => {
     expect(rowOf(queued, ours)).toMatchObject({ ...SMALL, podName: 'one' });
   });
 
-  test('an old delivery is no demand before a look-up, but what a look-up states is', () => {
+  test('an old delivery is no demand before a look-up, but the look-up’s statement is', () => {
     const old = { queuedAt: new Date(NOW - 86_400_001).toISOString() };
     expect(rowOf(statement(old))).toMatchObject({ wantsWorker: false, isInDoubt: true });
     expect(rowOf(statement({ ...old, deliveryGuid: null }))).toMatchObject({
@@ -188,7 +188,7 @@ describe('mergeStatement', () => {
     });
   });
 
-  test('what we failed stays failed, and is misjudged if GitHub completes it (A6)', () => {
+  test('a job that we failed stays failed, and is misjudged if GitHub completes it (A6)', () => {
     const failed = changed(rowOf(queued), { status: 'failed', wantsWorker: false });
     expect(mergeStatement(failed, end(10, 'success'), NOW)).toMatchObject({
       status: 'failed',

@@ -5,7 +5,7 @@ import type { StoredRules } from './stored-rules.ts';
 
 // Each step of a plan begins with the snapshot as the steps before it will have left it.
 
-/** What happens to the workers of a key; the numbers are added. */
+/** Changes of the workers of a key; the numbers are added. */
 interface Change extends LiveWorkers {
   readonly unassigned: number;
   readonly stopping: number;

@@ -3,7 +3,7 @@ import { type Demand, lackingOf, type StoredState } from './snapshot.ts';
 import { reasonOf } from './stored-rules.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
-/** A row of `demand_keys`: what a pass has seen of a key and planned for it. */
+/** A row of `demand_keys`: a pass' findings and plan for a key. */
 export interface KeyState extends StoredState {
   readonly demandKey: number;
   readonly entityId: number;
@@ -12,7 +12,7 @@ export interface KeyState extends StoredState {
   readonly pool: string;
 }
 
-/** What there is to say of keys that is not stored yet. */
+/** The news about keys that is not stored yet. */
 export function keyStates(
   demand: readonly Demand[],
   plans: ReadonlyMap<number, KeyPlan>,

@@ -21,7 +21,7 @@ export interface PoolRule {
   readonly repositories: readonly string[] | null;
 }
 
-/** What the configuration says of an entity. */
+/** The configuration of an entity. */
 export interface EntityRule {
   readonly cap: number | null;
   readonly weight: number;

@@ -1,4 +1,4 @@
-/** What the operator sets for a pass of matching. */
+/** The operator's settings for a pass of matching. */
 export interface MatchingSettings {
   /** The Apps that are configured here: no other can register a runner. */
   readonly appIds: readonly number[];

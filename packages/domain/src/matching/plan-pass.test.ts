@@ -66,7 +66,7 @@ describe('planPass', () => {
     ]);
   });
 
-  test('leaves alone what else it would name', () => {
+  test('leaves alone workers that another transaction writes', () => {
     const given = snapshotOf({
       returnable: [{ podName: 'a', demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' }],
       warm: [warmKey(10, { aged: ['b', 'c'] })],

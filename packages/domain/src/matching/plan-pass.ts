@@ -10,7 +10,7 @@ import { findRivals, type KeyPlan } from './plan-workers.ts';
 import { lackingOf, type Returnable, type Snapshot, type WorkersToMake } from './snapshot.ts';
 import { rulesOf } from './stored-rules.ts';
 
-/** What a pass writes. Workers that are named must be unchanged since the snapshot. */
+/** The changes of a pass. Named workers must be unchanged since the snapshot. */
 export interface PassPlan {
   /** Names of workers that were to end and serve again. */
   readonly takeBack: readonly string[];
@@ -21,7 +21,7 @@ export interface PassPlan {
   /** Registered workers whose end is asked for; the oldest of each key go. */
   readonly stop: readonly SpareStops[];
   readonly warm: WarmPlan;
-  /** What `demand_keys` has to say, where that is new. */
+  /** The news for `demand_keys`. */
   readonly states: readonly KeyState[];
   /** How many workers the waiting jobs still lack. */
   readonly lacking: number;

@@ -89,7 +89,7 @@ function capsOf({ keys, live, rules }: SpareWorkers): CapsOver {
   ];
 }
 
-/** By cap: how many more workers have to leave for what waits; negative: there is room. */
+/** By cap: how many more workers must stop for waiting jobs; negative: there is room. */
 function countNeeded(
   { keys, live, stopping, heldBack, rules }: SpareWorkers,
   capsOver: CapsOver,
@@ -138,7 +138,7 @@ const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity'])
  */
 const OF_ENTITY_IN_POOL: ReadonlySet<WaitReason> = new Set(['pool_failing', 'runner_outdated']);
 
-/** Whether a job waits for what a warm worker would take: then none is made. */
+/** Whether a job waits for the place of a warm worker: then none is made. */
 export const isWantedByJobs = (
   heldBack: readonly HeldBack[],
   { entityId, pool }: { entityId: number; pool: string },

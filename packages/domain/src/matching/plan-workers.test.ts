@@ -238,7 +238,7 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rulesWith(given)).get(1)).toMatchObject({ made, waitReason });
   });
 
-  test('counts under the cap of a repository what lives there, and no other key (C4)', () => {
+  test('counts under the cap of a repository its live workers, and no other key’s (C4)', () => {
     const rules = rulesWith({ pool: { repositoryCap: 2 } });
     const plans = plan([key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 })], rules, 1);
     expect([...plans.values()].map(({ made }) => made)).toEqual([1, 2]);
@@ -252,7 +252,7 @@ describe('planWorkers', () => {
     expect(plan([key(1)], rules).get(1)).toMatchObject({ made: 0, waitReason: 'pool_failing' });
   });
 
-  test('has no reason for what only the next pass makes (C4)', () => {
+  test('has no reason for workers that only the next pass makes (C4)', () => {
     expect(plan([key(1)], rulesWith(), 0, 2).get(1)).toMatchObject({ made: 2, waitReason: null });
   });
 

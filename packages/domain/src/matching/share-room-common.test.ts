@@ -10,7 +10,7 @@ const others = (count: number) =>
   );
 
 describe('shareRoom among entities that share one cap', () => {
-  test('gives entities that share as one no more together than their cap, and what they leave to others (C4)', () => {
+  test('gives entities that share as one no more together than their cap, and leaves the rest to others (C4)', () => {
     const sharesAsOne = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
     fc.assert(
       fc.property(situations(), fc.nat(8), ({ shortages, live, caps, weights }, common) => {
@@ -50,7 +50,7 @@ describe('shareRoom among entities that share one cap', () => {
     );
   });
 
-  test('gives entities that share as one no more of a full pool for being many (C4)', () => {
+  test('gives many entities that share as one no more of a full pool than one entity (C4)', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
@@ -70,7 +70,7 @@ describe('shareRoom among entities that share one cap', () => {
     );
   });
 
-  test('counts what entities that share as one have of the pool already, and is fair among them (C4)', () => {
+  test('counts the workers that entities that share as one have in the pool, and is fair among them (C4)', () => {
     const live = [{ demandKey: 2, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 3 }];
     const shortages = [
       shortage(1, { lacking: 9 }),

@@ -22,7 +22,7 @@ describe('shareRoom', () => {
     expect(madeOf(shares)).toEqual({ 2: 1 });
   });
 
-  test('gives everybody what they lack while nothing binds (C2)', () => {
+  test('gives each entity the workers that it lacks while no cap binds (C2)', () => {
     expect(
       madeOf(
         share([shortage(1, { lacking: 3 }), shortage(2, { entityId: GLOBEX, lacking: 4 })], {}),
@@ -30,7 +30,7 @@ describe('shareRoom', () => {
     ).toEqual({ 1: 3, 2: 4 });
   });
 
-  test('fills a pool evenly, counting what each entity has of it already (C4)', () => {
+  test('fills a pool evenly, counting each entity’s present workers (C4)', () => {
     const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 0, pool: 'linux', alive: 3 }];
     const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: GLOBEX, lacking: 9 })];
     expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live }))).toEqual({ 1: 2, 2: 5 });
@@ -70,7 +70,7 @@ describe('shareRoom', () => {
     expect(madeOf(share(shortages, { entities: { [ACME]: 4 } }))).toEqual({ 1: 2, 2: 2 });
   });
 
-  test('lets an entity ask elsewhere for what a full pool refuses (C4)', () => {
+  test('lets an entity ask elsewhere for workers that a full pool refuses (C4)', () => {
     const shortages = [
       shortage(1, { lacking: 4, jobTimes: [1] }),
       shortage(2, { pool: 'gpu', lacking: 4, jobTimes: [9] }),

@@ -219,7 +219,7 @@ function countPerKey(granted: Claim[], most: number): ReadonlyMap<number, Share>
   return shares;
 }
 
-/** The entities with what each may ask for. */
+/** The entities with the number that each may ask for. */
 function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): Entity[] {
   const ofRepository = countBy(live, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`);
   const ofPool = countBy(live, ({ entityId, pool }) => `${entityId} ${pool}`);

@@ -16,7 +16,7 @@ export interface Snapshot {
   readonly stopping: readonly LiveWorkers[];
   /** The newest first. */
   readonly reservations: readonly Reservation[];
-  /** Workers that were asked to end for want of jobs and can serve again; the newest first. */
+  /** Surplus workers that were asked to end and can serve again; the newest first. */
   readonly returnable: readonly Returnable[];
   readonly spare: readonly SpareKey[];
   readonly warm: readonly WarmKey[];
@@ -52,7 +52,7 @@ export interface KeyCounts {
   readonly unexplained: number;
 }
 
-/** Demand and supply of a key, and what `demand_keys` says of it so far. */
+/** Demand and supply of a key, and its row of `demand_keys` so far. */
 export interface Demand extends Omit<KeyDemand, 'lacking'>, KeyCounts {
   readonly entityName: string;
   readonly stored: StoredState | null;
@@ -60,7 +60,7 @@ export interface Demand extends Omit<KeyDemand, 'lacking'>, KeyCounts {
   readonly doubt: { readonly type: BreakerType | 'capacity'; readonly failureClass: string } | null;
 }
 
-/** What `demand_keys` says of a key, for people who ask why its jobs wait. */
+/** The row of `demand_keys` of a key, for people who ask why its jobs wait. */
 export interface StoredState {
   readonly waiting: number;
   readonly unassigned: number;
@@ -69,7 +69,7 @@ export interface StoredState {
   readonly waitReason: string | null;
 }
 
-/** A worker that was asked to end for want of jobs. */
+/** A surplus worker that was asked to end. */
 export interface Returnable extends Omit<LiveWorkers, 'alive'> {
   readonly podName: string;
 }

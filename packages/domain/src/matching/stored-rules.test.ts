@@ -79,7 +79,7 @@ describe('rulesOf', () => {
     },
   );
 
-  test('what GitHub asked to wait for has no trial, and gives the reason before an older failure (C11, P4)', () => {
+  test('a wait that GitHub asked for has no trial, and gives the reason before an older failure (C11, P4)', () => {
     const wait = breaker({
       type: 'installation',
       id: '1',

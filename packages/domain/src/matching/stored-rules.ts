@@ -11,7 +11,7 @@ import {
 import type { Snapshot } from './snapshot.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
-/** What a breaker guards. */
+/** The subject of a breaker. */
 export type BreakerType = 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
 
 /** Everything that limits matching, as the rows say it. Objects are keyed by the id as text. */
