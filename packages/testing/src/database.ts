@@ -34,6 +34,8 @@ const POOL_SIZE = 10;
 
 /** A busy machine may take long to open a connection, and no test of a database is about it. */
 const CONNECT_TIMEOUT_MS = 60_000;
+/** A busy machine takes long to fill a table with a year's rows. */
+const STATEMENT_TIMEOUT_MS = 300_000;
 
 /**
  * A clone of the migrated template. Call drop() after the tests; it cuts connections that are still
@@ -74,6 +76,7 @@ function openEnvironment({
       poolSize: POOL_SIZE,
       applicationName: 'paddock-test',
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
     closing.push(close);
     return db;

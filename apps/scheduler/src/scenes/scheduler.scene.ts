@@ -137,6 +137,7 @@ export async function startSchedulerWorld({
   const api = await gitHub.addRepository({ owner: 'acme', name: 'api' });
   const installation = await gitHub.install({ appId: APP_ID, account: 'acme', announce: false });
   await putPools(db, examplePools());
+  const instance = await findInstance(db);
 
   return {
     db,
@@ -261,7 +262,7 @@ export async function startSchedulerWorld({
       await gitHub.clearFaults();
       kube.clearFaults();
       kube.setQuota(null);
-      await deletePods(cluster, await findInstance(db));
+      await deletePods(cluster, instance);
       await emptyTables(db, RESET);
       await putPools(db, examplePools());
     },

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
@@ -20,14 +21,12 @@ const listed = (id: number) => ({
 const testDb = useTestDatabase();
 const db = () => testDb.db;
 beforeEach(async () => {
-  for (const table of [
+  await emptyTables(db(), [
     'login_pins',
     'installations',
     'installation_events',
     'pools_documents',
-  ] as const) {
-    await db().deleteFrom(table).execute();
-  }
+  ]);
 });
 
 const install = (login: string, entityId: number, isDeleted = false) =>
