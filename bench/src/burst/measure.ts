@@ -37,8 +37,8 @@ export interface Measured extends Load {
 }
 
 /**
- * Measures single jobs first, then a burst. No runner ever ends, so each job needs a worker, and
- * any more workers are in excess.
+ * Measures single jobs first, then a burst. No runner ever ends, so each job needs one worker, and
+ * further workers are in excess.
  */
 export async function measure(
   system: System,

@@ -27,8 +27,8 @@ export type DeliveryPage = {
   readonly deliveries: readonly WebhookDelivery[];
   readonly nextCursor?: string;
   /**
-   * The page is full, and something between GitHub and us removes the Link header: so nobody knows
-   * whether the log goes on, and where.
+   * The page is full, and something between GitHub and us removes the Link header. So we cannot
+   * know whether the log continues, and where.
    */
   readonly isCutOff: boolean;
   /** GitHub's clock when it answered; undefined if the answer lacks it. */

@@ -18,7 +18,7 @@ export interface FaultyProxy {
   /** Closes all connections, also those in use. */
   closeAll(): void;
   /**
-   * From now on passes nothing over the open connections, and closes none of them; new ones work.
+   * From now on passes nothing over the open connections, without closing them; new ones work.
    * Returns how many.
    */
   silenceAll(): number;

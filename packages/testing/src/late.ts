@@ -1,6 +1,6 @@
 /**
- * An object with the members of what `find` gives at the time of each use. So a hook can hand to
- * tests what is made only before they run.
+ * An object with the members of the present result of `find`. So a hook can give tests an object
+ * that exists only once they run.
  */
 export function late<T extends object>(find: () => T): T {
   return new Proxy({} as T, {

@@ -176,7 +176,7 @@ describe('a body that comes again', () => {
     expect(at).toBeNull();
   });
 
-  test('of an added repository has all of the entity’s repositories listed at once, and changes nothing else (E2)', async () => {
+  test('of an added repository causes a listing of all at once, and changes nothing else (E2)', async () => {
     const [added, removed] = [repositories('added'), repositories('removed')];
     await record(added);
     await record(removed);
