@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { claimTasks } from './claim-tasks.ts';
 import { runDueTasks } from './run-due-tasks.ts';
-import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
+import { claimAll, enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { findOperation } from './find-operation.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
 import { purgeOperations } from './purge-operations.ts';
@@ -12,13 +11,7 @@ import { readQueueDepth } from './queue-depth.ts';
 const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
-const claim = (kind = 'a') =>
-  claimTasks(database.db, {
-    holder: 'h/60000ms',
-    slots: { [kind]: 100 },
-    takeOver: true,
-    keepFailedMs: 60_000,
-  });
+const claim = (kind = 'a') => claimAll(database.db, kind);
 const enqueueOne = async (id: string) =>
   (await enqueueNow(database.db, task('a', id, { requestedBy: 'me', origin: 'MANUAL' })))[0]?.id ??
   '';

@@ -1,22 +1,15 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { claimTasks } from './claim-tasks.ts';
 import { endTasks } from './end-tasks.ts';
-import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
+import { claimAll, enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { recoverTasks } from './recover-tasks.ts';
 import { requeueTasks } from './requeue-tasks.ts';
 
 const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 
-const claim = (kind = 'a') =>
-  claimTasks(database.db, {
-    holder: 'h/60000ms',
-    slots: { [kind]: 100 },
-    takeOver: true,
-    keepFailedMs: 60_000,
-  });
+const claim = (kind = 'a') => claimAll(database.db, kind);
 const recover = (batch = 250) =>
   recoverTasks(database.db, { batch, keep: { okMs: 60_000, failedMs: 60_000 } });
 const letClaimsExpire = () =>

@@ -3,7 +3,7 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { noteStuckPods, takeChanges, takeList } from './follow-pods.ts';
+import { noteStuckPods, takeList } from './follow-pods.ts';
 import { stopUnstartable } from './stop-unstartable.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
@@ -43,10 +43,6 @@ async function row(podName: string) {
     .executeTakeFirstOrThrow();
 }
 
-const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
-  takeChanges(followed.parts, [
-    { type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' },
-  ]);
 const age = (podName: string, column: 'pod_created_at' | 'terminating_at') =>
   world.db
     .updateTable('workers')
@@ -86,7 +82,7 @@ describe('a pod that does not start (C8, P5)', () => {
       });
       const before = await row(pod.name);
       await relist();
-      await seen(pod, { resourceVersion: '2' });
+      await followed.see(pod, { resourceVersion: '2' });
       expect(await row(pod.name)).toEqual(before);
       expect(await diagnoses()).toEqual([]);
       expect(await breakers()).toEqual(counted);
@@ -99,7 +95,7 @@ describe('a pod that does not start (C8, P5)', () => {
       ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
     );
     await world.runTasks();
-    await seen(pod, { waitingReason: 'CreateContainerConfigError' });
+    await followed.see(pod, { waitingReason: 'CreateContainerConfigError' });
     expect((await row(pod.name)).stuck_reason).toBe('container_config');
     expect(await diagnoses()).toEqual([pod.name]);
   });
@@ -109,7 +105,7 @@ describe('a pod that does not start (C8, P5)', () => {
       'image-pull-error',
       ({ waitingReason }) => waitingReason === 'ImagePullBackOff',
     );
-    await seen(pod, { runningAt: new Date() });
+    await followed.see(pod, { runningAt: new Date() });
     expect(await row(pod.name)).toMatchObject({
       status: 'pending',
       stuck_reason: 'image_pull',
@@ -129,7 +125,7 @@ describe('a pod that does not start (C8, P5)', () => {
     );
     await world.runTasks();
     const { waitingReason, ...rest } = pod;
-    await seen({ ...rest, phase: 'Running', runningAt: new Date() });
+    await followed.see({ ...rest, phase: 'Running', runningAt: new Date() });
     expect(waitingReason).toBeDefined();
     expect(await row(pod.name)).toMatchObject({
       status: 'running',
@@ -163,7 +159,7 @@ describe('a pod that does not start (C8, P5)', () => {
         events: [expect.objectContaining({ reason: 'Scheduled' })],
       },
     });
-    await seen(pod, { phase: 'Running', runningAt: new Date() });
+    await followed.see(pod, { phase: 'Running', runningAt: new Date() });
     expect(await row(pod.name)).toMatchObject({
       status: 'running',
       stuck_reason: null,
@@ -176,13 +172,13 @@ describe('a pod that is deleted and does not go (A3, P2)', () => {
   test('ends no row, is reported as stuck after its term, and is diagnosed once, even if its node reports more', async () => {
     const pod = await startWorker(undefined, ({ phase }) => phase === 'Running');
     const deleted = { deletionTimestamp: new Date(Date.now() + 30_000) };
-    await seen(pod, deleted);
+    await followed.see(pod, deleted);
     expect((await row(pod.name)).terminating_at).toEqual(deleted.deletionTimestamp);
     expect(await noteStuckPods(followed.parts)).toBe(0);
     await age(pod.name, 'terminating_at');
     expect(await noteStuckPods(followed.parts)).toBe(1);
     await world.runTasks();
-    await seen(pod, { ...deleted, phase: 'Unknown' });
+    await followed.see(pod, { ...deleted, phase: 'Unknown' });
     expect(await noteStuckPods(followed.parts)).toBe(0);
     expect(await row(pod.name)).toMatchObject({
       status: 'running',
@@ -194,10 +190,10 @@ describe('a pod that is deleted and does not go (A3, P2)', () => {
 
   test('and fails at last ends its row with why it failed', async () => {
     const pod = await startWorker(undefined, ({ phase }) => phase === 'Running');
-    await seen(pod, { deletionTimestamp: new Date() });
+    await followed.see(pod, { deletionTimestamp: new Date() });
     await age(pod.name, 'terminating_at');
     await noteStuckPods(followed.parts);
-    await seen(pod, {
+    await followed.see(pod, {
       phase: 'Failed',
       containersTerminated: true,
       disruption: 'DeletionByTaintManager',

@@ -1,19 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
-import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { sql } from 'kysely';
 import { failingStarts } from '../scenes/failing-starts.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
-import { takeChanges } from './follow-pods.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
 const followed = useFollowedPods(world);
-const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
-  takeChanges(followed.parts, [
-    { type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' },
-  ]);
 
 const starts = failingStarts(world, followed);
 
@@ -79,7 +73,7 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
       await sql`update breakers set failed_at = now() + ${since}::interval`.execute(world.db);
       await world.db.updateTable('workers').set({ stuck_reason: stuckReason }).execute();
       const { waitingReason: _waits, ...rest } = pod;
-      await seen({ ...rest, phase: 'Running', runningAt: new Date() });
+      await followed.see({ ...rest, phase: 'Running', runningAt: new Date() });
       expect(await world.db.selectFrom('breakers').selectAll().execute()).toHaveLength(left);
     },
   );
@@ -109,8 +103,13 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
       } as const;
       const { waitingReason: _waits, ...rest } = pod;
       await (failureClass === 'node_refused'
-        ? seen({ ...rest, phase: 'Failed', podReason: 'OutOfcpu', containersTerminated: true })
-        : seen({
+        ? followed.see({
+            ...rest,
+            phase: 'Failed',
+            podReason: 'OutOfcpu',
+            containersTerminated: true,
+          })
+        : followed.see({
             ...rest,
             waitingReason:
               failureClass === 'image_pull' ? reasons.image_pull : reasons.container_config,

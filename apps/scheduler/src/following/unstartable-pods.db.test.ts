@@ -12,10 +12,6 @@ import { stopUnstartable } from './stop-unstartable.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
 const followed = useFollowedPods(world);
-const seen = (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
-  takeChanges(followed.parts, [
-    { type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' },
-  ]);
 
 const starts = failingStarts(world, followed);
 
@@ -77,7 +73,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     await starts.passMinute();
     const [before] = await world.workers();
     for (const waitingReason of ['ErrImagePull', 'ImagePullBackOff', 'ErrImagePull'])
-      await seen(pod, { waitingReason });
+      await followed.see(pod, { waitingReason });
     expect(await world.workers()).toEqual([before]);
     expect(await world.db.selectFrom('breakers').select('failures').execute()).toEqual([
       { failures: 1 },
@@ -161,7 +157,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     const pod = await waitFor('the pod to have a node', async () =>
       (await followed.list()).find(({ nodeName }) => nodeName !== undefined),
     );
-    await seen(pod, {
+    await followed.see(pod, {
       waitingReason: 'CreateContainerConfigError',
       waitingMessage: 'secret "build-token" not found',
     });
@@ -189,7 +185,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     const pod = await waitFor('the pod to have a node', async () =>
       (await followed.list()).find(({ nodeName }) => nodeName !== undefined),
     );
-    await seen(pod);
+    await followed.see(pod);
     await world.db
       .updateTable('workers')
       .set({ pod_created_at: minutesAgo(14) })

@@ -3,7 +3,7 @@ import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { listPods } from '@paddock/kube/pods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { takeList } from '../following/follow-pods.ts';
+import { takeChanges, takeList } from '../following/follow-pods.ts';
 import { type SchedulerWorld } from './scheduler.scene.ts';
 import { FOLLOWING } from './settings.scene.ts';
 
@@ -42,6 +42,9 @@ export async function followedPods(world: SchedulerWorld) {
       const known = await findKnownPods(world.db, 'runners');
       await takeList(parts, 'runners', await list(), known);
     },
+    /** A change of a pod, as the watch shows it. */
+    see: (pod: ObservedPod, changed: Partial<ObservedPod> = {}) =>
+      takeChanges(parts, [{ type: 'modified', pod: { ...pod, ...changed }, resourceVersion: '1' }]),
     /** A worker whose pod runs, or has ended as told; its row does not know of either yet. */
     async startWorker(end?: End, exitCode?: number): Promise<string> {
       const jobId = await world.queueJob();

@@ -1,6 +1,7 @@
 import { clientConfig } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
+import { claimTasks } from '../claim-tasks.ts';
 import { enqueue } from '../enqueue.ts';
 import { createExecutor, type Executor } from '../executor.ts';
 import type { ExecutorEvents, Processed, TaskIdentity } from '../executor-events.ts';
@@ -135,3 +136,12 @@ export const task = (kind: string, id: string, more: Partial<NewTask> = {}): New
   subject: { type: 'worker', id },
   ...more,
 });
+
+/** Claims up to 100 due tasks of a kind, as an executor whose claims last a minute. */
+export const claimAll = (db: Kysely<Database>, kind: string): ReturnType<typeof claimTasks> =>
+  claimTasks(db, {
+    holder: 'h/60000ms',
+    slots: { [kind]: 100 },
+    takeOver: true,
+    keepFailedMs: 60_000,
+  });
