@@ -39,6 +39,7 @@ grant select, insert on installation_events to :scheduler;
 grant select, insert, update, delete on demand_keys, breakers, tasks to :scheduler;
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, stopped_making to :scheduler;
+grant select (app_id, guid) on unresolved_deliveries to :scheduler;
 -- Services of the version before use it.
 grant select, insert, update, delete on unserved_keys to :scheduler;
 grant select, update, delete on unserved_keys to :reconciler;
