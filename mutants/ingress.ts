@@ -158,4 +158,17 @@ export const ingress: readonly NamedMutant[] = [
     replace: 'order by random()',
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
+  {
+    mutant: 'known jobs are updated before new ones are inserted',
+    file: 'packages/db/src/jobs/write-jobs.ts',
+    find: `    from given cross join (select count(*) from inserted) new_rows where job_id = "jobId" and not "isNew"
+    returning 1
+  ),
+  \${appendingIfWhole('(select count(*) from inserted) + (select count(*) from updated) = (select count(*) from given)')}`,
+    replace: `    from given where job_id = "jobId" and not "isNew"
+    returning 1
+  ),
+  \${appendingIfWhole('(select count(*) from updated) + (select count(*) from inserted) = (select count(*) from given)')}`,
+    tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
+  },
 ];

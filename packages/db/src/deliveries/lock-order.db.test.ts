@@ -36,17 +36,25 @@ const jobDelivery = (
     }),
   );
 
+const jobsOf = (deliveries: readonly ReturnType<typeof jobDelivery>[]) =>
+  deliveries.flatMap(({ parsed, appId, guid }) =>
+    parsed.kind === 'job'
+      ? [jobToStore(pools.document, { ...parsed.job, appId, deliveryGuid: guid })]
+      : [],
+  );
+
 const inTransaction = (act: (trx: Transaction<Database>) => Promise<unknown>) => () =>
   database.db.transaction().execute(act);
 
-const untilOneWaits = () =>
-  waitFor('a statement that waits for a lock', async () => {
+const untilSomeWait = (count: number) =>
+  waitFor('statements that wait for a lock', async () => {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
       database.db,
     );
-    return rows.length > 0;
+    return rows.length >= count;
   });
+const untilOneWaits = () => untilSomeWait(1);
 
 /**
  * Holds the first row until `act` waits for it, and says whether `act` has left the second one free
@@ -89,11 +97,7 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
 
   test('new jobs by id', async () => {
     const deliveries = [201, 202, 203, 204, 205, 206, 207, 208].map((id) => jobDelivery(id));
-    const [first, ...others] = deliveries.flatMap(({ parsed, appId, guid }) =>
-      parsed.kind === 'job'
-        ? [jobToStore(pools.document, { ...parsed.job, appId, deliveryGuid: guid })]
-        : [],
-    );
+    const [first, ...others] = jobsOf(deliveries);
     if (first === undefined) throw new Error('There are several jobs.');
     const { recorded } = await database.db.transaction().execute(async (trx) => {
       await storeJobs(trx, [first], pools.version);
@@ -104,6 +108,36 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
       return { recorded: started };
     });
     expect(new Set(await recorded)).toEqual(new Set(['job_already_exists']));
+  });
+
+  test('new jobs before the update of known ones, which another batch may take for new', async () => {
+    await recordDeliveries(database.db, [jobDelivery(301)], pools);
+    const reading = await database.db.startTransaction().execute();
+    await sql`select ${job(301)} for update`.execute(reading);
+    const older = recordDeliveries(
+      database.db,
+      [301, 302, 303, 304].map((id) => jobDelivery(id)),
+      pools,
+    );
+    await untilOneWaits();
+    // The older batch has been read and does not know this job.
+    await recordDeliveries(database.db, [jobDelivery(304)], pools);
+    const inserting = await database.db.startTransaction().execute();
+    await storeJobs(inserting, jobsOf([jobDelivery(303)]), pools.version);
+    await reading.commit().execute();
+    await untilOneWaits();
+    // The older batch has inserted 302, and goes on to 304 after 303.
+    const younger = recordDeliveries(
+      database.db,
+      [jobDelivery(302), jobDelivery(304, { runner: 'one' })],
+      pools,
+    );
+    await untilSomeWait(2);
+    await inserting.rollback().execute();
+    expect(await Promise.all([older, younger])).toEqual([
+      ['repeated_body', 'repeated_body', 'job_stored', 'repeated_body'],
+      ['job_stored', 'job_marked_running'],
+    ]);
   });
 
   test('workers by name', async () => {

@@ -1,4 +1,4 @@
-import { jobOutcome } from '@paddock/domain/deliveries/job-outcome';
+import { jobOutcome } from '@paddock/domain/jobs/job-outcome';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type JobRow, mergeStatement } from '@paddock/domain/jobs/merge-statement';
 import { type IgnoredJob, type PlacedJob, REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
@@ -51,7 +51,7 @@ export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
  * `untilStored`.
  *
  * All transactions lock in one order: the table of installations, pinned logins, known jobs by id,
- * installations, new jobs by id, workers.
+ * installations, new jobs by id, workers. A known job is updated after the new ones are inserted.
  */
 export async function storeJobs(
   trx: Transaction<Database>,

@@ -47,14 +47,17 @@ const appendingIfWhole = (
   appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
   select is_whole as "isWhole" from written`;
 
-const WRITE_JOBS = preparedText(`with ${GIVEN}, updated as (
+// New rows come first, and updates wait for them. Another batch may have read before one of our
+// known jobs had its row, and insert it: that waits while the row is being updated, but not while it
+// is only locked.
+const WRITE_JOBS = preparedText(`with ${GIVEN}, ${inserting('"isNew"')}, updated as (
     update jobs set ${each(MERGED, (property, column) => `${column} = given.${property}`)},
       lookup_due_at = case when "isInDoubt" then lookup_due_at end,
       seen_queued_at = case when "isInDoubt" then seen_queued_at end
-    from given where job_id = "jobId" and not "isNew"
+    from given cross join (select count(*) from inserted) new_rows where job_id = "jobId" and not "isNew"
     returning 1
-  ), ${inserting('"isNew"')},
-  ${appendingIfWhole('(select count(*) from updated) + (select count(*) from inserted) = (select count(*) from given)')}`);
+  ),
+  ${appendingIfWhole('(select count(*) from inserted) + (select count(*) from updated) = (select count(*) from given)')}`);
 
 /** A job's row as merged. */
 export interface JobToWrite {

@@ -1,6 +1,6 @@
-import type { JobRow } from '../jobs/merge-statement.ts';
+import type { JobRow } from './merge-statement.ts';
 import type { IgnoredJob, PlacedJob } from '../pools/place-job.ts';
-import type { Outcome } from './outcomes.ts';
+import type { Outcome } from '../deliveries/outcomes.ts';
 
 /** What a statement has done to a job's row. */
 export interface Merged {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { JobRow } from '../jobs/merge-statement.ts';
+import type { JobRow } from './merge-statement.ts';
 import { jobOutcome, type Merged } from './job-outcome.ts';
 
 const place = { pool: 'small', image: 'runner:1', scopeRepoId: 0 };
