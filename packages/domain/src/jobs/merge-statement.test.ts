@@ -46,8 +46,13 @@ function statement({ place, poolsVersion, worker, installationId, ...changes }: 
 }
 
 const queued = statement({});
-const run = (second: number, runnerName: string, more: Changes = {}) =>
-  statement({ status: 'running', startedAt: at(second), runnerName, ...more });
+const run = (second: number | null, runnerName: string | null, more: Changes = {}) =>
+  statement({
+    status: 'running',
+    startedAt: second === null ? null : at(second),
+    runnerName,
+    ...more,
+  });
 const end = (second: number | null, conclusion: string | null, more: Changes = {}) =>
   statement({
     status: 'completed',
@@ -132,6 +137,7 @@ describe('mergeStatement', () => {
       queuedAt: at(0),
       startedAt: at(10),
       completedAt: at(20),
+      misjudged: false,
     });
   });
 
@@ -143,9 +149,61 @@ describe('mergeStatement', () => {
     expect(rowOf(late, early)).toMatchObject(expected);
   });
 
+  const full = { runnerId: 7, worker: { podName: 'one', ...SMALL } };
+  const ofOne = { runnerName: 'one', runnerId: 7, podName: 'one', startedAt: at(1) };
+  const ofLast = { runnerName: 'last', startedAt: at(9) };
+  const endOfNoRunner = end(20, 'success', { runnerName: null, startedAt: null });
+
+  test.each<[string, StatementToMerge, StatementToMerge, Partial<JobRow>]>([
+    [
+      'of two runs with one start, the greater name counts',
+      run(1, 'one'),
+      run(1, 'two'),
+      { runnerName: 'two', startedAt: at(1) },
+    ],
+    [
+      'of two runs without a start, the greater name counts',
+      run(null, 'one'),
+      run(null, 'two'),
+      { runnerName: 'two', startedAt: null },
+    ],
+    ['a run with a start counts before one without', run(1, 'one', full), run(null, 'two'), ofOne],
+    [
+      'a run’s missing facts come from its other statement',
+      run(1, 'one', full),
+      run(1, 'one'),
+      ofOne,
+    ],
+    ['an end without a runner leaves the known one', run(1, 'one', full), endOfNoRunner, ofOne],
+    ['the end names the runner, not a later start', run(15, 'two'), end(20, 'success'), ofLast],
+    ['a missing link is filled in', statement({ htmlUrl: 'x' }), queued, { htmlUrl: 'x' }],
+    [
+      'an App’s installation is filled in',
+      statement({ installationId: 50 }),
+      queued,
+      { appId: 5, installationId: 50 },
+    ],
+    [
+      'of two ends without an instant the lesser conclusion counts',
+      end(null, 'success'),
+      end(null, 'failure'),
+      { completedAt: null, conclusion: 'failure' },
+    ],
+  ])('%s, in both orders (A6)', (_rule, a, b, expected) => {
+    expect(rowOf(a, b)).toMatchObject(expected);
+    expect(rowOf(b, a)).toMatchObject(expected);
+  });
+
   test.each([
     ['the later is known', end(15, 'success'), end(13, 'failure'), 13, 'failure'],
     ['one does not say when', end(null, 'success'), end(19, 'success'), 19, 'success'],
+    [
+      'one says another conclusion and not when',
+      end(null, 'failure'),
+      end(19, 'success'),
+      19,
+      'success',
+    ],
     ['both were at one instant', end(15, 'success'), end(15, 'failure'), 15, 'failure'],
     ['the first has no conclusion', end(13, null), end(15, 'failure'), 13, 'failure'],
   ])('of two ends the earlier counts, where %s (A6)', (_, a, b, second, conclusion) => {
@@ -182,10 +240,20 @@ describe('mergeStatement', () => {
   test('a demand that GitHub has confirmed outlives a repeated in_progress, not a new one (A6)', () => {
     const requeued = changed(rowOf(queued, run(1, 'one')), { wantsWorker: true, isInDoubt: true });
     expect(mergeStatement(requeued, run(1, 'one'), NOW)).toBe(requeued);
-    expect(mergeStatement(requeued, run(2, 'two'), NOW)).toMatchObject({
-      wantsWorker: false,
-      isInDoubt: false,
-    });
+    for (const news of [
+      run(2, 'two'),
+      run(1, 'two'),
+      run(2, 'one'),
+      end(20, 'success', { startedAt: at(1), runnerName: 'one' }),
+    ])
+      expect(mergeStatement(requeued, news, NOW)).toMatchObject({
+        wantsWorker: false,
+        isInDoubt: false,
+      });
+  });
+
+  test('a job that runs is no demand, though its start and its runner are unknown (A6)', () => {
+    expect(rowOf(queued, run(null, null))).toMatchObject({ status: 'running', wantsWorker: false });
   });
 
   test('a job that we failed stays failed, and is misjudged if GitHub completes it (A6)', () => {
@@ -198,11 +266,35 @@ describe('mergeStatement', () => {
     });
   });
 
+  test('a job that we failed keeps its conclusion, and GitHub adds when it ended (A6)', () => {
+    const failed = changed(rowOf(queued), { status: 'failed', conclusion: 'timed_out' });
+    expect(mergeStatement(failed, end(10, 'success'), NOW)).toMatchObject({
+      conclusion: 'timed_out',
+      completedAt: at(10),
+    });
+  });
+
   test('a newer pools document moves a job that waits, and no other', () => {
     const moved = statement({ place: LARGE, poolsVersion: 2 });
     expect(rowOf(queued, moved)).toMatchObject({ ...LARGE, poolsVersion: 2 });
     const old = statement({ place: LARGE });
     expect(rowOf(queued, old)).toEqual(rowOf(queued));
     expect(rowOf(queued, run(1, 'one'), moved)).toMatchObject(SMALL);
+  });
+
+  test.each([
+    ['to another pool of the same scope', { ...SMALL, pool: 'large' }],
+    ['to another scope of the same pool', { ...SMALL, scopeRepoId: 4 }],
+  ])('a newer pools document moves a job that waits %s', (_where, place) => {
+    const moved = statement({ place, poolsVersion: 2 });
+    expect(rowOf(queued, moved)).toMatchObject({ ...place, poolsVersion: 2 });
+  });
+
+  test.each([
+    ['has a newer image for its pool', { ...SMALL, image: 'runner:2' }],
+    ['has no pool for it', undefined],
+  ])('a job that waits keeps its place where a newer pools document %s', (_what, place) => {
+    const row = rowOf(queued);
+    expect(mergeStatement(row, { ...queued, place, poolsVersion: 2 }, NOW)).toBe(row);
   });
 });

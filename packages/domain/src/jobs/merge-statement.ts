@@ -55,7 +55,7 @@ export const mergeStatement = (
 function firstRow(statement: StatementToMerge, now: number): JobRow | undefined {
   const { facts, poolsVersion, installationId, worker } = statement;
   const place = statement.place ?? worker;
-  if (place === undefined || place === null) return undefined;
+  if (place === null) return undefined;
   // An old delivery is no demand before a look-up. The answer of a look-up has no delivery.
   const isOld = facts.deliveryGuid !== null && isOldDemand(facts, now);
   return {
@@ -99,7 +99,7 @@ function merge(row: JobRow, statement: StatementToMerge): JobRow {
   const isStillQueued = facts.status === 'pending' || isSameRun;
   const wantsWorker = row.wantsWorker && isStillQueued;
   // The statement of the end decides the runner; before it, the later start does.
-  const isNewerRun = isEnd || (facts.startedAt !== null && startOf(facts) > startOf(row));
+  const isNewerRun = isEnd || startOf(facts) > startOf(row);
   const merged: JobRow = {
     ...row,
     ...(wantsWorker ? placeOf(row, statement) : {}),
@@ -157,15 +157,14 @@ const appOf = (row: JobRow, { facts: { appId }, installationId }: StatementToMer
 
 /** A job ends once: of two stated ends the earlier one counts, then the lesser conclusion. */
 function endOf(row: JobRow, facts: DeliveredStatement): Pick<JobRow, 'conclusion' | 'completedAt'> {
-  const isEarlier =
-    row.status === 'completed' &&
-    facts.status === 'completed' &&
-    row.completedAt !== null &&
-    facts.completedAt !== null &&
-    `${facts.completedAt} ${facts.conclusion ?? ''}` < `${row.completedAt} ${row.conclusion ?? ''}`;
+  const isEarlier = row.status === 'completed' && rankOfEnd(facts) < rankOfEnd(row);
   const [first, second] = isEarlier ? [facts, row] : [row, facts];
   return {
     conclusion: first.conclusion ?? second.conclusion,
     completedAt: first.completedAt ?? second.completedAt,
   };
 }
+
+/** These texts compare as pairs do. An unknown instant comes last. */
+const rankOfEnd = ({ completedAt, conclusion }: Pick<JobRow, 'completedAt' | 'conclusion'>) =>
+  `${completedAt ?? 'unknown'} ${conclusion ?? ''}`;
