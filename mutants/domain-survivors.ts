@@ -9,7 +9,11 @@ export const survivors: readonly Excuse[] = [
     reason: 'The code does the same with the change, for every value that can get there.',
     lines: [
       ['deliveries/parse-delivery.ts', 'const { installationId, statement } = readIns', 1],
-      ['deliveries/reduce-job-payload.ts', 'const fieldsOf = (value: unknown): Fields =>', 4],
+      ['deliveries/reduce-job-payload.ts', "typeof value === 'object' && value !== null ?", 4],
+      ['jobs/merge-statement.ts', 'status: hasEnded || RANK[facts.status] < RANK[', 1],
+      ['jobs/merge-statement.ts', "`${startedAt ?? ''} ${runnerName ?? ''}`;", 1],
+      ['jobs/merge-statement.ts', "const isEarlier = row.status === 'completed'", 1],
+      ['jobs/merge-statement.ts', "`${completedAt ?? 'unknown'} ${conclusion ?? '", 1],
       ['jobs/old-delivery.ts', "status === 'pending' && queuedAt !== null &&", 1],
       ['matching/matching-rules.ts', 'const isAnothers = named !== undefined && (pi', 1],
       ['matching/pick-unwanted.ts', '(worker.scopeRepoId !== 0 && isBeyond(`key ${', 1],
@@ -61,6 +65,7 @@ export const survivors: readonly Excuse[] = [
     reason: 'For the type checker: no value reaches it.',
     lines: [
       ['deliveries/parse-delivery.ts', "if (event === 'workflow_job' && action !== un", 1],
+      ['jobs/job-outcome.ts', 'if (after === undefined || after === before)', 1],
       ['jobs/judge-discovered-job.ts', "case 'waiting':", 2],
       ['matching/pick-unwanted.ts', "(common.has(worker.entityId) && isBeyond('com", 1],
       ['matching/plan-workers.ts', 'const cap = common.has(entityId) ? rules.comm', 1],
