@@ -28,9 +28,8 @@ const withDatabase = {
 };
 
 export default {
-  // Most tests spend their time waiting for processes and databases: even two cores are enough for
-  // four of them.
-  maxWorkers: Math.max(4, availableParallelism() - 1),
+  // Many tests mostly wait for processes and databases: two cores are enough for five files.
+  maxWorkers: Math.max(5, availableParallelism() - 1),
   testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
   projects: [
     project('unit', [

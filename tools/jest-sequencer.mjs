@@ -1,22 +1,21 @@
 import { readFileSync } from 'node:fs';
 import Sequencer from '@jest/test-sequencer';
 
-/** Imports of the functions that start our programs. */
+/** Imports of the functions that start programs. */
 const RUNS_PROGRAMS =
-  /from '[^']*(start-system|ingress\.scene|executor-processes\.scene|testing\/processes)(\.ts)?'/;
+  /from '[^']*(start-system|ingress\.scene|executor-processes\.scene|testing\/processes|node:child_process)(\.ts)?'/;
 
 /**
- * A machine that has run the tests knows how long each file takes. On any other machine, files that
- * wait for programs begin: else they would run last.
+ * Files that run programs mostly wait, and the others mostly compute. So they begin by turns, each
+ * kind longest first: else a processor would idle, or the longest would run last.
  */
-export default class LongestFirst extends Sequencer {
+export default class ByTurns extends Sequencer {
   sort(tests) {
     // oxlint-disable-next-line unicorn/no-array-sort -- not an array's
     const sorted = super.sort(tests);
-    if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
-    const [first = [], then = []] = [true, false].map((runs) =>
+    const [wait, compute] = [true, false].map((runs) =>
       sorted.filter(({ path }) => RUNS_PROGRAMS.test(readFileSync(path, 'utf8')) === runs),
     );
-    return [...first, ...then];
+    return sorted.flatMap((_, index) => [wait[index], compute[index]].filter(Boolean));
   }
 }
