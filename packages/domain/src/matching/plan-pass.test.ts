@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { findSnapshotRivals, leaveAlone, planPass } from './plan-pass.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
+import { NO_RULES } from './stored-rules.ts';
 import {
   breaker,
   demandOf,
   linux,
   liveOf,
   reservationOf,
+  returnableOf,
   snapshotOf,
+  spareOf,
   storedRules,
   warmKey,
 } from '../scenes/snapshot.scene.ts';
@@ -34,7 +37,7 @@ const TAKEN: Partial<Snapshot> = {
 
 describe('planPass', () => {
   test('plans nothing where nothing is known', () => {
-    expect(planPass(EMPTY_SNAPSHOT, {})).toEqual({
+    expect(planPass(EMPTY_SNAPSHOT, {})).toStrictEqual({
       takeBack: [],
       giveBack: [],
       make: [],
@@ -43,6 +46,8 @@ describe('planPass', () => {
       states: [],
       lacking: 0,
     });
+    const parts = [...Object.values(EMPTY_SNAPSHOT), ...Object.values(NO_RULES)];
+    expect(parts.filter(Array.isArray).flat()).toEqual([]);
   });
 
   test('makes the workers that waiting jobs lack beside workers in the making and unexplained ends (C3)', () => {
@@ -68,7 +73,7 @@ describe('planPass', () => {
 
   test('leaves alone workers that another transaction writes', () => {
     const given = snapshotOf({
-      returnable: [{ podName: 'a', demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' }],
+      returnable: [returnableOf('a', 10)],
       warm: [warmKey(10, { aged: ['b', 'c'] })],
     });
     const { returnable, warm } = leaveAlone(given, ['a', 'b']);
@@ -76,10 +81,7 @@ describe('planPass', () => {
   });
 
   test('takes back the newest workers that were to end, as many as are lacking, and makes the rest (C3)', () => {
-    const worker = { demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' };
-    const returnable = ['new', 'middle', 'old'].map((podName) =>
-      Object.assign({ podName }, worker),
-    );
+    const returnable = ['new', 'middle', 'old'].map((name) => returnableOf(name, 10));
     const given = { returnable, live: [liveOf(10, 3)], stopping: [liveOf(10, 3)] };
     const short = plan({ ...given, demand: [demandOf(10)] });
     expect([short.takeBack, short.make]).toEqual([['new', 'middle'], []]);
@@ -92,7 +94,7 @@ describe('planPass', () => {
     const { takeBack, giveBack } = plan({
       demand: [demandOf(10, { waiting: 1 })],
       reservations: [reservationOf('a', 10, { stopping: true, waiting: 1, unassigned: 0 })],
-      returnable: [{ podName: 'a', demandKey: 10, entityId: 1, scopeRepoId: 0, pool: 'linux' }],
+      returnable: [returnableOf('a', 10)],
       live: [liveOf(10, 1)],
     });
     expect([takeBack, giveBack]).toEqual([['a'], []]);
@@ -114,6 +116,11 @@ describe('planPass', () => {
     const rules = storedRules({ breakers: [breaker()] });
     const { giveBack, make } = plan({ ...TAKEN, rules, demand: [demandOf(20), demandOf(30)] });
     expect([giveBack, madeOf(make)]).toEqual([['new', 'old'], [[20, 1]]]);
+  });
+
+  test('makes one worker on trial for all keys while GitHub is unavailable (C11)', () => {
+    const rules = storedRules({ breakers: [breaker({ type: 'github', id: '' })] });
+    expect(madeOf(plan({ rules, demand: [demandOf(10), demandOf(20)] }).make)).toEqual([[10, 1]]);
   });
 
   test('makes one worker on trial for a key that GitHub left without jobs, once its last has gone (C11)', () => {
@@ -154,23 +161,17 @@ describe('planPass', () => {
   });
 
   test('stops workers that neither jobs nor configuration want, and their newest reservations at once (C3, C10)', () => {
-    const spare = {
-      demandKey: 10,
-      entityId: 1,
-      login: 'account-1',
-      scopeRepoId: 0,
-      pool: 'linux',
-      spare: 3,
-    };
     const given = {
-      spare: [spare],
+      spare: [spareOf(10, 3)],
       live: [liveOf(10, 3)],
       warm: [warmKey(10, { wanted: 1, unassigned: 3, marked: 1 })],
     };
+    expect(plan(given).giveBack).toHaveLength(0);
+    // The marked worker may be among those that stop.
     expect(plan(given)).toMatchObject({
       giveBack: [],
       stop: [{ demandKey: 10, count: 2 }],
-      warm: { make: [] },
+      warm: { mark: [{ demandKey: 10, count: 1 }], make: [] },
     });
     const reservations = [reservationOf('new', 10, { unassigned: 3 })];
     expect(plan({ ...given, reservations })).toMatchObject({
@@ -179,19 +180,45 @@ describe('planPass', () => {
     });
   });
 
+  test('gives back only as many warm reservations as are in the way, and stops no worker beside them (C10)', () => {
+    const { giveBack, stop } = plan({
+      rules: capped(2),
+      demand: [demandOf(20, { waiting: 1 })],
+      spare: [spareOf(10, 2)],
+      live: [liveOf(10, 2)],
+      reservations: ['new', 'old'].map((name) => reservationOf(name, 10, { unassigned: 2 })),
+      warm: [warmKey(10, { unassigned: 2, marked: 2 })],
+    });
+    expect([giveBack, stop]).toEqual([['new'], []]);
+  });
+
+  const waiting = demandOf(20, { waiting: 1 });
+  test.each([
+    [
+      'a worker that was to end and serves again',
+      { returnable: [returnableOf('a', 10)], demand: [demandOf(10, { waiting: 1 }), waiting] },
+    ],
+    [
+      'a reservation that was to end and has gone',
+      { reservations: [reservationOf('a', 10, { stopping: true })], demand: [waiting] },
+    ],
+  ])('a warm worker goes for a job that waits for a place, beside %s (C10)', (_what, given) => {
+    const { stop } = plan({
+      rules: capped(1),
+      live: [liveOf(10, 1), liveOf(30, 1)],
+      stopping: [liveOf(10, 1)],
+      spare: [spareOf(30, 1)],
+      warm: [warmKey(30, { wanted: 1, unassigned: 1, marked: 1 })],
+      ...given,
+    });
+    expect(stop).toEqual([{ demandKey: 30, count: 1, inTheWay: 1 }]);
+  });
+
   test('lets warm reservations go for jobs that wait for their places, in the next pass (C10)', () => {
-    const spare = {
-      demandKey: 10,
-      entityId: 1,
-      login: 'account-1',
-      scopeRepoId: 0,
-      pool: 'linux',
-      spare: 2,
-    };
     const { giveBack, make, stop, warm } = plan({
       rules: capped(2),
       demand: [demandOf(20)],
-      spare: [spare],
+      spare: [spareOf(10, 2)],
       live: [liveOf(10, 2)],
       reservations: [reservationOf('new', 10, { unassigned: 2 })],
       warm: [warmKey(10, { unassigned: 2, marked: 2 })],
@@ -239,6 +266,7 @@ describe('findSnapshotRivals', () => {
     const demand = [demandOf(10), demandOf(11)];
     const taken = { rules, demand, live: [liveOf(10, 2)] };
     expect(findSnapshotRivals(snapshotOf(taken))).toEqual([]);
+    expect(findSnapshotRivals(snapshotOf({ rules, demand: [demandOf(10)] }))).toStrictEqual([]);
     const reservations = [reservationOf('a', 10, { stopping: true })];
     expect(findSnapshotRivals(snapshotOf({ ...taken, reservations }))).toEqual([
       { demandKey: 10, count: 1 },

@@ -57,6 +57,7 @@ describe('planSpareStops', () => {
       { demandKey: 7, count: 1, inTheWay: 0 },
     ]);
     expect(leaving({ keys, warm: new Map([[7, 5]]) })).toEqual([]);
+    expect(leaving({ keys: [] })).toStrictEqual([]);
   });
 
   test.each([

@@ -17,6 +17,12 @@ const breakerOfKey = (
 });
 const unserved = (demandKey: number, trials: 0 | 1) =>
   breakerOfKey(demandKey, trials, 'github_does_not_assign');
+/** Of the entity ACME in the pool `linux`. */
+const failingHere = (trials: 0 | 1): MatchingRules['breakers'] => ({
+  ...NO_BREAKERS,
+  entitiesInPools: new Map([['linux@1', { trials, reason: 'pool_failing', isPaused: false }]]),
+});
+const openTo = (cap: number | null) => new Map([['*', { cap, weight: 1 }]]);
 const GITHUB_FAILS = { trials: 0, reason: 'github_unavailable' } as const;
 
 function plan(demand: KeyDemand[], rules: MatchingRules, alive = 0, most = 100) {
@@ -32,12 +38,7 @@ describe('planWorkers', () => {
     ['nothing binds', rulesWith(), 3, null],
     ['the entity has its workers', rulesWith({ cap: 3 }), 1, 'at_entity_cap'],
     ['the pool has its workers', rulesWith({ pool: { cap: 3 } }), 1, 'at_pool_cap'],
-    [
-      'no node takes the pool’s workers',
-      rulesWith({ pool: { cap: 3, trials: 0 } }),
-      0,
-      'no_capacity',
-    ],
+    ['no node takes workers', rulesWith({ pool: { cap: 3, trials: 0 } }), 0, 'no_capacity'],
     [
       'the budget is tighter than the cap',
       rulesWith({ cap: 4, budgets: new Map([[INSTALLATION, 1]]) }),
@@ -89,13 +90,18 @@ describe('planWorkers', () => {
       pools: new Map([['linux', { trials: 1, reason: 'pool_failing' } as const]]),
       failed,
     };
-    const entities = new Map([['*', { cap: null, weight: 1 }]]);
     const plans = plan(
-      [key(1), key(2, { entityId: 2 }), key(3, { entityId: 3 })],
-      rulesWith({ entities, breakers }),
+      [key(3, { entityId: 3 }), key(2, { entityId: 2 }), key(1)],
+      rulesWith({ entities: openTo(null), breakers }),
       9,
     );
-    expect([...plans.values()].map(({ made }) => made)).toEqual([1, 0, 0]);
+    expect([...plans.values()].map(({ made }) => made)).toEqual([0, 0, 1]);
+  });
+
+  test('leaves the last place in a pool to the oldest job (C4)', () => {
+    const rules = rulesWith({ pool: { cap: 1 } });
+    const plans = plan([key(1, { oldest: 9 }), key(2, { entityId: 2, oldest: 5 })], rules);
+    expect([...plans.values()].map(({ made }) => made)).toEqual([0, 1]);
   });
 
   test('an installation without any budget holds back its own keys, not those of another App of the entity (C9)', () => {
@@ -165,6 +171,20 @@ describe('planWorkers', () => {
     },
   );
 
+  const common = { cap: 3, weight: 1 };
+  test.each([
+    ['its key’s trial', rulesWith({ pool: { cap: 3 }, breakers: unserved(1, 1) }), 0],
+    ['its entity’s trial', rulesWith({ pool: { cap: 3 }, breakers: failingHere(1) }), 0],
+    ['the last common place', rulesWith({ entities: openTo(3), common }), 0],
+    ['the pool’s last place but one', rulesWith({ cap: 3, pool: { cap: 4 } }), 1],
+    ['its entity’s last place but one', rulesWith({ entities: openTo(4), common }), 1],
+  ])(
+    'tells how many room under the named cap would make, beside a job that gets %s (C10)',
+    (_, rules, more) => {
+      expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made: 1, heldBack: more });
+    },
+  );
+
   test('entities that only * admits share its common cap, and named ones go on (C4)', () => {
     const entities = new Map([
       ['acme', { cap: null, weight: 1 }],
@@ -199,10 +219,7 @@ describe('planWorkers', () => {
   });
 
   test('an entity that fails in a pool gets one worker there, for any repository, and others as many as they lack (C11)', () => {
-    const entitiesInPools = new Map([
-      ['linux@1', { trials: 1, reason: 'pool_failing', isPaused: false } as const],
-    ]);
-    const rules = rulesWith({ breakers: { ...NO_BREAKERS, entitiesInPools } });
+    const rules = rulesWith({ breakers: failingHere(1) });
     const plans = plan(
       [key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 }), key(3, { entityId: 2 })],
       rules,
@@ -245,10 +262,7 @@ describe('planWorkers', () => {
   });
 
   test('a trial under way leaves an entity no room in its pool (C11)', () => {
-    const entitiesInPools = new Map([
-      ['linux@1', { trials: 0, reason: 'pool_failing', isPaused: false } as const],
-    ]);
-    const rules = rulesWith({ breakers: { ...NO_BREAKERS, entitiesInPools } });
+    const rules = rulesWith({ breakers: failingHere(0) });
     expect(plan([key(1)], rules).get(1)).toMatchObject({ made: 0, waitReason: 'pool_failing' });
   });
 

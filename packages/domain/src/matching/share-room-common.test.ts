@@ -70,6 +70,12 @@ describe('shareRoom among entities that share one cap', () => {
     );
   });
 
+  test('gives entities that share as one their weight in a full pool (C4)', () => {
+    const shortages = [shortage(1, { lacking: 9 }), shortage(2, { entityId: 2, lacking: 9 })];
+    const common = { has: (entityId: number) => COMMON.has(entityId), weight: 3 };
+    expect(madeOf(share(shortages, { pools: { linux: 8 } }, { common }))).toEqual({ 1: 2, 2: 6 });
+  });
+
   test('counts the workers that entities that share as one have in the pool, and is fair among them (C4)', () => {
     const live = [{ demandKey: 2, entityId: 2, scopeRepoId: 0, pool: 'linux', alive: 3 }];
     const shortages = [
@@ -78,10 +84,14 @@ describe('shareRoom among entities that share one cap', () => {
       shortage(3, { entityId: 3, lacking: 9 }),
     ];
     const common = { has: (entityId: number) => COMMON.has(entityId), weight: 1 };
-    expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live, common }))).toEqual({
-      1: 5,
-      3: 2,
-    });
+    const elsewhere = { demandKey: 3, entityId: 3, scopeRepoId: 0, pool: 'gpu', alive: 5 };
+    const everywhere = [...live, elsewhere];
+    expect(madeOf(share(shortages, { pools: { linux: 7 } }, { live: everywhere, common }))).toEqual(
+      {
+        1: 5,
+        3: 2,
+      },
+    );
     expect(madeOf(share(shortages, { common: 4 }, { live, common }))).toEqual({ 1: 9, 2: 1, 3: 3 });
   });
 });

@@ -62,6 +62,11 @@ describe('shareRoom', () => {
     expect(madeOf(share(shortages, { entities: { [ACME]: 3 } }))).toEqual({ 1: 1, 2: 2 });
   });
 
+  test('leaves the last place to the lower key where both jobs have one age, in any order of the keys (C4)', () => {
+    const shortages = [2, 1].map((key) => shortage(key, { entityId: key, jobTimes: [5] }));
+    expect(madeOf(share(shortages, { pools: { linux: 1 } }))).toEqual({ 1: 1 });
+  });
+
   test('spends it evenly over repositories where runners register there, in any order of the jobs (C4)', () => {
     const shortages = [
       shortage(1, { scopeRepoId: 11, lacking: 9, jobTimes: [1] }),

@@ -79,6 +79,16 @@ describe('rulesOf', () => {
     },
   );
 
+  test('a breaker of an App holds nothing back itself (C11)', () => {
+    const { breakers } = rules({ breakers: [breaker({ type: 'app', id: '7' })] });
+    expect(breakers).toEqual(rules({}).breakers);
+  });
+
+  test('an entity where no App may be used is barred for its stored reason (C9)', () => {
+    const { barred } = rules({ barred: { 1: 'installation_gone' } });
+    expect([...barred]).toEqual([[1, 'installation_gone']]);
+  });
+
   test('a wait that GitHub asked for has no trial, and gives the reason before an older failure (C11, P4)', () => {
     const wait = breaker({
       type: 'installation',
@@ -97,12 +107,14 @@ describe('rulesOf', () => {
       breaker({ id: 'linux@1', isPaused: true }),
       breaker({ id: 'linux@1', failed: 4 }),
       breaker({ id: 'linux@2', isOpen: false }),
+      breaker({ id: 'linux@3' }),
     ];
     const { entitiesInPools, failed } = rules({ breakers: rows }).breakers;
     expect([...entitiesInPools]).toEqual([
       ['linux@1', { trials: 1, reason: 'pool_failing', isPaused: true }],
+      ['linux@3', { trials: 1, reason: 'pool_failing', isPaused: false }],
     ]);
-    expect(Object.fromEntries(failed)).toEqual({ 'linux@1': 7, 'linux@2': 3 });
+    expect(Object.fromEntries(failed)).toEqual({ 'linux@1': 7, 'linux@2': 3, 'linux@3': 3 });
   });
 
   test('a key on trial has room for one worker until it has one, for a job or warm (C11)', () => {

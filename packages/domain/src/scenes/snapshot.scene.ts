@@ -1,5 +1,12 @@
 import type { Reservation } from '../matching/pick-unwanted.ts';
-import { type Demand, EMPTY_SNAPSHOT, type Snapshot, type WarmKey } from '../matching/snapshot.ts';
+import type { SpareKey } from '../matching/plan-spare.ts';
+import {
+  type Demand,
+  EMPTY_SNAPSHOT,
+  type Returnable,
+  type Snapshot,
+  type WarmKey,
+} from '../matching/snapshot.ts';
 import { NO_RULES, type StoredBreaker, type StoredRules } from '../matching/stored-rules.ts';
 
 const LINUX = {
@@ -100,4 +107,16 @@ export const warmKey = (demandKey: number, given: Partial<WarmKey> = {}): WarmKe
 export const liveOf = (demandKey: number, alive: number) => {
   const { entityId, scopeRepoId, pool } = placeOf(demandKey);
   return { demandKey, entityId, scopeRepoId, pool, alive };
+};
+
+/** Workers of the key that no job wants. */
+export const spareOf = (demandKey: number, spare: number): SpareKey => ({
+  ...placeOf(demandKey),
+  spare,
+});
+
+/** A surplus worker of the key that was asked to end. */
+export const returnableOf = (podName: string, demandKey: number): Returnable => {
+  const { entityId, scopeRepoId, pool } = placeOf(demandKey);
+  return { podName, demandKey, entityId, scopeRepoId, pool };
 };
