@@ -58,6 +58,9 @@ describe('the entities and repositories that a pool serves', () => {
       problemsOf({ repositories: ['acme/infra'], registration: 'repository', warm: warm('acme') }),
     ).toBeDefined();
     expect(
+      problemsOf({ repositories: ['acme/infra'], runnerGroup: 'infra', warm: warm('acme') }),
+    ).toBeUndefined();
+    expect(
       problemsOf({
         repositories: ['acme/infra'],
         registration: 'repository',
@@ -70,6 +73,9 @@ describe('the entities and repositories that a pool serves', () => {
     const twin = { name: 'b', entities: ['acme'] };
     expect(problemsOf({}, twin)).toBeUndefined();
     expect(problemsOf({ entities: ['beta'] }, twin)).toBeUndefined();
+    expect(problemsOf({ entities: ['ab', 'c'] }, { name: 'b', entities: ['a', 'bc'] })).toBe(
+      undefined,
+    );
     expect(problemsOf({ entities: ['ACME'] }, twin)).toEqual([
       'pools.1.labels: pool a has the same labels: GitHub could not tell the two apart',
     ]);
@@ -121,6 +127,7 @@ describe('whom a gate lets through', () => {
       true,
     ],
     ['repositories of any entity', { repositories: ['*/api'] }, undefined, false],
+    ['repositories by a pattern that fits', { repositories: ['acm*/api'] }, undefined, false],
   ])('a gate with %s', (_, gate, login, named) => {
     expect(loginThrough(gate, ACME)).toBe(login);
     expect(namesEntities(gate)).toBe(named);

@@ -120,7 +120,7 @@ describe('a pool’s keys with Kubernetes’ names (H3)', () => {
       effect: 'NoExecute',
       tolerationSeconds: 30,
     }),
-    tolerating({ key: 'spot' }),
+    tolerating({ key: 'spot', effect: 'PreferNoSchedule' }),
   ])('%j is right, and is stored as it is written', (pool) => {
     expect(problemsOf(pool)).toBeUndefined();
     const document = poolsDocument.parse({ pools: [{ ...POOL, ...pool }], entities: {} });
@@ -137,7 +137,11 @@ describe('a pool’s keys with Kubernetes’ names (H3)', () => {
         limits: { memory: '8Gi', gpu: 1 },
       },
       nodeSelector: { disk: 'ssd', 'a b': 'c' },
-      tolerations: ['spot', { key: 'a b', operator: 'Exists', value: 'c' }],
+      tolerations: [
+        'spot',
+        { key: 'a b', operator: 'Exists', value: 'c' },
+        { key: true, operator: 'Exists', value: 'c' },
+      ],
       terminationGracePeriodSeconds: 5,
       template: { spec: { terminationGracePeriodSeconds: 6, nodeSelector: { disk: 'hdd' } } },
     });
@@ -153,6 +157,8 @@ describe('a pool’s keys with Kubernetes’ names (H3)', () => {
       'tolerations.0',
       'tolerations.1.key',
       'tolerations.1.value',
+      'tolerations.2.key',
+      'tolerations.2.value',
     ]);
   });
 });
@@ -191,6 +197,11 @@ describe('pool and template', () => {
       { nodeSelector: ['a'] },
       'template.spec.nodeSelector: must be a mapping',
     ],
+    [
+      { nodeSelector: { a: 'b' } },
+      { nodeSelector: 'a' },
+      'template.spec.nodeSelector: must be a mapping',
+    ],
   ])('%j beside %j is refused where one only could count: %s', (pool, spec, problem) => {
     expect(problemsOf({ ...pool, template: { spec } })).toEqual([expect.stringContaining(problem)]);
   });
@@ -209,6 +220,10 @@ describe('pool and template', () => {
     [
       { resources: {}, tolerations: [], nodeSelector: {} },
       { containers: [runner], tolerations: null, nodeSelector: null },
+    ],
+    [
+      { nodeSelector: { a: 'b' }, ...tolerating({ key: 'a' }) },
+      { nodeSelector: null, tolerations: null },
     ],
   ])('%j beside %j is right', (pool, spec) => {
     expect(problemsOf({ ...pool, template: { spec } })).toBeUndefined();
@@ -245,5 +260,16 @@ describe('pool and template', () => {
       },
     });
     expect(template).toEqual(before);
+  });
+
+  test('leave in the pod what the template alone says', () => {
+    const spec = {
+      priorityClassName: 'p',
+      terminationGracePeriodSeconds: 5,
+      nodeSelector: { a: '1' },
+      tolerations: [{ key: 'x' }],
+      containers: [runner],
+    };
+    expect(templateWithKeys({ template: { spec } })).toEqual({ spec });
   });
 });

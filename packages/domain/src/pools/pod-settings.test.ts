@@ -24,6 +24,7 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
       'containerMode: must be none or dind, written without `type`',
     ],
     [{ containerMode: 'docker' }, 'containerMode: must be none or dind'],
+    [{ containerMode: null }, 'containerMode: must be none or dind'],
     [{ proxy: {} }, 'proxy: needs http, https or both'],
     [
       { proxy: { http: 'proxy:3128' } },

@@ -56,6 +56,10 @@ describe('a template', () => {
         `template.spec.${list}.0.terminationMessagePolicy`,
       ]);
       expect(placesOf({ ...withSpec(spec), keepLogs: true })).toEqual([]);
+      expect(placesOf({ ...withSpec(spec), keepLogs: false, paused: 'no' })).toEqual([
+        'paused',
+        `template.spec.${list}.0.terminationMessagePolicy`,
+      ]);
     },
   );
 

@@ -110,6 +110,19 @@ describe('label sets that fit several pools (B4)', () => {
     ]);
     expect(sharedLabels(documentOf(pool('a', ['x']), pool('b', ['y'])).pools)).toEqual([]);
   });
+
+  test('are different sets even if their labels have the same letters in a row', () => {
+    const { pools } = documentOf(
+      pool('a', ['ab', 'c', 'one']),
+      pool('b', ['ab', 'c', 'two']),
+      pool('d', ['a', 'bc', 'three']),
+      pool('e', ['a', 'bc', 'four']),
+    );
+    expect(sharedLabels(pools).map(({ labels }) => labels)).toEqual([
+      ['ab', 'c'],
+      ['a', 'bc'],
+    ]);
+  });
 });
 
 /** The cap of the entity acme with the id 11. */
@@ -143,12 +156,14 @@ describe('the pools document', () => {
       expect.stringContaining('may have 2000 bytes of labels'),
     ]);
     expect(problemsOf({ pools: [pool('a', labels.slice(1))], entities: {} })).toBeUndefined();
+    const full = Array.from({ length: 10 }, (_, index) => `${index}${'x'.repeat(195)}`);
+    expect(problemsOf({ pools: [pool('a', full)], entities: {} })).toBeUndefined();
   });
 
   test('a cap per repository is refused where runners register at the organisation (C4)', () => {
     const capped = pool('a', ['x'], { maxWorkersPerRepository: 2 });
     expect(problemsOf({ pools: [capped], entities: {} })?.join()).toContain(
-      'a cap per repository needs registration: repository',
+      'pools.0.maxWorkersPerRepository: a cap per repository needs registration: repository',
     );
     expect(
       problemsOf({ pools: [{ ...capped, registration: 'repository' }], entities: {} }),
@@ -159,7 +174,9 @@ describe('the pools document', () => {
     expect(keeping(['acme', 'sam/one'])).toBeUndefined();
     expect(keeping(['Acme', 'acme'])?.join()).toContain('names the same scope twice');
     expect(keeping(['acme/api'], 'repository')).toBeUndefined();
-    expect(keeping(['acme'], 'repository')?.join()).toContain('must be acme/REPOSITORY');
+    expect(keeping(['acme'], 'repository')?.join()).toContain(
+      'pools.0.warm.0.scope: must be acme/REPOSITORY',
+    );
     expect(keeping(['a/b/c'])?.join()).toContain('must be an organization, or a repository');
   });
 
@@ -180,7 +197,12 @@ describe('the pools document', () => {
 
   test('problems between pools are reported together with those within one (H1)', () => {
     const content = {
-      pools: [pool('a', ['x']), pool('a', ['y']), { name: 'b' }],
+      pools: [
+        pool('a', ['x']),
+        pool('a', ['y']),
+        { name: 'b' },
+        pool('c', ['z'], { runnerGroupVisibility: 'private', publicRepositories: true }),
+      ],
       entities: { A: {}, a: {} },
     };
     expect(problemsOf(content)).toEqual(
@@ -188,6 +210,7 @@ describe('the pools document', () => {
         'pools.1.name: there is another pool named a',
         'entities: the same login is listed twice',
         expect.stringContaining('pools.2.labels: '),
+        expect.stringContaining('pools.3.runnerGroupVisibility: private keeps'),
       ]),
     );
     expect(problemsOf('nothing of the kind')).toHaveLength(1);
@@ -216,9 +239,10 @@ describe('the pools document', () => {
     expect(
       Object.keys(poolsDocument.parse({ pools: [], entities: { '*': {} } }).entities['*'] ?? {}),
     ).toEqual(['maxWorkers', 'weight']);
-    expect(problemsOf({ pools: [], entities: { acme: common } })?.join()).toContain(
-      "entities.acme.commonWeight: belongs under '*'",
-    );
+    expect(problemsOf({ pools: [], entities: { acme: common } })).toEqual([
+      expect.stringContaining("entities.acme.commonMaxWorkers: belongs under '*'"),
+      expect.stringContaining("entities.acme.commonWeight: belongs under '*'"),
+    ]);
   });
 
   test("an entity's id wins over its login, its login over the star", () => {
@@ -228,14 +252,25 @@ describe('the pools document', () => {
     expect(capOf({ 'id:12': 3 })).toBeUndefined();
   });
 
-  test.each(['id:', 'id:0', 'id:007', 'id:acme', 'ID:12', 'id: 12', 'id:99999999999999999'])(
-    '%s is no key of an entity',
-    (key) => {
-      expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain(
-        "must be id: and the entity's number",
-      );
-    },
-  );
+  test.each([
+    'id:',
+    'id:0',
+    'id:007',
+    'id:acme',
+    'ID:12',
+    'id: 12',
+    'id :12',
+    ' id:12',
+    'id:99999999999999999',
+  ])('%j is no key of an entity', (key) => {
+    expect(problemsOf({ pools: [], entities: { [key]: {} } })?.join()).toContain(
+      `entities.${key}: must be id: and the entity's number`,
+    );
+  });
+
+  test('a key that only ends like an id is not taken for one', () => {
+    expect(problemsOf({ pools: [], entities: { 'grid:12': {} } })).toBeUndefined();
+  });
 });
 
 test('a login admits an entity by the entities or by the gate of the pool, unless its id does (A12)', () => {

@@ -48,8 +48,8 @@ describe('settings that give jobs power over their node', () => {
     [withSpec({ volumes: [{ name: 'work', hostPath: null }] }), []],
     [inRunner({ capabilities: { add: ['CAP_CHOWN', 'kill'] } }), []],
     [
-      inRunner({ capabilities: { add: ['XCAP_CHOWN'] } }),
-      ['the capabilities XCAP_CHOWN in the container runner'],
+      inRunner({ capabilities: { add: ['NET_CAP_BIND_SERVICE'] } }),
+      ['the capabilities NET_CAP_BIND_SERVICE in the container runner'],
     ],
     [inRunner({ windowsOptions: { hostProcess: true } }), ['hostProcess in the container runner']],
     [
