@@ -3,7 +3,7 @@ import { misplacedInFile, withoutRefused } from './misplaced-keys.ts';
 import { checkedTogether } from './check-together.ts';
 import { keysOfPools } from './pool.ts';
 import { poolsSections } from './pools-document.ts';
-import { refuseUntrusted } from './trust.ts';
+import { refuseUntrusted } from './refuse-untrusted.ts';
 
 /** The place of a secret. The file never holds the secret. */
 const secretSource = z.union(
