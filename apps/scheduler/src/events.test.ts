@@ -31,7 +31,7 @@ test('counts a pass of the matcher by its outcome and its duration (H5)', async 
   const page = await metrics.registry.metrics();
   const counted = [
     'paddock_workers_reserved_total{pool="linux"}',
-    'paddock_workers_retired_total',
+    'paddock_spare_workers_stopped_total',
     'paddock_keys_unserved_total{pool="gpu"}',
     'paddock_match_duration_seconds_sum',
   ];
@@ -46,5 +46,5 @@ test('counts pods whose state cannot be stored (H5)', async () => {
   events.absenceJudged('runners', { known: 3_000, before: 0, unconfirmed: 0, gone: 1 });
   const page = await metrics.registry.metrics();
   expect(metricSum(page, 'paddock_pods_not_recorded_total{namespace="runners"}')).toBe(1);
-  expect(metricSum(page, 'paddock_pod_lists_doubted_total{namespace="runners"}')).toBe(1);
+  expect(metricSum(page, 'paddock_pod_lists_unconfirmed_total{namespace="runners"}')).toBe(1);
 });

@@ -5,6 +5,7 @@ const FIXED = 'its value is fixed now, see docs/upgrading.md; remove it';
  * in silence.
  */
 export const FORMER_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['PADDOCK_REFUSED_ACCOUNT_PAUSE_MS', 'its name is PADDOCK_REFUSED_PAUSE_MS now'],
   ['PADDOCK_TASK_LEASE_MS', 'its name is PADDOCK_TASK_CLAIM_MS now'],
   [
     'PADDOCK_STUCK_AFTER_MS',

@@ -77,7 +77,7 @@ export const making: readonly NumberRow[] = [
     'C11',
     '1 h',
     'Pause of an entity or repository after a refusal of GitHub',
-    setting('PADDOCK_REFUSED_ACCOUNT_PAUSE_MS'),
+    setting('PADDOCK_REFUSED_PAUSE_MS'),
   ),
   row(
     'C11',

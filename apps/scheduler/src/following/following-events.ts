@@ -30,7 +30,7 @@ export function followingEvents(
     ['pool'],
   );
   const listsUnconfirmed = metrics.counter(
-    'paddock_pod_lists_doubted_total',
+    'paddock_pod_lists_unconfirmed_total',
     'Lists that lacked most of the known pods, by namespace',
     ['namespace'],
   );

@@ -12,7 +12,7 @@ export function matchingEvents(log: Logger, metrics: Metrics) {
     ['pool'],
   );
   const stopping = metrics.counter(
-    'paddock_workers_retired_total',
+    'paddock_spare_workers_stopped_total',
     'Registered workers whose stop the matcher asked for: no job wanted them, or they were too old',
   );
   const unservedKeys = metrics.counter(

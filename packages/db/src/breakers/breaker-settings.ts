@@ -23,7 +23,7 @@ export const breakerSettings = tuning({
     doc: 'Longest such pause',
   }),
   refusedPauseMs: duration({
-    env: 'PADDOCK_REFUSED_ACCOUNT_PAUSE_MS',
+    env: 'PADDOCK_REFUSED_PAUSE_MS',
     default: 3_600_000,
     min: 100,
     max: 604_800_000,

@@ -23,6 +23,9 @@ const after = {
   }),
 };
 
+/** One time for all: a body that is sent again says the same. */
+const QUEUED_AT = new Date().toISOString();
+
 const deliver = (
   db: TestDatabase['db'],
   action: 'queued' | 'completed',
@@ -31,7 +34,7 @@ const deliver = (
   guid = `guid-${id}-${action}`,
 ) => {
   const body = examplePayload('workflow_job', action, {
-    workflow_job: { id, labels: [label] },
+    workflow_job: { id, labels: [label], created_at: QUEUED_AT, started_at: QUEUED_AT },
     repository: { private: true },
   });
   const parsed = parseDelivery('workflow_job', body);
