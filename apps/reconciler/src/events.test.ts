@@ -1,15 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { Logger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { metricSum } from '@paddock/testing/metric-sum';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { createEvents, type ReconcilerEvents } from './events.ts';
 
-const quiet = {
-  error: () => quiet,
-  warn: () => quiet,
-  info: () => quiet,
-  debug: () => quiet,
-} as unknown as Logger;
 const failure = { kind: 'unavailable', operation: 'GET /app', message: '502' } as const;
 
 /** Each event as a sweep reports it; the tests of the sweeps check that they do. */
@@ -68,6 +62,6 @@ test.each<[string, number, (events: ReconcilerEvents) => void]>([
   ],
 ])('%s counts %i (H5)', async (name, count, tell) => {
   const metrics = createMetrics();
-  tell(createEvents(quiet, metrics));
+  tell(createEvents(SILENT_LOG, metrics));
   expect(metricSum(await metrics.registry.metrics(), name)).toBe(count);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { metricSum } from '@paddock/testing/metric-sum';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { createEvents } from './events.ts';
 import type { Matched } from './matching/match.ts';
-import { SILENT } from './scenes/scheduler.scene.ts';
 
 test('counts a pass of the matcher by its outcome and its duration (H5)', async () => {
   const metrics = createMetrics();
@@ -27,7 +27,7 @@ test('counts a pass of the matcher by its outcome and its duration (H5)', async 
     nextPauseEndMs: null,
     hasProbed: false,
   };
-  createEvents(SILENT, metrics).matched(matched, 0.5);
+  createEvents(SILENT_LOG, metrics).matched(matched, 0.5);
   const page = await metrics.registry.metrics();
   const counted = [
     'paddock_workers_reserved_total{pool="linux"}',
@@ -40,7 +40,7 @@ test('counts a pass of the matcher by its outcome and its duration (H5)', async 
 
 test('counts pods whose state cannot be stored (H5)', async () => {
   const metrics = createMetrics();
-  const events = createEvents(SILENT, metrics);
+  const events = createEvents(SILENT_LOG, metrics);
   events.podNotRecorded({ name: 'pdk-1', namespace: 'runners' } as never, new Error('too long'));
   events.absenceJudged('runners', { known: 3_000, before: 0, unconfirmed: 3_000, gone: 0 });
   events.absenceJudged('runners', { known: 3_000, before: 0, unconfirmed: 0, gone: 1 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -18,13 +19,6 @@ const database = useTestDatabase();
 let running: RunningExecutor | undefined;
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
 afterEach(() => running?.stop());
-
-const log = {
-  error: () => undefined,
-  warn: () => undefined,
-  info: () => undefined,
-  debug: () => undefined,
-};
 
 /** The samples of a page of metrics, by name and labels. */
 async function samplesOf({
@@ -67,7 +61,7 @@ test('counts every end of a run once, with the running tasks and the duration (D
     database,
     { a: { handler, slots: 8 }, idle: { handler, slots: 1 } },
     {
-      events: executorEvents(metrics, log),
+      events: executorEvents(metrics, SILENT_LOG),
       pollMs: 20,
       claimMs: 30_000,
       backoff: { firstMs: 1, longestMs: 1 },
@@ -138,7 +132,7 @@ test('a run whose task was lost is counted as lost, and as nothing else (D6, D8)
   running = startExecutor(
     database,
     { a: { handler, slots: 1 } },
-    { events: executorEvents(metrics, log) },
+    { events: executorEvents(metrics, SILENT_LOG) },
   );
   await enqueueNow(db, task('a', 'x'));
   await waitFor('the run', () => runs === 1);
@@ -161,7 +155,7 @@ test('the depth and the age of due tasks show a kind without an executor (D8, D1
   running = startExecutor(
     database,
     { a: { handler: () => Promise.resolve(done()), slots: 1 } },
-    { events: executorEvents(metrics, log) },
+    { events: executorEvents(metrics, SILENT_LOG) },
   );
   await enqueueNow(
     db,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { watchOutages } from '@paddock/db/connection/outage';
-import type { Logger } from '@paddock/runtime/logger';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -10,13 +10,6 @@ import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scen
 import { holderName } from './claim-expiry.ts';
 import { done } from './outcome.ts';
 
-const SILENT = {
-  error: () => SILENT,
-  warn: () => SILENT,
-  info: () => SILENT,
-  debug: () => SILENT,
-} as unknown as Logger;
-
 const database = useTestDatabase();
 const executors = executorsOf();
 afterEach(() => executors.stopAll());
@@ -24,7 +17,7 @@ afterEach(() => executors.stopAll());
 test('PostgreSQL goes silent and another answers at its address: an executor goes on, and its run keeps its task (D5)', async () => {
   const { db, schema } = database;
   const tunnel = await startTunnel(database.url);
-  const { outage } = watchOutages(SILENT);
+  const { outage } = watchOutages(SILENT_LOG);
   const place = { url: tunnel.url, schema, outage };
   const connection = connectDatabase({ ...place, poolSize: 8, applicationName: 'silent' });
   const ran: string[] = [];

@@ -7,20 +7,20 @@ import { examplePayload, post, signedDelivery } from './signed-delivery.ts';
 
 describe('examplePayload', () => {
   test('changes fields at any depth, and leaves other fields and the next caller’s payload alone', () => {
-    const plain = examplePayload('workflow_job', 'queued');
-    const changed = examplePayload('workflow_job', 'queued', {
+    const plain = examplePayload('workflow_job', 'completed');
+    const changed = examplePayload('workflow_job', 'completed', {
       workflow_job: { id: 7, labels: ['paddock'], started_at: null },
       organization: undefined,
       installation: { id: 3 },
     });
     expect(changed).toMatchObject({
-      action: 'queued',
+      action: 'completed',
       repository: plain['repository'],
       installation: { id: 3 },
     });
     expect(changed['workflow_job']).toMatchObject({ id: 7, labels: ['paddock'], started_at: null });
     expect(changed).not.toHaveProperty('organization');
-    expect(examplePayload('workflow_job', 'queued')).toEqual(plain);
+    expect(examplePayload('workflow_job', 'completed')).toEqual(plain);
   });
 
   test('finds events without an action', () => {

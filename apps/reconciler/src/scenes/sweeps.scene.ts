@@ -5,7 +5,6 @@ import { connectGitHub } from '@paddock/github/connect';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { executorEvents } from '@paddock/queue/executor-events';
-import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -15,6 +14,7 @@ import { createEvents } from '../events.ts';
 import { startRedeliveryScene } from './redelivery.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
 import type { Cluster } from '@paddock/kube/connect';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 
 /** No sweep of these tests finds a pod to ask for. */
 const noCluster: Cluster = {
@@ -22,14 +22,6 @@ const noCluster: Cluster = {
   requestTimeoutMs: 1,
   send: () => Promise.reject(new Error('there is no cluster in this test')),
   close: () => undefined,
-};
-
-/** Executors' log lines do not matter here. */
-const quiet = {
-  error: () => undefined,
-  warn: () => undefined,
-  info: () => undefined,
-  debug: () => undefined,
 };
 
 export type SweepsScene = Awaited<ReturnType<typeof startSweeps>>;
@@ -56,14 +48,14 @@ export async function startSweeps(database: TestDatabase) {
     requestTimeoutMs: 60_000,
   });
   const metrics = createMetrics();
-  const events = createEvents(createLogger('test', 'error'), metrics);
+  const events = createEvents(SILENT_LOG, metrics);
   const kinds = sweepKinds({
     db,
     github,
     cluster: noCluster,
     config,
     events,
-    taskEvents: executorEvents(metrics, quiet),
+    taskEvents: executorEvents(metrics, SILENT_LOG),
   });
   return {
     scene,

@@ -8,7 +8,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { createEvents } from '../events.ts';
 import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
-import { SILENT } from '../scenes/scheduler.scene.ts';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { GATE } from '../scenes/settings.scene.ts';
 import { runMatching } from './match-loop.ts';
 
@@ -22,7 +22,7 @@ function start(tickMs: number): () => Promise<void> {
     schema: testDb.schema,
     applicationName: 'paddock-test',
   });
-  const events = createEvents(SILENT, createMetrics());
+  const events = createEvents(SILENT_LOG, createMetrics());
   const ended = runMatching(
     {
       db: testDb.db,

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { createEvents } from '../events.ts';
 import { schedulerKinds } from '../kinds.ts';
-import { type SchedulerWorld, SILENT, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
+import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 
 let world: SchedulerWorld;
@@ -12,8 +13,11 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 test('a warning of the cluster is logged once for a pool, and the pod is made (H1, H3)', async () => {
-  const warn = jest.fn((..._line: unknown[]) => SILENT);
-  const events = createEvents({ ...SILENT, warn } as unknown as typeof SILENT, createMetrics());
+  const warn = jest.fn((..._line: unknown[]) => SILENT_LOG);
+  const events = createEvents(
+    { ...SILENT_LOG, warn } as unknown as typeof SILENT_LOG,
+    createMetrics(),
+  );
   const kinds = schedulerKinds({ ...world.parts, events });
   const warning = 'unknown field "spec.nodeSelctor"';
   world.kube.failNext({ method: 'POST', path: '/pods$', warning, times: 2 });

@@ -20,6 +20,7 @@ import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase } from '@paddock/testing/database';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { waitFor } from '@paddock/testing/wait-for';
 import type { Insertable } from 'kysely';
 import { createEvents } from '../events.ts';
@@ -44,14 +45,6 @@ const RESET = [
   'installation_events',
   'pools_documents',
 ] as const;
-
-/** A logger that writes nothing. */
-export const SILENT = {
-  error: () => SILENT,
-  warn: () => SILENT,
-  info: () => SILENT,
-  debug: () => SILENT,
-} as unknown as Parameters<typeof createEvents>[0];
 
 /** How much a pass did. */
 export const countsOf = ({ reserved, ended, stopped, takenBack, lacking }: Matched) => ({
@@ -108,7 +101,7 @@ export async function startSchedulerWorld({
     requestTimeoutMs: clusterTimeoutMs,
   });
   const metrics = createMetrics();
-  const events = createEvents(SILENT, metrics);
+  const events = createEvents(SILENT_LOG, metrics);
   const github = connectGitHub({
     apiUrl: gitHub.url,
     apps: [{ appId: APP_ID, privateKey: key.privateKeyPem }],

@@ -15,6 +15,9 @@ import { recordDeliveries } from './record-deliveries.ts';
 
 const database = useTestDatabase();
 
+/** One time for all: a body that is sent again says the same. */
+const QUEUED_AT = new Date().toISOString();
+
 const jobDelivery = (
   jobId: number,
   { entity = 90_000_001, installation = 51_000_001, runner = null as string | null } = {},
@@ -25,6 +28,8 @@ const jobDelivery = (
       workflow_job: {
         id: jobId,
         labels: ['linux'],
+        created_at: QUEUED_AT,
+        started_at: QUEUED_AT,
         runner_name: runner,
         runner_id: runner === null ? null : 5,
       },
