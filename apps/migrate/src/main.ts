@@ -36,9 +36,15 @@ async function print(options: MigrateOptions): Promise<void> {
 }
 
 async function apply(options: MigrateOptions): Promise<void> {
-  const { applied, missingRoles = [] } = await migrate(options);
+  const { applied, unknown, missingRoles = [] } = await migrate(options);
   for (const name of applied)
     process.stdout.write(`Applied ${name} to the schema ${options.schema}.\n`);
+  if (unknown !== undefined) {
+    process.stdout.write(
+      `The schema ${options.schema} is newer than this version, which does not know ${unknown}: nothing to apply.\n`,
+    );
+    return;
+  }
   if (applied.length === 0)
     process.stdout.write(`The schema ${options.schema} is up to date: nothing to apply.\n`);
   if (missingRoles.length > 0) process.stderr.write(`${missingRolesSentence(missingRoles)}\n`);

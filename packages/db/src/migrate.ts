@@ -24,6 +24,8 @@ export interface MigrateOptions {
 
 export interface Migrated {
   readonly applied: string[];
+  /** A migration of the schema that this version does not know: a newer version made it. */
+  readonly unknown?: string;
   /**
    * Roles of services that are missing and that the migrator may not make. Until they exist, no
    * service's role gets rights.
@@ -33,18 +35,19 @@ export interface Migrated {
 
 /**
  * Migrates one environment to the newest version. Safe to repeat; of two at once, the second waits
- * and finds nothing to do.
+ * and finds nothing to do. After a rollback the schema is newer than this version, which leaves it
+ * as it is: to grant its services' rights would take rights from those of the newer version.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
   const { schema, serviceRole } = options;
   return withDatabase(options, async (db) => {
     const applied: string[] = [];
-    for (
-      let next = await applyNext(db, schema);
-      next !== undefined;
-      next = await applyNext(db, schema)
-    )
+    for (;;) {
+      const { next, unknown } = await applyNext(db, schema);
+      if (unknown !== undefined) return { applied, unknown };
+      if (next === undefined) break;
       applied.push(next);
+    }
     const missingRoles = await grantServices(db, schema);
     if (serviceRole !== undefined) await grantService(db, schema, serviceRole);
     return missingRoles.length === 0 ? { applied } : { applied, missingRoles };
@@ -53,15 +56,19 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
 
 /**
  * One migration is one transaction: a lock on a table does not last while the next migration builds
- * indexes. Returns its name; undefined: none is left.
+ * indexes. Returns its name, unless none is left.
  */
-const applyNext = (db: Kysely<Database>, schema: string): Promise<string | undefined> =>
+const applyNext = (
+  db: Kysely<Database>,
+  schema: string,
+): Promise<{ next?: string | undefined; unknown?: string | undefined }> =>
   db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtext('paddock schema'), hashtext(${schema}))`.execute(
       trx,
     );
-    const [next] = await findPending(trx, schema);
-    if (next === undefined) return undefined;
+    const { pending, unknown } = await findPending(trx, schema);
+    const [next] = pending;
+    if (unknown !== undefined || next === undefined) return { unknown };
     // The owner of a schema may not make one: "if not exists" would ask for that right.
     const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(trx);
@@ -72,29 +79,27 @@ const applyNext = (db: Kysely<Database>, schema: string): Promise<string | undef
       throw new Error(failed, { cause });
     }
     await sql.raw(bookkeeping(next)).execute(trx);
-    return next;
+    return { next };
   });
 
-/**
- * The names of the migrations that a schema lacks, in order. Throws if it has one that is unknown
- * here: this version would take rights away from the services of the newer one.
- */
-async function findPending(db: Kysely<Database>, schema: string): Promise<string[]> {
+/** The names of the migrations that a schema lacks, in order, and of one that is unknown here. */
+async function findPending(
+  db: Kysely<Database>,
+  schema: string,
+): Promise<{ pending: string[]; unknown?: string | undefined }> {
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
   const known = files.map((file) => file.slice(0, -'.sql'.length)).toSorted();
   const { rows: found } =
     await sql`select where to_regclass(${`${schema}.schema_migration`}) is not null`.execute(db);
-  if (found.length === 0) return known;
+  if (found.length === 0) return { pending: known };
   const { rows } = await sql<{
     name: string;
   }>`select name from ${sql.id(schema, 'schema_migration')}`.execute(db);
   const applied = rows.map(({ name }) => name);
   const unknown = applied.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new Error(
-      `The schema ${schema} is newer than this version, which does not know its migration ${unknown}: run the newer version’s \`pnpm db:migrate\`.`,
-    );
-  return known.filter((name) => !applied.includes(name));
+  return unknown === undefined
+    ? { pending: known.filter((name) => !applied.includes(name)) }
+    : { pending: [], unknown };
 }
 
 /**
@@ -103,7 +108,7 @@ async function findPending(db: Kysely<Database>, schema: string): Promise<string
  */
 export async function pendingSql(options: MigrateOptions): Promise<string> {
   const { schema } = options;
-  const pending = await withDatabase(options, (db) => findPending(db, schema));
+  const { pending } = await withDatabase(options, (db) => findPending(db, schema));
   if (pending.length === 0) return '';
   const inTransaction = (text: string) =>
     `begin;\nset local search_path = ${schema};\n${text}\ncommit;\n`;
