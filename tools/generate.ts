@@ -1,7 +1,8 @@
 // Writes the generated files, or with --check names those that are stale. db/schema.sql: the schema
 // that the migrations make in an empty database. docs/settings.md: the services' environment
 // variables. docs/metrics.md: their metrics. docs/numbers.md: the numbers that promises depend on.
-// docs/config.schema.json: the configuration file, for editors.
+// docs/config.schema.json: the configuration file, for editors. deploy/helm/paddock: what the chart's
+// values may be, and its README.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -18,6 +19,8 @@ import { NUMBERS } from '../test/src/numbers/number-table.ts';
 import { describeMetrics } from './describe-metrics.ts';
 import { describeNumbers } from './describe-numbers.ts';
 import { describeSettings } from './describe-settings.ts';
+import { describeValues } from './helm/describe-values.ts';
+import { helmValuesSchema } from './helm/values-schema.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -28,12 +31,20 @@ const programs: Record<string, Declarations> = {
   'db:migrate': migrateSettings,
 };
 
+const VALUES = 'deploy/helm/paddock/values.yaml';
+const valuesSchema = helmValuesSchema(Object.values(programs));
+
 const files = {
   'db/schema.sql': await schemaText(),
   'docs/settings.md': describeSettings(programs),
   'docs/metrics.md': describeMetrics(),
   'docs/numbers.md': describeNumbers(NUMBERS),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
+  'deploy/helm/paddock/values.schema.json': `${JSON.stringify(valuesSchema, undefined, 2)}\n`,
+  'deploy/helm/paddock/README.md': describeValues(
+    readFileSync(join(ROOT, VALUES), 'utf8'),
+    valuesSchema,
+  ),
 };
 
 if (process.argv.includes('--check')) check();

@@ -1,0 +1,91 @@
+{{- define "paddock.name" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* The name in front of all objects, short enough for the longest suffix. */}}
+{{- define "paddock.fullname" -}}
+{{- $name := .Values.fullnameOverride | default (ternary .Release.Name (printf "%s-%s" .Release.Name (include "paddock.name" .)) (contains (include "paddock.name" .) .Release.Name)) -}}
+{{- include "paddock.short" (dict "name" $name "length" 40) -}}
+{{- end -}}
+
+{{/* Cuts a name to a length; a hash keeps two long names apart. */}}
+{{- define "paddock.short" -}}
+{{- if gt (len .name) (int .length) -}}
+{{- printf "%s-%s" (trunc (sub .length 9 | int) .name | trimSuffix "-") (sha256sum .name | trunc 8) -}}
+{{- else -}}{{- .name | trimSuffix "-" -}}{{- end -}}
+{{- end -}}
+
+{{/* The name of what this release makes in a namespace of runners, where other releases may make theirs. */}}
+{{- define "paddock.runnersName" -}}
+{{- include "paddock.short" (dict "name" (printf "%s-%s" (include "paddock.fullname" .) .Release.Namespace) "length" 52) -}}
+{{- end -}}
+
+{{- define "paddock.selector" -}}
+app.kubernetes.io/name: {{ include "paddock.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "paddock.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "paddock.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{/* The label on all runner pods of this release, which its disruption budget selects. */}}
+{{- define "paddock.runnersLabel" -}}
+app.kubernetes.io/part-of: {{ include "paddock.runnersName" . }}
+{{- end -}}
+
+{{/* The namespaces of the pools, each once. */}}
+{{- define "paddock.namespaces" -}}
+{{- $names := list -}}
+{{- range .Values.config.pools -}}{{- $names = append $names .namespace -}}{{- end -}}
+{{- $names | uniq | sortAlpha | toJson -}}
+{{- end -}}
+
+{{/* The configuration file: as in the values, and each pool's pods with the release's label. */}}
+{{- define "paddock.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- $labels := include "paddock.runnersLabel" . | fromYaml -}}
+{{- range $config.pools -}}
+{{- $template := merge (.template | default dict) (dict "metadata" dict) -}}
+{{- $_ := set $template.metadata "labels" (merge $labels ($template.metadata.labels | default dict)) -}}
+{{- $_ := set . "template" $template -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{- define "paddock.image" -}}
+{{- $image := index .root.Values.image .service -}}
+{{- $repository := ternary $image.repository (printf "%s/%s" (trimSuffix "/" .root.Values.image.registry) $image.repository) (empty .root.Values.image.registry) -}}
+{{- if $image.digest -}}{{ $repository }}@{{ $image.digest }}
+{{- else -}}{{ $repository }}:{{ $image.tag | default .root.Chart.AppVersion }}{{- end -}}
+{{- end -}}
+
+{{/* The Secret that has a service's DSN, as `secretKeyRef`. */}}
+{{- define "paddock.dsn" -}}
+{{- $login := index .root.Values.database.logins .service -}}
+{{- if $login.name -}}
+{name: {{ $login.name }}, key: {{ $login.key }}}
+{{- else if .root.Values.evaluation.enabled -}}
+{name: {{ include "paddock.fullname" .root }}-evaluation, key: uri}
+{{- else -}}
+{name: {{ .root.Values.database.existingSecret.name }}, key: {{ .root.Values.database.existingSecret.key }}}
+{{- end -}}
+{{- end -}}
+
+{{- define "paddock.securityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+capabilities: { drop: [ALL] }
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{/* How long a pod may take to end: the drain limit, and five seconds for what comes after it. */}}
+{{- define "paddock.terminationGracePeriodSeconds" -}}
+{{- add 10 (div (get .Values.settings "PADDOCK_DRAIN_MS" | default 30000 | int) 1000) -}}
+{{- end -}}

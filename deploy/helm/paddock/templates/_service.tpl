@@ -1,0 +1,180 @@
+{{/*
+The ServiceAccount, the Deployment and the PodDisruptionBudget of one service.
+Takes root, service, ports (name, number) and cluster (whether it calls the cluster).
+*/}}
+{{- define "paddock.service" -}}
+{{- $values := index .root.Values .service -}}
+{{- $name := printf "%s-%s" (include "paddock.fullname" .root) .service -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ $name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "paddock.labels" .root | nindent 4 }}
+  {{- with $values.serviceAccount.annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+automountServiceAccountToken: false
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ $name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "paddock.labels" .root | nindent 4 }}
+    app.kubernetes.io/component: {{ .service }}
+spec:
+  {{- if not (and (hasKey $values "autoscaling") $values.autoscaling.enabled) }}
+  replicas: {{ $values.replicas }}
+  {{- end }}
+  # The schema comes first: no replica of the new version is ready before it fits.
+  progressDeadlineSeconds: 900
+  strategy:
+    rollingUpdate: { maxSurge: 1, maxUnavailable: 0 }
+  selector:
+    matchLabels: {{- include "paddock.selector" .root | nindent 6 }}
+      app.kubernetes.io/component: {{ .service }}
+  template:
+    metadata:
+      labels: {{- include "paddock.labels" .root | nindent 8 }}
+        app.kubernetes.io/component: {{ .service }}
+        {{- with $values.podLabels }}{{- toYaml . | nindent 8 }}{{- end }}
+      {{- with $values.podAnnotations }}
+      annotations: {{- toYaml . | nindent 8 }}
+      {{- end }}
+    spec:
+      serviceAccountName: {{ $name }}
+      automountServiceAccountToken: {{ .cluster }}
+      terminationGracePeriodSeconds: {{ include "paddock.terminationGracePeriodSeconds" .root }}
+      {{- include "paddock.podSettings" (dict "root" .root "values" $values) | nindent 6 }}
+      {{- with $values.priorityClassName }}
+      priorityClassName: {{ . }}
+      {{- end }}
+      {{- with $values.affinity }}
+      affinity: {{- toYaml . | nindent 8 }}
+      {{- end }}
+      topologySpreadConstraints:
+        {{- with $values.topologySpreadConstraints }}{{- toYaml . | nindent 8 }}{{- else }}
+        {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+        - maxSkew: 1
+          topologyKey: {{ . }}
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector:
+            matchLabels: {{- include "paddock.selector" $.root | nindent 14 }}
+              app.kubernetes.io/component: {{ $.service }}
+        {{- end }}
+        {{- end }}
+      containers:
+        - name: {{ .service }}
+          image: {{ include "paddock.image" . }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+          env:
+            - { name: PADDOCK_CONFIG, value: /etc/paddock/config/paddock.yaml }
+            {{- include "paddock.environment" (dict "root" .root "service" .service "values" $values) | nindent 12 }}
+          ports:
+            {{- range .ports }}
+            - { name: {{ .name }}, containerPort: {{ .number }} }
+            {{- end }}
+          # A process that does not answer for half a minute is started anew.
+          livenessProbe:
+            httpGet: { path: /healthz, port: health }
+            periodSeconds: 10
+            timeoutSeconds: 5
+          readinessProbe:
+            httpGet: { path: /readyz, port: health }
+            periodSeconds: 5
+            timeoutSeconds: 5
+          resources: {{- toYaml $values.resources | nindent 12 }}
+          securityContext: {{- include "paddock.securityContext" .root | nindent 12 }}
+          volumeMounts:
+            # Whole folders: a file mounted by `subPath` would never change.
+            - { name: config, mountPath: /etc/paddock/config, readOnly: true }
+            {{- include "paddock.volumeMounts" . | nindent 12 }}
+            {{- with $values.volumeMounts }}{{- toYaml . | nindent 12 }}{{- end }}
+      volumes:
+        - name: config
+          configMap: { name: {{ include "paddock.fullname" .root }} }
+        {{- include "paddock.volumes" . | nindent 8 }}
+        {{- with $values.volumes }}{{- toYaml . | nindent 8 }}{{- end }}
+{{- if $values.disruptionBudget.enabled }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ $name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "paddock.labels" .root | nindent 4 }}
+spec:
+  maxUnavailable: {{ $values.disruptionBudget.maxUnavailable }}
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels: {{- include "paddock.selector" .root | nindent 6 }}
+      app.kubernetes.io/component: {{ .service }}
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.podSettings" -}}
+securityContext: { runAsNonRoot: true, fsGroup: 65532, seccompProfile: { type: RuntimeDefault } }
+enableServiceLinks: false
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The DSN, the settings, and what the operator adds. */}}
+{{- define "paddock.environment" -}}
+- name: DATABASE_URL
+  valueFrom: { secretKeyRef: {{ include "paddock.dsn" . }} }
+{{- range $name, $value := .root.Values.settings }}
+{{- /* Printed as they stand: a template would write 3600000 as 3.6e+06. */}}
+- { name: {{ $name }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
+{{- end }}
+{{- with concat .root.Values.env .values.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* The credentials folder of a service: its name below /etc/paddock and its Secret. */}}
+{{- define "paddock.credentials" -}}
+{{- if eq .service "ingress" }}webhook{{ else }}app{{ end -}}
+{{- end -}}
+
+{{- define "paddock.volumeMounts" -}}
+{{- $credentials := include "paddock.credentials" . -}}
+{{- if (index .root.Values.credentials $credentials).existingSecret }}
+- { name: credentials, mountPath: /etc/paddock/{{ $credentials }}, readOnly: true }
+{{- end }}
+{{- include "paddock.databaseMount" . }}
+{{- end -}}
+
+{{- define "paddock.volumes" -}}
+{{- with (index .root.Values.credentials (include "paddock.credentials" .)).existingSecret }}
+- name: credentials
+  secret: { secretName: {{ . }}, defaultMode: 0440 }
+{{- end }}
+{{- include "paddock.databaseVolume" . }}
+{{- end -}}
+
+{{- define "paddock.databaseMount" -}}
+{{- with .root.Values.database.certificateAuthority }}{{- if or .configMap .secret }}
+- { name: database-ca, mountPath: /etc/paddock/database, readOnly: true }
+{{- end }}{{- end }}
+{{- end -}}
+
+{{- define "paddock.databaseVolume" -}}
+{{- with .root.Values.database.certificateAuthority }}
+{{- if .configMap }}
+- name: database-ca
+  configMap: { name: {{ .configMap }} }
+{{- else if .secret }}
+- name: database-ca
+  secret: { secretName: {{ .secret }}, defaultMode: 0440 }
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,179 @@
+import { configJsonSchema } from '@paddock/domain/pools/config-file';
+import type { Declarations } from '@paddock/runtime/settings';
+import { z } from 'zod';
+
+// What the chart's values may be. What Kubernetes defines is left to Kubernetes.
+
+const text = z.string();
+const flag = z.boolean();
+const texts = z.record(text, text);
+const objects = z.array(z.looseObject({}));
+const anything = z.looseObject({});
+const port = z.int().min(1).max(65_535);
+const replicas = z.int().min(1);
+
+const setting = z.union([text, z.number(), flag]).optional();
+
+const secretKey = z.strictObject({ name: text, key: text.min(1) });
+const image = z.strictObject({
+  repository: text.min(1),
+  tag: text,
+  digest: z.union([z.literal(''), text.regex(/^sha256:[0-9a-f]{64}$/)]),
+});
+
+const placement = {
+  priorityClassName: text,
+  nodeSelector: texts,
+  tolerations: objects,
+  affinity: anything,
+  topologySpreadConstraints: objects,
+};
+const additions = { env: objects, volumes: objects, volumeMounts: objects };
+
+const service = {
+  replicas,
+  resources: anything,
+  disruptionBudget: z.strictObject({
+    enabled: flag,
+    maxUnavailable: z.union([z.int().min(1), text]),
+  }),
+  serviceAccount: z.strictObject({ annotations: texts }),
+  podAnnotations: texts,
+  podLabels: texts,
+  ...placement,
+  ...additions,
+};
+
+const valuesWith = (settings: readonly string[]) =>
+  z.strictObject({
+    // Helm passes it to every chart that is a part of another.
+    global: anything.optional(),
+    config: anything,
+    credentials: z.strictObject({
+      webhook: z.strictObject({ existingSecret: text }),
+      app: z.strictObject({ existingSecret: text }),
+    }),
+    database: z.strictObject({
+      existingSecret: secretKey,
+      logins: z.strictObject({
+        ingress: secretKey,
+        scheduler: secretKey,
+        reconciler: secretKey,
+        migrate: secretKey,
+      }),
+      certificateAuthority: z.strictObject({ configMap: text, secret: text }),
+    }),
+    settings: z.strictObject(Object.fromEntries(settings.map((name) => [name, setting]))),
+    env: objects,
+    image: z.strictObject({
+      registry: text,
+      pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']),
+      pullSecrets: z.array(z.strictObject({ name: text.min(1) })),
+      ingress: image,
+      scheduler: image,
+      reconciler: image,
+      migrate: image,
+    }),
+    ingress: z.strictObject({
+      ...service,
+      autoscaling: z.strictObject({
+        enabled: flag,
+        minReplicas: replicas,
+        maxReplicas: replicas,
+        targetCPUUtilizationPercentage: z.int().min(1),
+      }),
+    }),
+    scheduler: z.strictObject(service),
+    reconciler: z.strictObject(service),
+    migration: z.strictObject({
+      enabled: flag,
+      hook: flag,
+      resources: anything,
+      nodeSelector: texts,
+      tolerations: objects,
+      ...additions,
+    }),
+    webhook: z.strictObject({
+      service: z.strictObject({
+        type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
+        port,
+        annotations: texts,
+      }),
+      ingress: z.strictObject({
+        enabled: flag,
+        className: text,
+        annotations: texts,
+        host: text,
+        tlsSecret: text,
+      }),
+      gateway: z.strictObject({
+        enabled: flag,
+        annotations: texts,
+        hostnames: z.array(text.min(1)),
+        parentRefs: objects,
+      }),
+    }),
+    runners: z.strictObject({
+      rbac: z.strictObject({ enabled: flag }),
+      networkPolicy: z.strictObject({
+        enabled: flag,
+        alsoClosed: z.array(z.union([z.cidrv4(), z.cidrv6()])),
+        egress: objects,
+      }),
+      disruptionBudget: z.strictObject({ enabled: flag }),
+    }),
+    networkPolicy: z.strictObject({ enabled: flag, metricsFrom: z.array(texts) }),
+    monitoring: z.strictObject({
+      podMonitor: z.strictObject({ enabled: flag, interval: text, labels: texts }),
+    }),
+    evaluation: z.strictObject({
+      enabled: flag,
+      image: text.min(1),
+      digest: text,
+      storage: text.min(1),
+      storageClassName: text,
+    }),
+    extraObjects: objects,
+    nameOverride: text,
+    fullnameOverride: text,
+  });
+
+/** What this reads of a JSON Schema. */
+export interface JsonSchema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** Values of their own give these. */
+const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG']);
+
+/**
+ * The JSON Schema of the chart's values. `config` is the schema of the services' file; `settings`
+ * has the variables of `programs`.
+ */
+export function helmValuesSchema(programs: readonly Declarations[]): JsonSchema {
+  const names = programs.flatMap((declared) => Object.values(declared).map(({ env }) => env));
+  const settings = [...new Set(names)].filter((name) => !GIVEN.has(name));
+  const schema = z.toJSONSchema(valuesWith(settings), { io: 'input', target: 'draft-7' });
+  const { $schema: _, ...config } = configJsonSchema() as Record<string, unknown>;
+  return withoutLookahead({ ...schema, properties: { ...schema.properties, config } });
+}
+
+/**
+ * Helm's regular expressions have no lookahead, which the services' schema uses for lengths. The
+ * services check these.
+ */
+const withoutLookahead = (schema: object): JsonSchema =>
+  JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      key === 'pattern' && typeof value === 'string'
+        ? value.replaceAll(/\(\?=(?:[^()]|\([^()]*\))*\)/g, '')
+        : value,
+    ),
+  ) as JsonSchema;
