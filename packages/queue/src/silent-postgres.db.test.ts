@@ -7,7 +7,7 @@ import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
-import { holderName } from './claim-expiry.ts';
+import { enqueue } from './enqueue.ts';
 import { done } from './outcome.ts';
 
 const database = useTestDatabase();
@@ -36,7 +36,7 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
     config: clientConfig({ ...place, applicationName: 'silent-own' }),
     holder: 'silent',
     claimMs: 300_000,
-    pollMs: 5_000,
+    pollMs: 200,
   });
   await enqueueNow(db, task('probe', 'before'), task('probe', 'lasting'));
   await waitFor('the first run', () => ran.includes('before'));
@@ -44,13 +44,22 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
     'its settlement',
     async () => (await db.selectFrom('operations').select('id').execute()).length === 1,
   );
-  // The pool's connection, the heartbeat's if it has one yet, and the listener's.
-  tunnel.replaceServer();
-  expect(tunnel.silenced()).toBeGreaterThanOrEqual(2);
-  await enqueueNow(db, task('probe', 'after'), task('probe', 'claimed'));
-  // A claim that was committed, and whose answer was lost with the connection.
-  await sql`update tasks set status = 'running', locked_by = ${holderName('silent', 300_000)}, locked_at = now(), started_at = now(), fence = 1, attempt = 1
-    where subject_id = 'claimed'`.execute(db);
+  // A claim is on its way when PostgreSQL goes silent: it commits, and its answer is lost.
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table tasks in exclusive mode`.execute(trx);
+    await enqueue(trx, [task('probe', 'claimed')]);
+    await waitFor('a claim to wait for the lock', async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where application_name = 'silent' and wait_event_type = 'Lock'`.execute(
+        db,
+      );
+      return rows.length > 0;
+    });
+    // The pool's connection, the heartbeat's if it has one yet, and the listener's.
+    tunnel.replaceServer();
+    expect(tunnel.silenced()).toBeGreaterThanOrEqual(2);
+  });
+  await enqueueNow(db, task('probe', 'after'));
   await waitFor('the runs after it', () => ran.includes('after') && ran.includes('claimed'));
   finish.resolve(undefined);
   await waitFor(
