@@ -40,7 +40,8 @@ const MINUTE_MS = 60_000;
 const RULES: ExecutorRules = {
   claimMs: MINUTE_MS,
   pollMs: 100,
-  timeoutMs: MINUTE_MS,
+  // No run ends by it, however long a test takes.
+  timeoutMs: 60 * MINUTE_MS,
   takeOverPauseMs: 0,
   backoff: { firstMs: 200, longestMs: 1_000 },
   keep: { okMs: 60 * MINUTE_MS, failedMs: 60 * MINUTE_MS },
