@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { everyoneMayEnter, installedNativeFiles } from './native-files.ts';
+import { everyoneMayEnter, findNativeFiles, installedNativeFiles } from './native-files.ts';
 
 test('a machine without a PostgreSQL package gets an error with the package’s name and a way out', () => {
   expect(() => installedNativeFiles('plan9', 'mips')).toThrow(
@@ -21,5 +21,17 @@ test('a folder is open to everyone only if all folders above it are', async () =
     expect(await everyoneMayEnter(inner)).toBe(false);
   } finally {
     await rm(top, { recursive: true });
+  }
+});
+
+test('where root may enter alone, binaries are not linked: the error names the folder and a way out', async () => {
+  const hidden = await mkdtemp(join(tmpdir(), 'hidden-'));
+  try {
+    const other = { uid: 65_534, gid: 65_534 };
+    await expect(findNativeFiles(other, hidden, hidden)).rejects.toThrow(
+      `cannot be started from ${hidden}: started by root it runs as "nobody"`,
+    );
+  } finally {
+    await rm(hidden, { recursive: true });
   }
 });

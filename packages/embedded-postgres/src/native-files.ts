@@ -8,14 +8,19 @@ import type { ServerAccount } from './server-account.ts';
  * The folder of PostgreSQL's binaries for this machine, reachable for the account that runs them.
  *
  * Another account cannot execute binaries below a private folder (a checkout in /root, a `mktemp
- * -d`). They are then linked into `temporaryFolder`, which every account must be able to enter.
+ * -d`). They are then linked into `temporaryFolder`. Rejects if that account may not enter it.
  */
 export async function findNativeFiles(
   account: ServerAccount | undefined,
   temporaryFolder: string,
+  installed = installedNativeFiles(),
 ): Promise<string> {
-  const installed = installedNativeFiles();
   if (account === undefined || (await everyoneMayEnter(installed))) return installed;
+  if (!(await everyoneMayEnter(temporaryFolder))) {
+    throw new Error(
+      `PostgreSQL cannot be started from ${temporaryFolder}: started by root it runs as "nobody", which may not enter that folder. Set TMPDIR to a folder that every account may enter, such as /tmp.`,
+    );
+  }
   const reachable = join(temporaryFolder, 'native');
   await linkFolder(installed, reachable);
   return reachable;
