@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+const CHART = join(import.meta.dirname, '../../../deploy/helm/paddock');
+
+/** Path of helm: `PADDOCK_HELM`, else the one on the PATH; undefined where there is none. */
+export const HELM: string | undefined = process.env['PADDOCK_HELM'] || onPath('helm');
+
+/** An object of Kubernetes, as the chart renders it. */
+export interface ChartObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+export interface Release {
+  readonly release: string;
+  readonly namespace: string;
+  /** Files of values, the last one wins. */
+  readonly values?: readonly string[] | undefined;
+  /** Values above those of the files. */
+  readonly set?: object | undefined;
+}
+
+/** Renders the chart, with its tests and hooks. Throws what helm prints if helm refuses. */
+export function renderChart(release: Release): ChartObject[] {
+  return parseAllDocuments(helm('template', release))
+    .map((document) => document.toJS() as ChartObject | null)
+    .filter((object) => object !== null);
+}
+
+/** Runs `helm COMMAND RELEASE CHART` with the release's values; returns what it prints. */
+export function helm(
+  command: 'template' | 'install',
+  { release, namespace, values = [], set = {} }: Release,
+  flags: readonly string[] = [],
+): string {
+  const files = values.flatMap((file) => ['--values', file]);
+  return runHelm(
+    [command, release, CHART, '--namespace', namespace, ...files, '--values', '-', ...flags],
+    JSON.stringify(set),
+  );
+}
+
+/** Runs helm; returns its output. Throws its error output if it fails. */
+export function runHelm(args: readonly string[], input = ''): string {
+  if (HELM === undefined) throw new Error('There is no helm: install it, or set PADDOCK_HELM.');
+  const { status, stdout, stderr, error } = spawnSync(HELM, args, {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/** The path of an executable file in a folder of PATH. */
+export function onPath(program: string): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
