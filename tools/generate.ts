@@ -10,6 +10,7 @@ import { describeSchema } from '@paddock/testing/describe-schema';
 import { migrate } from '@paddock/db/migrate';
 import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
+import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Declarations } from '@paddock/runtime/settings';
 import { settings as ingress } from '../apps/ingress/src/config.ts';
 import { settings as migrateSettings } from '../apps/migrate/src/config.ts';
@@ -41,6 +42,7 @@ const files = {
   'docs/numbers.md': describeNumbers(NUMBERS),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
   'deploy/helm/paddock/values.schema.json': `${JSON.stringify(valuesSchema, undefined, 2)}\n`,
+  'deploy/helm/paddock/files/former-settings.json': `${JSON.stringify(Object.fromEntries(FORMER_SETTINGS), undefined, 2)}\n`,
   'deploy/helm/paddock/README.md': describeValues(
     readFileSync(join(ROOT, VALUES), 'utf8'),
     valuesSchema,

@@ -1,4 +1,5 @@
 import { configJsonSchema } from '@paddock/domain/pools/config-file';
+import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Declarations } from '@paddock/runtime/settings';
 import { z } from 'zod';
 
@@ -12,13 +13,31 @@ const anything = z.looseObject({});
 const port = z.int().min(1).max(65_535);
 const replicas = z.int().min(1);
 
-const setting = z.union([text, z.number(), flag]).optional();
+/** As 203.0.113.0/24 or 2001:db8::/32. */
+const addressRange = text.regex(/^[0-9a-fA-F:.]+\/[0-9]{1,3}$/);
+const digest = text.regex(/^(?:sha256:[0-9a-f]{64})?$/);
+/** A part of an object's name. */
+const name = text.regex(/^(?:[a-z](?:[a-z0-9-]*[a-z0-9])?)?$/);
+
+/**
+ * What a setting may be. Numbers are numbers here, for a template must compare them. A port is in a
+ * container's list, so it cannot be a free one.
+ */
+function valueOf({ env, range }: Declarations[string]) {
+  const [, min, max] = /^(\d+) to (\d+)$/.exec(range ?? '') ?? [];
+  if (max !== undefined)
+    return z
+      .int()
+      .min(Math.max(Number(min), env.endsWith('_PORT') ? 1 : 0))
+      .max(Number(max));
+  return range === undefined ? text : z.enum(range.split(', '));
+}
 
 const secretKey = z.strictObject({ name: text, key: text.min(1) });
 const image = z.strictObject({
   repository: text.min(1),
   tag: text,
-  digest: z.union([z.literal(''), text.regex(/^sha256:[0-9a-f]{64}$/)]),
+  digest,
 });
 
 const placement = {
@@ -35,7 +54,7 @@ const service = {
   resources: anything,
   disruptionBudget: z.strictObject({
     enabled: flag,
-    maxUnavailable: z.union([z.int().min(1), text]),
+    maxUnavailable: z.union([z.int().min(1), text.regex(/^[1-9]\d?%$/)]),
   }),
   serviceAccount: z.strictObject({ annotations: texts }),
   podAnnotations: texts,
@@ -44,7 +63,7 @@ const service = {
   ...additions,
 };
 
-const valuesWith = (settings: readonly string[]) =>
+const valuesWith = (settings: z.ZodRawShape) =>
   z.strictObject({
     // Helm passes it to every chart that is a part of another.
     global: anything.optional(),
@@ -63,7 +82,7 @@ const valuesWith = (settings: readonly string[]) =>
       }),
       certificateAuthority: z.strictObject({ configMap: text, secret: text }),
     }),
-    settings: z.strictObject(Object.fromEntries(settings.map((name) => [name, setting]))),
+    settings: z.strictObject(settings),
     env: objects,
     image: z.strictObject({
       registry: text,
@@ -117,7 +136,7 @@ const valuesWith = (settings: readonly string[]) =>
       rbac: z.strictObject({ enabled: flag }),
       networkPolicy: z.strictObject({
         enabled: flag,
-        alsoClosed: z.array(z.union([z.cidrv4(), z.cidrv6()])),
+        alsoClosed: z.array(addressRange),
         egress: objects,
       }),
       disruptionBudget: z.strictObject({ enabled: flag }),
@@ -129,13 +148,14 @@ const valuesWith = (settings: readonly string[]) =>
     evaluation: z.strictObject({
       enabled: flag,
       image: text.min(1),
-      digest: text,
+      digest,
+      password: text.regex(/^[A-Za-z0-9]*$/),
       storage: text.min(1),
       storageClassName: text,
     }),
     extraObjects: objects,
-    nameOverride: text,
-    fullnameOverride: text,
+    nameOverride: name,
+    fullnameOverride: name,
   });
 
 /** What this reads of a JSON Schema. */
@@ -158,8 +178,14 @@ const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG']);
  * has the variables of `programs`.
  */
 export function helmValuesSchema(programs: readonly Declarations[]): JsonSchema {
-  const names = programs.flatMap((declared) => Object.values(declared).map(({ env }) => env));
-  const settings = [...new Set(names)].filter((name) => !GIVEN.has(name));
+  const settings = Object.fromEntries([
+    // A template refuses these, and says what they are now.
+    ...[...FORMER_SETTINGS.keys()].map((former) => [former, z.unknown().optional()] as const),
+    ...programs
+      .flatMap((declared) => Object.values(declared))
+      .filter(({ env }) => !GIVEN.has(env))
+      .map((setting) => [setting.env, valueOf(setting).optional()] as const),
+  ]);
   const schema = z.toJSONSchema(valuesWith(settings), { io: 'input', target: 'draft-7' });
   const { $schema: _, ...config } = configJsonSchema() as Record<string, unknown>;
   return withoutLookahead({ ...schema, properties: { ...schema.properties, config } });

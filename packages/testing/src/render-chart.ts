@@ -3,25 +3,54 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
-const CHART = join(import.meta.dirname, '../../../deploy/helm/paddock');
+export const CHART = join(import.meta.dirname, '../../../deploy/helm/paddock');
 
 /** Path of helm: `PADDOCK_HELM`, else the one on the PATH; undefined where there is none. */
 export const HELM: string | undefined = process.env['PADDOCK_HELM'] || onPath('helm');
 
-/** An object of Kubernetes, as the chart renders it. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface ChartContainer {
+  readonly name: string;
+  readonly image: string;
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly [field: string]: unknown;
+}
+
+export interface ChartPod {
+  readonly metadata: { readonly labels: Labels };
+  readonly spec: {
+    readonly containers: readonly ChartContainer[];
+    readonly serviceAccountName?: string;
+    readonly automountServiceAccountToken: boolean;
+    readonly terminationGracePeriodSeconds?: number;
+    readonly [field: string]: unknown;
+  };
+}
+
+/** An object of Kubernetes, as the chart renders it. Which fields it has depends on its kind. */
 export interface ChartObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Labels;
+    readonly annotations?: Labels;
+  };
+  readonly spec?: {
+    readonly template?: ChartPod;
+    readonly selector?: { readonly matchLabels?: Labels } & Labels;
+    readonly podSelector?: { readonly matchLabels?: Labels };
+    readonly [field: string]: unknown;
   };
   readonly [field: string]: unknown;
 }
 
 export interface Release {
+  /** Its folder; by default the project's. */
+  readonly chart?: string | undefined;
   readonly release: string;
   readonly namespace: string;
   /** Files of values, the last one wins. */
@@ -37,15 +66,26 @@ export function renderChart(release: Release): ChartObject[] {
     .filter((object) => object !== null);
 }
 
+/** The pod templates of objects, with the objects' names. A Pod is its own template. */
+export const podsOf = (
+  objects: readonly ChartObject[],
+): (ChartPod & { readonly owner: string })[] =>
+  objects.flatMap(({ kind, metadata, spec }) => {
+    const owner = `${kind} ${metadata.name}`;
+    if (kind === 'Pod')
+      return [{ metadata, spec, owner } as unknown as ChartPod & { owner: string }];
+    return spec?.template === undefined ? [] : [{ ...spec.template, owner }];
+  });
+
 /** Runs `helm COMMAND RELEASE CHART` with the release's values; returns what it prints. */
 export function helm(
   command: 'template' | 'install',
-  { release, namespace, values = [], set = {} }: Release,
+  { chart = CHART, release, namespace, values = [], set = {} }: Release,
   flags: readonly string[] = [],
 ): string {
   const files = values.flatMap((file) => ['--values', file]);
   return runHelm(
-    [command, release, CHART, '--namespace', namespace, ...files, '--values', '-', ...flags],
+    [command, release, chart, '--namespace', namespace, ...files, '--values', '-', ...flags],
     JSON.stringify(set),
   );
 }

@@ -11,13 +11,16 @@
 {{/* Cuts a name to a length; a hash keeps two long names apart. */}}
 {{- define "paddock.short" -}}
 {{- if gt (len .name) (int .length) -}}
-{{- printf "%s-%s" (trunc (sub .length 9 | int) .name | trimSuffix "-") (sha256sum .name | trunc 8) -}}
+{{- printf "%s-%s" (trunc (sub .length 9 | int) .name | trimAll "-.") (sha256sum .name | trunc 8) -}}
 {{- else -}}{{- .name | trimSuffix "-" -}}{{- end -}}
 {{- end -}}
 
-{{/* The name of what this release makes in a namespace of runners, where other releases may make theirs. */}}
+{{/*
+The name of what this release makes in a namespace of runners, where other releases may make theirs.
+No namespace has a dot in its name, so no two releases share this one.
+*/}}
 {{- define "paddock.runnersName" -}}
-{{- include "paddock.short" (dict "name" (printf "%s-%s" (include "paddock.fullname" .) .Release.Namespace) "length" 52) -}}
+{{- include "paddock.short" (dict "name" (printf "%s.%s" .Release.Namespace (include "paddock.fullname" .)) "length" 52) -}}
 {{- end -}}
 
 {{- define "paddock.selector" -}}
@@ -85,7 +88,28 @@ capabilities: { drop: [ALL] }
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
-{{/* How long a pod may take to end: the drain limit, and five seconds for what comes after it. */}}
+{{/* The ports of each service, by their names in its container. */}}
+{{- define "paddock.ports" -}}
+ingress:
+  webhook: {{ get .Values.settings "PADDOCK_INGRESS_HTTP_PORT" | default 8080 }}
+  health: {{ get .Values.settings "PADDOCK_INGRESS_HEALTH_PORT" | default 8083 }}
+scheduler: { health: {{ get .Values.settings "PADDOCK_SCHEDULER_HTTP_PORT" | default 8081 }} }
+reconciler: { health: {{ get .Values.settings "PADDOCK_RECONCILER_HTTP_PORT" | default 8082 }} }
+{{- end -}}
+
+{{/*
+Most connections to PostgreSQL: those of all replicas, of one more of each service during an upgrade,
+and of the migration. docs/roles.md has the numbers.
+*/}}
+{{- define "paddock.connections" -}}
+{{- $ingress := get .Values.settings "PADDOCK_INGRESS_POOL_SIZE" | default 10 | int -}}
+{{- $scheduler := get .Values.settings "PADDOCK_SCHEDULER_POOL_SIZE" | default 32 | add 3 -}}
+{{- $reconciler := get .Values.settings "PADDOCK_RECONCILER_POOL_SIZE" | default 24 | add 3 -}}
+{{- $replicas := .Values.ingress.autoscaling.enabled | ternary .Values.ingress.autoscaling.maxReplicas .Values.ingress.replicas -}}
+{{- add (mul (add1 $replicas) $ingress) (mul (add1 .Values.scheduler.replicas) $scheduler) (mul (add1 .Values.reconciler.replicas) $reconciler) 2 -}}
+{{- end -}}
+
+{{/* How long a pod may take to end: the drain limit, and ten seconds for what comes after it. */}}
 {{- define "paddock.terminationGracePeriodSeconds" -}}
 {{- add 10 (div (get .Values.settings "PADDOCK_DRAIN_MS" | default 30000 | int) 1000) -}}
 {{- end -}}

@@ -1,6 +1,6 @@
 {{/*
 The ServiceAccount, the Deployment and the PodDisruptionBudget of one service.
-Takes root, service, ports (name, number) and cluster (whether it calls the cluster).
+Takes root, service and cluster (whether it calls the cluster).
 */}}
 {{- define "paddock.service" -}}
 {{- $values := index .root.Values .service -}}
@@ -36,7 +36,8 @@ spec:
       app.kubernetes.io/component: {{ .service }}
   template:
     metadata:
-      labels: {{- include "paddock.labels" .root | nindent 8 }}
+      # No version: an upgrade of the chart alone restarts nothing.
+      labels: {{- include "paddock.selector" .root | nindent 8 }}
         app.kubernetes.io/component: {{ .service }}
         {{- with $values.podLabels }}{{- toYaml . | nindent 8 }}{{- end }}
       {{- with $values.podAnnotations }}
@@ -72,8 +73,8 @@ spec:
             - { name: PADDOCK_CONFIG, value: /etc/paddock/config/paddock.yaml }
             {{- include "paddock.environment" (dict "root" .root "service" .service "values" $values) | nindent 12 }}
           ports:
-            {{- range .ports }}
-            - { name: {{ .name }}, containerPort: {{ .number }} }
+            {{- range $port, $number := index (include "paddock.ports" .root | fromYaml) .service }}
+            - { name: {{ $port }}, containerPort: {{ $number }} }
             {{- end }}
           # A process that does not answer for half a minute is started anew.
           livenessProbe:

@@ -1,0 +1,143 @@
+{{/*
+Refuses values that contradict each other, all at once. The schema refuses single values before. Each
+line says the place, what is there, and what is allowed.
+*/}}
+{{- define "paddock.validate" -}}
+{{- $found := list -}}
+{{- range list "release" "settings" "apps" "database" "env" "ports" "autoscaling" "webhook" -}}
+{{- $found = append $found (include (printf "paddock.validate.%s" .) $) -}}
+{{- end -}}
+{{- with $found | join "\n" | splitList "\n" | compact -}}
+{{- fail (printf "\n- %s" (join "\n- " .)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "paddock.validate.release" -}}
+{{- if and (not .Values.fullnameOverride) (not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" .Release.Name)) }}
+the release's name: it is {{ .Release.Name }}, which no Service can have; allowed: small letters, digits and - after a letter, or fullnameOverride
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.validate.settings" -}}
+{{- $former := .Files.Get "files/former-settings.json" | fromJson -}}
+{{- range $name, $value := .Values.settings }}{{ with get $former $name }}
+settings.{{ $name }}: it is no setting now; {{ . }}
+{{- end }}{{ end }}
+{{- end -}}
+
+{{- define "paddock.validate.apps" -}}
+{{- $places := dict -}}
+{{- range $nth, $app := .Values.config.github.apps }}
+{{- $place := printf "config.github.apps[%d]" $nth -}}
+{{- $id := $app.id | int64 | toString -}}
+{{- with get $places $id }}
+{{ $place }}.id: {{ $id }} is the id of {{ . }} too; allowed: each App once
+{{- end }}
+{{- $_ := set $places $id $place -}}
+{{- range $key, $readers := dict "webhookSecret" (list "ingress") "privateKey" (list "scheduler" "reconciler") }}
+{{- if not (get $app $key) }}
+{{ $place }}.{{ $key }}: it is missing, and {{ $readers | join " and " }} cannot start; allowed: { file: PATH } or { env: NAME }
+{{- end }}
+{{- end }}
+{{- range $key, $readers := dict "webhookSecret" (list "ingress") "previousWebhookSecret" (list "ingress") "privateKey" (list "scheduler" "reconciler") }}
+{{- range $reader := $readers }}
+{{- include "paddock.validate.source" (dict "root" $ "place" (printf "%s.%s" $place $key) "source" (get $app $key | default dict) "service" $reader) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Whether a service has the file or the variable of a secret. Takes root, place, source and service. */}}
+{{- define "paddock.validate.source" -}}
+{{- $values := index .root.Values .service -}}
+{{- $folder := include "paddock.credentials" . -}}
+{{- with .source.file }}
+{{- $file := . -}}
+{{- $known := false -}}
+{{- if (index $.root.Values.credentials $folder).existingSecret }}{{ $known = hasPrefix (printf "/etc/paddock/%s/" $folder) $file }}{{ end -}}
+{{- range $values.volumeMounts }}{{ if hasPrefix (trimSuffix "/" .mountPath) $file }}{{ $known = true }}{{ end }}{{ end -}}
+{{- if not $known }}
+{{ $.place }}.file: it is {{ $file }}, which {{ $.service }} does not mount; allowed: /etc/paddock/{{ $folder }}/KEY with credentials.{{ $folder }}.existingSecret, or a path below {{ $.service }}.volumeMounts
+{{- end }}
+{{- end }}
+{{- with .source.env }}
+{{- $names := list -}}
+{{- range concat $.root.Values.env $values.env }}{{ $names = append $names .name }}{{ end -}}
+{{- if not (has . $names) }}
+{{ $.place }}.env: it is {{ . }}, a variable that {{ $.service }} does not have; allowed: a name in env or {{ $.service }}.env
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.validate.database" -}}
+{{- if .Values.evaluation.enabled }}
+{{- with .Values.database.existingSecret.name }}
+database.existingSecret.name: it is {{ . }}, and evaluation.enabled is true; allowed: one of both
+{{- end }}
+{{- if .Values.migration.hook }}
+migration.hook: it is true, and evaluation.enabled too; allowed: false, for a hook runs before that database is there
+{{- end }}
+{{- else if not .Values.database.existingSecret.name }}
+{{- $without := list -}}
+{{- range list "ingress" "scheduler" "reconciler" "migrate" -}}
+{{- if and (not (index $.Values.database.logins .).name) (or (ne . "migrate") $.Values.migration.enabled) }}{{ $without = append $without . }}{{ end -}}
+{{- end -}}
+{{- with $without }}
+database.existingSecret.name: it is empty, and {{ . | join ", " }} has no DSN; allowed: a Secret's name, a login of each service in database.logins, or evaluation.enabled
+{{- end }}
+{{- end }}
+{{- with .Values.database.certificateAuthority }}{{ if and .configMap .secret }}
+database.certificateAuthority: configMap is {{ .configMap }} and secret is {{ .secret }}; allowed: one of both
+{{- end }}{{ end }}
+{{- end -}}
+
+{{/* The chart derives ports, the grace period and NOTES from these, so it must know them. */}}
+{{- define "paddock.validate.env" -}}
+{{- $elsewhere := dict "DATABASE_URL" "database.existingSecret or database.logins" "PADDOCK_CONFIG" "config" -}}
+{{- range list "PADDOCK_DRAIN_MS" "PADDOCK_INGRESS_HTTP_PORT" "PADDOCK_INGRESS_HEALTH_PORT" "PADDOCK_SCHEDULER_HTTP_PORT" "PADDOCK_RECONCILER_HTTP_PORT" "PADDOCK_INGRESS_POOL_SIZE" "PADDOCK_SCHEDULER_POOL_SIZE" "PADDOCK_RECONCILER_POOL_SIZE" -}}
+{{- $_ := set $elsewhere . (printf "settings.%s" .) -}}
+{{- end -}}
+{{- range $place, $env := dict "env" .Values.env "ingress.env" .Values.ingress.env "scheduler.env" .Values.scheduler.env "reconciler.env" .Values.reconciler.env "migration.env" .Values.migration.env }}
+{{- range $env }}
+{{- $name := .name }}
+{{- with get $elsewhere $name }}
+{{ $place }}: it has {{ $name }}; allowed: {{ . }} instead
+{{- end }}
+{{- if hasKey $.Values.settings $name }}
+{{ $place }}: it has {{ $name }}, and settings too; allowed: one of both
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.validate.ports" -}}
+{{- $ports := include "paddock.ports" . | fromYaml -}}
+{{- if eq (int $ports.ingress.webhook) (int $ports.ingress.health) }}
+settings.PADDOCK_INGRESS_HEALTH_PORT: {{ $ports.ingress.health }} is the webhook's port (PADDOCK_INGRESS_HTTP_PORT) too; allowed: another one
+{{- end }}
+{{- end -}}
+
+{{- define "paddock.validate.autoscaling" -}}
+{{- with .Values.ingress.autoscaling }}{{ if .enabled }}
+{{- if gt (int .minReplicas) (int .maxReplicas) }}
+ingress.autoscaling.minReplicas: it is {{ .minReplicas }}; allowed: at most maxReplicas, which is {{ .maxReplicas }}
+{{- end }}
+{{- if not (dig "requests" "cpu" "" $.Values.ingress.resources) }}
+ingress.resources.requests.cpu: it is empty, and the autoscaler measures by it; allowed: an amount such as 100m
+{{- end }}
+{{- end }}{{ end }}
+{{- end -}}
+
+{{- define "paddock.validate.webhook" -}}
+{{- if and .Values.webhook.ingress.enabled (not .Values.webhook.ingress.host) }}
+webhook.ingress.host: it is empty; allowed: the name by which GitHub reaches the webhook
+{{- end }}
+{{- if .Values.webhook.gateway.enabled }}
+{{- if not .Values.webhook.gateway.hostnames }}
+webhook.gateway.hostnames: it is empty; allowed: the names by which GitHub reaches the webhook
+{{- end }}
+{{- if not .Values.webhook.gateway.parentRefs }}
+webhook.gateway.parentRefs: it is empty; allowed: the Gateways of the route, as [{ name: public, namespace: gateways }]
+{{- end }}
+{{- end }}
+{{- end -}}

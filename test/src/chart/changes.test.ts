@@ -1,0 +1,160 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { settings as ingress } from '@paddock/ingress/config';
+import { settings as reconciler } from '@paddock/reconciler/config';
+import { settings as scheduler } from '@paddock/scheduler/config';
+import {
+  CHART,
+  type ChartObject,
+  HELM,
+  helm,
+  podsOf,
+  type Release,
+  renderChart,
+} from '@paddock/testing/render-chart';
+import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
+
+const named = { release: 'paddock', namespace: 'paddock' };
+const release = (set: object): Release => ({ ...named, set: { ...LEAST, ...set } });
+
+/** What a change of it restarts: the pods of the Deployments. */
+const restarted = (objects: readonly ChartObject[]) =>
+  podsOf(objects.filter(({ kind }) => kind === 'Deployment'));
+
+const jobOf = (objects: readonly ChartObject[]): ChartObject => {
+  const job = objects.find(({ kind }) => kind === 'Job');
+  if (job === undefined) throw new Error('There is no Job.');
+  return job;
+};
+
+const described = HELM === undefined ? describe.skip : describe;
+
+described('a change (needs helm)', () => {
+  let folder: string;
+  let before: readonly ChartObject[];
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
+    before = renderChart(release({}));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** The chart with other lines in its Chart.yaml. */
+  const chartOf = (name: string, change: (text: string) => string): string => {
+    const chart = join(folder, name);
+    cpSync(CHART, chart, { recursive: true });
+    const file = join(chart, 'Chart.yaml');
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+    return chart;
+  };
+
+  test('of the configuration restarts nothing, and makes no Job (H5)', () => {
+    const after = renderChart(
+      release({
+        config: {
+          github: { apps: [APP, { ...APP, id: 8 }] },
+          pools: [{ ...POOL, maxWorkers: 50 }],
+          entities: {},
+        },
+      }),
+    );
+    expect(after).not.toEqual(before);
+    expect(restarted(after)).toEqual(restarted(before));
+    expect(jobOf(after)).toEqual(jobOf(before));
+  });
+
+  test('of the migrator’s image makes another Job, for a Job cannot be changed (A10)', () => {
+    const after = renderChart(release({ image: { migrate: { tag: '9.9.9' } } }));
+    expect(jobOf(after).metadata.name).not.toBe(jobOf(before).metadata.name);
+  });
+
+  test('of the program’s version makes another Job, and restarts the services (A10)', () => {
+    const chart = chartOf('program', (text) =>
+      text.replace(/^appVersion: .*/m, 'appVersion: 9.9.9'),
+    );
+    const after = renderChart({ ...release({}), chart });
+    expect(jobOf(after).metadata.name).not.toBe(jobOf(before).metadata.name);
+    expect(restarted(after)).not.toEqual(restarted(before));
+  });
+
+  test('of the chart’s own version alone changes neither pods nor what the Job runs', () => {
+    const chart = chartOf('chart', (text) => text.replace(/^version: .*/m, 'version: 9.9.9'));
+    const after = renderChart({ ...release({}), chart });
+    expect(restarted(after)).toEqual(restarted(before));
+    expect(jobOf(after).metadata.name).toBe(jobOf(before).metadata.name);
+    expect(jobOf(after).spec).toEqual(jobOf(before).spec);
+  });
+
+  test('of what a Job runs makes another one', () => {
+    const values = [
+      { settings: { PADDOCK_SCHEMA: 'other' } },
+      { nameOverride: 'other', fullnameOverride: 'paddock' },
+      { migration: { env: [{ name: 'A', value: 'b' }] } },
+    ];
+    const names = values.map((set) => jobOf(renderChart(release(set))).metadata.name);
+    expect(new Set([...names, jobOf(before).metadata.name]).size).toBe(values.length + 1);
+  });
+});
+
+/** Connections of each service beside its pool, as docs/roles.md lists them. */
+const BESIDE = { ingress: 0, scheduler: 3, reconciler: 3, migrate: 2 };
+
+const sizes = {
+  ingress: ingress.poolSize.default,
+  scheduler: scheduler.poolSize.default,
+  reconciler: reconciler.poolSize.default,
+};
+
+/** Of replicas, and of one more of each service during an upgrade. */
+const connections = (
+  replicas: { ingress: number; scheduler: number; reconciler: number },
+  pools = sizes,
+): number =>
+  (['ingress', 'scheduler', 'reconciler'] as const).reduce(
+    (sum, service) => sum + (replicas[service] + 1) * ((pools[service] ?? 0) + BESIDE[service]),
+    BESIDE.migrate,
+  );
+
+described('NOTES say how many connections PostgreSQL must allow (A11; needs helm)', () => {
+  test.each<[string, object, number]>([
+    ['by default', {}, connections({ ingress: 2, scheduler: 2, reconciler: 2 })],
+    [
+      'with other replicas',
+      { ingress: { replicas: 5 }, scheduler: { replicas: 1 }, reconciler: { replicas: 3 } },
+      connections({ ingress: 5, scheduler: 1, reconciler: 3 }),
+    ],
+    [
+      'with as many replicas as the autoscaler may make',
+      { ingress: { autoscaling: { enabled: true, maxReplicas: 9 } } },
+      connections({ ingress: 9, scheduler: 2, reconciler: 2 }),
+    ],
+    [
+      'with other pools',
+      {
+        settings: {
+          PADDOCK_INGRESS_POOL_SIZE: 20,
+          PADDOCK_SCHEDULER_POOL_SIZE: 64,
+          PADDOCK_RECONCILER_POOL_SIZE: 30,
+        },
+      },
+      connections(
+        { ingress: 2, scheduler: 2, reconciler: 2 },
+        { ingress: 20, scheduler: 64, reconciler: 30 },
+      ),
+    ],
+  ])('%s', (_name, set, sum) => {
+    const notes = helm('install', release(set), ['--dry-run=client']).split('\nNOTES:\n')[1];
+    expect(notes).toContain(`PostgreSQL must allow ${sum} connections`);
+  });
+
+  test('and the database for a first look allows them', () => {
+    const objects = renderChart(
+      release({ database: {}, evaluation: { enabled: true }, scheduler: { replicas: 9 } }),
+    );
+    const [database] = podsOf(objects.filter(({ kind }) => kind === 'StatefulSet'));
+    const [, most = 0] =
+      /max_connections=(\d+)/.exec(JSON.stringify(database?.spec.containers[0])) ?? [];
+    expect(Number(most)).toBeGreaterThan(connections({ ingress: 2, scheduler: 9, reconciler: 2 }));
+  });
+});

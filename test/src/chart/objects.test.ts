@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { deployedManifests } from '@paddock/testing/cluster-rights';
+import {
+  type ChartObject,
+  HELM,
+  type Labels,
+  podsOf,
+  renderChart,
+} from '@paddock/testing/render-chart';
+import { parse } from 'yaml';
+import { EXAMPLES, MATRIX } from '../scenes/chart-releases.scene.ts';
+
+/** What the chart may make: each is in a namespace. Custom ones come from an operator. */
+const KINDS = new Set([
+  'ConfigMap',
+  'Deployment',
+  'HorizontalPodAutoscaler',
+  'HTTPRoute',
+  'Ingress',
+  'Job',
+  'NetworkPolicy',
+  'Pod',
+  'PodDisruptionBudget',
+  'PodMonitor',
+  'Role',
+  'RoleBinding',
+  'Secret',
+  'Service',
+  'ServiceAccount',
+  'StatefulSet',
+  // Of the examples.
+  'Cluster',
+  'ExternalSecret',
+]);
+
+/** A label value, and a name that any kind may have. */
+const NAME = /^[a-z]([-a-z0-9.]{0,61}[a-z0-9])?$/;
+/** A name that a Service may have. */
+const LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+const RESTRICTED = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+
+const CONTENTS = {
+  requests: { cpu: expect.any(String), memory: expect.any(String) },
+  limits: { memory: expect.any(String) },
+};
+
+const selects = (selector: Labels, labels: Labels): boolean =>
+  Object.entries(selector).every(([key, value]) => labels[key] === value);
+
+const described = HELM === undefined ? describe.skip : describe;
+
+described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_name, release) => {
+  let objects: readonly ChartObject[];
+  const all = (kind: string): ChartObject[] => objects.filter((object) => object.kind === kind);
+  const ofRelease = (): ChartObject[] =>
+    objects.filter(({ metadata }) => metadata.namespace === release.namespace);
+  beforeAll(() => {
+    objects = renderChart(release);
+  });
+
+  test('are in the namespaces of the release and of its pools, by names that any cluster takes (H1)', () => {
+    const config = parse(configOf(objects)) as { pools: { namespace: string }[] };
+    const namespaces = new Set([
+      release.namespace,
+      ...config.pools.map(({ namespace }) => namespace),
+    ]);
+    expect(objects.filter(({ kind }) => !KINDS.has(kind))).toEqual([]);
+    for (const { kind, metadata } of objects) {
+      expect(namespaces).toContain(metadata.namespace);
+      expect(metadata.name).toMatch(kind === 'Service' ? LABEL : NAME);
+      for (const label of Object.values(metadata.labels ?? {})) expect(label).toMatch(/^.{1,63}$/);
+    }
+    const names = objects.map(
+      ({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`,
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('run containers without rights, with resources, and with probes if they stay (H3)', () => {
+    for (const { owner, spec } of podsOf(objects)) {
+      expect(spec).toMatchObject({
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        automountServiceAccountToken: /(scheduler|reconciler)$/.test(owner),
+        enableServiceLinks: false,
+      });
+      for (const container of spec.containers) {
+        expect(container).toMatchObject({ securityContext: RESTRICTED, resources: CONTENTS });
+        if (!/^(Deployment|StatefulSet)/.test(owner)) continue;
+        expect(container).toMatchObject({
+          livenessProbe: expect.any(Object),
+          readinessProbe: expect.any(Object),
+        });
+      }
+    }
+  });
+
+  test('mount whole folders, so that a change reaches the services (H5)', () => {
+    expect(JSON.stringify(objects)).not.toContain('subPath');
+  });
+
+  test('give a service longer to end than its drain lasts (A10)', () => {
+    for (const { spec } of podsOf(all('Deployment'))) {
+      const drain = spec.containers[0]?.env.find(({ name }) => name === 'PADDOCK_DRAIN_MS');
+      const seconds = Number(drain?.value ?? 30_000) / 1000;
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(seconds + 5);
+    }
+  });
+
+  test('write every number in full', () => {
+    expect(JSON.stringify(objects)).not.toMatch(/\d[eE]\+\d/);
+  });
+
+  test('expose the webhook’s port and path alone (H2)', () => {
+    const services = all('Service').filter(
+      ({ metadata }) => !metadata.name.endsWith('-evaluation'),
+    );
+    expect(services.map(({ spec }) => spec?.['ports'])).toEqual([
+      [{ name: 'http', port: expect.any(Number), targetPort: 'webhook' }],
+    ]);
+    for (const { spec } of [...all('Ingress'), ...all('HTTPRoute')]) {
+      const rules = JSON.stringify(spec?.['rules']);
+      expect(rules.match(/"\/[^"]*"/g)).toEqual(['"/webhooks/github"']);
+      expect(rules).toContain('"Exact"');
+      expect(rules).toContain(services[0]?.metadata.name);
+    }
+  });
+
+  test('select what is there: each Service and budget one workload, policies some', () => {
+    const labels = podsOf(ofRelease()).map((pod) => pod.metadata.labels);
+    const selected = (selector: Labels = {}) => labels.filter((one) => selects(selector, one));
+    for (const { spec } of all('Service')) expect(selected(spec?.selector)).toHaveLength(1);
+    for (const kind of ['PodDisruptionBudget', 'Deployment', 'StatefulSet'])
+      for (const { spec } of ofRelease().filter((object) => object.kind === kind))
+        expect(selected(spec?.selector?.matchLabels)).toHaveLength(1);
+    for (const { spec } of ofRelease().filter(({ kind }) => kind === 'NetworkPolicy'))
+      expect(selected(spec?.podSelector?.matchLabels)).not.toEqual([]);
+  });
+
+  test('name only ports that the containers have', () => {
+    const known = podsOf(ofRelease()).flatMap(({ spec }) =>
+      spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)),
+    );
+    const named = JSON.stringify(objects).matchAll(/"(?:targetPort|port)":"([a-z]+)"/g);
+    for (const [, name] of named) expect(known).toContain(name);
+  });
+
+  test('give the services the rights of deploy/kubernetes, in each namespace of runners (H3)', async () => {
+    const roles = all('Role');
+    const bindings = all('RoleBinding');
+    const accounts = all('ServiceAccount').map(({ metadata }) => metadata.name);
+    for (const manifest of await deployedManifests('runner-namespace.yaml')) {
+      if (manifest.kind !== 'Role') continue;
+      const service = manifest.metadata.name.replace('paddock-', '');
+      const mine = roles.filter(({ metadata }) => metadata.name.endsWith(`-${service}`));
+      for (const role of mine) expect(role['rules']).toEqual(manifest.rules);
+      for (const { metadata } of mine) {
+        const bound = bindings.filter((binding) => binding.metadata.name === metadata.name);
+        expect(bound).toContainEqual(
+          expect.objectContaining({
+            metadata: expect.objectContaining({ namespace: metadata.namespace }),
+            roleRef: expect.objectContaining({ kind: 'Role', name: metadata.name }),
+            subjects: [
+              {
+                kind: 'ServiceAccount',
+                namespace: release.namespace,
+                name: accounts.find((name) => name.endsWith(`-${service}`)),
+              },
+            ],
+          }),
+        );
+      }
+    }
+    expect(bindings).toHaveLength(roles.length);
+  });
+
+  test('hold runner pods by the label that the configuration gives them (H3)', () => {
+    const config = parse(configOf(objects)) as {
+      pools: { template: { metadata: { labels: Labels } } }[];
+    };
+    for (const { metadata, spec, kind } of objects) {
+      if (metadata.namespace === release.namespace) continue;
+      const selector = (spec?.selector ?? spec?.podSelector)?.matchLabels;
+      if (kind === 'Role' || kind === 'RoleBinding') continue;
+      for (const { template } of config.pools)
+        expect(selects(selector ?? {}, template.metadata.labels)).toBe(true);
+      expect(Object.keys(selector ?? {})).not.toEqual([]);
+    }
+  });
+
+  test('have each ServiceAccount and ConfigMap of the chart that a pod names', () => {
+    const accounts = all('ServiceAccount').map(({ metadata }) => metadata.name);
+    const [configuration] = all('ConfigMap').map(({ metadata }) => metadata.name);
+    for (const { spec } of podsOf(all('Deployment'))) {
+      expect(accounts).toContain(spec.serviceAccountName);
+      expect(spec['volumes']).toContainEqual({
+        name: 'config',
+        configMap: { name: configuration },
+      });
+    }
+  });
+});
+
+function configOf(objects: readonly ChartObject[]): string {
+  const data = objects.find(({ kind }) => kind === 'ConfigMap')?.['data'];
+  return (data as Record<string, string>)['paddock.yaml'] ?? '';
+}
+
+test('the network policy of runners closes what deploy/kubernetes closes (H3)', async () => {
+  // Text against text: the rendered one has the release’s selector.
+  const [manifest] = await deployedManifests('runner-network-policy.yaml');
+  const template = readFileSync(
+    new URL('../../../deploy/helm/paddock/templates/runners.yaml', import.meta.url),
+    'utf8',
+  );
+  const ranges = JSON.stringify(manifest).matchAll(/"([0-9a-f.:]+\/\d+)"/g);
+  for (const [, range] of ranges) expect(template).toContain(range);
+});

@@ -1,0 +1,150 @@
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { CHART, type Release } from '@paddock/testing/render-chart';
+
+/** The folder of the chart, its examples and what they render. */
+export const DEPLOYED = join(CHART, '..');
+
+/** Values with which every example renders the same each time. */
+const DRAWN = { evaluation: { password: 'drawnAtTheFirstInstallation' } };
+
+/** A release of each example, by the example's name. */
+export const EXAMPLES: readonly (readonly [name: string, release: Release])[] = globSync(
+  'examples/*.yaml',
+  { cwd: DEPLOYED },
+)
+  .toSorted()
+  .map((file) => [
+    basename(file, '.yaml'),
+    { release: 'paddock', namespace: 'paddock', values: [join(DEPLOYED, file)], set: DRAWN },
+  ]);
+
+export const APP = {
+  id: 7,
+  webhookSecret: { file: '/etc/paddock/webhook/webhook-secret' },
+  privateKey: { file: '/etc/paddock/app/private-key.pem' },
+};
+
+export const POOL = { name: 'linux', labels: ['linux'], namespace: 'runners', maxWorkers: 9 };
+
+/** The fewest values that the chart takes. */
+export const LEAST = {
+  config: { github: { apps: [APP] }, pools: [POOL], entities: { acme: {} } },
+  credentials: {
+    webhook: { existingSecret: 'paddock-github' },
+    app: { existingSecret: 'paddock-github' },
+  },
+  database: { existingSecret: { name: 'paddock-database' } },
+};
+
+const release = (values: object, names: Partial<Release> = {}): Release => ({
+  release: 'paddock',
+  namespace: 'paddock',
+  ...names,
+  set: { ...LEAST, ...values },
+});
+
+const off = { enabled: false };
+const service = { disruptionBudget: off };
+const placed = {
+  podAnnotations: { 'example.com/team': 'ci' },
+  podLabels: { team: 'ci' },
+  serviceAccount: { annotations: { 'example.com/role': 'paddock' } },
+  priorityClassName: 'system-cluster-critical',
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'ci', operator: 'Exists' }],
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'ci', operator: 'Exists' }] }],
+      },
+    },
+  },
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { team: 'ci' } },
+    },
+  ],
+};
+
+/** Releases with other values than the examples. */
+export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
+  ['the fewest values', release({})],
+  ['the shortest names', release({ nameOverride: 'x' }, { release: 'p', namespace: 'n' })],
+  [
+    'the longest names',
+    release(
+      {
+        nameOverride: `n${'a'.repeat(62)}`,
+        database: {},
+        evaluation: { enabled: true, password: 'x' },
+        ingress: { autoscaling: { enabled: true } },
+        config: {
+          ...LEAST.config,
+          pools: [{ ...POOL, namespace: `r${'u'.repeat(62)}` }],
+        },
+      },
+      { release: `r${'e'.repeat(52)}`, namespace: `s${'p'.repeat(62)}` },
+    ),
+  ],
+  [
+    'several namespaces of runners, and the largest numbers',
+    release({
+      config: {
+        ...LEAST.config,
+        github: { apps: [{ ...APP, id: Number.MAX_SAFE_INTEGER }] },
+        pools: [
+          POOL,
+          { ...POOL, name: 'gpu', namespace: 'gpu', maxWorkers: 100_000 },
+          { ...POOL, name: 'more', template: { metadata: { labels: { team: 'ci' } } } },
+        ],
+      },
+      settings: { PADDOCK_DRAIN_MS: 3_600_000, PADDOCK_MAX_HELD_BYTES: 17_179_869_184 },
+    }),
+  ],
+  [
+    'autoscaling, other ports and pools of connections',
+    release({
+      ingress: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 12 } },
+      settings: {
+        PADDOCK_INGRESS_HTTP_PORT: 9080,
+        PADDOCK_INGRESS_HEALTH_PORT: 9083,
+        PADDOCK_SCHEDULER_HTTP_PORT: 9081,
+        PADDOCK_RECONCILER_HTTP_PORT: 9082,
+        PADDOCK_INGRESS_POOL_SIZE: 20,
+        PADDOCK_SCHEDULER_POOL_SIZE: 40,
+        PADDOCK_RECONCILER_POOL_SIZE: 30,
+      },
+    }),
+  ],
+  [
+    'a gateway, a monitor and a hook',
+    release({
+      webhook: {
+        service: { type: 'LoadBalancer', port: 8443 },
+        gateway: { enabled: true, hostnames: ['a.test'], parentRefs: [{ name: 'public' }] },
+      },
+      monitoring: { podMonitor: { enabled: true } },
+      migration: { hook: true },
+    }),
+  ],
+  [
+    'each service with a place',
+    release({ ingress: placed, scheduler: placed, reconciler: placed }),
+  ],
+  [
+    'all off that can be off',
+    release({
+      migration: off,
+      networkPolicy: off,
+      runners: { rbac: off, networkPolicy: off, disruptionBudget: off },
+      ingress: service,
+      scheduler: service,
+      reconciler: service,
+    }),
+  ],
+  ['metrics for no namespace', release({ networkPolicy: { metricsFrom: [] } })],
+];
