@@ -1,5 +1,5 @@
-// Bundles each app and all that it imports into apps/*/dist/main.mjs: its image needs Node and that
-// one file.
+// Bundles each app, or those that are named, with all that it imports into apps/*/dist/main.mjs: its
+// image needs Node and that one file. The same sources give the same bytes in any folder.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { bundle } from './bundle.mjs';
 
@@ -17,9 +17,13 @@ const BANNER = `{
   }
 }`;
 
-for (const app of readdirSync('apps')) {
+const named = process.argv.slice(2);
+const all = readdirSync('apps').filter(
+  (app) => app !== 'demo' && existsSync(`apps/${app}/src/main.ts`),
+);
+
+for (const app of named.length > 0 ? named : all) {
   const input = `apps/${app}/src/main.ts`;
-  if (!existsSync(input) || app === 'demo') continue;
   const { output } = await bundle(input, {
     file: `apps/${app}/dist/main.mjs`,
     codeSplitting: false,

