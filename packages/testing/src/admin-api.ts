@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 
 export type AdminApi = (
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  // APPLY: a server-side apply, by PATCH.
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'APPLY',
   path: string,
   body?: object,
 ) => Promise<unknown>;
@@ -14,6 +15,11 @@ interface Kubeconfig {
   readonly users: [{ readonly user: { readonly token: string } }];
 }
 
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  PATCH: 'application/merge-patch+json',
+  APPLY: 'application/apply-patch+yaml',
+};
+
 /**
  * Calls of the API that the product never makes, with all rights. Each rejects with the server's
  * answer if it fails.
@@ -24,22 +30,25 @@ export async function connectAsAdmin(kubeconfigFile: string): Promise<AdminApi> 
   const ca = await readFile(certificate);
   return (method, path, body) =>
     new Promise((resolve, reject) => {
-      const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
       const headers = {
         authorization: `Bearer ${users[0].user.token}`,
-        'content-type': contentType,
+        'content-type': CONTENT_TYPES[method] ?? 'application/json',
       };
-      const call = request(`${server}${path}`, { method, ca, agent: false, headers }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (chunk: string) => (text += chunk));
-        answer.on('error', reject);
-        answer.on('end', () => {
-          const status = answer.statusCode ?? 0;
-          if (status >= 200 && status < 300) resolve(JSON.parse(text));
-          else reject(new Error(`${method} ${path} was answered ${status}: ${text}`));
-        });
-      });
+      const call = request(
+        `${server}${path}`,
+        { method: method === 'APPLY' ? 'PATCH' : method, ca, agent: false, headers },
+        (answer) => {
+          let text = '';
+          answer.setEncoding('utf8');
+          answer.on('data', (chunk: string) => (text += chunk));
+          answer.on('error', reject);
+          answer.on('end', () => {
+            const status = answer.statusCode ?? 0;
+            if (status >= 200 && status < 300) resolve(JSON.parse(text));
+            else reject(new Error(`${method} ${path} was answered ${status}: ${text}`));
+          });
+        },
+      );
       call.on('error', reject);
       call.end(body === undefined ? undefined : JSON.stringify(body));
     });

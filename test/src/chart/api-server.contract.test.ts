@@ -1,0 +1,154 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
+import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
+import {
+  CHART,
+  type ChartObject,
+  type ChartPod,
+  HELM,
+  type Release,
+  renderChart,
+  runHelm,
+} from '@paddock/testing/render-chart';
+import { DEPLOYED, EXAMPLES, LEAST, MATRIX } from '../scenes/chart-releases.scene.ts';
+import { defineCustomResources } from '../scenes/custom-resources.scene.ts';
+
+const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
+const described = HELM === undefined || assets === '' ? describe.skip : describe;
+
+/** Each has a namespace of its own, so that no release changes the objects of another. */
+const RELEASES = [...EXAMPLES, ...MATRIX].map(([name, release], nth): [string, Release] => [
+  name,
+  release.namespace === 'paddock' ? { ...release, namespace: `paddock-${nth}` } : release,
+]);
+
+const collectionOf = ({ apiVersion, kind, metadata }: ChartObject): string => {
+  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies').replace(/sss$/, 'sses');
+  return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}/namespaces/${metadata.namespace}/${plural}`;
+};
+
+const kindsOf = (objects: readonly ChartObject[]): string[] => objects.map(({ kind }) => kind);
+
+/** The pod that a workload's controller would make. */
+function podOf({ kind, spec }: ChartObject): ChartPod[] {
+  if (spec?.template === undefined) return [];
+  const { metadata, spec: pod } = spec.template;
+  if (kind !== 'StatefulSet') return [{ metadata, spec: { restartPolicy: 'Always', ...pod } }];
+  const claims = spec['volumeClaimTemplates'] as ChartObject[];
+  const volumes = claims.map(({ metadata: { name } }) => ({
+    name,
+    persistentVolumeClaim: { claimName: name },
+  }));
+  return [{ metadata, spec: { ...pod, volumes: [...(pod['volumes'] as object[]), ...volumes] } }];
+}
+
+described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_ASSETS)', () => {
+  let real: RealCluster;
+  let admin: AdminApi;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
+    real = await startRealCluster(assets);
+    admin = await connectAsAdmin(real.kubeconfigFile);
+    // Where it is set, a folder with the definitions of the operators themselves.
+    await defineCustomResources(admin, process.env['PADDOCK_CRDS'] ?? '');
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await real.stop();
+  });
+
+  /** Makes the namespaces of objects. Pods in them are held to the strictest of the standards. */
+  const makeNamespaces = async (objects: readonly ChartObject[]): Promise<void> => {
+    for (const name of new Set(objects.map(({ metadata }) => metadata.namespace)))
+      await admin('APPLY', `/api/v1/namespaces/${name}?fieldManager=test`, {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+      });
+  };
+  /** Applies objects as Helm does; returns their kinds. An unknown field is an error. */
+  const apply = async (objects: readonly ChartObject[]): Promise<string[]> => {
+    const kinds: string[] = [];
+    for (const object of objects) {
+      const path = `${collectionOf(object)}/${object.metadata.name}`;
+      const taken = await admin(
+        'APPLY',
+        `${path}?fieldManager=helm&fieldValidation=Strict`,
+        object,
+      );
+      kinds.push((taken as ChartObject).kind);
+    }
+    return kinds;
+  };
+  test.each(RELEASES)(
+    '%s: it takes every object, and holds every pod to `restricted`',
+    async (_name, release) => {
+      const objects = renderChart(release);
+      await makeNamespaces(objects);
+      expect(await apply(objects)).toEqual(kindsOf(objects));
+      // Without their controllers, workloads make no pods.
+      for (const [nth, pod] of objects.flatMap(podOf).entries())
+        expect(
+          await admin('POST', `/api/v1/namespaces/${release.namespace}/pods`, {
+            apiVersion: 'v1',
+            kind: 'Pod',
+            metadata: { ...pod.metadata, name: `judged-${nth}` },
+            spec: pod.spec,
+          }),
+        ).toMatchObject({ kind: 'Pod' });
+    },
+  );
+
+  test('two releases fit into one namespace (A8)', async () => {
+    const releases = ['blue', 'green'].map((release) =>
+      renderChart({ release, namespace: 'both', set: LEAST }),
+    );
+    await makeNamespaces(releases.flat());
+    for (const objects of [...releases, ...releases])
+      expect(await apply(objects)).toEqual(kindsOf(objects));
+  });
+
+  test('an upgrade changes nothing that cannot be changed (A10)', async () => {
+    const chart = join(folder, 'next');
+    cpSync(CHART, chart, { recursive: true });
+    const file = join(chart, 'Chart.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^version: .*/m, 'version: 9.9.9'));
+    const release = { release: 'paddock', namespace: 'upgraded', set: LEAST };
+    const first = renderChart(release);
+    await makeNamespaces(first);
+    const set = { ...LEAST, settings: { PADDOCK_DRAIN_MS: 60_000 }, ingress: { replicas: 5 } };
+    for (const objects of [
+      first,
+      renderChart({ ...release, chart }),
+      renderChart({ ...release, chart, set }),
+      first,
+    ])
+      expect(await apply(objects)).toEqual(kindsOf(objects));
+  });
+
+  test('helm installs, upgrades and removes it; the password of the first-look database stays', async () => {
+    const namespace = 'helm';
+    await makeNamespaces(renderChart({ release: 'paddock', namespace, set: LEAST }));
+    const run = (command: string, ...args: string[]): string =>
+      runHelm([command, 'paddock', ...args, '-n', namespace, '--kubeconfig', real.kubeconfigFile]);
+    const values = ['--values', join(DEPLOYED, 'examples/kind.yaml')];
+    const secret = (): Promise<unknown> =>
+      admin('GET', `/api/v1/namespaces/${namespace}/secrets/paddock-evaluation`).then(
+        (found) => (found as { data: unknown }).data,
+      );
+    run('install', CHART, ...values);
+    const first = await secret();
+    run('upgrade', CHART, ...values, '--set', 'ingress.replicas=3');
+    expect(await secret()).toEqual(first);
+    run('rollback', '1');
+    expect(await secret()).toEqual(first);
+    run('uninstall');
+    expect(await secret()).toEqual(first);
+    run('install', CHART, ...values);
+    expect(await secret()).toEqual(first);
+  });
+});

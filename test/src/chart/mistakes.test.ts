@@ -1,0 +1,204 @@
+import { describe, expect, test } from '@jest/globals';
+import { HELM, renderChart } from '@paddock/testing/render-chart';
+import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
+
+const config = (more: object): object => ({ config: { ...LEAST.config, ...more } });
+const app = (more: object): object => config({ github: { apps: [{ ...APP, ...more }] } });
+const pool = (more: object): object => config({ pools: [{ ...POOL, ...more }] });
+
+/** Each with the place, and what the refusal says is there or is allowed. */
+const MISTAKES: readonly (readonly [mistake: string, values: object, says: readonly string[]])[] = [
+  [
+    'an unknown key',
+    { ingres: { replicas: 3 } },
+    ["at ''", "additional properties 'ingres' not allowed"],
+  ],
+  ['an unknown key below another', { ingress: { replica: 3 } }, ["at '/ingress'", "'replica'"]],
+  ['no replica', { scheduler: { replicas: 0 } }, ["at '/scheduler/replicas'", 'got 0, want 1']],
+  [
+    'an unknown setting',
+    { settings: { PADDOCK_LOG_LEVL: 'debug' } },
+    ["at '/settings'", "'PADDOCK_LOG_LEVL' not allowed"],
+  ],
+  [
+    'a wrong setting',
+    { settings: { PADDOCK_LOG_LEVEL: 'verbose' } },
+    ["at '/settings/PADDOCK_LOG_LEVEL'", "one of 'error', 'warn', 'info', 'debug'"],
+  ],
+  [
+    'the former name of a setting',
+    { settings: { PADDOCK_TASK_LEASE_MS: 30_000 } },
+    ['settings.PADDOCK_TASK_LEASE_MS:', 'its name is PADDOCK_TASK_CLAIM_MS now'],
+  ],
+  [
+    'a drain that is too long',
+    { settings: { PADDOCK_DRAIN_MS: 7_200_000 } },
+    ["at '/settings/PADDOCK_DRAIN_MS'", 'maximum: got 7.2×10⁰⁶, want 3.6×10⁰⁶'],
+  ],
+  [
+    'a number as text',
+    { settings: { PADDOCK_DRAIN_MS: '60000' } },
+    ["at '/settings/PADDOCK_DRAIN_MS'", 'got string, want integer'],
+  ],
+  [
+    'a port that the system picks',
+    { settings: { PADDOCK_SCHEDULER_HTTP_PORT: 0 } },
+    ["at '/settings/PADDOCK_SCHEDULER_HTTP_PORT'", 'got 0, want 1'],
+  ],
+  [
+    'one port for the webhook and for health',
+    { settings: { PADDOCK_INGRESS_HTTP_PORT: 8083 } },
+    ['settings.PADDOCK_INGRESS_HEALTH_PORT: 8083', 'PADDOCK_INGRESS_HTTP_PORT'],
+  ],
+  ['no App', config({ github: { apps: [] } }), ["at '/config/github/apps'", 'got 0, want 1']],
+  [
+    'one App twice',
+    config({ github: { apps: [APP, APP] } }),
+    ['config.github.apps[1].id: 7', 'config.github.apps[0]', 'each App once'],
+  ],
+  [
+    'an App without a webhook secret',
+    app({ webhookSecret: undefined }),
+    ['config.github.apps[0].webhookSecret: it is missing', '{ file: PATH }'],
+  ],
+  [
+    'a secret itself, not its place',
+    app({ webhookSecret: 'hush' }),
+    ["at '/config/github/apps/0/webhookSecret'", 'got string, want object'],
+  ],
+  [
+    'a key in a file, and no Secret',
+    { credentials: { webhook: { existingSecret: 'paddock-github' } } },
+    [
+      'config.github.apps[0].privateKey.file: it is /etc/paddock/app/private-key.pem',
+      'credentials.app.existingSecret',
+    ],
+  ],
+  [
+    'a file outside the mounted folders',
+    app({ webhookSecret: { file: '/secrets/webhook' } }),
+    ['apps[0].webhookSecret.file: it is /secrets/webhook', '/etc/paddock/webhook/KEY'],
+  ],
+  [
+    'a variable that no container has',
+    app({ webhookSecret: { env: 'WEBHOOK_SECRET' } }),
+    ['apps[0].webhookSecret.env: it is WEBHOOK_SECRET', 'env or ingress.env'],
+  ],
+  [
+    'a pool without a namespace',
+    pool({ namespace: undefined }),
+    ["at '/config/pools/0'", "missing property 'namespace'"],
+  ],
+  [
+    'a key that no pool has',
+    pool({ maxRunners: 4 }),
+    ["at '/config/pools/0'", "'maxRunners' not allowed"],
+  ],
+  [
+    'no database',
+    { database: {} },
+    ['database.existingSecret.name: it is empty', 'database.logins, or evaluation.enabled'],
+  ],
+  [
+    'a login for some services alone',
+    { database: { logins: { ingress: { name: 'a' }, scheduler: { name: 'b' } } } },
+    ['database.existingSecret.name: it is empty', 'reconciler, migrate has no DSN'],
+  ],
+  [
+    'two databases',
+    { evaluation: { enabled: true } },
+    ['database.existingSecret.name: it is paddock-database', 'one of both'],
+  ],
+  [
+    'a hook that waits for the database of its own release',
+    { database: {}, evaluation: { enabled: true }, migration: { hook: true } },
+    ['migration.hook: it is true', 'allowed: false'],
+  ],
+  [
+    'the DSN as text',
+    { database: { url: 'postgresql://u:p@host/db' } },
+    ["at '/database'", "'url' not allowed"],
+  ],
+  [
+    'a variable of the chart in env',
+    { scheduler: { env: [{ name: 'DATABASE_URL', value: 'x' }] } },
+    ['scheduler.env: it has DATABASE_URL', 'database.existingSecret or database.logins'],
+  ],
+  [
+    'a digest without its algorithm',
+    { image: { ingress: { digest: 'ab'.repeat(32) } } },
+    ["at '/image/ingress/digest'", 'sha256:'],
+  ],
+  [
+    'an Ingress without a host',
+    { webhook: { ingress: { enabled: true } } },
+    ['webhook.ingress.host: it is empty', 'the name by which GitHub reaches the webhook'],
+  ],
+  [
+    'a route without hostnames and Gateways',
+    { webhook: { gateway: { enabled: true } } },
+    ['webhook.gateway.hostnames: it is empty', 'webhook.gateway.parentRefs: it is empty'],
+  ],
+  [
+    'more replicas at least than at most',
+    { ingress: { autoscaling: { enabled: true, minReplicas: 9 } } },
+    ['ingress.autoscaling.minReplicas: it is 9', 'at most maxReplicas, which is 6'],
+  ],
+  [
+    'autoscaling by nothing',
+    { ingress: { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
+    ['ingress.resources.requests.cpu: it is empty', 'such as 100m'],
+  ],
+  [
+    'a budget that forbids every drain',
+    { ingress: { disruptionBudget: { maxUnavailable: 0 } } },
+    ["at '/ingress/disruptionBudget/maxUnavailable'", 'got 0, want 1'],
+  ],
+  [
+    'an address for a range',
+    { runners: { networkPolicy: { alsoClosed: ['203.0.113.7'] } } },
+    ["at '/runners/networkPolicy/alsoClosed/0'", "'203.0.113.7' does not match pattern"],
+  ],
+  [
+    'two certificate authorities',
+    { database: { ...LEAST.database, certificateAuthority: { configMap: 'a', secret: 'b' } } },
+    ['database.certificateAuthority: configMap is a and secret is b', 'one of both'],
+  ],
+  [
+    'a name that no object can have',
+    { fullnameOverride: 'Paddock_1' },
+    ["at '/fullnameOverride'", "'Paddock_1' does not match pattern"],
+  ],
+];
+
+const described = HELM === undefined ? describe.skip : describe;
+
+described('helm refuses, with the place and what is allowed (H1; needs helm)', () => {
+  test.each(MISTAKES)('%s', (_mistake, values, says) => {
+    let refusal = '';
+    try {
+      renderChart({ release: 'paddock', namespace: 'paddock', set: { ...LEAST, ...values } });
+    } catch (error) {
+      refusal = String(error);
+    }
+    for (const text of says) expect(refusal).toContain(text);
+  });
+
+  test('a release whose name no Service can have', () => {
+    expect(() => renderChart({ release: '1st.one', namespace: 'paddock', set: LEAST })).toThrow(
+      "the release's name: it is 1st.one",
+    );
+  });
+
+  test('all mistakes at once', () => {
+    const set = { ...LEAST, database: {}, webhook: { ingress: { enabled: true } } };
+    expect(() => renderChart({ release: 'paddock', namespace: 'paddock', set })).toThrow(
+      /database\.existingSecret\.name: .*\n- webhook\.ingress\.host: /,
+    );
+  });
+
+  test('values of a chart above it are no mistake', () => {
+    const set = { ...LEAST, global: { imageRegistry: 'registry.example.com' } };
+    expect(renderChart({ release: 'paddock', namespace: 'paddock', set })).not.toEqual([]);
+  });
+});
