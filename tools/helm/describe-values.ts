@@ -25,14 +25,27 @@ const INTRODUCTION = `# Helm chart of Paddock
 It installs no CRD and nothing cluster-wide: each object is in the release's namespace, or in one
 that a pool names. Several releases fit into one cluster, and into one namespace.
 
+A first look, on kind. \`APP_ID\`, \`WEBHOOK_SECRET\` and \`private-key.pem\` are those of your GitHub App
+([step 1](../../../README.md)), and \`ORGANISATION\` has installed it.
+
 \`\`\`sh
+kind create cluster
 kubectl create namespace paddock
 kubectl create namespace runners
 kubectl create secret generic paddock-github -n paddock \\
   --from-literal=webhook-secret="$WEBHOOK_SECRET" --from-file=private-key.pem
-helm install paddock deploy/helm/paddock -n paddock -f deploy/helm/examples/kind.yaml --wait
+helm install paddock deploy/helm/paddock -n paddock -f deploy/helm/examples/kind.yaml \\
+  --set "config.github.apps[0].id=$APP_ID" --set "config.entities.$ORGANISATION.maxWorkers=4" --wait
 helm test paddock -n paddock
+kubectl port-forward -n paddock service/paddock-webhook 8080:80
 \`\`\`
+
+Let GitHub reach port 8080 at \`/webhooks/github\`, by a tunnel of your choice, and start a workflow with
+\`runs-on: [self-hosted, linux, x64]\`. Without a tunnel the reconciler finds the job too, but later
+([reconciler.md](../../../docs/reconciler.md)).
+
+\`deploy/helm/check\` tests the chart: what it renders, what it refuses, and, where
+\`KUBEBUILDER_ASSETS\` names a control plane, whether a real API server takes it.
 
 [The examples](../examples) are values for kind with a PostgreSQL for a first look, CloudNativePG,
 External Secrets with a managed database, GitHub Enterprise Server behind a proxy, and a cluster
@@ -41,8 +54,8 @@ without the internet.
 - **Configuration.** \`config\` is the configuration file of the services, word for word
   ([pools.md](../../../docs/pools.md)). Running services read a changed one by themselves; nothing
   restarts.
-- **Secrets.** The chart makes none and holds none: \`credentials\` and \`database\` name Secrets that
-  exist, from wherever they come. A changed App key is read without a restart.
+- **Secrets.** The chart makes none but that of \`evaluation\`: \`credentials\` and \`database\` name
+  Secrets that exist, from wherever they come. A changed App key is read without a restart.
 - **Migration.** A Job named by its version migrates the schema. Services of the new version are not
   ready before it fits, and those of the old version work on it too. So \`helm upgrade --wait\`, a
   rollback by one version and Argo CD need no hook. \`migration.hook\` is for those who want one.
