@@ -27,7 +27,7 @@ function open(parameters?: string) {
 }
 const inForce = async (setting: string, parameters?: string) =>
   (
-    await sql<{ value: string }>`select current_setting(${setting}) as value`.execute(
+    await sql<{ value: string }>`select current_setting(${setting}, true) as value`.execute(
       open(parameters),
     )
   ).rows[0]?.value;
@@ -44,11 +44,18 @@ describe('a session has the settings that our statements need, with any settings
     ['standard_conforming_strings', 'off', 'on'],
     ['search_path', 'pg_catalog', 'paddock'],
     ['statement_timeout', '5', '30s'],
-    ['transaction_timeout', '50', '0'],
     ['idle_session_timeout', '50', '0'],
   ])('%s = %s becomes %s', async (setting, value, expected) => {
     await setForAll(setting, value);
     expect(await inForce(setting)).toBe(expected);
+  });
+
+  test('transaction_timeout = 50 becomes 0, on a PostgreSQL that has it (17)', async () => {
+    const { rows } = await sql`select from pg_settings where name = 'transaction_timeout'`.execute(
+      database.db,
+    );
+    if (rows.length > 0) await setForAll('transaction_timeout', '50');
+    expect(await inForce('transaction_timeout')).toBe(rows.length > 0 ? '0' : null);
   });
 
   test.each(['remote_apply', 'remote_write', 'local', 'on'])(
