@@ -104,8 +104,11 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     expect(JSON.stringify(objects)).not.toContain('subPath');
   });
 
-  test('give a service longer to end than its drain lasts (A10)', () => {
-    for (const { spec } of podsOf(all('Deployment'))) {
+  test('give a service longer to end than its drain lasts, and ingress time to leave the Service (A10)', () => {
+    for (const { owner, spec } of podsOf(all('Deployment'))) {
+      const stops = { preStop: { exec: { command: expect.arrayContaining(['node', '--eval']) } } };
+      const lifecycle = owner.endsWith('-ingress') ? stops : undefined;
+      expect(spec.containers[0]?.['lifecycle']).toEqual(lifecycle);
       const drain = spec.containers[0]?.env.find(({ name }) => name === 'PADDOCK_DRAIN_MS');
       const seconds = Number(drain?.value ?? 30_000) / 1000;
       expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(seconds + 5);

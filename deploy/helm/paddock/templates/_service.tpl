@@ -85,6 +85,11 @@ spec:
             httpGet: { path: /readyz, port: health }
             periodSeconds: 5
             timeoutSeconds: 5
+          {{- if eq .service "ingress" }}
+          # Deliveries come until every node knows that this pod ends.
+          lifecycle:
+            preStop: { exec: { command: [node, --eval, 'setTimeout(() => {}, 5_000)'] } }
+          {{- end }}
           resources: {{- toYaml $values.resources | nindent 12 }}
           securityContext: {{- include "paddock.securityContext" .root | nindent 12 }}
           volumeMounts:
