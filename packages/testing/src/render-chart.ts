@@ -61,10 +61,14 @@ export interface Release {
 
 /** Renders the chart, with its tests and hooks. Throws what helm prints if helm refuses. */
 export function renderChart(release: Release): ChartObject[] {
-  return parseAllDocuments(helm('template', release))
+  return objectsIn(helm('template', release));
+}
+
+/** The objects in YAML, read by its version 1.1, as Kubernetes reads it: there `n` is false. */
+export const objectsIn = (text: string): ChartObject[] =>
+  parseAllDocuments(text, { version: '1.1' })
     .map((document) => document.toJS() as ChartObject | null)
     .filter((object) => object !== null);
-}
 
 /** The pod templates of objects, with the objects' names. A Pod is its own template. */
 export const podsOf = (

@@ -1,8 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { CHART, type ChartObject, HELM, podsOf, runHelm } from '@paddock/testing/render-chart';
-import { parseAllDocuments } from 'yaml';
+import {
+  CHART,
+  type ChartObject,
+  HELM,
+  objectsIn,
+  podsOf,
+  runHelm,
+} from '@paddock/testing/render-chart';
 
 const ROOT = join(CHART, '../../..');
 const README = readFileSync(join(CHART, 'README.md'), 'utf8');
@@ -41,9 +47,7 @@ described('the commands of the chart’s README (H1; needs helm)', () => {
   let objects: readonly ChartObject[];
   beforeAll(() => {
     const [, , ...args] = command('helm', 'install');
-    objects = parseAllDocuments(runHelm(['template', ...args])).map(
-      (document) => document.toJS() as ChartObject,
-    );
+    objects = objectsIn(runHelm(['template', ...args]));
   });
 
   test('are all known here, and say what their variables are', () => {

@@ -73,7 +73,8 @@ const placed = {
 /** Releases with other values than the examples. */
 export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
   ['the fewest values', release({})],
-  ['the shortest names', release({ nameOverride: 'x' }, { release: 'p', namespace: 'n' })],
+  // YAML has `n` and `y` for false and true.
+  ['the shortest names', release({ nameOverride: 'y' }, { release: 'y', namespace: 'n' })],
   [
     'the longest names',
     release(

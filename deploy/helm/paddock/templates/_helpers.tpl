@@ -24,8 +24,8 @@ No namespace has a dot in its name, so no two releases share this one.
 {{- end -}}
 
 {{- define "paddock.selector" -}}
-app.kubernetes.io/name: {{ include "paddock.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "paddock.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "paddock.labels" -}}
@@ -37,7 +37,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* The label on all runner pods of this release, which its disruption budget selects. */}}
 {{- define "paddock.runnersLabel" -}}
-app.kubernetes.io/part-of: {{ include "paddock.runnersName" . }}
+app.kubernetes.io/part-of: {{ include "paddock.runnersName" . | quote }}
 {{- end -}}
 
 {{/* The namespaces of the pools, each once. */}}
@@ -70,11 +70,11 @@ app.kubernetes.io/part-of: {{ include "paddock.runnersName" . }}
 {{- define "paddock.dsn" -}}
 {{- $login := index .root.Values.database.logins .service -}}
 {{- if $login.name -}}
-{name: {{ $login.name }}, key: {{ $login.key }}}
+{name: {{ $login.name | quote }}, key: {{ $login.key | quote }}}
 {{- else if .root.Values.evaluation.enabled -}}
 {name: {{ include "paddock.fullname" .root }}-evaluation, key: uri}
 {{- else -}}
-{name: {{ .root.Values.database.existingSecret.name }}, key: {{ .root.Values.database.existingSecret.key }}}
+{name: {{ .root.Values.database.existingSecret.name | quote }}, key: {{ .root.Values.database.existingSecret.key | quote }}}
 {{- end -}}
 {{- end -}}
 

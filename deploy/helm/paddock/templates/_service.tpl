@@ -8,8 +8,8 @@ Takes root, service and cluster (whether it calls the cluster).
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: {{ $name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ $name | quote }}
+  namespace: {{ .root.Release.Namespace | quote }}
   labels: {{- include "paddock.labels" .root | nindent 4 }}
   {{- with $values.serviceAccount.annotations }}
   annotations: {{- toYaml . | nindent 4 }}
@@ -19,8 +19,8 @@ automountServiceAccountToken: false
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  name: {{ $name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ $name | quote }}
+  namespace: {{ .root.Release.Namespace | quote }}
   labels: {{- include "paddock.labels" .root | nindent 4 }}
     app.kubernetes.io/component: {{ .service }}
 spec:
@@ -49,7 +49,7 @@ spec:
       terminationGracePeriodSeconds: {{ include "paddock.terminationGracePeriodSeconds" .root }}
       {{- include "paddock.podSettings" (dict "root" .root "values" $values) | nindent 6 }}
       {{- with $values.priorityClassName }}
-      priorityClassName: {{ . }}
+      priorityClassName: {{ . | quote }}
       {{- end }}
       {{- with $values.affinity }}
       affinity: {{- toYaml . | nindent 8 }}
@@ -58,7 +58,7 @@ spec:
         {{- with $values.topologySpreadConstraints }}{{- toYaml . | nindent 8 }}{{- else }}
         {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
         - maxSkew: 1
-          topologyKey: {{ . }}
+          topologyKey: {{ . | quote }}
           whenUnsatisfiable: ScheduleAnyway
           labelSelector:
             matchLabels: {{- include "paddock.selector" $.root | nindent 14 }}
@@ -66,7 +66,7 @@ spec:
         {{- end }}
         {{- end }}
       containers:
-        - name: {{ .service }}
+        - name: {{ .service | quote }}
           image: {{ include "paddock.image" . }}
           imagePullPolicy: {{ .root.Values.image.pullPolicy }}
           env:
@@ -74,7 +74,7 @@ spec:
             {{- include "paddock.environment" (dict "root" .root "service" .service "values" $values) | nindent 12 }}
           ports:
             {{- range $port, $number := index (include "paddock.ports" .root | fromYaml) .service }}
-            - { name: {{ $port }}, containerPort: {{ $number }} }
+            - { name: {{ $port | quote }}, containerPort: {{ $number }} }
             {{- end }}
           # A process that does not answer for half a minute is started anew.
           livenessProbe:
@@ -99,7 +99,7 @@ spec:
             {{- with $values.volumeMounts }}{{- toYaml . | nindent 12 }}{{- end }}
       volumes:
         - name: config
-          configMap: { name: {{ include "paddock.fullname" .root }} }
+          configMap: { name: {{ include "paddock.fullname" .root | quote }} }
         {{- include "paddock.volumes" . | nindent 8 }}
         {{- with $values.volumes }}{{- toYaml . | nindent 8 }}{{- end }}
 {{- if $values.disruptionBudget.enabled }}
@@ -107,8 +107,8 @@ spec:
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
-  name: {{ $name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ $name | quote }}
+  namespace: {{ .root.Release.Namespace | quote }}
   labels: {{- include "paddock.labels" .root | nindent 4 }}
 spec:
   maxUnavailable: {{ $values.disruptionBudget.maxUnavailable }}
@@ -139,7 +139,7 @@ tolerations: {{- toYaml . | nindent 2 }}
   valueFrom: { secretKeyRef: {{ include "paddock.dsn" . }} }
 {{- range $name, $value := .root.Values.settings }}
 {{- /* Printed as they stand: a template would write 3600000 as 3.6e+06. */}}
-- { name: {{ $name }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
+- { name: {{ $name | quote }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
 {{- end }}
 {{- with concat .root.Values.env .values.env }}
 {{ toYaml . }}
@@ -162,7 +162,7 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- define "paddock.volumes" -}}
 {{- with (index .root.Values.credentials (include "paddock.credentials" .)).existingSecret }}
 - name: credentials
-  secret: { secretName: {{ . }}, defaultMode: 0440 }
+  secret: { secretName: {{ . | quote }}, defaultMode: 0440 }
 {{- end }}
 {{- include "paddock.databaseVolume" . }}
 {{- end -}}
@@ -177,10 +177,10 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- with .root.Values.database.certificateAuthority }}
 {{- if .configMap }}
 - name: database-ca
-  configMap: { name: {{ .configMap }} }
+  configMap: { name: {{ .configMap | quote }} }
 {{- else if .secret }}
 - name: database-ca
-  secret: { secretName: {{ .secret }}, defaultMode: 0440 }
+  secret: { secretName: {{ .secret | quote }}, defaultMode: 0440 }
 {{- end }}
 {{- end }}
 {{- end -}}
