@@ -14,6 +14,7 @@ import {
   runHelm,
 } from '@paddock/testing/render-chart';
 import { DEPLOYED, EXAMPLES, LEAST, MATRIX } from '../scenes/chart-releases.scene.ts';
+import { collectionOf } from '../scenes/collection-of.scene.ts';
 import { defineCustomResources } from '../scenes/custom-resources.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
@@ -24,11 +25,6 @@ const RELEASES = [...EXAMPLES, ...MATRIX].map(([name, release], nth): [string, R
   name,
   release.namespace === 'paddock' ? { ...release, namespace: `paddock-${nth}` } : release,
 ]);
-
-const collectionOf = ({ apiVersion, kind, metadata }: ChartObject): string => {
-  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies').replace(/sss$/, 'sses');
-  return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}/namespaces/${metadata.namespace}/${plural}`;
-};
 
 const kindsOf = (objects: readonly ChartObject[]): string[] => objects.map(({ kind }) => kind);
 

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findInstance } from '@paddock/db/instance';
+import { playInCluster } from '@paddock/demo/play-in-cluster';
+import { findAssets } from '@paddock/testing/played-nodes';
+import { type ChartObject, HELM } from '@paddock/testing/render-chart';
+import { waitFor } from '@paddock/testing/wait-for';
+import {
+  complaintOf,
+  DEFECTS,
+  whyNotReady,
+  withoutToken,
+  withoutVerb,
+} from '../scenes/broken-pods.scene.ts';
+import { podsOf } from '../scenes/chart-cluster.scene.ts';
+import {
+  type PlayedRelease,
+  NAMESPACE,
+  RUNNERS,
+  secret,
+  startPlayedRelease,
+} from '../scenes/played-release.scene.ts';
+import {
+  type PlayedContainer,
+  runContainer,
+  startContainer,
+} from '../scenes/play-container.scene.ts';
+import { endpointsOf, playService, podAddress } from '../scenes/play-service.scene.ts';
+import type { PlayedPod } from '../scenes/played-pod.scene.ts';
+
+const JOBS = 50;
+/** Those that wait while the tokens change. */
+const LAST = 10;
+const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
+const assets = findAssets();
+const described = HELM === undefined || assets === undefined ? describe.skip : describe;
+
+described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS with kwok)', () => {
+  let release: PlayedRelease;
+  let service: ChartObject;
+  let proxy: { readonly url: string; stop(): Promise<void> };
+  let firstTokens: ChartObject;
+  const running: PlayedContainer[] = [];
+
+  /** Tells the cluster about a container's pod, as its kubelet would. */
+  const report = async (pod: PlayedPod, address: string): Promise<void> => {
+    const podIP = podAddress(address);
+    await release.cluster.patch(
+      pod,
+      {
+        status: {
+          phase: 'Running',
+          podIP,
+          podIPs: [{ ip: podIP }],
+          conditions: [{ type: 'Ready', status: 'True' }],
+        },
+      },
+      '/status',
+    );
+  };
+  const completed = async (): Promise<number> => (await release.github.report()).completed;
+  /** Queues jobs and waits until each has been completed. */
+  const completeJobs = async (count: number): Promise<void> => {
+    let done = await completed();
+    const wanted = done + count;
+    for (let job = 0; job < count; job += 1)
+      await release.github.queueJob({
+        repo: 'acme/shop',
+        labels: ['self-hosted', 'linux'],
+        durationMs: 50,
+      });
+    // On a busy machine all of them may take longer than a test waits for one fact.
+    while (done < wanted)
+      done = await waitFor(`more than ${done} completed jobs of ${wanted}`, async () => {
+        const now = await completed();
+        return now > done && now;
+      });
+  };
+
+  beforeAll(async () => {
+    release = await startPlayedRelease(assets ?? '');
+    service = await release.cluster.read('Service', NAMESPACE, 'paddock-webhook');
+    service = { ...service, apiVersion: 'v1', kind: 'Service' };
+    proxy = await playService(release.cluster, service, release.addressOf(2));
+    await release.sendWebhooksTo(proxy.url);
+  });
+  afterAll(async () => {
+    for (const container of running) await container.end();
+    await proxy?.stop();
+    await release?.stop();
+  });
+
+  test('a wrong chart is noticed: no such pod gets ready, and the reason is told', async () => {
+    const { cluster, addressOf } = release;
+    const found = await Promise.all(
+      DEFECTS.map(async (defect, index) => {
+        const place = { cluster, address: addressOf(20 + index) };
+        const [pod] = await podsOf(cluster, NAMESPACE, defect.service, 2);
+        return [defect.what, await whyNotReady(place, pod as PlayedPod, defect)];
+      }),
+    );
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(DEFECTS.map(({ what, reason }) => [what, expect.stringMatching(reason)])),
+    );
+  });
+
+  test('a scheduler without a token, or whose Role lacks a verb, says so', async () => {
+    const { cluster, addressOf, rendered } = release;
+    const [pod] = (await podsOf(cluster, NAMESPACE, 'scheduler', 2)) as [PlayedPod];
+    const place = { cluster, address: addressOf(4) };
+    expect(await complaintOf(place, withoutToken(pod))).toContain('could not be read');
+    const lame = await withoutVerb(cluster, pod, rendered, 'list');
+    const boundTo = await cluster.apply(secret('lame-tokens', {}));
+    expect(await complaintOf({ ...place, boundTo }, lame)).toMatch(
+      /"forbidden".*cannot list resource/,
+    );
+  });
+
+  test('every replica becomes ready, so each Deployment is available', async () => {
+    const { cluster, addressOf, rendered } = release;
+    firstTokens = await cluster.apply(secret('first-tokens', {}));
+    const pods = (
+      await Promise.all(SERVICES.map((name) => podsOf(cluster, NAMESPACE, name, 2)))
+    ).flat();
+    await Promise.all(
+      pods.map(async (pod, index) => {
+        const address = addressOf(10 + index);
+        const container = await startContainer({ cluster, address, boundTo: firstTokens }, pod);
+        running.push(container);
+        await container.untilReady();
+        await report(pod, address);
+      }),
+    );
+    await waitFor('each Deployment to have two available replicas', async () => {
+      const deployments = await cluster.list(
+        'Deployment',
+        NAMESPACE,
+        'app.kubernetes.io/instance=paddock',
+      );
+      return deployments.every(
+        ({ status }) => (status as { availableReplicas?: number }).availableReplicas === 2,
+      );
+    });
+    await waitFor(
+      'the Service to lead to both replicas',
+      async () => (await endpointsOf(cluster, service)).length === 2,
+    );
+    // Another port's name would lead nowhere.
+    const text = JSON.stringify(rendered.find(({ kind }) => kind === 'Service'));
+    const lame = await cluster.apply(
+      JSON.parse(
+        text
+          .replace('"targetPort":"webhook"', '"targetPort":"web"')
+          .replaceAll('-webhook"', '-lame"'),
+      ) as ChartObject,
+    );
+    const slices = `kubernetes.io/service-name=${lame.metadata.name}`;
+    await waitFor(
+      'the endpoints of a wrong Service',
+      async () => (await cluster.list('EndpointSlice', NAMESPACE, slices)).length > 0,
+    );
+    expect(await endpointsOf(cluster, lame)).toEqual([]);
+  });
+
+  test('the pod of `helm test` ends well, and not with a wrong secret', async () => {
+    const { cluster, addressOf, rendered } = release;
+    const hook = rendered.find(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'test');
+    const pod = (await cluster.apply(hook as ChartObject)) as PlayedPod;
+    const hosts = { [service.metadata.name]: addressOf(2) };
+    const place = { cluster, address: addressOf(3), hosts };
+    expect(await runContainer(place, pod)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('answered 200'),
+    });
+    await cluster.apply(secret('wrong', { 'webhook-secret': 'a wrong one' }));
+    const wrong = JSON.parse(
+      JSON.stringify(pod).replaceAll('"secretName":"paddock-webhook"', '"secretName":"wrong"'),
+    ) as PlayedPod;
+    expect(await runContainer(place, wrong)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('answered 401'),
+    });
+  });
+
+  test('50 jobs go through, the last ones with tokens that the pods got meanwhile', async () => {
+    const { cluster, github, database } = release;
+    const { kubeconfigFile } = cluster.real;
+    const played = await playInCluster(kubeconfigFile, RUNNERS, await findInstance(database.db));
+    try {
+      await completeJobs(JOBS - LAST);
+      const tokens = await Promise.all(running.map((container) => container.token()));
+      const first = tokens.filter((token) => token !== undefined);
+      expect(first).toHaveLength(4); // ingress has none
+      for (const container of running) await container.renewFiles();
+      await cluster.remove(firstTokens);
+      // The API server remembers for some seconds that a token was valid.
+      for (const token of first)
+        await waitFor(
+          'a first token to be refused',
+          async () => !(await cluster.takesToken(token)),
+        );
+      // The client reads its token from the file once a minute.
+      await completeJobs(LAST);
+    } finally {
+      await played.stop();
+    }
+    expect(await github.report()).toMatchObject({ completed: JOBS, lost: 0, excessWorkers: 0 });
+    const ran = await database.db
+      .selectFrom('workers')
+      .select('assigned_job_id')
+      .where('assigned_job_id', 'is not', null)
+      .execute();
+    expect(new Set(ran.map((row) => row.assigned_job_id)).size).toBe(JOBS);
+    expect(ran).toHaveLength(JOBS);
+    const lines = running.flatMap(({ program }) => program.lines());
+    expect(lines.filter((line) => line.includes('"forbidden"'))).toEqual([]);
+  });
+
+  test('each ends well within its grace period', async () => {
+    const ends = await Promise.all(running.splice(0).map((container) => container.end()));
+    expect(ends).toEqual(ends.map(() => ({ code: 0, signal: null })));
+    expect(ends).toHaveLength(6);
+  });
+});

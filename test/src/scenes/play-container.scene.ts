@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Program, startProgram } from '@paddock/processes/start-program';
+import { bundledProgram } from '@paddock/testing/bundled-program';
+import type { ChartObject } from '@paddock/testing/render-chart';
+import { waitFor } from '@paddock/testing/wait-for';
+import type { ChartCluster } from './chart-cluster.scene.ts';
+import { type Container, environmentOf, type PlayedPod, writeMounts } from './played-pod.scene.ts';
+
+/** A pod's container that runs as a process of this machine. */
+export interface PlayedContainer {
+  readonly pod: PlayedPod;
+  readonly program: Program;
+  /** Its token of its service account; undefined if it has none. */
+  token(): Promise<string | undefined>;
+  /** Writes all mounted files anew, with a new token. */
+  renewFiles(): Promise<void>;
+  /** Resolves when the readiness probe succeeds; rejects with the reason if it never can. */
+  untilReady(): Promise<void>;
+  /** Ends it as the kubelet does, and removes its files. Resolves with how the program ended. */
+  end(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+export interface Place {
+  readonly cluster: ChartCluster;
+  /** The address of the pod: a loopback address, so that each replica has its ports for itself. */
+  readonly address: string;
+  /** What the first token is bound to; the pod by default. */
+  readonly boundTo?: ChartObject;
+  /** The names that the cluster's DNS knows, with their addresses. */
+  readonly hosts?: Readonly<Record<string, string>>;
+}
+
+const APPS = join(import.meta.dirname, '../../../apps');
+const TOKEN = 'var/run/secrets/kubernetes.io/serviceaccount/token';
+const CONTAINER_ROOT = new URL('container-root.mjs', import.meta.url).href;
+
+/** What an image starts: the program of its last name. */
+function entryPointOf({ image }: Container): string {
+  const app = /\/(\w+)[:@][^/]*$/.exec(image)?.[1] ?? image;
+  const source = join(APPS, app, 'src/main.ts');
+  // The migrator finds its SQL beside its source.
+  return app === 'migrate' ? source : bundledProgram(app, source);
+}
+
+async function furnish({ cluster, address, boundTo, hosts = {} }: Place, pod: PlayedPod) {
+  const root = await mkdtemp(join(tmpdir(), 'paddock-container-'));
+  const { hostname, port } = new URL(cluster.real.url);
+  try {
+    const own = await environmentOf(cluster, pod);
+    await writeMounts(cluster, pod, { root, boundTo });
+    const env = {
+      // From the image.
+      NODE_USE_ENV_PROXY: '1',
+      // From the kubelet.
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
+      ...own,
+      // In a container all addresses are the pod's alone.
+      PADDOCK_HTTP_HOST: address,
+      NODE_OPTIONS: `--import=${CONTAINER_ROOT}`,
+      CONTAINER_ROOT: root,
+      CONTAINER_HOSTS: JSON.stringify(hosts),
+    };
+    return { root, env, remove: () => rm(root, { recursive: true }) };
+  } catch (error) {
+    await rm(root, { recursive: true });
+    throw error;
+  }
+}
+
+/**
+ * Starts a service's container. Resolves once it listens at each port of the container; rejects
+ * with the reason if it cannot start.
+ */
+export async function startContainer(place: Place, pod: PlayedPod): Promise<PlayedContainer> {
+  const [container] = pod.spec.containers;
+  const { root, env, remove } = await furnish(place, pod);
+  let program: Program;
+  try {
+    const args = [...(container.command ?? []), ...(container.args ?? [])];
+    program = await startProgram({ program: entryPointOf(container), args, env });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  const end = async () => {
+    const grace = setTimeout(
+      () => program.kill('SIGKILL'),
+      pod.spec.terminationGracePeriodSeconds * 1000,
+    );
+    const before = container.lifecycle?.preStop?.exec.command;
+    if (before !== undefined) await runCommand(before, env);
+    program.kill('SIGTERM');
+    const ended = await program.exited;
+    clearTimeout(grace);
+    await remove();
+    return ended;
+  };
+  try {
+    for (const { name, containerPort } of container.ports ?? [])
+      if (!(await accepts(place.address, containerPort)))
+        throw new Error(`${container.name} does not listen at its port ${name}, ${containerPort}`);
+    await probe(container, 'livenessProbe', place.address);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return {
+    pod,
+    program,
+    token: () => readFile(join(root, TOKEN), 'utf8').catch(() => undefined),
+    renewFiles: () => writeMounts(place.cluster, pod, { root }),
+    untilReady: async () => {
+      await waitFor(`${pod.metadata.name} to be ready`, () =>
+        probe(container, 'readinessProbe', place.address),
+      );
+    },
+    end,
+  };
+}
+
+/** Runs a container that ends by itself; resolves with its exit code and output. */
+export async function runContainer(
+  place: Place,
+  pod: PlayedPod,
+): Promise<{ readonly code: number; readonly output: string }> {
+  const [container] = pod.spec.containers;
+  const { env, remove } = await furnish(place, pod);
+  const command = [...(container.command ?? []), ...(container.args ?? [])];
+  try {
+    return await runCommand(
+      command.length === 0 ? ['node', entryPointOf(container)] : command,
+      env,
+    );
+  } finally {
+    await remove();
+  }
+}
+
+/** Runs a command of an image, all of which have Node.js; resolves with its end. */
+const runCommand = (
+  [program, ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly code: number; readonly output: string }> =>
+  new Promise((ended, failed) => {
+    if (program !== 'node') failed(new Error(`${program} is in no image`));
+    else
+      execFile(process.execPath, args, { env, timeout: 120_000 }, (error, stdout, stderr) =>
+        ended({
+          code: error === null ? 0 : Number(error.code ?? -1),
+          output: `${stdout}${stderr}`,
+        }),
+      );
+  });
+
+const accepts = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port }, () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+
+/** Whether a rendered probe succeeds. Rejects if its port or path is not the service's. */
+async function probe(
+  container: Container,
+  kind: 'livenessProbe' | 'readinessProbe',
+  address: string,
+): Promise<boolean> {
+  const httpGet = container[kind]?.httpGet;
+  if (httpGet === undefined) throw new Error(`${container.name} has no ${kind}`);
+  const port =
+    typeof httpGet.port === 'number'
+      ? httpGet.port
+      : container.ports?.find(({ name }) => name === httpGet.port)?.containerPort;
+  const answer = await fetch(`http://${address}:${port}${httpGet.path}`);
+  const text = await answer.text();
+  if (answer.status !== 200 && answer.status !== 503)
+    throw new Error(`the ${kind} of ${container.name} is answered ${answer.status}: ${text}`);
+  return answer.status === 200;
+}

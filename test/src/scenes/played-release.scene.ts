@@ -1,0 +1,163 @@
+import { randomInt } from 'node:crypto';
+import {
+  type GitHubSimulator,
+  startGitHubSimulator,
+} from '@paddock/simulators/github/start-github-simulator';
+import { createEmptyDatabase, openMigrated, type TestDatabase } from '@paddock/testing/database';
+import { type ChartObject, renderChart } from '@paddock/testing/render-chart';
+import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { type ChartCluster, podsOf, startChartCluster } from './chart-cluster.scene.ts';
+import { runContainer } from './play-container.scene.ts';
+import type { PlayedPod } from './played-pod.scene.ts';
+
+export const NAMESPACE = 'paddock';
+export const RUNNERS = 'runners';
+const APP_ID = 4711;
+const SCHEMA = 'charted';
+const WEBHOOK_SECRET = 'a secret of the chart for tests';
+
+/** A release of the chart in a real cluster, with its database migrated by the chart's Job. */
+export interface PlayedRelease {
+  readonly cluster: ChartCluster;
+  readonly github: GitHubSimulator;
+  readonly database: TestDatabase;
+  /** What helm has rendered. */
+  readonly rendered: readonly ChartObject[];
+  /** A loopback address that no other test uses. */
+  addressOf(number: number): string;
+  sendWebhooksTo(url: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const valuesFor = (apiUrl: string) => {
+  // KWOK leaves these pods alone: the test is the kubelet of the services.
+  const service = { podAnnotations: { 'test.paddock/start': 'never' } };
+  return {
+    config: {
+      github: {
+        apiUrl,
+        apps: [
+          {
+            id: APP_ID,
+            webhookSecret: { file: '/etc/paddock/webhook/webhook-secret' },
+            privateKey: { file: '/etc/paddock/app/private-key.pem' },
+          },
+        ],
+      },
+      pools: [
+        {
+          name: 'linux',
+          labels: ['self-hosted', 'linux'],
+          image: 'runner:1',
+          namespace: RUNNERS,
+          maxWorkers: 30,
+        },
+      ],
+      entities: { acme: {} },
+    },
+    credentials: {
+      webhook: { existingSecret: 'paddock-webhook' },
+      app: { existingSecret: 'paddock-app' },
+    },
+    database: {
+      logins: Object.fromEntries(
+        ['ingress', 'scheduler', 'reconciler', 'migrate'].map((name) => [
+          name,
+          { name: 'paddock-database', key: name },
+        ]),
+      ),
+    },
+    settings: {
+      PADDOCK_SCHEMA: SCHEMA,
+      // As long as a delivery may take on a busy machine: until then, the end counts for its job.
+      PADDOCK_UNEXPLAINED_GRACE_MS: 60_000,
+    },
+    // Only root may listen at the default, 80.
+    webhook: { service: { port: 8000 } },
+    ingress: service,
+    scheduler: service,
+    reconciler: service,
+  };
+};
+
+export const secret = (name: string, stringData: object): ChartObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: NAMESPACE },
+  stringData,
+});
+
+/** Installs the chart as `helm install` would, and runs its Job. */
+export async function startPlayedRelease(assets: string): Promise<PlayedRelease> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    const key = sharedAppKey();
+    const app = { appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET };
+    const github = await startGitHubSimulator({ apps: [app] });
+    undo.push(github.stop);
+    await github.addOrganization({ login: 'acme' });
+    await github.addRepository({ owner: 'acme', name: 'shop', private: true });
+    await github.install({ appId: APP_ID, account: 'acme', announce: false });
+    const empty = await createEmptyDatabase();
+    undo.push(() => empty.drop());
+    const cluster = await startChartCluster(assets);
+    undo.push(cluster.stop);
+
+    for (const [name, labels] of [
+      [NAMESPACE, { 'pod-security.kubernetes.io/enforce': 'restricted' }],
+      [RUNNERS, {}],
+    ] as const)
+      await cluster.apply({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, labels },
+      });
+    await cluster.apply(secret('paddock-webhook', { 'webhook-secret': WEBHOOK_SECRET }));
+    await cluster.apply(secret('paddock-app', { 'private-key.pem': key.privateKeyPem }));
+    await cluster.apply(secret('paddock-database', { migrate: empty.url }));
+
+    const rendered = renderChart({
+      release: 'paddock',
+      namespace: NAMESPACE,
+      set: valuesFor(github.url),
+    });
+    for (const object of rendered)
+      if (object.metadata.annotations?.['helm.sh/hook'] === undefined) await cluster.apply(object);
+
+    const network = `127.${randomInt(64, 250)}.${randomInt(0, 250)}`;
+    const addressOf = (number: number): string => `${network}.${number}`;
+    const [pod] = await podsOf(cluster, NAMESPACE, 'migrate', 1);
+    await migrate(cluster, pod as PlayedPod, addressOf(1));
+    const database = await openMigrated({ url: empty.url, schema: SCHEMA });
+    undo.push(() => database.drop());
+    // As the operator makes them: docs/roles.md.
+    const urls = (['ingress', 'scheduler', 'reconciler'] as const).map(
+      (service) => [service, database.urlOf(service)] as const,
+    );
+    await cluster.patch(secret('paddock-database', {}), {
+      stringData: Object.fromEntries(urls),
+    });
+    return {
+      cluster,
+      github,
+      database,
+      rendered,
+      addressOf,
+      sendWebhooksTo: (url) => github.setApp(APP_ID, { webhookUrl: `${url}/webhooks/github` }),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function migrate(cluster: ChartCluster, pod: PlayedPod, address: string): Promise<void> {
+  const { code, output } = await runContainer({ cluster, address }, pod);
+  if (code !== 0) throw new Error(`The migration ended with exit code ${code}:\n${output}`);
+  // Played nodes have the pod running; now it succeeds.
+  await cluster.patch(pod, { metadata: { annotations: { 'test.paddock/end': 'succeeded' } } });
+}
