@@ -17,6 +17,7 @@ import {
 import { createTestDatabase, openMigrated, type TestDatabase } from '@paddock/testing/database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';
+import { waitFor } from '@paddock/testing/wait-for';
 
 export type ServiceName = 'ingress' | 'scheduler' | 'reconciler';
 
@@ -29,7 +30,12 @@ export interface TestSystem {
   readonly github: GitHubSimulator;
   readonly cluster: KubeSimulator;
   readonly webhookUrl: string;
-  start(service: ServiceName, settings?: Readonly<Record<string, string>>): Promise<Program>;
+  /** Starts today's version of a service, or another program in its place. */
+  start(
+    service: ServiceName,
+    settings?: Readonly<Record<string, string>>,
+    program?: string,
+  ): Promise<Program>;
   stop(): Promise<void>;
 }
 
@@ -118,9 +124,10 @@ export async function startSystem({
     get webhookUrl() {
       return webhookUrl;
     },
-    async start(app, settings = {}) {
+    async start(app, settings = {}, other) {
       const program = await startService({
         app,
+        program: other,
         env: {
           DATABASE_URL: database.urlOf(app),
           PADDOCK_SCHEMA: database.schema,
@@ -139,6 +146,11 @@ export async function startSystem({
       });
       running.push(program);
       if (app === 'ingress') {
+        // As a Service of the cluster does, which sends nothing to a pod that is not ready.
+        await waitFor(
+          'ingress to be ready',
+          async () => (await fetch(`http://127.0.0.1:${program.healthPort}/readyz`)).ok,
+        );
         webhookUrl = `http://127.0.0.1:${program.port}/webhooks/github`;
         await github.setApp(APP_ID, { webhookUrl });
       }

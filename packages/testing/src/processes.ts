@@ -4,6 +4,8 @@ import { bundledProgram } from './bundled-program.ts';
 
 export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
   readonly app: 'ingress' | 'scheduler' | 'reconciler';
+  /** Another version of the service; today's by default. */
+  readonly program?: string | undefined;
   /** The service's whole environment, except PATH. */
   readonly env: NodeJS.ProcessEnv;
 }
@@ -15,7 +17,11 @@ const APPS = join(import.meta.dirname, '..', '..', '..', 'apps');
  * with its output if it ends before, or does not listen in time. It ends with this process, even if
  * this one is killed.
  */
-export async function startService({ app, env, ...rest }: ServiceStart): Promise<Program> {
-  const program = bundledProgram(app, join(APPS, app, 'src', 'main.ts'));
+export async function startService({
+  app,
+  program = bundledProgram(app, join(APPS, app, 'src', 'main.ts')),
+  env,
+  ...rest
+}: ServiceStart): Promise<Program> {
   return startProgram({ program, env: { PATH: process.env['PATH'], ...env }, ...rest });
 }
