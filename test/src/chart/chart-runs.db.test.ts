@@ -19,55 +19,48 @@ import {
   secret,
   startPlayedRelease,
 } from '../scenes/played-release.scene.ts';
-import {
-  type PlayedContainer,
-  runContainer,
-  startContainer,
-} from '../scenes/play-container.scene.ts';
-import { endpointsOf, playService, podAddress } from '../scenes/play-service.scene.ts';
+import { createKubelet, type Kubelet } from '../scenes/kubelet.scene.ts';
+import { runContainer } from '../scenes/play-container.scene.ts';
+import { endpointsOf, playService } from '../scenes/play-service.scene.ts';
 import type { PlayedPod } from '../scenes/played-pod.scene.ts';
 
 const JOBS = 50;
 /** Those that wait while the tokens change. */
 const LAST = 10;
-const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 const assets = findAssets();
 const described = HELM === undefined || assets === undefined ? describe.skip : describe;
+
+const isMatch = (wanted: object, found: object): boolean =>
+  Object.entries(wanted).every(([key, value]) => found[key as keyof typeof found] === value);
 
 described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS with kwok)', () => {
   let release: PlayedRelease;
   let service: ChartObject;
   let proxy: { readonly url: string; stop(): Promise<void> };
-  let firstTokens: ChartObject;
-  const running: PlayedContainer[] = [];
+  let firstTokens: ChartObject | undefined;
+  let kubelet: Kubelet;
 
-  /** Tells the cluster about a container's pod, as its kubelet would. */
-  const report = async (pod: PlayedPod, address: string): Promise<void> => {
-    const podIP = podAddress(address);
-    await release.cluster.patch(
-      pod,
-      {
-        status: {
-          phase: 'Running',
-          podIP,
-          podIPs: [{ ip: podIP }],
-          conditions: [{ type: 'Ready', status: 'True' }],
-        },
-      },
-      '/status',
-    );
-  };
+  const deployments = () =>
+    release.cluster.list('Deployment', NAMESPACE, 'app.kubernetes.io/instance=paddock');
+  /** Whether each Deployment has two pods, and both are new and available. */
+  const isRolledOut = async (): Promise<boolean> =>
+    (await deployments()).every(({ metadata, status }) => {
+      const { generation } = metadata as { generation?: number };
+      const rolledOut = { replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+      return isMatch({ observedGeneration: generation, ...rolledOut }, status ?? {});
+    });
   const completed = async (): Promise<number> => (await release.github.report()).completed;
+  const queueJob = () =>
+    release.github.queueJob({
+      repo: 'acme/shop',
+      labels: ['self-hosted', 'linux'],
+      durationMs: 50,
+    });
   /** Queues jobs and waits until each has been completed. */
   const completeJobs = async (count: number): Promise<void> => {
     let done = await completed();
-    const wanted = done + count;
-    for (let job = 0; job < count; job += 1)
-      await release.github.queueJob({
-        repo: 'acme/shop',
-        labels: ['self-hosted', 'linux'],
-        durationMs: 50,
-      });
+    const wanted = (await release.github.report()).jobs + count;
+    for (let job = 0; job < count; job += 1) await queueJob();
     // On a busy machine all of them may take longer than a test waits for one fact.
     while (done < wanted)
       done = await waitFor(`more than ${done} completed jobs of ${wanted}`, async () => {
@@ -84,12 +77,12 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     await release.sendWebhooksTo(proxy.url);
   });
   afterAll(async () => {
-    for (const container of running) await container.end();
+    await kubelet?.endAll();
     await proxy?.stop();
     await release?.stop();
   });
 
-  test('a wrong chart is noticed: no such pod gets ready, and the reason is told', async () => {
+  test('a wrong chart keeps its pods unready, and each says why', async () => {
     const { cluster, addressOf } = release;
     const found = await Promise.all(
       DEFECTS.map(async (defect, index) => {
@@ -118,27 +111,15 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
   test('every replica becomes ready, so each Deployment is available', async () => {
     const { cluster, addressOf, rendered } = release;
     firstTokens = await cluster.apply(secret('first-tokens', {}));
-    const pods = (
-      await Promise.all(SERVICES.map((name) => podsOf(cluster, NAMESPACE, name, 2)))
-    ).flat();
-    await Promise.all(
-      pods.map(async (pod, index) => {
-        const address = addressOf(10 + index);
-        const container = await startContainer({ cluster, address, boundTo: firstTokens }, pod);
-        running.push(container);
-        await container.untilReady();
-        await report(pod, address);
-      }),
-    );
+    kubelet = createKubelet({
+      cluster,
+      namespace: NAMESPACE,
+      addressOf: (number) => addressOf(30 + number),
+      boundTo: () => firstTokens,
+    });
     await waitFor('each Deployment to have two available replicas', async () => {
-      const deployments = await cluster.list(
-        'Deployment',
-        NAMESPACE,
-        'app.kubernetes.io/instance=paddock',
-      );
-      return deployments.every(
-        ({ status }) => (status as { availableReplicas?: number }).availableReplicas === 2,
-      );
+      await kubelet.look();
+      return isRolledOut();
     });
     await waitFor(
       'the Service to lead to both replicas',
@@ -187,11 +168,13 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     const played = await playInCluster(kubeconfigFile, RUNNERS, await findInstance(database.db));
     try {
       await completeJobs(JOBS - LAST);
+      const running = kubelet.running();
       const tokens = await Promise.all(running.map((container) => container.token()));
       const first = tokens.filter((token) => token !== undefined);
       expect(first).toHaveLength(4); // ingress has none
       for (const container of running) await container.renewFiles();
-      await cluster.remove(firstTokens);
+      await cluster.remove(firstTokens as ChartObject);
+      firstTokens = undefined;
       // The API server remembers for some seconds that a token was valid.
       for (const token of first)
         await waitFor(
@@ -211,13 +194,42 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       .execute();
     expect(new Set(ran.map((row) => row.assigned_job_id)).size).toBe(JOBS);
     expect(ran).toHaveLength(JOBS);
-    const lines = running.flatMap(({ program }) => program.lines());
+    const lines = kubelet.running().flatMap(({ program }) => program.lines());
     expect(lines.filter((line) => line.includes('"forbidden"'))).toEqual([]);
   });
 
+  test('a rollout under load refuses no delivery, loses no job and makes no second worker (A10, P1, P3)', async () => {
+    const { cluster, github, database } = release;
+    const { kubeconfigFile } = cluster.real;
+    const played = await playInCluster(kubeconfigFile, RUNNERS, await findInstance(database.db));
+    try {
+      for (const deployment of await deployments())
+        await cluster.patch(deployment, {
+          spec: { template: { metadata: { annotations: { 'example.com/release': '2' } } } },
+        });
+      await waitFor('new pods of each Deployment', async () => {
+        await kubelet.look();
+        const { jobs, completed: done } = await github.report();
+        if (jobs - done < 5) await queueJob();
+        return kubelet.ends.length === 6 && isRolledOut();
+      });
+      await completeJobs(1);
+    } finally {
+      await played.stop();
+    }
+    const { jobs, registrations, ...report } = await github.report();
+    expect(report).toMatchObject({ lost: 0, killed: 0, failedDeliveries: 0 });
+    // The played node evicts some pods before their runner begins: each gets one in its place.
+    const evicted = await database.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('stop_reason', '=', 'evicted')
+      .execute();
+    expect(registrations).toBe(jobs + evicted.length);
+  });
+
   test('each ends well within its grace period', async () => {
-    const ends = await Promise.all(running.splice(0).map((container) => container.end()));
-    expect(ends).toEqual(ends.map(() => ({ code: 0, signal: null })));
-    expect(ends).toHaveLength(6);
+    await kubelet.endAll();
+    expect(kubelet.ends).toEqual(Array.from({ length: 12 }, () => ({ code: 0, signal: null })));
   });
 });

@@ -29,7 +29,7 @@ export interface Place {
   /** The address of the pod: a loopback address, so that each replica has its ports for itself. */
   readonly address: string;
   /** What the first token is bound to; the pod by default. */
-  readonly boundTo?: ChartObject;
+  readonly boundTo?: ChartObject | undefined;
   /** The names that the cluster's DNS knows, with their addresses. */
   readonly hosts?: Readonly<Record<string, string>>;
 }

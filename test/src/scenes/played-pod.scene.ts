@@ -61,7 +61,11 @@ export interface Container {
 
 /** A pod as the API server keeps it: defaults and admission have been at it. */
 export interface PlayedPod extends ChartObject {
-  readonly metadata: ChartObject['metadata'] & { readonly namespace: string; readonly uid: string };
+  readonly metadata: ChartObject['metadata'] & {
+    readonly namespace: string;
+    readonly uid: string;
+    readonly deletionTimestamp?: string;
+  };
   readonly spec: {
     readonly serviceAccountName: string;
     readonly terminationGracePeriodSeconds: number;
