@@ -32,9 +32,9 @@ if (!(minutes > 0)) {
     process.stdout.write(`seed ${seed}: ${passed} passed, ${failed} failed\n`);
     if (failed === '0') continue;
     process.stdout.write(`${output}\n`);
-    for (const [, file = ''] of output.matchAll(/^FAIL \S+ (\S+)/gm)) {
+    const failing = output.matchAll(/^FAIL (?:\S+ )?(\S+\.test\.ts)/gm).map(([, file]) => file);
+    for (const file of new Set(failing))
       process.stdout.write(`again: PADDOCK_SEED=${seed} npx -y pnpm@12 jest ${file}\n`);
-    }
   }
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, 0 skipped\n`);
   process.exitCode = counts.failed === 0 ? 0 : 1;

@@ -193,7 +193,9 @@ async function findExcess({ world: { db, gitHub }, excuses }: Freedom) {
       ranElsewhere: await count(
         sql`from jobs j join workers w on w.assigned_job_id = j.job_id where w.demand_key <> j.demand_key`,
       ),
-      keptWarm: await count(sql`from workers where is_warm and assigned_job_id is null`),
+      // Each warm worker is one more than the jobs need. When it takes a job, the worker made for
+      // that job is the one without work.
+      madeWarm: await count(sql`from workers where is_warm`),
       stoppedIdle: await count(
         sql`from workers where stop_reason = 'idle' and assigned_at is null`,
       ),
