@@ -41,7 +41,7 @@ describe('createCluster', () => {
     await chmod(place, 0o700);
     const refused = createCluster(cluster('private', { account: { uid: 65534, gid: 65534 } }));
     await expect(refused).rejects.toThrow(
-      /it runs as "nobody", which may not enter .*Choose another folder/,
+      /root starts it as the account "nobody", which may not enter .*Choose another folder/,
     );
   });
 

@@ -34,7 +34,7 @@ export async function createCluster({
   await mkdir(parent, { recursive: true });
   if (account && !(await everyoneMayEnter(parent))) {
     throw new Error(
-      `PostgreSQL cannot keep its data in ${dataDir}: started by root it runs as "nobody", which may not enter ${parent}. Choose another folder.`,
+      `PostgreSQL cannot keep its data in ${dataDir}: root starts it as the account "nobody", which may not enter ${parent}. Choose another folder.`,
     );
   }
   const unfinished = await mkdtemp(`${dataDir}.new-`);

@@ -29,7 +29,7 @@ test('where root may enter alone, binaries are not linked: the error names the f
   try {
     const other = { uid: 65_534, gid: 65_534 };
     await expect(findNativeFiles(other, hidden, hidden)).rejects.toThrow(
-      `cannot be started from ${hidden}: started by root it runs as "nobody"`,
+      `cannot start from ${hidden}: root starts it as the account "nobody"`,
     );
   } finally {
     await rm(hidden, { recursive: true });

@@ -18,7 +18,7 @@ export async function findNativeFiles(
   if (account === undefined || (await everyoneMayEnter(installed))) return installed;
   if (!(await everyoneMayEnter(temporaryFolder))) {
     throw new Error(
-      `PostgreSQL cannot be started from ${temporaryFolder}: started by root it runs as "nobody", which may not enter that folder. Set TMPDIR to a folder that every account may enter, such as /tmp.`,
+      `PostgreSQL cannot start from ${temporaryFolder}: root starts it as the account "nobody", which may not enter that folder. Set TMPDIR to a folder that every account may enter, such as /tmp.`,
     );
   }
   const reachable = join(temporaryFolder, 'native');

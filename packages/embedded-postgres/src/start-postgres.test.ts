@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { waitFor } from '@paddock/testing/wait-for';
 import { isFree } from './free-port.ts';
 import { installedNativeFiles } from './native-files.ts';
 import { type Postgres, startPostgres } from './start-postgres.ts';
@@ -105,7 +105,7 @@ onShippedMachines('startPostgres', () => {
     parent.kill('SIGKILL');
     await once(parent, 'exit');
 
-    while (isAlive(server)) await delay(10);
+    await waitFor('the server to end', () => !isAlive(server));
     expect(await isFree(port)).toBe(true);
     const next = await startPostgres();
     expect(await exists(dataDir)).toBe(false);
@@ -124,7 +124,7 @@ onShippedMachines('startPostgres', () => {
       once(parent, 'exit'),
     ]);
     expect(code).toBe(0);
-    while (!(await isFree(Number(port)))) await delay(10);
+    await waitFor('the port to be free', () => isFree(Number(port)));
   });
 });
 
