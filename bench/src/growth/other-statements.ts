@@ -118,5 +118,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'readTaskCounts',
     'findOperation',
     'countExpiredOperations',
+    'listInstallations',
   ],
 };

@@ -1,0 +1,38 @@
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+import type { z } from 'zod';
+
+/** Who asks, and where the rows are. */
+export interface Caller {
+  readonly db: Kysely<Database>;
+  /** Stored with what this person does. */
+  readonly person: string;
+}
+
+/** One question that people ask, or one thing that they do: in the terminal and over HTTP. */
+export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+  /** As `listJobs`: the operationId of the OpenAPI description. */
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** As `/api/v1/jobs/{job}`: braces name fields of `input`. */
+  readonly path: `/api/v1/${string}`;
+  /** One plain sentence. */
+  readonly summary: string;
+  readonly access: 'read' | 'operate';
+  /** 202: a task was enqueued, and the answer is its operation. */
+  readonly status: 200 | 202;
+  /**
+   * The fields of the path, and of the query (GET) or the JSON body (else), together. The path and
+   * the query hold text: the schema coerces it.
+   */
+  readonly input: I;
+  readonly output: O;
+  /** Rejects with a Problem that the caller can mend; any other error is a fault of ours. */
+  // A method, so that a list can hold endpoints of different inputs.
+  answer(caller: Caller, input: z.output<I>): Promise<z.input<O>>;
+}
+
+/** Infers the types of an endpoint from its schemas. */
+export const endpoint = <I extends z.ZodObject, O extends z.ZodType>(
+  declared: Endpoint<I, O>,
+): Endpoint<I, O> => declared;

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+const DAY_MS = 86_400_000;
+const UNIT_MS = { d: DAY_MS, h: 3_600_000 } as const;
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const AGO = /^-(\d{1,4})([dh])$/;
+
+/**
+ * The inputs `from` and `to` of a list: a day in UTC, an instant of ISO 8601, or a time ago by this
+ * machine's clock. A day belongs to the list whole: `to` is the first instant after it.
+ */
+export const dates = {
+  from: instant((day) => day).describe('From 2026-01-31, an ISO 8601 instant, or -7d, -24h'),
+  to: instant((day) => day + DAY_MS).describe('Until the end of 2026-01-31, an instant, or -24h'),
+};
+
+function instant(boundOfDay: (startsAtMs: number) => number) {
+  return z
+    .string()
+    .max(40)
+    .transform((text, context): Date => {
+      const [, count, unit] = AGO.exec(text) ?? [];
+      if (count !== undefined)
+        return new Date(Date.now() - Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS]);
+      if (DAY.test(text) && z.iso.date().safeParse(text).success)
+        return new Date(boundOfDay(Date.parse(text)));
+      if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text);
+      context.addIssue({
+        code: 'custom',
+        message: 'must be a day (2026-01-31), an instant (2026-01-31T09:00:00Z) or -7d or -24h',
+      });
+      return z.NEVER;
+    })
+    .optional();
+}

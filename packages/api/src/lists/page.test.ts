@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { after, limit, rowsToRead, toPage } from './page.ts';
+
+const position = after(z.tuple([z.string(), z.int()]));
+const page = (rows: readonly number[], size: number) =>
+  toPage(
+    rows.slice(0, rowsToRead(size)),
+    size,
+    (row) => [`é${row}`, row],
+    (row) => row * 10,
+  );
+
+describe('a page', () => {
+  test.each([
+    { rows: [], items: [], at: undefined },
+    { rows: [1], items: [10], at: undefined },
+    { rows: [1, 2], items: [10, 20], at: undefined },
+    { rows: [1, 2, 3], items: [10, 20], at: ['é2', 2] },
+    { rows: [1, 2, 3, 4], items: [10, 20], at: ['é2', 2] },
+  ])('of two of $rows shows $items and goes on after $at', ({ rows, items, at }) => {
+    const { items: shown, next } = page(rows, 2);
+    expect(shown).toEqual(items);
+    expect(position.parse(next ?? undefined)).toEqual(at);
+  });
+
+  test('has a cursor that needs no escaping in a URL', () => {
+    const { next } = page([1, 2], 1);
+    expect(next).toMatch(/^[\w-]+$/);
+  });
+
+  test.each([
+    ['no base64', '%%%'],
+    ['no JSON', Buffer.from('x').toString('base64url')],
+    ['values of another list', Buffer.from('["a"]').toString('base64url')],
+    ['values of other types', Buffer.from('[1,"a"]').toString('base64url')],
+    ['too long', 'A'.repeat(1_001)],
+    ['nothing', ''],
+  ])('is not found by a cursor that is %s', (_what, cursor) => {
+    expect(position.safeParse(cursor).success).toBe(false);
+  });
+
+  test.each(['0', '101', '1.5', 'x', '-1', 'Infinity'])('never has the size %s', (size) => {
+    expect(limit.safeParse(size).success).toBe(false);
+  });
+
+  test('has 30 items by default', () => {
+    expect([limit.parse(undefined), limit.parse('100')]).toEqual([30, 100]);
+  });
+});
