@@ -2,17 +2,17 @@
 -- migrations, each time, in one transaction. So a right that is removed here is taken away. The
 -- tables and their triggers belong to the migrator's role.
 --
--- :schema, :ingress, :scheduler and :reconciler are names. The roles have no login. A grant names
--- columns if a whole table would be too much. `on conflict do update` and `returning` need `select`.
+-- :schema, :ingress, :scheduler, :reconciler and :console are names. The roles have no login. A grant
+-- names columns if a whole table would be too much. `on conflict do update` and `returning` need `select`.
 
-revoke all on schema :schema from :ingress, :scheduler, :reconciler;
-revoke all on all tables in schema :schema from :ingress, :scheduler, :reconciler;
-revoke all on all sequences in schema :schema from :ingress, :scheduler, :reconciler;
+revoke all on schema :schema from :ingress, :scheduler, :reconciler, :console;
+revoke all on all tables in schema :schema from :ingress, :scheduler, :reconciler, :console;
+revoke all on all sequences in schema :schema from :ingress, :scheduler, :reconciler, :console;
 -- Everybody may connect by default. Only the database's owner can grant it: else this does nothing.
 do $$ begin
-  execute format('grant connect on database %I to :ingress, :scheduler, :reconciler', current_database());
+  execute format('grant connect on database %I to :ingress, :scheduler, :reconciler, :console', current_database());
 end $$;
-grant usage on schema :schema to :ingress, :scheduler, :reconciler;
+grant usage on schema :schema to :ingress, :scheduler, :reconciler, :console;
 -- Statements compute columns with them. Trigger functions cannot be called.
 grant execute on all functions in schema :schema to :ingress, :scheduler, :reconciler;
 
@@ -53,3 +53,6 @@ grant select, insert, delete on installation_events, delivery_listings to :recon
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
 grant select on instance, leases, paused_sweeps to :reconciler;
+
+-- The console, which people reach: reads what they ask for.
+grant select on schema_migration, installations to :console;

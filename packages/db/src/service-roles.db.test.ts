@@ -36,6 +36,8 @@ const rightsIn = async (schema: string) => {
   return rows.map((row) => row.grant);
 };
 
+const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'];
+
 describe('the roles of the services (A10)', () => {
   test('each table belongs to a service, and each right was granted by name', async () => {
     const rights = await rightsIn('roles_one');
@@ -46,13 +48,11 @@ describe('the roles of the services (A10)', () => {
       ({ name }) => !rights.some((right) => right.includes(` on ${name}`)),
     );
     expect(without).toEqual([]);
-    expect(new Set(rights.map((right) => right.split(':', 1)[0]))).toEqual(
-      new Set(['ingress', 'scheduler', 'reconciler']),
-    );
+    expect(new Set(rights.map((right) => right.split(':', 1)[0]))).toEqual(new Set(SERVICES));
   });
 
   test('no service may alter, empty or drop a table, nor make one', async () => {
-    for (const service of ['ingress', 'scheduler', 'reconciler']) {
+    for (const service of SERVICES) {
       for (const forbidden of [
         'alter table jobs add extra text',
         'drop table jobs',
@@ -112,9 +112,7 @@ describe('the roles of the services (A10)', () => {
       url.username = 'paddock_poor_migrator';
       url.password = 'only for this test';
       const first = await migrate({ url: url.href, schema: 'roles_poor' });
-      const roles = ['ingress', 'scheduler', 'reconciler'].map(
-        (service) => `roles_poor_${service}`,
-      );
+      const roles = SERVICES.map((service) => `roles_poor_${service}`);
       expect(first.missingRoles).toEqual(roles);
       expect(first.applied.length).toBeGreaterThan(0);
       for (const role of roles) await ask(`create role ${role} nologin`);
@@ -123,9 +121,7 @@ describe('the roles of the services (A10)', () => {
     } finally {
       await ask(`drop owned by paddock_poor_migrator`);
       await ask(`drop role paddock_poor_migrator`);
-      await ask(
-        `drop role if exists roles_poor_ingress, roles_poor_scheduler, roles_poor_reconciler`,
-      );
+      for (const service of SERVICES) await ask(`drop role if exists roles_poor_${service}`);
     }
   });
 

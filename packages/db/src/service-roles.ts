@@ -9,7 +9,7 @@ import type { Database } from './schema/tables.ts';
  */
 const RIGHTS = fileURLToPath(new URL('../../../db/roles.sql', import.meta.url));
 
-const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
+const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
@@ -35,7 +35,7 @@ end $$;
 /** The rights of the services, for the transaction that sets the search path to the schema. */
 const rightsIn = (schema: string): string =>
   readFileSync(RIGHTS, 'utf8').replaceAll(
-    /(?<![:\w]):(schema|ingress|scheduler|reconciler)\b/g,
+    /(?<![:\w]):(schema|ingress|scheduler|reconciler|console)\b/g,
     (_whole, name: string) => (name === 'schema' ? schema : roleOf(schema, name as ServiceName)),
   );
 

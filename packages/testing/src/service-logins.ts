@@ -11,7 +11,7 @@ export interface ServiceLogins {
   readonly password: string;
 }
 
-const SERVICES: readonly ServiceName[] = ['ingress', 'scheduler', 'reconciler'];
+const SERVICES: readonly ServiceName[] = ['ingress', 'scheduler', 'reconciler', 'console'];
 
 const nameOfLogin = ({ prefix }: ServiceLogins, service: ServiceName): string =>
   `${prefix}_${service}`;
