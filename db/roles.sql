@@ -54,5 +54,6 @@ grant select, insert, delete on installation_events, delivery_listings to :recon
 grant select, insert, update, delete on operations to :reconciler;
 grant select on instance, leases, paused_sweeps to :reconciler;
 
--- The console, which people reach: reads what they ask for.
+-- The console, which people reach: reads what they ask for, and keeps their tokens.
 grant select on schema_migration, installations to :console;
+grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;

@@ -519,6 +519,28 @@ create table tasks (
   constraint tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text])))
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_analyze_scale_factor=0.05);
 
+create table tokens (
+  id text not null,
+  name text not null,
+  secret_sha256 text not null,
+  access text not null,
+  endpoint text,
+  subject jsonb,
+  created_by text not null,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone,
+  revoked_by text,
+  revoked_at timestamp with time zone,
+  constraint tokens_access_check CHECK ((access = ANY (ARRAY['read'::text, 'operate'::text]))),
+  constraint tokens_check CHECK (((endpoint IS NULL) = (subject IS NULL))),
+  constraint tokens_check1 CHECK (((revoked_by IS NULL) = (revoked_at IS NULL))),
+  constraint tokens_id_check CHECK ((id ~ '^[0-9a-f]{16}$'::text)),
+  constraint tokens_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text)),
+  constraint tokens_name_key UNIQUE (name),
+  constraint tokens_pkey PRIMARY KEY (id),
+  constraint tokens_secret_sha256_check CHECK ((secret_sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
 create table unresolved_deliveries (
   app_id bigint not null,
   guid text not null,

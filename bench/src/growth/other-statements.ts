@@ -119,5 +119,10 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findOperation',
     'countExpiredOperations',
     'listInstallations',
+    'storeToken',
+    'listTokens',
+    'revokeToken',
+    'findToken',
+    'noteTokenUse',
   ],
 };

@@ -36,3 +36,7 @@ export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodTy
 export const endpoint = <I extends z.ZodObject, O extends z.ZodType>(
   declared: Endpoint<I, O>,
 ): Endpoint<I, O> => declared;
+
+/** The names in braces. */
+export const fieldsOfPath = (path: string): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, field = '']) => field);

@@ -1,5 +1,16 @@
 import type { Endpoint } from './endpoint.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
+import { createTokenEndpoint } from './tokens/create-token.ts';
+import { listTokensEndpoint } from './tokens/list-tokens.ts';
+import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
 
-/** Every question and action of the API, in the order of its description. */
-export const ENDPOINTS: readonly Endpoint[] = [listInstallationsEndpoint];
+/** Every question and action but those about tokens, in the order of the API's description. */
+const SUBJECTS: readonly Endpoint[] = [listInstallationsEndpoint];
+
+/** All of the API. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...SUBJECTS,
+  createTokenEndpoint(SUBJECTS),
+  listTokensEndpoint,
+  revokeTokenEndpoint,
+];

@@ -18,6 +18,7 @@ describe('maskSecrets', () => {
       'got [secret] from GitHub',
     ],
     ['fine-grained token', 'github_pat_11ABCDEFG0123456789 refused', '[secret] refused'],
+    ['token of the API', `with paddock_${'0a'.repeat(8)}_${'a-_'.repeat(14)}x!`, 'with [secret]!'],
     [
       'JSON web token',
       'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOjF9.c2lnbmF0dXJl expired',

@@ -10,6 +10,8 @@ const SHORTEST_SECRET = 6;
 const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, MASK],
   [/\b(gh[a-z]_|github_pat_)\w{10,}/g, MASK],
+  // Tokens of the API.
+  [/\bpaddock_[0-9a-f]{16}_[\w-]{43}/g, MASK],
   // Base64 of a JSON object: JSON web tokens and runners' JIT configurations.
   [/\beyJ[\w+/=.-]{20,}/g, MASK],
   [/\b(bearer|basic|token) +[\w+/=.~-]{8,}/gi, `$1 ${MASK}`],

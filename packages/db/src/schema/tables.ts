@@ -6,6 +6,7 @@ import type {
   UnresolvedDeliveriesTable,
 } from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
+import type { TokensTable } from './people-tables.ts';
 import type {
   PausedSweepsTable,
   PoolRunnerVersionsTable,
@@ -233,4 +234,5 @@ export interface Database {
   task_counts: TaskCountsTable;
   delivery_listings: DeliveryListingsTable;
   unresolved_deliveries: UnresolvedDeliveriesTable;
+  tokens: TokensTable;
 }

@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { ask } from '../scenes/ask.scene.ts';
+import { checkToken, mayName, mayTouch } from './check-token.ts';
+import { createTokenEndpoint } from './create-token.ts';
+import { listTokensEndpoint } from './list-tokens.ts';
+import { revokeTokenEndpoint } from './revoke-token.ts';
+
+const example = (more: Pick<Endpoint, 'name' | 'path' | 'access'>) =>
+  endpoint({
+    ...more,
+    method: 'POST',
+    summary: 'An example.',
+    status: 200,
+    input: z.object({ owner: z.string().toLowerCase(), job: z.coerce.number().int() }),
+    output: z.object({}),
+    answer: () => Promise.resolve({}),
+  });
+const stop = example({ name: 'stop', path: '/api/v1/{owner}/jobs/{job}', access: 'operate' });
+const look = example({ name: 'look', path: '/api/v1/jobs/{job}', access: 'read' });
+const list = example({ name: 'list', path: '/api/v1/jobs', access: 'read' });
+
+const createToken = createTokenEndpoint([stop, look, list]);
+
+describe('tokens (F7)', () => {
+  // The console makes and checks them, with its own rights.
+  const database = useTestDatabase();
+  const db = () => database.dbOf('console');
+  const create = (input: object, person?: string) =>
+    ask(createToken, db(), { name: 'ci', access: 'operate', ...input }, person);
+
+  beforeEach(() => emptyTables(database.db, ['tokens']));
+
+  test('a token is shown once, and is nowhere in the rows', async () => {
+    const { token } = await create({});
+    const { rows } = await sql<{ text: string }>`select t::text as text from tokens t`.execute(
+      db(),
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.text).not.toContain(token.slice(-43));
+    expect(JSON.stringify(await ask(listTokensEndpoint, db()))).not.toContain(token.slice(-43));
+  });
+
+  test('its bearer has its name and its rights', async () => {
+    const { token } = await create({ access: 'read' }, 'ada');
+    expect(await checkToken(db(), token)).toEqual({
+      person: 'token ci',
+      access: 'read',
+      narrowedTo: null,
+    });
+  });
+
+  test('its use is noted at most once an hour', async () => {
+    const { token, lastUsedAt } = await create({});
+    expect(lastUsedAt).toBeNull();
+    const used = async () => {
+      await checkToken(db(), token);
+      const { items } = await ask(listTokensEndpoint, db());
+      return items[0]?.lastUsedAt;
+    };
+    const first = await used();
+    expect(first).not.toBeNull();
+    expect(await used()).toBe(first);
+    await sql`update tokens set last_used_at = last_used_at - interval '61 minutes'`.execute(db());
+    expect(new Date((await used()) ?? 0).getTime()).toBeGreaterThanOrEqual(
+      new Date(first ?? 0).getTime(),
+    );
+  });
+
+  test('a name is taken once, also by a revoked token', async () => {
+    await create({});
+    await ask(revokeTokenEndpoint, db(), { name: 'ci' });
+    await expect(create({})).rejects.toMatchObject({ status: 409 });
+  });
+
+  test('a revoked token has no bearer, and stays in the list with who revoked it first', async () => {
+    const { token } = await create({}, 'ada');
+    const revoked = await ask(revokeTokenEndpoint, db(), { name: 'ci' }, 'grace');
+    expect(revoked).toMatchObject({ createdBy: 'ada', revokedBy: 'grace' });
+    expect(await checkToken(db(), token)).toBeUndefined();
+    expect(await ask(revokeTokenEndpoint, db(), { name: 'ci' }, 'eve')).toEqual(revoked);
+    expect((await ask(listTokensEndpoint, db())).items).toEqual([revoked]);
+    await expect(ask(revokeTokenEndpoint, db(), { name: 'cd' })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('the list is in pages, by name', async () => {
+    for (const name of ['b', 'c', 'a']) await create({ name });
+    const first = await ask(listTokensEndpoint, db(), { limit: 2 });
+    const second = await ask(listTokensEndpoint, db(), { limit: 2, after: first.next });
+    expect([...first.items, ...second.items].map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    expect(second.next).toBeNull();
+  });
+
+  test.each([
+    ['nothing', () => ''],
+    ['its id alone', (token: string) => token.slice(0, 24)],
+    ['another secret', (token: string) => `${token.slice(0, -43)}${'A'.repeat(43)}`],
+    ['an id without a row', (token: string) => token.replace(/_.{16}_/, `_${'0'.repeat(16)}_`)],
+    ['one character more', (token: string) => `${token}A`],
+    ['a line more', (token: string) => `${token}\n`],
+    ['capitals', (token: string) => token.toUpperCase()],
+    [
+      'the hash in place of the secret',
+      (token: string) => `${token.slice(0, 25)}${'0'.repeat(64)}`,
+    ],
+  ])('%s in place of a token has no bearer', async (_what, change) => {
+    const { token } = await create({});
+    expect(await checkToken(db(), change(token))).toBeUndefined();
+  });
+
+  test('a narrowed token is for one endpoint and one subject, in the endpoint’s own reading', async () => {
+    const { token, narrowedTo } = await create({
+      endpoint: 'stop',
+      subject: { owner: 'Acme', job: '7' },
+    });
+    expect(narrowedTo).toEqual({ endpoint: 'stop', subject: { owner: 'acme', job: 7 } });
+    const bearer = await checkToken(db(), token);
+    if (bearer === undefined) throw new Error('The token is good.');
+    expect([stop, look, list].filter((one) => mayName(bearer, one))).toEqual([stop]);
+    expect(mayTouch(bearer, { owner: 'acme', job: 7, more: true })).toBe(true);
+    for (const input of [{ owner: 'acme', job: 8 }, { owner: 'acme', job: '7' }, { job: 7 }, {}])
+      expect([input, mayTouch(bearer, input)]).toEqual([input, false]);
+  });
+
+  test.each([
+    ['an endpoint that is not there', { endpoint: 'none', subject: { job: 7 } }],
+    ['the endpoints of tokens', { endpoint: 'createToken', subject: {} }],
+    ['an endpoint without a subject', { endpoint: 'list', subject: {} }],
+    ['no subject', { endpoint: 'look' }],
+    ['half a subject', { endpoint: 'stop', subject: { job: 7 } }],
+    ['more than a subject', { endpoint: 'look', subject: { job: 7, owner: 'acme' } }],
+    ['no value for a subject', { endpoint: 'look', subject: { job: 'x' } }],
+    ['a subject alone', { subject: { job: 7 } }],
+    ['more than its access', { access: 'read', endpoint: 'stop', subject: { owner: 'a', job: 7 } }],
+  ])('no token is narrowed to %s', async (_what, input) => {
+    await expect(create(input)).rejects.toMatchObject({ status: 400 });
+    expect((await ask(listTokensEndpoint, db())).items).toEqual([]);
+  });
+
+  test.each(['', 'A', '-a', 'a b', 'a/b', 'ä', 'a'.repeat(64)])(
+    'no token has the name "%s"',
+    async (name) => {
+      await expect(create({ name })).rejects.toThrow(z.ZodError);
+    },
+  );
+});

@@ -1,0 +1,144 @@
+import { type Kysely, sql } from 'kysely';
+import type { TokenSubject, TokensTable } from '../schema/people-tables.ts';
+import type { Database } from '../schema/tables.ts';
+
+/** What a token may do. */
+export interface TokenRights {
+  readonly access: TokensTable['access'];
+  /** It calls this endpoint only, and only for this subject. */
+  readonly narrowedTo: { readonly endpoint: string; readonly subject: TokenSubject } | null;
+}
+
+/** A token as people see it: its secret is nowhere. */
+export interface Token extends TokenRights {
+  readonly name: string;
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  /** To the hour. */
+  readonly lastUsedAt: Date | null;
+  readonly revokedBy: string | null;
+  readonly revokedAt: Date | null;
+}
+
+export interface TokenToStore extends TokenRights {
+  readonly id: string;
+  readonly name: string;
+  /** In hexadecimal digits. */
+  readonly secretSha256: string;
+  readonly createdBy: string;
+}
+
+/** Stores a token. Undefined: there is one of this name, revoked or not. */
+export async function storeToken(
+  db: Kysely<Database>,
+  { id, name, secretSha256, access, narrowedTo, createdBy }: TokenToStore,
+): Promise<Token | undefined> {
+  const row = await db
+    .insertInto('tokens')
+    .values({
+      id,
+      name,
+      secret_sha256: secretSha256,
+      access,
+      endpoint: narrowedTo?.endpoint ?? null,
+      subject: narrowedTo === null ? null : JSON.stringify(narrowedTo.subject),
+      created_by: createdBy,
+    })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return row && toToken(row);
+}
+
+/** Tokens in the order of their names, from the first one after `after`. */
+export async function listTokens(
+  db: Kysely<Database>,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<Token[]> {
+  const rows = await db
+    .selectFrom('tokens')
+    .select(COLUMNS)
+    .$if(after !== undefined, (query) => query.where('name', '>', after ?? ''))
+    .orderBy('name')
+    .limit(limit)
+    .execute();
+  return rows.map(toToken);
+}
+
+/** Revokes a token; repeating it changes nothing. Undefined: there is none of this name. */
+export async function revokeToken(
+  db: Kysely<Database>,
+  name: string,
+  revokedBy: string,
+): Promise<Token | undefined> {
+  const row = await db
+    .updateTable('tokens')
+    .set({
+      revoked_at: sql`coalesce(revoked_at, now())`,
+      revoked_by: sql`coalesce(revoked_by, ${revokedBy})`,
+    })
+    .where('name', '=', name)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return row && toToken(row);
+}
+
+/** A token, for the check of its secret. */
+export interface FoundToken extends TokenRights {
+  readonly name: string;
+  readonly secretSha256: string;
+  /** Its last use was noted within the hour. */
+  readonly isUseNoted: boolean;
+}
+
+/** The token of this id, unless it is revoked. */
+export async function findToken(db: Kysely<Database>, id: string): Promise<FoundToken | undefined> {
+  const row = await db
+    .selectFrom('tokens')
+    .select(['name', 'access', 'endpoint', 'subject', 'secret_sha256 as secretSha256'])
+    .select(sql<boolean>`${USE_IS_NOTED}`.as('isUseNoted'))
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { endpoint, subject, ...token } = row;
+  return { ...token, narrowedTo: narrowing({ endpoint, subject }) };
+}
+
+/** Notes that a token is used. */
+export async function noteTokenUse(db: Kysely<Database>, id: string): Promise<void> {
+  await db
+    .updateTable('tokens')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', id)
+    .where(sql<boolean>`not ${USE_IS_NOTED}`)
+    .execute();
+}
+
+/** Each request would else write a row. */
+const USE_IS_NOTED = sql`coalesce(last_used_at > now() - interval '1 hour', false)`;
+
+const COLUMNS = [
+  'name',
+  'access',
+  'endpoint',
+  'subject',
+  'created_by as createdBy',
+  'created_at as createdAt',
+  'last_used_at as lastUsedAt',
+  'revoked_by as revokedBy',
+  'revoked_at as revokedAt',
+] as const;
+
+interface Narrowing {
+  readonly endpoint: string | null;
+  readonly subject: TokenSubject | null;
+}
+
+const narrowing = ({ endpoint, subject }: Narrowing): TokenRights['narrowedTo'] =>
+  endpoint === null || subject === null ? null : { endpoint, subject };
+
+const toToken = ({ endpoint, subject, ...row }: Omit<Token, 'narrowedTo'> & Narrowing): Token => ({
+  ...row,
+  narrowedTo: narrowing({ endpoint, subject }),
+});
