@@ -154,7 +154,6 @@ const valuesWith = (settings: z.ZodRawShape) =>
       storageClassName: text,
     }),
     extraObjects: objects,
-    nameOverride: name,
     fullnameOverride: name,
   });
 

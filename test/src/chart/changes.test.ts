@@ -89,7 +89,7 @@ described('a change (needs helm)', () => {
   test('of what a Job runs makes another one', () => {
     const values = [
       { settings: { PADDOCK_SCHEMA: 'other' } },
-      { nameOverride: 'other', fullnameOverride: 'paddock' },
+      { migration: { nodeSelector: { disk: 'fast' } } },
       { migration: { env: [{ name: 'A', value: 'b' }] } },
     ];
     const names = values.map((set) => jobOf(renderChart(release(set))).metadata.name);

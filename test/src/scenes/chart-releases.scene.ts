@@ -74,12 +74,11 @@ const placed = {
 export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
   ['the fewest values', release({})],
   // YAML has `n` and `y` for false and true.
-  ['the shortest names', release({ nameOverride: 'y' }, { release: 'y', namespace: 'n' })],
+  ['the shortest names', release({ fullnameOverride: 'y' }, { release: 'y', namespace: 'n' })],
   [
     'the longest names',
     release(
       {
-        nameOverride: `n${'a'.repeat(62)}`,
         database: {},
         evaluation: { enabled: true, password: 'x' },
         ingress: { autoscaling: { enabled: true } },

@@ -1,17 +1,16 @@
-{{- define "paddock.name" -}}
-{{- .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
-{{- end -}}
-
-{{/* The name in front of all objects, short enough for the longest suffix. */}}
+{{/*
+The name in front of all objects, short enough for the longest suffix. Two releases of a namespace
+never share one: each name ends in the chart's, but for the release of that very name.
+*/}}
 {{- define "paddock.fullname" -}}
-{{- $name := .Values.fullnameOverride | default (ternary .Release.Name (printf "%s-%s" .Release.Name (include "paddock.name" .)) (contains (include "paddock.name" .) .Release.Name)) -}}
-{{- include "paddock.short" (dict "name" $name "length" 40) -}}
+{{- $own := ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) (eq .Release.Name .Chart.Name) -}}
+{{- include "paddock.short" (dict "name" (.Values.fullnameOverride | default $own) "length" 40) -}}
 {{- end -}}
 
 {{/* Cuts a name to a length; a hash keeps two long names apart. */}}
 {{- define "paddock.short" -}}
 {{- if gt (len .name) (int .length) -}}
-{{- printf "%s-%s" (trunc (sub .length 9 | int) .name | trimAll "-.") (sha256sum .name | trunc 8) -}}
+{{- printf "%s-%s" (trunc (sub .length 13 | int) .name | trimAll "-.") (sha256sum .name | trunc 12) -}}
 {{- else -}}{{- .name | trimSuffix "-" -}}{{- end -}}
 {{- end -}}
 
@@ -24,7 +23,7 @@ No namespace has a dot in its name, so no two releases share this one.
 {{- end -}}
 
 {{- define "paddock.selector" -}}
-app.kubernetes.io/name: {{ include "paddock.name" . | quote }}
+app.kubernetes.io/name: {{ .Chart.Name | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
