@@ -48,7 +48,7 @@ describe('the images', () => {
     for (const base of bases) expect(base).toMatch(/^\S+:\S+@sha256:[0-9a-f]{64}$/);
   });
 
-  test.each(SERVICES)('%s runs as nobody, and its own program', (service) => {
+  test.each(SERVICES)('%s runs its own program, and not as root', (service) => {
     const instructions = instructionsOf(service);
     expect(all('USER', instructions)).toEqual(['65532:65532']);
     const [entrypoint = '', ...others] = all('ENTRYPOINT', instructions);

@@ -141,7 +141,7 @@ export async function runContainer(
   }
 }
 
-/** Runs a command of an image, all of which have Node.js; resolves with its end. */
+/** Runs a command of an image. Every image has Node.js and no other program. */
 const runCommand = (
   [program, ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
