@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { onPath } from '@paddock/testing/render-chart';
 import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -99,3 +101,17 @@ test('an image is released for each service', () => {
   const targets = [...read('deploy/docker/Dockerfile').matchAll(/^FROM service AS (\S+)$/gm)];
   expect(matrix?.['service']).toEqual(targets.map(([, target]) => target));
 });
+
+for (const [program, flags] of [
+  ['actionlint', []],
+  ['zizmor', ['--offline', '--persona=auditor', '--quiet']],
+] as const) {
+  const linted = onPath(program) === undefined ? describe.skip : describe;
+  linted(`${program} (needs ${program})`, () => {
+    test('finds nothing in the workflows', () => {
+      const args = [...flags, ...files];
+      const { status, stdout } = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8' });
+      expect([stdout.trim(), status]).toEqual([expect.any(String), 0]);
+    });
+  });
+}

@@ -16,9 +16,11 @@ import {
 import { DEPLOYED, EXAMPLES, LEAST, MATRIX } from '../scenes/chart-releases.scene.ts';
 import { collectionOf } from '../scenes/collection-of.scene.ts';
 import { defineCustomResources } from '../scenes/custom-resources.scene.ts';
+import { conform, isBuiltIn, KUBECONFORM, writeSchemas } from '../scenes/kubeconform.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = HELM === undefined || assets === '' ? describe.skip : describe;
+const conformed = KUBECONFORM === undefined ? describe.skip : describe;
 
 /** Each has a namespace of its own, so that no release changes the objects of another. */
 const RELEASES = [...EXAMPLES, ...MATRIX].map(([name, release], nth): [string, Release] => [
@@ -98,6 +100,28 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
         ).toMatchObject({ kind: 'Pod' });
     },
   );
+
+  conformed('kubeconform, by the schemas of that server (needs kubeconform)', () => {
+    let schemas: string;
+    beforeAll(async () => {
+      schemas = join(folder, 'schemas');
+      await writeSchemas(admin, schemas);
+    });
+
+    test.each(RELEASES)('%s: it finds nothing', (_name, release) => {
+      const objects = renderChart(release);
+      const valid = objects.filter(isBuiltIn).length;
+      expect(conform(schemas, objects)).toContain(
+        `Valid: ${valid}, Invalid: 0, Errors: 0, Skipped: ${objects.length - valid}`,
+      );
+    });
+
+    test('it finds an unknown field', () => {
+      const [object] = renderChart({ release: 'paddock', namespace: 'paddock', set: LEAST });
+      const wrong = { ...object, colour: 'red' } as ChartObject;
+      expect(conform(schemas, [wrong])).toContain("additional properties 'colour' not allowed");
+    });
+  });
 
   test('two releases fit into one namespace (A8)', async () => {
     const releases = ['blue', 'green'].map((release) =>

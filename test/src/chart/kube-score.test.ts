@@ -68,19 +68,3 @@ scored('kube-score (H3; needs helm and kube-score)', () => {
     },
   );
 });
-
-const kubeconform = onPath('kubeconform');
-const conformed = HELM === undefined || kubeconform === undefined ? describe.skip : describe;
-
-// It loads the schemas of Kubernetes from GitHub.
-conformed('kubeconform (H1; needs helm, kubeconform and the internet)', () => {
-  test.each([...EXAMPLES, ...MATRIX])('%s: it finds nothing', (_name, release) => {
-    const { stdout, status } = spawnSync(
-      kubeconform ?? '',
-      // What operators define has no schema there: the API server's test judges it.
-      ['-strict', '-ignore-missing-schemas', '-summary', '-'],
-      { input: helm('template', release), encoding: 'utf8' },
-    );
-    expect([status, stdout]).toEqual([0, expect.stringContaining('Invalid: 0, Errors: 0')]);
-  });
-});
