@@ -55,5 +55,5 @@ grant select, insert, update, delete on operations to :reconciler;
 grant select on instance, leases, paused_sweeps to :reconciler;
 
 -- The console, which people reach: reads what they ask for, and keeps their tokens.
-grant select on schema_migration, installations to :console;
+grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;

@@ -1,51 +1,42 @@
-import { parseArgs } from 'node:util';
+import type { Environment } from '@paddock/runtime/settings';
 
-export const USAGE = `Usage:
-  paddock pools check FILE [--labels A,B] [--json]
-
-Checks a configuration file before you roll it out, without a database, a cluster or secrets. Prints all errors, warnings, and
-label sets that fit several pools. With --labels, prints the pool and the pod that a job with these labels would get.
-
-  --labels A,B   the job's labels in runs-on
-  --json         one JSON object on one line instead of text
-
-Exit code: 0 if the file is valid, 1 if it is not or no pool serves the labels, 2 if the command is wrong.
-`;
-
-export interface PoolsCheckCommand {
-  readonly file: string;
-  readonly labels: readonly string[] | undefined;
-  readonly asJson: boolean;
+/** A command's output and exit code. */
+export interface CommandResult {
+  /** 0: done; 1: it could not be done, or the answer is no; 2: wrong command. */
+  readonly code: 0 | 1 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
-/** Parses the program's arguments. Returns a wrong command as a `problem`. */
-export function readCommand(
-  words: readonly string[],
-): PoolsCheckCommand | { readonly problem: string } | { readonly help: true } {
-  const options = {
-    labels: { type: 'string' },
-    json: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  } as const;
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...words],
-      options,
-      allowPositionals: true,
-    });
-    if (values.help === true) return { help: true };
-    const [subject, verb, file, ...more] = positionals;
-    if (subject !== 'pools' || verb !== 'check')
-      return { problem: `There is no command "${positionals.slice(0, 2).join(' ')}".` };
-    if (file === undefined || more.length > 0)
-      return { problem: `pools check takes one file, and was given ${positionals.length - 2}.` };
-    const labels = values.labels?.split(',').map((label) => label.trim());
-    if (labels?.includes('') === true)
-      return {
-        problem: '--labels takes labels with a comma between each two, such as self-hosted,linux.',
-      };
-    return { file, labels, asJson: values.json === true };
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
-  }
+export interface Option {
+  readonly type: 'string' | 'boolean';
+  /** Stands for the value in the help, as `A,B`. */
+  readonly value?: string;
+  readonly doc: string;
 }
+
+/** What a person wrote after the command's name. */
+export interface Given {
+  readonly words: readonly string[];
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly environment: Environment;
+}
+
+export interface Command {
+  /** As `pools check`. */
+  readonly name: string;
+  /** The words that follow the name in the help, as `FILE`. */
+  readonly takes: string;
+  /** One plain sentence or two. */
+  readonly summary: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** Throws a WrongUsage. */
+  run(given: Given): CommandResult | Promise<CommandResult>;
+}
+
+/** The words or options do not fit the command. The message says how. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+export const JSON_OPTION = { type: 'boolean', doc: 'one JSON object on one line' } as const;

@@ -2,10 +2,9 @@
 import { main } from '@paddock/runtime/main';
 import { runCommand } from './run-command.ts';
 
-await main(() => {
-  const { code, stdout, stderr } = runCommand(process.argv.slice(2));
+await main(async () => {
+  const { code, stdout, stderr } = await runCommand(process.argv.slice(2), process.env);
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   process.exitCode = code;
-  return Promise.resolve();
 });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { type CommandResult, runCommand } from './run-command.ts';
+import type { CommandResult } from './command.ts';
+import { runCommand } from './run-command.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 const EXAMPLE = join(import.meta.dirname, '../../../deploy/paddock.example.yaml');
@@ -12,7 +13,7 @@ const PAGE = join(import.meta.dirname, '../../../docs/pools.md');
 const folder = mkdtempSync(join(tmpdir(), 'paddock-cli-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const paddock = (...words: string[]): CommandResult => runCommand(words);
+const paddock = (...words: string[]): Promise<CommandResult> => runCommand(words, {});
 
 function fileWith(text: string): string {
   const file = join(folder, 'config.yaml');
@@ -24,8 +25,8 @@ const ofRepository = (pools: string) =>
   `One repository can take all that its organisation may have of ${pools}: registration: repository, or a pool for each team, keeps repositories apart.`;
 
 describe('paddock pools check', () => {
-  test('accepts the example in deploy/, and names its label sets that fit several pools (B4)', () => {
-    expect(paddock('pools', 'check', EXAMPLE)).toEqual({
+  test('accepts the example in deploy/, and names its label sets that fit several pools (B4)', async () => {
+    expect(await paddock('pools', 'check', EXAMPLE)).toEqual({
       code: 0,
       stderr: '',
       stdout: [
@@ -38,8 +39,8 @@ describe('paddock pools check', () => {
     });
   });
 
-  test('the pod of a label set is shown as YAML, with what the services add (H3)', () => {
-    const { code, stdout } = paddock('pools', 'check', EXAMPLE, '--labels', 'GPU, linux');
+  test('the pod of a label set is shown as YAML, with what the services add (H3)', async () => {
+    const { code, stdout } = await paddock('pools', 'check', EXAMPLE, '--labels', 'GPU, linux');
     expect(code).toBe(0);
     expect(stdout).toContain(
       '# A job with the labels GPU, linux goes to gpu, in a pod like this:\n',
@@ -61,11 +62,11 @@ describe('paddock pools check', () => {
     });
   });
 
-  test('the pools of docs/pools.md that serve some and not others can be used (B4)', () => {
+  test('the pools of docs/pools.md that serve some and not others can be used (B4)', async () => {
     const [pools = ''] =
       /pools:\n  # A Docker daemon[^]*?(?=```)/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const file = fileWith(`github: { apps: [{ id: 1 }] }\n${pools}`);
-    const { code, stdout } = paddock('pools', 'check', file);
+    const { code, stdout } = await paddock('pools', 'check', file);
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => !line.includes('names no image'))).toEqual([
       `${file} can be used; it has 3 pools.`,
@@ -75,15 +76,15 @@ describe('paddock pools check', () => {
     ]);
   });
 
-  test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', () => {
+  test('the pools of docs/pools.md can be used, and their pods have what they say (H3)', async () => {
     const [, pools = ''] = /```yaml\n(x-[^]*?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const file = fileWith(`github: { apps: [{ id: 1 }] }\nentities: { acme: {} }\n${pools}`);
-    expect(paddock('pools', 'check', file).stdout).toBe(
+    expect((await paddock('pools', 'check', file)).stdout).toBe(
       `${file} can be used; it has 2 pools.\n${ofRepository('gpu, spot')}\n`,
     );
-    const podFor = (labels: string) =>
-      parse(paddock('pools', 'check', file, '--labels', labels).stdout) as object;
-    expect(podFor('gpu')).toMatchObject({
+    const podFor = async (labels: string) =>
+      parse((await paddock('pools', 'check', file, '--labels', labels)).stdout) as object;
+    expect(await podFor('gpu')).toMatchObject({
       spec: {
         nodeSelector: { 'nvidia.com/gpu.product': 'NVIDIA-L4' },
         tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' }],
@@ -92,7 +93,7 @@ describe('paddock pools check', () => {
         ],
       },
     });
-    expect(podFor('spot')).toMatchObject({
+    expect(await podFor('spot')).toMatchObject({
       spec: {
         tolerations: [{ value: 'true' }],
         priorityClassName: 'builds',
@@ -101,11 +102,11 @@ describe('paddock pools check', () => {
     });
   });
 
-  test('reports all problems at once, and suggests the right names (H1)', () => {
+  test('reports all problems at once, and suggests the right names (H1)', async () => {
     const file = fileWith(
       'github: { apps: [{ id: 1 }] }\npools: [{ name: A, labels: [x], imag: i, namespace: n }]\nentitles: {}\n',
     );
-    const { code, stdout } = paddock('pools', 'check', file);
+    const { code, stdout } = await paddock('pools', 'check', file);
     expect(code).toBe(1);
     expect(stdout.split('\n').slice(0, -1)).toEqual([
       `${file} cannot be used:`,
@@ -116,12 +117,12 @@ describe('paddock pools check', () => {
     ]);
   });
 
-  test('a valid file that is probably not meant gets a warning', () => {
+  test('a valid file that is probably not meant gets a warning', async () => {
     const template = '{ spec: { containers: [{ name: runner, image: theirs }] } }';
     const file = fileWith(
       `github: { apps: [{ id: 1 }] }\nentities: {}\npools:\n  - { name: a, labels: [x], image: i, namespace: n, maxWorkers: 0, template: ${template} }\n`,
     );
-    const { code, stdout } = paddock('pools', 'check', file);
+    const { code, stdout } = await paddock('pools', 'check', file);
     expect(code).toBe(0);
     expect(stdout.split('\n').slice(1, -1)).toEqual([
       "entities is empty, so no jobs are served: name entities, or '*' for all.",
@@ -130,8 +131,8 @@ describe('paddock pools check', () => {
     ]);
   });
 
-  test('--json is one object on one line, also of a bad file', () => {
-    const asked = paddock('pools', 'check', EXAMPLE, '--labels=docker', '--json');
+  test('--json is one object on one line, also of a bad file', async () => {
+    const asked = await paddock('pools', 'check', EXAMPLE, '--labels=docker', '--json');
     expect(asked.stdout.trimEnd()).not.toContain('\n');
     expect(JSON.parse(asked.stdout)).toMatchObject({
       problems: [],
@@ -142,7 +143,7 @@ describe('paddock pools check', () => {
         pod: { spec: { initContainers: [{ name: 'init-dind-externals' }, { name: 'dind' }] } },
       },
     });
-    const bad = paddock('pools', 'check', join(folder, 'nowhere.yaml'), '--json');
+    const bad = await paddock('pools', 'check', join(folder, 'nowhere.yaml'), '--json');
     expect(bad.code).toBe(1);
     expect(JSON.parse(bad.stdout)).toMatchObject({
       problems: [expect.stringContaining('cannot be read')],
@@ -150,8 +151,8 @@ describe('paddock pools check', () => {
     });
   });
 
-  test('labels that no pool serves are no success', () => {
-    const { code, stdout } = paddock('pools', 'check', EXAMPLE, '--labels', 'windows');
+  test('labels that no pool serves are no success', async () => {
+    const { code, stdout } = await paddock('pools', 'check', EXAMPLE, '--labels', 'windows');
     expect(code).toBe(1);
     expect(stdout).toContain('No pool serves a job with the labels windows');
   });
@@ -162,16 +163,16 @@ describe('paddock pools check', () => {
     [['pools', 'check', 'a', 'b'], 'pools check takes one file, and was given 2.'],
     [['pools', 'check', 'a', '--labels', 'x,,y'], '--labels takes labels'],
     [['pools', 'check', 'a', '--jsn'], "Unknown option '--jsn'"],
-  ])('%j is a wrong command: exit code 2 and how it is called', (words, problem) => {
-    const { code, stdout, stderr } = paddock(...words);
+  ])('%j is a wrong command: exit code 2 and how it is called', async (words, problem) => {
+    const { code, stdout, stderr } = await paddock(...words);
     expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toContain(problem);
     expect(stderr).toContain('Usage:');
   });
 
-  test('--help is no mistake', () => {
-    expect(paddock('--help')).toMatchObject({
+  test('--help is no mistake', async () => {
+    expect(await paddock('--help')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('paddock pools check FILE'),
     });
@@ -183,12 +184,12 @@ describe('paddock pools check', () => {
     [['pools'], 2],
   ])(
     '%j as a program prints the same and ends with code %i, without any variable',
-    (words, code) => {
+    async (words, code) => {
       const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], {
         encoding: 'utf8',
         env: {},
       });
-      expect({ code: status, stdout, stderr }).toEqual({ ...paddock(...words), code });
+      expect({ code: status, stdout, stderr }).toEqual({ ...(await paddock(...words)), code });
     },
   );
 });

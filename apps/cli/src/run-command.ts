@@ -1,25 +1,44 @@
-import { checkPools, isGood } from './check-pools.ts';
-import { readCommand, USAGE } from './command.ts';
-import { describeCheck } from './describe-check.ts';
+import { parseArgs } from 'node:util';
+import type { Environment } from '@paddock/runtime/settings';
+import { type Command, type CommandResult, WrongUsage } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { usageOf, usageOfAll } from './usage.ts';
 
-/** A command's output and exit code. */
-export interface CommandResult {
-  /** 0: valid; 1: the file cannot be used, or no pool serves the labels; 2: wrong command. */
-  readonly code: 0 | 1 | 2;
-  readonly stdout: string;
-  readonly stderr: string;
+/** Runs the command that the program's arguments name. */
+export async function runCommand(
+  words: readonly string[],
+  environment: Environment,
+): Promise<CommandResult> {
+  const command = COMMANDS.find(({ name }) => {
+    const parts = name.split(' ');
+    return parts.every((part, n) => words[n] === part);
+  });
+  if (command === undefined) {
+    const usage = usageOfAll(COMMANDS);
+    if (words.some((word) => word === '--help' || word === '-h'))
+      return { code: 0, stdout: usage, stderr: '' };
+    const unknown = words.slice(0, 2).join(' ');
+    return { code: 2, stdout: '', stderr: `There is no command "${unknown}".\n\n${usage}` };
+  }
+  try {
+    const given = parse(command, words);
+    if (given.options['help'] === true) return { code: 0, stdout: usageOf(command), stderr: '' };
+    return await command.run({ ...given, environment });
+  } catch (error) {
+    if (!(error instanceof WrongUsage)) throw error;
+    return { code: 2, stdout: '', stderr: `${error.message}\n\n${usageOf(command)}` };
+  }
 }
 
-/** Runs the command that the program's arguments name. Reads only the file they name. */
-export function runCommand(words: readonly string[]): CommandResult {
-  const command = readCommand(words);
-  if ('help' in command) return { code: 0, stdout: USAGE, stderr: '' };
-  if ('problem' in command)
-    return { code: 2, stdout: '', stderr: `${command.problem}\n\n${USAGE}` };
-  const check = checkPools(command.file, command.labels);
-  return {
-    code: isGood(check) ? 0 : 1,
-    stdout: command.asJson ? `${JSON.stringify(check)}\n` : describeCheck(check),
-    stderr: '',
-  };
+function parse({ name, options }: Command, words: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: words.slice(name.split(' ').length),
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    });
+    return { words: positionals, options: values };
+  } catch (error) {
+    throw new WrongUsage(error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }

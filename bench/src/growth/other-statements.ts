@@ -117,6 +117,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findPausedSweeps',
     'readTaskCounts',
     'findOperation',
+    'listOperationsOf',
+    'listFailedOperations',
     'countExpiredOperations',
     'listInstallations',
     'storeToken',

@@ -1,11 +1,23 @@
 import type { Endpoint } from './endpoint.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
+import { countOperationsEndpoint } from './operations/count-operations.ts';
+import { findOperationEndpoint } from './operations/find-operation.ts';
+import {
+  listFailedOperationsEndpoint,
+  listOperationsEndpoint,
+} from './operations/list-operations.ts';
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
 
 /** Every question and action but those about tokens, in the order of the API's description. */
-const SUBJECTS: readonly Endpoint[] = [listInstallationsEndpoint];
+const SUBJECTS: readonly Endpoint[] = [
+  listInstallationsEndpoint,
+  listOperationsEndpoint,
+  listFailedOperationsEndpoint,
+  countOperationsEndpoint,
+  findOperationEndpoint,
+];
 
 /** All of the API. */
 export const ENDPOINTS: readonly Endpoint[] = [

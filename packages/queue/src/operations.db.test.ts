@@ -3,7 +3,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { runDueTasks } from './run-due-tasks.ts';
 import { claimAll, enqueueNow, task } from './scenes/executor-under-test.scene.ts';
-import { findOperation } from './find-operation.ts';
+import { findOperation } from './read-operations.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
 import { purgeOperations } from './purge-operations.ts';
 import { readQueueDepth } from './queue-depth.ts';

@@ -1,0 +1,6 @@
+import type { Command } from './command.ts';
+import { operationsCommands } from './operations.ts';
+import { poolsCheck } from './pools-check.ts';
+
+/** Every command, in the order of the help. Of two that begin alike, the longer one comes first. */
+export const COMMANDS: readonly Command[] = [...operationsCommands, poolsCheck];

@@ -1,0 +1,102 @@
+import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
+import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import {
+  listFailedOperationsEndpoint,
+  listOperationsEndpoint,
+} from '@paddock/api/operations/list-operations';
+import type { operationRow } from '@paddock/api/operations/operation';
+import { stringify } from 'yaml';
+import type { z } from 'zod';
+import { askCommand } from './ask-database.ts';
+import { columns } from './columns.ts';
+import { type Command, type Given, WrongUsage } from './command.ts';
+
+type OperationRow = z.input<typeof operationRow>;
+
+/** The one word that a command takes. */
+function oneWord({ words }: Given, what: string): string {
+  const [word, ...more] = words;
+  if (word === undefined || more.length > 0)
+    throw new WrongUsage(`It takes one ${what}, and was given ${words.length}.`);
+  return word;
+}
+
+const PAGE = {
+  limit: { type: 'string', value: 'N', doc: 'how many, 30 unless said, 100 at most' },
+  after: { type: 'string', value: 'NEXT', doc: '`next` of the page before, from --json' },
+} as const;
+
+const table = (items: readonly OperationRow[], nothing: string): string =>
+  columns(
+    ['ID', 'KIND', 'SUBJECT', 'STATUS', 'ATTEMPT', 'QUEUED', 'BY', 'FAILURE'],
+    items.map(({ failure, subject, ...row }) => [
+      row.id,
+      row.kind,
+      `${subject.type}:${subject.name ?? subject.id}`,
+      row.status,
+      `${row.attempt}/${row.maxAttempts}`,
+      row.queuedAt,
+      row.requestedBy,
+      failure === null ? null : `${failure.reason}: ${failure.message}`,
+    ]),
+    nothing,
+  );
+
+export const operationsCommands: readonly Command[] = [
+  askCommand({
+    name: 'operations counts',
+    takes: '',
+    summary: 'Counts the operations that ended, by kind, outcome and hour or day.',
+    options: {
+      from: {
+        type: 'string',
+        value: 'DATE',
+        doc: '2026-01-31, an instant or -7d; a day ago unless said',
+      },
+      to: { type: 'string', value: 'DATE', doc: 'the same; now unless said' },
+      step: { type: 'string', value: 'hour|day', doc: 'hour unless said' },
+      kind: { type: 'string', value: 'KIND', doc: 'of this kind only' },
+    },
+    endpoint: countOperationsEndpoint,
+    input: ({ options }) => options,
+    print: ({ items }) =>
+      columns(
+        ['FROM', 'KIND', 'OUTCOME', 'ENDED'],
+        items.map(({ from, kind, outcome, reason, ended }) => [
+          from,
+          kind,
+          reason === null ? outcome : `${outcome} (${reason})`,
+          ended,
+        ]),
+        'No operation ended in this time.',
+      ),
+  }),
+  askCommand({
+    name: 'operations failed',
+    takes: '',
+    summary: 'Lists the failed operations, the one that ended last first.',
+    options: { kind: { type: 'string', value: 'KIND', doc: 'of this kind only' }, ...PAGE },
+    endpoint: listFailedOperationsEndpoint,
+    input: ({ options }) => options,
+    print: ({ items }) => table(items, 'No operation has failed.'),
+  }),
+  askCommand({
+    name: 'operations',
+    takes: 'TYPE:ID',
+    summary: `Lists the operations of a subject, newest first: queued, running and ended ones.
+Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and others.`,
+    options: PAGE,
+    endpoint: listOperationsEndpoint,
+    input: (given) => ({ ...given.options, subject: oneWord(given, 'subject') }),
+    print: ({ items }) => table(items, 'There is no operation of this subject.'),
+  }),
+  askCommand({
+    name: 'operation',
+    takes: 'ID',
+    summary: 'Shows one operation: where it stands, what it did or why it failed.',
+    endpoint: findOperationEndpoint,
+    input: (given) => ({ operation: oneWord(given, 'id') }),
+    print: ({ output, ...row }) =>
+      `${table([row], '')}${output === null ? '' : `\n${stringify(output)}`}`,
+  }),
+];

@@ -1,0 +1,37 @@
+import { checkPools, isGood } from './check-pools.ts';
+import { type Command, JSON_OPTION, WrongUsage } from './command.ts';
+import { describeCheck } from './describe-check.ts';
+
+/** Needs neither a database nor a cluster nor secrets. */
+export const poolsCheck: Command = {
+  name: 'pools check',
+  takes: 'FILE',
+  summary: `Checks a configuration file before you roll it out, without a database, a cluster or secrets.
+Prints all errors, warnings, and label sets that fit several pools. With --labels, prints the pool
+and the pod that a job with these labels would get. No pool for them is exit code 1.`,
+  options: {
+    labels: { type: 'string', value: 'A,B', doc: 'the job’s labels in runs-on' },
+    json: JSON_OPTION,
+  },
+  run({ words, options }) {
+    const [file, ...more] = words;
+    if (file === undefined || more.length > 0)
+      throw new WrongUsage(`pools check takes one file, and was given ${words.length}.`);
+    const check = checkPools(file, readLabels(options['labels']));
+    return {
+      code: isGood(check) ? 0 : 1,
+      stdout: options['json'] === true ? `${JSON.stringify(check)}\n` : describeCheck(check),
+      stderr: '',
+    };
+  },
+};
+
+function readLabels(given: string | boolean | undefined): readonly string[] | undefined {
+  if (typeof given !== 'string') return undefined;
+  const labels = given.split(',').map((label) => label.trim());
+  if (labels.includes(''))
+    throw new WrongUsage(
+      '--labels takes labels with a comma between each two, such as self-hosted,linux.',
+    );
+  return labels;
+}

@@ -1,0 +1,45 @@
+import { readTaskCounts } from '@paddock/queue/task-counts';
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { dates } from '../lists/dates.ts';
+
+const DAY_MS = 86_400_000;
+
+export const countOperationsEndpoint = endpoint({
+  name: 'countOperations',
+  method: 'GET',
+  path: '/api/v1/operations/counts',
+  summary:
+    'Counts the operations that ended, by kind, outcome and hour or day. Expiry does not change the counts, which are kept for 13 months.',
+  access: 'read',
+  status: 200,
+  input: z.object({
+    ...dates,
+    kind: z.string().max(100).optional(),
+    step: z.enum(['hour', 'day']).default('hour'),
+  }),
+  output: z.object({
+    items: z.array(
+      z.object({
+        from: z.iso.datetime().describe('When the hour or day begins, in UTC'),
+        kind: z.string(),
+        outcome: z.enum(['OK', 'ERROR']),
+        reason: z.string().nullable().describe('Of those that failed'),
+        ended: z.int(),
+      }),
+    ),
+  }),
+  async answer({ db }, { from, to = new Date(), step, kind }) {
+    const range = { from: from ?? new Date(to.getTime() - DAY_MS), to, step };
+    const counts = await readTaskCounts(db, kind === undefined ? range : { ...range, kind });
+    return {
+      items: counts.map(({ from: at, kind: counted, outcome, failureReason, ended }) => ({
+        from: at.toISOString(),
+        kind: counted,
+        outcome,
+        reason: failureReason,
+        ended,
+      })),
+    };
+  },
+});

@@ -1,0 +1,53 @@
+import { listFailedOperations, listOperationsOf } from '@paddock/queue/read-operations';
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
+import { operationRow, toOperationRow } from './operation.ts';
+
+const page = { limit, after: after(z.tuple([z.string().max(40), z.uuid()])) };
+
+const subject = z
+  .string()
+  .max(300)
+  .regex(/^[a-z-]+:[^\s]+$/, 'must be TYPE:ID, such as repository:acme/app or worker:NAME')
+  .transform((text) => ({
+    type: text.slice(0, text.indexOf(':')),
+    id: text.slice(text.indexOf(':') + 1),
+  }))
+  .describe('TYPE:ID, such as repository:acme/app or worker:NAME');
+
+export const listOperationsEndpoint = endpoint({
+  name: 'listOperations',
+  method: 'GET',
+  path: '/api/v1/operations',
+  summary: 'Lists the operations of a subject, newest first: queued, running and ended ones.',
+  access: 'read',
+  status: 200,
+  input: z.object({ subject, ...page }),
+  output: pageOf(operationRow),
+  answer: async ({ db }, input) =>
+    toPage(
+      await listOperationsOf(db, input.subject, { ...input, limit: rowsToRead(input.limit) }),
+      input.limit,
+      ({ position }) => position,
+      toOperationRow,
+    ),
+});
+
+export const listFailedOperationsEndpoint = endpoint({
+  name: 'listFailedOperations',
+  method: 'GET',
+  path: '/api/v1/failed-operations',
+  summary: 'Lists the failed operations, the one that ended last first.',
+  access: 'read',
+  status: 200,
+  input: z.object({ kind: z.string().max(100).optional(), ...page }),
+  output: pageOf(operationRow),
+  answer: async ({ db }, input) =>
+    toPage(
+      await listFailedOperations(db, { ...input, limit: rowsToRead(input.limit) }),
+      input.limit,
+      ({ position }) => position,
+      toOperationRow,
+    ),
+});

@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { done, poison } from '@paddock/queue/outcome';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { ask } from '../scenes/ask.scene.ts';
+import { countOperationsEndpoint } from './count-operations.ts';
+import { findOperationEndpoint } from './find-operation.ts';
+import { listFailedOperationsEndpoint, listOperationsEndpoint } from './list-operations.ts';
+
+const database = useTestDatabase();
+beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));
+
+const subject = { type: 'repository', id: 'acme/app', name: 'acme/app' };
+
+async function enqueueOne(kind: string, id = subject.id): Promise<string> {
+  const [task] = await enqueueAlone(database.db, [{ kind, subject: { ...subject, id } }]);
+  return task?.id ?? '';
+}
+/** Runs what is due: `poison` fails, and `slow` looks at its own operation while it runs. */
+async function runAll(): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  const { db } = database;
+  await runDueTasks({
+    db,
+    kinds: {
+      quick: { slots: 1, handler: () => Promise.resolve(done({ made: 1 })) },
+      failing: { slots: 1, handler: () => Promise.resolve(poison('no such row')) },
+      slow: {
+        slots: 1,
+        handler: async ({ id }) => {
+          seen.push(
+            await find(id),
+            (await list()).map(({ status }) => status),
+          );
+          return done();
+        },
+      },
+    },
+  });
+  return seen;
+}
+const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
+const list = async (id = subject.id, more: object = {}) =>
+  (await ask(listOperationsEndpoint, database.db, { subject: `repository:${id}`, ...more })).items;
+
+describe('an operation', () => {
+  test('answers through its whole life (F1)', async () => {
+    const id = await enqueueOne('slow');
+    expect(await find(id)).toMatchObject({ status: 'QUEUED', startedAt: null, attempt: 0 });
+    const [running] = await runAll();
+    expect(running).toMatchObject({
+      id,
+      status: 'RUNNING',
+      startedAt: expect.any(String),
+      attempt: 1,
+    });
+    expect(await find(id)).toMatchObject({ status: 'OK', finishedAt: expect.any(String) });
+  });
+
+  test('says what it did, or why it failed (F1)', async () => {
+    const [good, bad] = [await enqueueOne('quick'), await enqueueOne('failing')];
+    await runAll();
+    expect(await find(good)).toMatchObject({ output: { made: 1 }, failure: null });
+    expect(await find(bad)).toMatchObject({
+      status: 'ERROR',
+      output: null,
+      failure: { reason: 'poison', message: 'no such row' },
+    });
+  });
+
+  test.each(['nonsense', '00000000-0000-4000-8000-000000000000'])(
+    'of the unknown id %s is not found (F1)',
+    async (id) => {
+      await expect(find(id)).rejects.toMatchObject({ status: 404 });
+    },
+  );
+
+  test('that has expired is not found, nor in a list (F1, F2)', async () => {
+    const [good, bad] = [await enqueueOne('quick'), await enqueueOne('failing')];
+    await runAll();
+    await sql`update operations set expires_at = now()`.execute(database.db);
+    for (const id of [good, bad]) await expect(find(id)).rejects.toMatchObject({ status: 404 });
+    expect(await list()).toEqual([]);
+    expect((await ask(listFailedOperationsEndpoint, database.db)).items).toEqual([]);
+  });
+});
+
+describe('the operations of a subject', () => {
+  test('are those that ended, that run and that wait, newest first (F4)', async () => {
+    await enqueueOne('quick');
+    await runAll();
+    await enqueueOne('failing');
+    await runAll();
+    await enqueueOne('quick', 'acme/other');
+    await enqueueOne('slow');
+    const [, whileRunning] = await runAll();
+    await enqueueOne('later');
+    expect(whileRunning).toEqual(['RUNNING', 'ERROR', 'OK']);
+    expect((await list()).map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+      'later QUEUED',
+      'slow OK',
+      'failing ERROR',
+      'quick OK',
+    ]);
+    expect((await list('acme/other')).map(({ kind }) => kind)).toEqual(['quick']);
+    expect(await list('acme/none')).toEqual([]);
+  });
+
+  test('come in pages, each one once, also those of one instant (F4)', async () => {
+    for (let n = 0; n < 5; n += 1) await enqueueOne(`kind-${n}`);
+    await sql`update tasks set queued_at = now()`.execute(database.db);
+    const kinds: string[] = [];
+    let after: string | undefined;
+    do {
+      const input = { subject: 'repository:acme/app', limit: '2', after };
+      const page = await ask(listOperationsEndpoint, database.db, input);
+      kinds.push(...page.items.map(({ kind }) => kind));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(kinds.toSorted()).toEqual(['kind-0', 'kind-1', 'kind-2', 'kind-3', 'kind-4']);
+  });
+
+  test.each(['', 'acme/app', 'repository:', ':x', 'repository:a b', 'REPOSITORY:a'])(
+    'have no subject %j',
+    (given) => {
+      expect(listOperationsEndpoint.input.safeParse({ subject: given }).success).toBe(false);
+    },
+  );
+});
+
+describe('the failed operations', () => {
+  test('are listed by their end, and by kind (F6)', async () => {
+    for (const id of ['a', 'b']) {
+      await enqueueOne('failing', id);
+      await enqueueOne('quick', id);
+      await runAll();
+    }
+    const failed = await ask(listFailedOperationsEndpoint, database.db);
+    expect(failed.items.map((row) => row.subject.id)).toEqual(['b', 'a']);
+    const first = await ask(listFailedOperationsEndpoint, database.db, { limit: '1' });
+    const second = await ask(listFailedOperationsEndpoint, database.db, {
+      limit: '1',
+      after: first.next,
+    });
+    expect([first, second].flatMap(({ items }) => items)).toEqual(failed.items);
+    expect(second.next).toBeNull();
+    const quick = await ask(listFailedOperationsEndpoint, database.db, { kind: 'quick' });
+    expect(quick.items).toEqual([]);
+  });
+});
+
+describe('the counts', () => {
+  test('stay when operations expire and are rolled up (F3)', async () => {
+    for (const id of ['a', 'b']) await enqueueOne('quick', id);
+    await enqueueOne('failing');
+    await runAll();
+    await sql`delete from operations`.execute(database.db);
+    const { items } = await ask(countOperationsEndpoint, database.db, { from: '-2h', step: 'day' });
+    const sums = Map.groupBy(items, ({ kind, outcome, reason }) => `${kind} ${outcome} ${reason}`);
+    expect(
+      [...sums].map(([key, rows]) => [key, rows.reduce((sum, { ended }) => sum + ended, 0)]),
+    ).toEqual([
+      ['failing ERROR poison', 1],
+      ['quick OK null', 2],
+    ]);
+  });
+});

@@ -1,0 +1,147 @@
+import type { TaskFailure } from '@paddock/db/schema/queue-tables';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+
+/** A task as people see it, from enqueue to expiry. */
+export interface Operation {
+  id: string;
+  kind: string;
+  origin: 'MANUAL' | 'AUTOMATIC';
+  status: 'QUEUED' | 'RUNNING' | 'OK' | 'ERROR';
+  subject: { type: string; id: string; name: string | null };
+  requestedBy: string | null;
+  attempt: number;
+  maxAttempts: number;
+  queuedAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  /** When a queued task runs next. */
+  nextRunAt: Date | null;
+  output: unknown;
+  /** Why it failed, or how the last run of an unfinished task failed. */
+  failure: { reason: string; message: string } | null;
+}
+
+interface Row {
+  id: string;
+  kind: string;
+  origin: 'MANUAL' | 'AUTOMATIC';
+  status: Operation['status'];
+  subject_type: string;
+  subject_id: string;
+  subject_name: string | null;
+  requested_by: string | null;
+  attempt: number;
+  max_attempts: number;
+  queued_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+  next_run_at: Date | null;
+  output: unknown;
+  failure_reason: string | null;
+  failure_message: string | null;
+  last_failure: TaskFailure | null;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const COMMON = sql.raw(
+  'id, kind, origin, subject_type, subject_id, subject_name, requested_by, attempt, max_attempts, queued_at, started_at',
+);
+const UNFINISHED = sql`
+  select ${COMMON}, upper(status) as status, null::timestamptz as finished_at, case status when 'queued' then due_at end as next_run_at,
+         null::jsonb as output, null::text as failure_reason, null::text as failure_message, failures -> -1 as last_failure
+  from tasks`;
+const ended = (output: RawBuilder<unknown>) => sql`
+  select ${COMMON}, status, finished_at, null::timestamptz as next_run_at, ${output} as output, failure_reason, failure_message,
+         null::jsonb as last_failure
+  from operations`;
+
+/** The operation of this id, or undefined if there is none or it has expired. */
+export async function findOperation(
+  db: Kysely<Database>,
+  id: string,
+): Promise<Operation | undefined> {
+  if (!UUID.test(id)) return undefined;
+  // One statement, so one snapshot: between two statements the task could move and be in neither.
+  const { rows } = await sql<Row>`
+    ${UNFINISHED} where id = ${id} union all ${ended(sql`output`)} where id = ${id} and expires_at > now()`.execute(
+    db,
+  );
+  const [row] = rows;
+  return row === undefined ? undefined : toOperation(row);
+}
+
+/** Where a list goes on: behind this instant, as PostgreSQL prints it, and this id. */
+export type OperationPosition = readonly [at: string, id: string];
+
+export interface OperationsPage {
+  readonly limit: number;
+  readonly after?: OperationPosition | undefined;
+}
+
+/** A row of a list has its position, and no output. */
+export interface ListedOperation extends Operation {
+  readonly position: OperationPosition;
+}
+
+/** All operations of a subject, newest first: queued, running and ended ones. */
+export async function listOperationsOf(
+  db: Kysely<Database>,
+  subject: { readonly type: string; readonly id: string },
+  { limit, after }: OperationsPage,
+): Promise<ListedOperation[]> {
+  const isMeant = sql`subject_id = ${subject.id} and subject_type = ${subject.type}${after === undefined ? sql`` : sql` and (queued_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}`;
+  const newest = sql`order by queued_at desc, id desc limit ${limit}`;
+  const { rows } = await sql<Row & { at: string }>`
+    select *, queued_at::text as at from (
+      ${UNFINISHED} where status = 'queued' and ${isMeant}
+      union all ${UNFINISHED} where status = 'running' and ${isMeant}
+      union all (${ended(sql`null::jsonb`)} where ${isMeant} and expires_at > now() ${newest})
+    ) found ${newest}`.execute(db);
+  return rows.map(toListed);
+}
+
+/** Failed operations, the one that ended last first. */
+export async function listFailedOperations(
+  db: Kysely<Database>,
+  { kind, limit, after }: OperationsPage & { readonly kind?: string | undefined },
+): Promise<ListedOperation[]> {
+  const { rows } = await sql<Row & { at: string }>`
+    select *, finished_at::text as at from (
+      ${ended(sql`null::jsonb`)}
+      where status = 'ERROR' and expires_at > now()${kind === undefined ? sql`` : sql` and kind = ${kind}`}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
+      order by finished_at desc, id desc limit ${limit}
+    ) failed`.execute(db);
+  return rows.map(toListed);
+}
+
+const toListed = (row: Row & { at: string }): ListedOperation => ({
+  ...toOperation(row),
+  position: [row.at, row.id],
+});
+
+function toOperation(row: Row): Operation {
+  const { last_failure: last, failure_reason: reason, failure_message: message } = row;
+  return {
+    id: row.id,
+    kind: row.kind,
+    origin: row.origin,
+    status: row.status,
+    subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
+    requestedBy: row.requested_by,
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    queuedAt: row.queued_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    nextRunAt: row.next_run_at,
+    output: row.output,
+    failure:
+      reason !== null
+        ? { reason, message: message ?? '' }
+        : last === null
+          ? null
+          : { reason: last.reason, message: last.message },
+  };
+}
