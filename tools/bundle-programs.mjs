@@ -13,6 +13,7 @@ const PROGRAMS = {
   ingress: 'apps/ingress/src/main.ts',
   scheduler: 'apps/scheduler/src/main.ts',
   reconciler: 'apps/reconciler/src/main.ts',
+  console: 'apps/console/src/main.ts',
   executors: 'packages/queue/src/scenes/executor-program.scene.ts',
 };
 

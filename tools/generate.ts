@@ -1,7 +1,7 @@
 // Writes the generated files, or with --check names those that are stale. db/schema.sql: the schema
 // that the migrations make in an empty database. docs/settings.md: the services' environment
 // variables. docs/metrics.md: their metrics. docs/numbers.md: the numbers that promises depend on.
-// docs/config.schema.json: the configuration file, for editors. deploy/helm/paddock: what the chart's
+// docs/config.schema.json: the configuration file, for editors. docs/openapi.json: the API. deploy/helm/paddock: what the chart's
 // values may be, and its README.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,9 @@ import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Declarations } from '@paddock/runtime/settings';
+import { describeApi } from '@paddock/api/description/describe-api';
+import { ENDPOINTS } from '@paddock/api/endpoints';
+import { settings as consoleSettings } from '../apps/console/src/config.ts';
 import { settings as ingress } from '../apps/ingress/src/config.ts';
 import { settings as migrateSettings } from '../apps/migrate/src/config.ts';
 import { settings as reconciler } from '../apps/reconciler/src/config.ts';
@@ -25,15 +28,16 @@ import { helmValuesSchema } from './helm/values-schema.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const programs: Record<string, Declarations> = {
+const inChart: Record<string, Declarations> = {
   ingress,
   scheduler,
   reconciler,
   'db:migrate': migrateSettings,
 };
+const programs = { ...inChart, console: consoleSettings };
 
 const VALUES = 'deploy/helm/paddock/values.yaml';
-const valuesSchema = helmValuesSchema(Object.values(programs));
+const valuesSchema = helmValuesSchema(Object.values(inChart));
 
 const files = {
   'db/schema.sql': await schemaText(),
@@ -41,6 +45,7 @@ const files = {
   'docs/metrics.md': describeMetrics(),
   'docs/numbers.md': describeNumbers(NUMBERS),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
+  'docs/openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), undefined, 2)}\n`,
   'deploy/helm/paddock/values.schema.json': `${JSON.stringify(valuesSchema, undefined, 2)}\n`,
   'deploy/helm/paddock/files/former-settings.json': `${JSON.stringify(Object.fromEntries(FORMER_SETTINGS), undefined, 2)}\n`,
   'deploy/helm/paddock/README.md': describeValues(

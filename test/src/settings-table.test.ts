@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { settings as consoleSettings } from '@paddock/console/config';
 import { settings as ingress } from '@paddock/ingress/config';
 import { settings as reconciler } from '@paddock/reconciler/config';
 import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
@@ -14,7 +15,7 @@ const namesIn = (text: string): string[] =>
 
 const [forOperators = '', forTuning = ''] = read('settings.md').split('## Tuning');
 const byName = Map.groupBy(
-  [ingress, scheduler, reconciler].flatMap((declared) =>
+  [ingress, scheduler, reconciler, consoleSettings].flatMap((declared) =>
     Object.entries<Setting<unknown>>(declared),
   ),
   ([, { env }]) => env,

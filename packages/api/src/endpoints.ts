@@ -1,3 +1,4 @@
+import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
 import { countOperationsEndpoint } from './operations/count-operations.ts';
@@ -19,10 +20,14 @@ const SUBJECTS: readonly Endpoint[] = [
   findOperationEndpoint,
 ];
 
+/** A token is narrowed to none of the endpoints of tokens. */
+export const createToken = createTokenEndpoint(SUBJECTS);
+
 /** All of the API. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...SUBJECTS,
-  createTokenEndpoint(SUBJECTS),
+  createToken,
   listTokensEndpoint,
   revokeTokenEndpoint,
+  describeApiEndpoint(() => ENDPOINTS),
 ];

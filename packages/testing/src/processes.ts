@@ -3,7 +3,7 @@ import { type Program, type ProgramStart, startProgram } from '@paddock/processe
 import { bundledProgram } from './bundled-program.ts';
 
 export interface ServiceStart extends Pick<ProgramStart, 'onLine'> {
-  readonly app: 'ingress' | 'scheduler' | 'reconciler';
+  readonly app: 'ingress' | 'scheduler' | 'reconciler' | 'console';
   /** Another version of the service; today's by default. */
   readonly program?: string | undefined;
   /** The service's whole environment, except PATH. */

@@ -22,7 +22,7 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
     name: 'createToken',
     method: 'POST',
     path: '/api/v1/tokens',
-    summary: 'Makes a token. The answer is the only place that ever shows it.',
+    summary: 'Makes a token, which only this answer ever shows.',
     access: 'operate',
     status: 200,
     input,

@@ -1,0 +1,51 @@
+import { readConfig } from '@paddock/runtime/read-config';
+import { serviceSettings } from '@paddock/runtime/service-settings';
+import {
+  duration,
+  type Environment,
+  integer,
+  port,
+  type SettingsOf,
+  tuning,
+} from '@paddock/runtime/settings';
+
+// No configuration file: it names credentials that this service must not have. The pools in force
+// are in the database.
+const { databaseUrl, sslMode, schema, httpHost, logLevel, drainMs } = serviceSettings;
+
+export const settings = {
+  databaseUrl,
+  sslMode,
+  schema,
+  httpHost,
+  logLevel,
+  drainMs,
+  httpPort: port({ env: 'PADDOCK_CONSOLE_HTTP_PORT', default: 8084, doc: 'Port of the API' }),
+  ...tuning({
+    healthPort: port({
+      env: 'PADDOCK_CONSOLE_HEALTH_PORT',
+      default: 8085,
+      doc: 'Port of health and metrics',
+    }),
+    poolSize: integer({
+      env: 'PADDOCK_CONSOLE_POOL_SIZE',
+      default: 14,
+      min: 4,
+      max: 100,
+      doc: 'Connections to PostgreSQL; one caller has at most half of them at a time',
+    }),
+    statementTimeoutMs: duration({
+      env: 'PADDOCK_CONSOLE_STATEMENT_TIMEOUT_MS',
+      default: 5_000,
+      min: 50,
+      max: 60_000,
+      doc: 'Longest time for one statement of an answer, and for a connection',
+    }),
+  }),
+};
+
+export type ConsoleConfig = SettingsOf<typeof settings>;
+
+/** Reads the settings. Throws one ConfigError with all problems. */
+export const readConsoleConfig = (environment: Environment): ConsoleConfig =>
+  readConfig(settings, environment, () => ({}));

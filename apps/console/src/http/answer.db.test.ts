@@ -1,0 +1,268 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Endpoint, endpoint } from '@paddock/api/endpoint';
+import { notFound, refused } from '@paddock/api/problem';
+import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
+import type { TestDatabase } from '@paddock/testing/database';
+import { metricSum } from '@paddock/testing/metric-sum';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { createAdmit } from '../admit.ts';
+import { createConsoleEvents } from '../events.ts';
+import { asker, makeToken } from '../scenes/console.scene.ts';
+import { createListener } from './create-listener.ts';
+import { createFindEndpoint } from './find-endpoint.ts';
+
+const said = z.object({ id: z.unknown() });
+const example = (more: Partial<Endpoint> & Pick<Endpoint, 'name' | 'path'>): Endpoint => ({
+  ...endpoint({
+    name: '',
+    method: 'GET',
+    path: '/api/v1/',
+    summary: 'An example.',
+    access: 'read',
+    status: 200,
+    input: z.object({ job: z.coerce.number().int() }),
+    output: said,
+    answer: (caller, input) => Promise.resolve({ id: { person: caller.person, ...input } }),
+  }),
+  ...more,
+});
+
+const failing = (name: string, fail: Endpoint['answer']): Endpoint =>
+  example({ name, path: `/api/v1/${name}`, input: z.object({}), answer: fail });
+
+const ENDPOINTS = [
+  example({ name: 'getJob', path: '/api/v1/jobs/{job}' }),
+  example({
+    name: 'listJobs',
+    path: '/api/v1/jobs',
+    input: z.object({ pool: z.string().max(5).optional(), after: z.string().optional() }),
+    answer: () => Promise.resolve({ items: [], next: 'a"b>c&d' }),
+  }),
+  example({
+    name: 'drain',
+    method: 'POST',
+    access: 'operate',
+    status: 202,
+    path: '/api/v1/jobs/{job}/drain',
+    input: z.object({ job: z.coerce.number().int(), note: z.string().max(9).optional() }),
+    answer: (_caller, input) => Promise.resolve({ id: `of ${String(input['job'])}`, ...input }),
+  }),
+  failing('unknown', () => Promise.reject(notFound('There is no such thing.'))),
+  failing('refused', () => Promise.reject(refused('Not now.'))),
+  failing('broken', () => Promise.reject(new TypeError('hidden detail'))),
+  failing('slow', ({ db }) => sql`select pg_sleep(60)`.execute(db)),
+  failing('endless', () => Promise.resolve({ id: 1n })),
+];
+
+const makeLesser = (database: TestDatabase, input: object) =>
+  makeToken(database, { name: 'less', ...input }, ENDPOINTS);
+
+const drain = (job: number, body = '{}') =>
+  [`jobs/${job}/drain`, { method: 'POST', body }] as const;
+
+/** All that an answer shows. */
+const all = async (answer: Response) => [
+  answer.status,
+  await answer.text(),
+  [...answer.headers].filter(([name]) => name !== 'date'),
+];
+
+const count = (page: string, labels: string): number =>
+  metricSum(page, `paddock_api_requests_total{${labels}}`);
+
+describe('the API', () => {
+  const database = useTestDatabase();
+  const metrics = createMetrics();
+  let http: HttpServer;
+  let token: string;
+  const ask: ReturnType<typeof asker> = (...given) =>
+    asker(`http://127.0.0.1:${http.port}`)(...given);
+  const post = (path: string, body: string, headers = {}) =>
+    ask(path, token, { method: 'POST', body, headers });
+
+  beforeAll(async () => {
+    const db = database.dbOf('console');
+    const listener = createListener({
+      admit: createAdmit({ db, unproven: db, mostEach: 10 }),
+      findEndpoint: createFindEndpoint(ENDPOINTS),
+      db,
+      events: createConsoleEvents(SILENT_LOG, metrics),
+      isStopping: () => false,
+    });
+    http = await listenHttp(listener, { port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => http.close());
+  beforeEach(async () => {
+    await emptyTables(database.db, ['tokens']);
+    token = await makeToken(database, { name: 'ci' });
+  });
+
+  test('answers JSON to the token’s bearer, which a browser neither keeps nor frames', async () => {
+    const answer = await ask('jobs/7', token);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ id: { person: 'token ci', job: 7 } });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+    });
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  test('names the next page beside the filters of this one', async () => {
+    const { headers, url } = await ask('jobs?pool=a%26b', token);
+    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
+    const { pathname, searchParams } = new URL(next, url);
+    expect(pathname).toBe('/api/v1/jobs');
+    expect(Object.fromEntries(searchParams)).toEqual({ pool: 'a&b', after: 'a"b>c&d' });
+  });
+
+  test('names the operation of an enqueued task', async () => {
+    const answer = await post('jobs/7/drain', '{"note":"x"}');
+    expect([answer.status, await answer.json()]).toEqual([202, { id: 'of 7', job: 7, note: 'x' }]);
+    expect(new URL(answer.headers.get('location') ?? '', answer.url).pathname).toBe(
+      '/api/v1/operations/of%207',
+    );
+  });
+
+  test('answers HEAD without a body', async () => {
+    const answer = await ask('jobs/7', token, { method: 'HEAD' });
+    expect([answer.status, await answer.text()]).toEqual([200, '']);
+  });
+
+  test.each([
+    ['jobs/x', 'path.job'],
+    ['jobs/7?job=8', 'query.job'],
+    ['jobs/7?__proto__=x', 'query.__proto__'],
+    ['jobs?pol=x', 'query.pol'],
+    ['jobs?pool=a&pool=b', 'query.pool'],
+    ['jobs?pool=longer', 'query.pool'],
+    ['jobs?access_token=x', 'query.access_token'],
+  ])('names the mistake in %s', async (path, place) => {
+    const answer = await ask(path, token);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(await answer.json()).toMatchObject({
+      type: 'about:blank',
+      status: 400,
+      errors: [{ place }],
+    });
+  });
+
+  test.each([
+    ['{"note":7}', 'body.note'],
+    ['{"note":"too long a note"}', 'body.note'],
+    ['{"job":8}', 'body.job'],
+    ['{"toString":8}', 'body.toString'],
+    ['{"__proto__":{"job":8}}', 'body.__proto__'],
+  ])('names the mistake in the body %s', async (body, place) => {
+    const answer = await post('jobs/7/drain', body);
+    expect(await answer.json()).toMatchObject({ status: 400, errors: [{ place }] });
+  });
+
+  test('takes no filter in the query of an action', async () => {
+    const answer = await post('jobs/7/drain?note=x', '{}');
+    expect(await answer.json()).toMatchObject({ errors: [{ place: 'query.note' }] });
+  });
+
+  test.each([
+    ['no JSON', '{', {}, 400],
+    ['a list', '[]', {}, 400],
+    ['null', 'null', {}, 400],
+    ['what a form of another site may send', '{}', { 'content-type': 'text/plain' }, 415],
+    ['no type', '{}', { 'content-type': '' }, 415],
+    ['too much', `{"note":"${'x'.repeat(70_000)}"}`, {}, 413],
+  ])('refuses a body that is %s', async (_what, body, headers, status) => {
+    const answer = await post('jobs/7/drain', body, headers);
+    expect([answer.status, await answer.json()]).toEqual([
+      status,
+      expect.objectContaining({ status }),
+    ]);
+  });
+
+  test.each([
+    ['unknown', 404, 'There is no such thing.'],
+    ['refused', 409, 'Not now.'],
+    ['nothing', 404, 'There is nothing at this path.'],
+    ['broken', 500, 'This is a fault of Paddock; its log says more.'],
+    ['endless', 500, 'This is a fault of Paddock; its log says more.'],
+  ])('says what is wrong with %s', async (path, status, detail) => {
+    const answer = await ask(path, token);
+    expect(await answer.json()).toMatchObject({ status, detail });
+  });
+
+  test('says that the database did not answer in time', async () => {
+    const answering = ask('slow', token);
+    await waitFor('a slow statement to cancel', async () => {
+      const { rows } = await sql`
+        select pg_cancel_backend(pid) from pg_stat_activity
+        where datname = current_database() and query like 'select pg_sleep(60)%' and state = 'active'`.execute(
+        database.db,
+      );
+      return rows.length > 0;
+    });
+    const answer = await answering;
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+  });
+
+  test('names the methods of a path', async () => {
+    const answer = await ask('jobs/7/drain', token);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  test('goes on after a sender that breaks off its body', async () => {
+    const socket = connect(http.port, '127.0.0.1');
+    socket.write(
+      `POST /api/v1/jobs/7/drain HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      () => socket.destroy(),
+    );
+    await once(socket, 'close');
+    expect((await ask('jobs/7', token)).status).toBe(200);
+  });
+
+  test('counts what it answered, by endpoint', async () => {
+    const before = await metrics.registry.metrics();
+    await ask('jobs/7', token);
+    await ask('../../x');
+    const after = await metrics.registry.metrics();
+    for (const labels of ['endpoint="getJob",status="200"', 'endpoint="none",status="401"'])
+      expect([labels, count(after, labels) - count(before, labels)]).toEqual([labels, 1]);
+    expect(after).toContain('paddock_api_request_seconds_count{endpoint="getJob"}');
+  });
+
+  describe('for a token that may do less (F7)', () => {
+    test('that reads, an action says so', async () => {
+      const reads = await makeLesser(database, { access: 'read' });
+      expect((await ask('jobs/7', reads)).status).toBe(200);
+      const [path, init] = drain(7);
+      expect((await ask(path, reads, init)).status).toBe(403);
+    });
+
+    test('that is narrowed, all but its subject is as for a stranger', async () => {
+      const narrow = await makeLesser(database, { endpoint: 'drain', subject: { job: 7 } });
+      const stranger = await all(await ask('jobs/7'));
+      const [path, init] = drain(7);
+      expect((await ask(path, narrow, init)).status).toBe(202);
+      expect((await ask('jobs/07/drain', narrow, init)).status).toBe(202);
+      for (const [other, more] of [
+        drain(8),
+        drain(8, '{"note":"x"}'),
+        ['jobs/7', {}],
+        ['jobs', {}],
+        ['jobs/7/drain', {}],
+        ['nothing', {}],
+        ['slow', {}],
+      ] as const)
+        expect([other, await all(await ask(other, narrow, more))]).toEqual([other, stranger]);
+    });
+  });
+});

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http';
+import type { Endpoint } from '@paddock/api/endpoint';
+import { Problem } from '@paddock/api/problem';
+import { type Bearer, mayName, mayTouch } from '@paddock/api/tokens/check-token';
+import { isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+import type { Admit } from '../admit.ts';
+import type { createFindEndpoint } from './find-endpoint.ts';
+import { readInput } from './read-input.ts';
+import { problem, type Reply } from './reply.ts';
+
+/** A reply, and what the log and the metrics say about it. */
+export interface Answered {
+  readonly reply: Reply;
+  readonly endpoint?: Endpoint;
+  readonly person?: string;
+  /** A fault of ours, or PostgreSQL's. */
+  readonly error?: unknown;
+}
+
+export interface AnswerOptions {
+  readonly admit: Admit;
+  readonly findEndpoint: ReturnType<typeof createFindEndpoint>;
+  readonly db: Kysely<Database>;
+}
+
+/**
+ * Answers one request. Without a good token each has the same answer, whatever it asks: also a
+ * revoked token has it, and a narrowed one for anything but its endpoint and its subject. Never
+ * rejects.
+ */
+export async function answer(options: AnswerOptions, request: IncomingMessage): Promise<Answered> {
+  try {
+    const admission = await options.admit(request);
+    if (admission === 'stranger') return { reply: STRANGER };
+    if (admission === 'busy') return { reply: BUSY };
+    const { bearer, release } = admission;
+    try {
+      return { person: bearer.person, ...(await answerBearer(options, request, bearer)) };
+    } finally {
+      release();
+    }
+  } catch (error) {
+    return { reply: failed(error), error };
+  }
+}
+
+async function answerBearer(
+  { findEndpoint, db }: AnswerOptions,
+  request: IncomingMessage,
+  bearer: Bearer,
+): Promise<Answered> {
+  const { method = '', url = '' } = request;
+  const { pathname, query } = partsOf(url);
+  const found = findEndpoint(method, pathname);
+  if ('methods' in found)
+    return { reply: bearer.narrowedTo === null ? nothingThere(found.methods) : STRANGER };
+  const { endpoint, path } = found;
+  if (!mayName(bearer, endpoint)) return { reply: STRANGER };
+  if (endpoint.access === 'operate' && bearer.access === 'read')
+    return { endpoint, reply: MAY_ONLY_READ };
+  const read = await readInput(endpoint, request, path, query);
+  if ('reply' in read) return { endpoint, reply: read.reply };
+  if (!mayTouch(bearer, read.input)) return { reply: STRANGER };
+  try {
+    const body: unknown = await endpoint.answer({ db, person: bearer.person }, read.input);
+    const headers = { ...linkTo(body, query), ...locationOf(endpoint, pathname, body) };
+    return { endpoint, reply: { status: endpoint.status, headers, json: JSON.stringify(body) } };
+  } catch (error) {
+    if (error instanceof Problem)
+      return { endpoint, reply: problem(error.status, error.title, error.detail) };
+    return { endpoint, reply: failed(error), error };
+  }
+}
+
+/** The rest of the body is not read. */
+const CLOSES = { connection: 'close' };
+
+const STRANGER = problem(
+  401,
+  'Not authorized',
+  'Send `Authorization: Bearer TOKEN` with a token that may do this.',
+  { headers: { 'www-authenticate': 'Bearer', ...CLOSES } },
+);
+const BUSY = problem(503, 'Busy', 'Too many requests are being answered: repeat this one later.', {
+  headers: { 'retry-after': '1', ...CLOSES },
+});
+const MAY_ONLY_READ = problem(403, 'Forbidden', 'This token may only read.', { headers: CLOSES });
+
+const nothingThere = (methods: readonly string[]): Reply =>
+  methods.length === 0
+    ? problem(404, 'Not found', 'There is nothing at this path.', { headers: CLOSES })
+    : problem(405, 'Wrong method', `This path takes ${methods.join(', ')}.`, {
+        headers: { allow: methods.join(', '), ...CLOSES },
+      });
+
+const failed = (error: unknown): Reply =>
+  (sqlStateOf(error) === undefined ? saysAway(error) : isUnavailable(error))
+    ? problem(503, 'Unavailable', 'The database does not answer in time: repeat this later.', {
+        headers: { 'retry-after': '5', ...CLOSES },
+      })
+    : problem(500, 'Failed', 'This is a fault of Paddock; its log says more.', { headers: CLOSES });
+
+function partsOf(url: string): { pathname: string; query: URLSearchParams } {
+  const [, pathname = '', query = ''] = /^([^?]*)\??(.*)$/.exec(url) ?? [];
+  return { pathname, query: new URLSearchParams(query) };
+}
+
+/** The next page of a list, as GitHub's. Relative, so that a proxy may add a prefix. */
+function linkTo(body: unknown, query: URLSearchParams): { link?: string } {
+  if (typeof body !== 'object' || body === null || !('next' in body)) return {};
+  if (typeof body.next !== 'string') return {};
+  const next = new URLSearchParams(query);
+  next.set('after', body.next);
+  return { link: `<?${next.toString()}>; rel="next"` };
+}
+
+/** Where the operation of an enqueued task is, from the path that was asked. */
+function locationOf({ status }: Endpoint, pathname: string, body: unknown): { location?: string } {
+  if (status !== 202 || typeof body !== 'object' || body === null || !('id' in body)) return {};
+  // Below `/api/v1/`, which has two names before it.
+  const up = '../'.repeat(pathname.split('/').length - 4);
+  return { location: `${up}operations/${encodeURIComponent(String(body.id))}` };
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { problem, type Reply } from './reply.ts';
+
+/** Inputs are names, filters and notes. */
+const MOST_BYTES = 65_536;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const CLOSES = { headers: { connection: 'close' } };
+
+/** The JSON object in a request's body, `{}` without a body; else the reply to send instead. */
+export async function readBody(
+  request: IncomingMessage,
+): Promise<{ fields: Fields } | { reply: Reply }> {
+  const bytes = await readBytes(request).catch(() => 'broken' as const);
+  if (bytes === 'broken')
+    return { reply: problem(400, 'Wrong input', 'The body did not arrive whole.', CLOSES) };
+  if (bytes === undefined)
+    return { reply: problem(413, 'Too large', `A body has at most ${MOST_BYTES} bytes.`, CLOSES) };
+  if (bytes.length === 0) return { fields: {} };
+  // Browsers send other types across origins without asking first.
+  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+    return { reply: problem(415, 'Wrong type', 'Send the body as application/json.') };
+  const fields = parseObject(bytes);
+  return fields === undefined
+    ? { reply: problem(400, 'Wrong input', 'The body must be a JSON object.') }
+    : { fields };
+}
+
+/** Undefined: the body is too large, and its rest is not read. Rejects if the sender goes away. */
+async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // The reply needs the connection, which the iterator would else close.
+  const parts: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of parts) {
+    size += chunk.length;
+    if (size > MOST_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseObject(bytes: Buffer): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString());
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? { ...value }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { Endpoint } from '@paddock/api/endpoint';
+import type { z } from 'zod';
+import { readBody } from './read-body.ts';
+import { type Mistake, problem, type Reply } from './reply.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * An endpoint's input from a request: the fields of the path, and of the query (GET) or the body.
+ * Else the reply that names each mistake and its place.
+ */
+export async function readInput(
+  { method, input: schema }: Endpoint,
+  request: IncomingMessage,
+  path: Fields,
+  query: URLSearchParams,
+): Promise<{ input: Fields } | { reply: Reply }> {
+  const rest = method === 'GET' ? 'query' : 'body';
+  const body = method === 'GET' ? { fields: Object.fromEntries(query) } : await readBody(request);
+  if ('reply' in body) return body;
+  const misplaced = [
+    ...twice(query).map((name) => ({ place: `query.${name}`, message: 'Is given twice' })),
+    ...(method === 'GET' ? [] : [...query.keys()]).map((name) => ({
+      place: `query.${name}`,
+      message: 'Belongs into the body',
+    })),
+    ...Object.keys(body.fields)
+      .filter((name) => Object.hasOwn(path, name))
+      .map((name) => ({ place: `${rest}.${name}`, message: 'Is a part of the path' })),
+  ];
+  if (misplaced.length > 0) return { reply: wrongInput(misplaced) };
+  // A misspelt filter would else answer the whole list.
+  const read = schema.strict().safeParse({ ...body.fields, ...path });
+  if (read.success) return { input: read.data };
+  return {
+    reply: wrongInput(read.error.issues.flatMap((issue) => mistakes(issue, path, rest))),
+  };
+}
+
+const wrongInput = (errors: readonly Mistake[]): Reply =>
+  problem(400, 'Wrong input', 'Mend what `errors` names.', { errors });
+
+const twice = (query: URLSearchParams): string[] =>
+  [...new Set(query.keys())].filter((name) => query.getAll(name).length > 1);
+
+function mistakes(issue: z.core.$ZodIssue, path: Fields, rest: string): Mistake[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      place: [rest, ...issue.path, key].join('.'),
+      message: 'Is unknown',
+    }));
+  const [field = ''] = issue.path;
+  const start = Object.hasOwn(path, field) ? 'path' : rest;
+  return [{ place: [start, ...issue.path].join('.'), message: issue.message }];
+}

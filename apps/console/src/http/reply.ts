@@ -1,0 +1,46 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** An answer before it is sent. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly json: string;
+}
+
+/** One mistake of an input, and its place, as `query.limit`. */
+export interface Mistake {
+  readonly place: string;
+  readonly message: string;
+}
+
+/** Problem details (RFC 9457). */
+export const problem = (
+  status: number,
+  title: string,
+  detail: string,
+  { headers = {}, errors }: { headers?: OutgoingHttpHeaders; errors?: readonly Mistake[] } = {},
+): Reply => ({
+  status,
+  headers: { 'content-type': 'application/problem+json', ...headers },
+  json: JSON.stringify({ type: 'about:blank', title, status, detail, errors }),
+});
+
+/** Answers are for one caller, and are data: a browser runs, frames and keeps nothing of them. */
+const SAFE_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+export function send(response: ServerResponse, { status, headers, json }: Reply): void {
+  const text = `${json}\n`;
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...SAFE_HEADERS,
+    ...headers,
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

@@ -1,0 +1,101 @@
+import { ENDPOINTS } from '@paddock/api/endpoints';
+import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
+import { watchOutages } from '@paddock/db/connection/outage';
+import { createFitness } from '@paddock/db/connection/wait-until-fit';
+import { createHealthApp } from '@paddock/runtime/health';
+import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
+import { createLogger } from '@paddock/runtime/logger';
+import { main } from '@paddock/runtime/main';
+import { createMetrics } from '@paddock/runtime/metrics';
+import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { run } from '@paddock/runtime/run';
+import { createAdmit } from './admit.ts';
+import { readConsoleConfig, settings } from './config.ts';
+import { createConsoleEvents } from './events.ts';
+import { createFindEndpoint } from './http/find-endpoint.ts';
+import { createListener } from './http/create-listener.ts';
+
+/** Connections for readiness and for tokens that were never good. */
+const OTHER_CONNECTIONS = 2;
+
+/** Longest time for a request to arrive whole. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** A connection on which nothing moves for so long is closed; longer than its keep-alive. */
+const SILENCE_MS = 70_000;
+
+const MOST_CONNECTIONS = 2_000;
+
+await main(async () => {
+  const config = readConsoleConfig(process.env);
+  if (printConfigIfAsked(process.argv, settings, config)) return;
+
+  const { outage, log } = watchOutages(createLogger('console', config.logLevel));
+  const metrics = createMetrics(log);
+  const events = createConsoleEvents(log, metrics);
+
+  const { schema, statementTimeoutMs } = config;
+  const database = {
+    url: guardedDatabaseUrl(config, log),
+    schema,
+    connectTimeoutMs: statementTimeoutMs,
+    statementTimeoutMs,
+    lockTimeoutMs: statementTimeoutMs,
+    outage,
+    onCut: ({ message }: Error) => events.connectionsCut(message),
+  };
+  const answering = connectDatabase({
+    ...database,
+    poolSize: config.poolSize - OTHER_CONNECTIONS,
+    applicationName: 'paddock-console',
+  });
+  const unproven = connectDatabase({
+    ...database,
+    poolSize: 1,
+    applicationName: 'paddock-console-unproven',
+  });
+  const checkOptions = { ...database, poolSize: 1, applicationName: 'paddock-console-check' };
+  const checking = connectDatabase(checkOptions);
+
+  let isStopping = false;
+  const whyNotReady = createFitness({
+    db: checking.db,
+    schema,
+    config: clientConfig(checkOptions),
+  });
+  const health = createHealthApp({
+    registry: metrics.registry,
+    whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+  });
+  const host = config.httpHost;
+  const healthServer = await listenHttp(health, { port: config.healthPort, host });
+  const listener = createListener({
+    admit: createAdmit({
+      db: answering.db,
+      unproven: unproven.db,
+      mostEach: Math.floor(answering.pool.options.max / 2),
+    }),
+    findEndpoint: createFindEndpoint(ENDPOINTS),
+    db: answering.db,
+    events,
+    isStopping: () => isStopping,
+  });
+  const http = await listenHttp(listener, { port: config.httpPort, host }).catch(
+    async (error: unknown) => {
+      await healthServer.close();
+      throw error;
+    },
+  );
+  http.server.requestTimeout = REQUEST_TIMEOUT_MS;
+  http.server.headersTimeout = REQUEST_TIMEOUT_MS;
+  http.server.timeout = SILENCE_MS;
+  http.server.maxConnections = MOST_CONNECTIONS;
+
+  await run(
+    { http: serveUntilStopped(http, log, healthServer) },
+    { graceMs: config.drainMs, log, onStop: () => void (isStopping = true) },
+  );
+  await Promise.all([answering, unproven, checking].map((connection) => connection.close()));
+  await outage.close();
+});

@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ENDPOINTS } from '@paddock/api/endpoints';
+import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
+import { makeToken, useConsole } from './scenes/console.scene.ts';
+
+/** Each endpoint's path with the same word in each field, and paths that are nothing. */
+const REQUESTS = [
+  ...ENDPOINTS.map(({ method, path }) => ({
+    method,
+    path: path.slice('/api/v1/'.length).replaceAll(/\{\w+\}/g, 'ci'),
+  })),
+  { method: 'GET', path: 'nothing' },
+  { method: 'GET', path: '../..' },
+  { method: 'GET', path: '../../healthz' },
+  { method: 'GET', path: '../../metrics' },
+  { method: 'GET', path: 'tokens/%' },
+  { method: 'OPTIONS', path: 'tokens' },
+  { method: 'PUT', path: 'tokens' },
+  { method: 'HEAD', path: 'tokens' },
+];
+
+/** All that an answer shows; HEAD lacks the body by itself. */
+const shown = async (answer: Response, method: string) => ({
+  status: answer.status,
+  headers: [...answer.headers].filter(([name]) => name !== 'date'),
+  body: method === 'HEAD' ? '' : await answer.text(),
+});
+
+describe('an outsider learns nothing (G5)', () => {
+  const { database, service } = useConsole();
+  let operating: string;
+  const bad: Record<string, string> = {};
+
+  beforeAll(async () => {
+    operating = await makeToken(database, { name: 'ci' });
+    bad['revoked'] = await makeToken(database, { name: 'revoked' });
+    // It was good in this process before.
+    await service.ask('tokens', bad['revoked']);
+    await revokeTokenEndpoint.answer({ db: database.db, person: 'ada' }, { name: 'revoked' });
+    bad['unknown'] = `paddock_${'0'.repeat(16)}_${'A'.repeat(43)}`;
+    bad['of another secret'] = operating.slice(0, -1) + (operating.endsWith('A') ? 'B' : 'A');
+    bad['cut off'] = operating.slice(0, -1);
+  });
+
+  test.each(REQUESTS)('by $method $path', async ({ method, path }) => {
+    const expected = {
+      ...(await shown(await service.ask('tokens'), method)),
+      ...(method === 'HEAD' && { body: '' }),
+    };
+    expect(expected.status).toBe(401);
+    for (const [what, token] of [['no token', undefined] as const, ...Object.entries(bad)])
+      expect([what, await shown(await service.ask(path, token, { method }), method)]).toEqual([
+        what,
+        expected,
+      ]);
+  });
+
+  test.each([
+    ['in the query', '?access_token=TOKEN&token=TOKEN', {}],
+    ['in a cookie', '', { cookie: 'token=TOKEN; access_token=TOKEN' }],
+    ['as a password', '', { authorization: `Basic ${btoa('x:TOKEN')}` }],
+    ['without its scheme', '', { authorization: 'TOKEN' }],
+    ['of another scheme', '', { authorization: 'token TOKEN' }],
+    ['twice', '', { authorization: 'Bearer TOKEN TOKEN' }],
+    ['in a header of its own', '', { 'x-api-key': 'TOKEN', 'x-forwarded-user': 'ada' }],
+  ])('by a good token %s', async (_what, query, headers) => {
+    const given = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value.replaceAll('TOKEN', operating)]),
+    );
+    const answer = await service.ask(`tokens${query.replaceAll('TOKEN', operating)}`, undefined, {
+      headers: given,
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  test('from the log: neither a token nor a path is in it', () => {
+    const log = service.lines().join('\n');
+    for (const text of [operating, operating.slice(-43), 'access_token', ...Object.values(bad)])
+      expect(log).not.toContain(text);
+  });
+
+  test('and a flood of made-up tokens keeps no good one waiting', async () => {
+    await service.ask('tokens', operating);
+    const flood = Array.from({ length: 300 }, (_one, index) =>
+      service.ask('tokens', `paddock_${index.toString(16).padStart(16, '0')}_${'A'.repeat(43)}`),
+    );
+    expect((await service.ask('tokens', operating)).status).toBe(200);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 401 && status !== 503)).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
+import { metricSum } from '@paddock/testing/metric-sum';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { makeToken, useConsole } from './scenes/console.scene.ts';
+
+/** Of one caller: half of the connections for answers. */
+const PLACES = 6;
+
+describe('the console', () => {
+  // Statements wait here until the test lets them go.
+  const { database, service } = useConsole({ PADDOCK_CONSOLE_STATEMENT_TIMEOUT_MS: '60000' });
+
+  test('is alive and ready, and its metrics are at its other port (H1)', async () => {
+    expect(await service.health('/healthz')).toEqual({ status: 200, text: 'ok' });
+    expect(await service.health('/readyz')).toEqual({ status: 200, text: 'ready' });
+    await service.ask('tokens');
+    const { text } = await service.health('/metrics');
+    expect(metricSum(text, 'paddock_api_requests_total{endpoint="none",status="401"}')).toBe(1);
+  });
+
+  test('answers what the schemas promise, to a token of its database', async () => {
+    const token = await makeToken(database, { name: 'reader', access: 'read' });
+    const answer = await service.ask('installations', token);
+    expect(listInstallationsEndpoint.output.parse(await answer.json())).toEqual({
+      items: [],
+      next: null,
+    });
+    const description = await service.ask('openapi.json', token);
+    expect(await description.json()).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  test('makes, lists and revokes tokens over HTTP (F7)', async () => {
+    const token = await makeToken(database, { name: 'admin' });
+    const body = JSON.stringify({ name: 'made', access: 'read' });
+    const made = (await (await service.ask('tokens', token, { method: 'POST', body })).json()) as {
+      token: string;
+      createdBy: string;
+    };
+    expect(made.createdBy).toBe('token admin');
+    expect((await service.ask('installations', made.token)).status).toBe(200);
+    expect((await service.ask('tokens/made', token, { method: 'DELETE' })).status).toBe(200);
+    expect((await service.ask('installations', made.token)).status).toBe(401);
+  });
+
+  test('one caller whose statements wait keeps no other caller waiting', async () => {
+    const greedy = await makeToken(database, { name: 'greedy' });
+    const other = await makeToken(database, { name: 'other' });
+    for (const token of [greedy, other]) await service.ask('tokens', token);
+    const statuses: number[] = [];
+    let requests: Promise<unknown>[] = [];
+    await whileLocked(async () => {
+      requests = Array.from({ length: 50 }, async () => {
+        statuses.push((await service.ask('installations', greedy)).status);
+      });
+      await waitFor('the places of one caller to be taken', () => statuses.length >= 50 - PLACES);
+      expect((await service.ask('tokens', other)).status).toBe(200);
+    });
+    await Promise.all(requests);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(50 - PLACES);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(PLACES);
+  });
+
+  test('ends after its last answer', async () => {
+    const token = await makeToken(database, { name: 'last' });
+    let last: Promise<Response> | undefined;
+    await whileLocked(async () => {
+      last = service.ask('installations', token);
+      await waitFor('a request under way', async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where datname = current_database() and application_name = 'paddock-console' and wait_event_type = 'Lock'`.execute(
+          database.db,
+        );
+        return rows.length > 0;
+      });
+      service.kill('SIGTERM');
+      await waitFor(
+        'the service to stop',
+        async () => (await service.health('/readyz')).status === 503,
+      );
+    });
+    expect((await last)?.headers.get('connection')).toBe('close');
+    expect((await last)?.status).toBe(200);
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+  });
+
+  /** Meanwhile statements that list installations wait. */
+  const whileLocked = (act: () => Promise<void>): Promise<void> =>
+    database.db.transaction().execute(async (trx) => {
+      await sql`lock table installations in access exclusive mode`.execute(trx);
+      await act();
+    });
+});
