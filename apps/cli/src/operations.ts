@@ -9,22 +9,10 @@ import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { askCommand } from './ask-database.ts';
 import { columns } from './columns.ts';
-import { type Command, type Given, WrongUsage } from './command.ts';
+import { type Command, PAGE } from './command.ts';
+import { oneWord } from './one-word.ts';
 
 type OperationRow = z.input<typeof operationRow>;
-
-/** The one word that a command takes. */
-function oneWord({ words }: Given, what: string): string {
-  const [word, ...more] = words;
-  if (word === undefined || more.length > 0)
-    throw new WrongUsage(`It takes one ${what}, and was given ${words.length}.`);
-  return word;
-}
-
-const PAGE = {
-  limit: { type: 'string', value: 'N', doc: 'how many, 30 unless said, 100 at most' },
-  after: { type: 'string', value: 'NEXT', doc: '`next` of the page before, from --json' },
-} as const;
 
 const table = (items: readonly OperationRow[], nothing: string): string =>
   columns(

@@ -1,0 +1,51 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { checkToken } from '@paddock/api/tokens/check-token';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { runCommand } from './run-command.ts';
+
+describe('paddock token (F7)', () => {
+  const database = useTestDatabase();
+  const paddock = (...words: string[]) =>
+    runCommand(words, { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema });
+  beforeEach(() => emptyTables(database.db, ['tokens']));
+
+  test('prints a new token alone, which reads unless told otherwise', async () => {
+    const { code, stdout } = await paddock('token', 'create', 'ci', '--by', 'ada');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^paddock_\S+\n$/);
+    expect(await checkToken(database.db, stdout.trim())).toMatchObject({ access: 'read' });
+  });
+
+  test('narrows a token to one endpoint and subject', async () => {
+    const narrow = ['--endpoint', 'findOperation', '--subject', 'operation=a=b'];
+    const { stdout } = await paddock('token', 'create', 'ci', ...narrow);
+    const narrowedTo = { endpoint: 'findOperation', subject: { operation: 'a=b' } };
+    expect(await checkToken(database.db, stdout.trim())).toMatchObject({ narrowedTo });
+    expect((await paddock('token', 'list')).stdout).toContain(' findOperation operation=a=b ');
+  });
+
+  test('shows and revokes tokens by name', async () => {
+    await paddock('token', 'create', 'ci', '--access', 'operate', '--by', 'ada');
+    const { stdout } = await paddock('token', 'revoke', 'ci', '--by', 'grace');
+    expect(stdout).toMatch(/^NAME .*\nci +operate +- +\S+ +ada +- +\S+ +grace\n$/);
+    expect((await paddock('token', 'list')).stdout).toBe(stdout);
+    expect(await paddock('token', 'revoke', 'none')).toMatchObject({
+      code: 1,
+      stderr: 'There is no token of the name none.\n',
+    });
+  });
+
+  test.each([
+    [['token', 'create'], 'It takes one name'],
+    [['token', 'create', 'A'], 'must have 1 to 63 small letters'],
+    [['token', 'create', 'ci', '--access', 'all'], 'expected one of "read"|"operate"'],
+    [['token', 'create', 'ci', '--endpoint', 'x', '--subject', 'y'], '--subject takes FIELD=VALUE'],
+  ])('%j is a wrong command', async (words, problem) => {
+    expect(await paddock(...words)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(problem),
+    });
+  });
+});
