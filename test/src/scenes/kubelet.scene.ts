@@ -1,6 +1,6 @@
 import type { ChartObject } from '@paddock/testing/render-chart';
 import type { ChartCluster } from './chart-cluster.scene.ts';
-import { type PlayedContainer, startContainer } from './play-container.scene.ts';
+import { type Place, type PlayedContainer, startContainer } from './play-container.scene.ts';
 import { podAddress } from './play-service.scene.ts';
 import type { PlayedPod } from './played-pod.scene.ts';
 
@@ -23,12 +23,31 @@ interface KubeletOptions {
   /** The first address that it may give to a pod. */
   readonly addressOf: (number: number) => string;
   /** What a new pod's token is bound to; the pod by default. */
-  readonly boundTo: () => ChartObject | undefined;
+  readonly boundTo?: () => ChartObject | undefined;
+  readonly hosts?: Place['hosts'];
+}
+
+/** Says that a pod is ready at a loopback address. */
+export async function markReady(
+  cluster: ChartCluster,
+  pod: PlayedPod,
+  address: string,
+): Promise<void> {
+  const podIP = podAddress(address);
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions };
+  await cluster.patch(pod, { status }, '/status');
 }
 
 const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler)';
 
-export function createKubelet({ cluster, namespace, addressOf, boundTo }: KubeletOptions): Kubelet {
+export function createKubelet({
+  cluster,
+  namespace,
+  addressOf,
+  boundTo,
+  hosts,
+}: KubeletOptions): Kubelet {
   const starting = new Map<string, Promise<unknown>>();
   const running = new Map<string, PlayedContainer>();
   const ends: End[] = [];
@@ -37,13 +56,10 @@ export function createKubelet({ cluster, namespace, addressOf, boundTo }: Kubele
   const start = async (pod: PlayedPod): Promise<void> => {
     last += 1;
     const address = addressOf(last);
-    const container = await startContainer({ cluster, address, boundTo: boundTo() }, pod);
+    const container = await startContainer({ cluster, address, boundTo: boundTo?.(), hosts }, pod);
     running.set(pod.metadata.uid, container);
     await container.untilReady();
-    const podIP = podAddress(address);
-    const conditions = [{ type: 'Ready', status: 'True' }];
-    const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions };
-    await cluster.patch(pod, { status }, '/status');
+    await markReady(cluster, pod, address);
   };
   const end = async (uid: string, container: PlayedContainer): Promise<void> => {
     running.delete(uid);

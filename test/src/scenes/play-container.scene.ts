@@ -31,7 +31,7 @@ export interface Place {
   /** What the first token is bound to; the pod by default. */
   readonly boundTo?: ChartObject | undefined;
   /** The names that the cluster's DNS knows, with their addresses. */
-  readonly hosts?: Readonly<Record<string, string>>;
+  readonly hosts?: Readonly<Record<string, string>> | undefined;
 }
 
 const APPS = join(import.meta.dirname, '../../../apps');
@@ -46,7 +46,8 @@ function entryPointOf({ image }: Container): string {
   return app === 'migrate' ? source : bundledProgram(app, source);
 }
 
-async function furnish({ cluster, address, boundTo, hosts = {} }: Place, pod: PlayedPod) {
+/** The environment of a pod's container; its files are below `root` until they are removed. */
+export async function furnish({ cluster, address, boundTo, hosts = {} }: Place, pod: PlayedPod) {
   const root = await mkdtemp(join(tmpdir(), 'paddock-container-'));
   const { hostname, port } = new URL(cluster.real.url);
   try {

@@ -28,6 +28,10 @@ export type GitHubSimulatorOptions = {
   readonly apps: readonly AppOptions[];
   /** A free one by default. */
   readonly port?: number;
+  /** The address to listen on; without it only this machine reaches the simulator. */
+  readonly host?: string;
+  /** The base address that runners get; where it listens by default. */
+  readonly url?: string;
   /** Seeds GitHub's choices: which runner, which delivery fails. */
   readonly seed?: number;
   readonly now?: () => number;
@@ -52,7 +56,7 @@ export type GitHubSimulator = GitHubControl & {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts GitHub as an HTTP server on this machine. */
+/** Starts GitHub as an HTTP server. */
 export async function startGitHubSimulator(
   options: GitHubSimulatorOptions,
 ): Promise<GitHubSimulator> {
@@ -63,6 +67,7 @@ export async function startGitHubSimulator(
     onItsWayMs = 250,
     deliveryTimeoutMs = 10_000,
     port = 0,
+    host = '127.0.0.1',
   } = options;
   const world = createWorld({ seed, now, lostRunnerAfterMs, onItsWayMs, deliveryTimeoutMs });
   for (const app of options.apps) world.apps.set(app.appId, simulatedApp(world, app));
@@ -81,9 +86,9 @@ export async function startGitHubSimulator(
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
+    server.listen(port, host, resolve);
   });
-  world.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  world.url = options.url ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const stop = () =>
     new Promise<void>((resolve) => {
