@@ -81,7 +81,8 @@ export function sharedLabels(
   }));
 }
 
-const byPreference = (a: Pool, b: Pool): number =>
+/** The pool that comes first among those that have all labels of a job. */
+export const byPreference = (a: Pool, b: Pool): number =>
   a.labels.length - b.labels.length || b.priority - a.priority || (a.name < b.name ? -1 : 1);
 
 /** An entity's rule in the configuration, by id before login. Undefined: it may not use Paddock. */

@@ -1,0 +1,184 @@
+import { count, type Explanation, explainReason, instant } from './reason-explanations.ts';
+import type { CapFacts, PlaceFacts, WaitFacts } from './wait-facts.ts';
+import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
+
+/** The answer to “why does my job wait?”. */
+export interface WaitAnswer extends Omit<Explanation, 'actor'> {
+  /**
+   * `in_doubt`: its delivery came late, and GitHub is asked whether it still waits. `held`: GitHub
+   * holds it back. `not_served`: no pool serves it.
+   */
+  readonly state: 'waiting' | 'in_doubt' | 'held' | 'not_served' | 'running' | 'ended';
+  /** The word for it, in `demand_keys` or as the outcome of its delivery; null: there is none. */
+  readonly reason: string | null;
+  /** Since when this is so, as far as it is known. */
+  readonly since: Date | null;
+  /** Who can act; null: the job waits no longer. */
+  readonly actor: Explanation['actor'] | null;
+  readonly place: PlaceFacts | null;
+  /** Of the job's key, the readiest first. */
+  readonly workers: readonly WorkerOnItsWay[];
+  readonly caps: readonly Omit<CapFacts, 'kind'>[];
+}
+
+/** After this long without a pass that saw the job, something is wrong with the schedulers. */
+const LONGEST_UNSEEN_MS = 60_000;
+
+/** Reasons that keep workers from being made, and leave alone those that are there. */
+const LIMITS: ReadonlySet<string | null> = new Set([
+  'at_entity_cap',
+  'at_common_cap',
+  'at_pool_cap',
+  'at_repository_cap',
+  'github_budget',
+]);
+
+/** Explains a job of our rows. */
+export function explainWait(facts: WaitFacts): WaitAnswer {
+  const { job, now } = facts;
+  const nothing = { reason: null, place: null, workers: [], caps: [] };
+  if (job.wantsWorker) {
+    const workers = workersOnTheirWay(facts.workers, now);
+    const { place } = facts;
+    const caps = facts.caps.map(({ name, used, limit }) => ({ name, used, limit }));
+    return { state: 'waiting', ...explainWaiting(facts, workers), place, workers, caps };
+  }
+  switch (job.status) {
+    case 'pending':
+      return {
+        ...nothing,
+        state: 'in_doubt',
+        since: job.knownSince,
+        actor: 'wait',
+        sentence:
+          'Its delivery came late: GitHub is asked whether the job is still queued before it gets a worker.',
+        advice: 'Nothing: GitHub’s answer decides.',
+      };
+    case 'running':
+      return {
+        ...nothing,
+        state: 'running',
+        since: job.startedAt,
+        actor: null,
+        sentence: `It runs${onRunner(job)}${job.startedAt === null ? '' : ` since ${instant(job.startedAt)}`}.`,
+        advice: 'Nothing.',
+      };
+    case 'completed':
+    case 'failed':
+      return {
+        ...nothing,
+        state: 'ended',
+        since: job.completedAt,
+        actor: null,
+        sentence: `It ended${job.completedAt === null ? '' : ` at ${instant(job.completedAt)}`}${resultOf(job)}.`,
+        advice: 'Nothing.',
+      };
+    default:
+      return job.status satisfies never;
+  }
+}
+
+export function onRunner({
+  podName,
+  runnerName,
+}: Pick<WaitFacts['job'], 'podName' | 'runnerName'>) {
+  if (podName !== null) return ` on our worker ${podName}`;
+  return runnerName === null ? '' : ` on ${runnerName}, a runner of others,`;
+}
+
+const resultOf = ({ conclusion, failure }: WaitFacts['job']): string =>
+  (conclusion === null ? '' : ` with the conclusion ${conclusion}`) +
+  (failure === null ? '' : `: ${failure}`);
+
+type Waiting = Pick<WaitAnswer, 'reason' | 'since' | 'sentence' | 'actor' | 'advice'>;
+
+function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): Waiting {
+  const { key, stops, place } = facts;
+  const coming = workers.filter(({ state }) => state !== 'stopping');
+  const stop = stops.at(0);
+  if (stop !== undefined) {
+    const { sentence, ...explained } = explainReason('making_stopped', facts);
+    const registered = coming.filter(({ state }) => state !== 'reserved').length;
+    const others =
+      registered === 0 ? '' : ` ${count(registered, 'worker')} made before may still run it.`;
+    return { ...explained, reason: 'making_stopped', since: stop.at, sentence: sentence + others };
+  }
+  const reason = key?.waitReason ?? null;
+  // GitHub gives the oldest job the first runner that is ready, as a rule.
+  const own = place === null ? undefined : coming[place.position - 1];
+  if (reason === null || (own !== undefined && LIMITS.has(reason)))
+    return { reason: null, ...explainSupply(facts, own) };
+  const explained = explainReason(reason, facts);
+  const failing = coming.filter(({ state }) => state === 'stuck' || state === 'no_node');
+  const [example] = failing;
+  return {
+    reason,
+    since: key?.waitSince ?? null,
+    ...explained,
+    // Workers that do not start keep the places that others wait for.
+    ...(LIMITS.has(reason) && example !== undefined
+      ? {
+          actor: 'platform',
+          sentence: `${explained.sentence} ${count(failing.length, 'of its workers does', 'of its workers do')} not start: ${example.name}, ${example.detail}.`,
+          advice: `Find out why ${example.name} does not start.`,
+        }
+      : {}),
+  };
+}
+
+/** Nothing keeps workers from being made: `own` is the one that the job may expect, if it is there. */
+function explainSupply(
+  { now, job, key }: WaitFacts,
+  own: WorkerOnItsWay | undefined,
+): Omit<Waiting, 'reason'> {
+  if (own === undefined) {
+    const unseenMs = now.getTime() - job.knownSince.getTime();
+    return key === null && unseenMs > LONGEST_UNSEEN_MS
+      ? {
+          since: job.knownSince,
+          actor: 'platform',
+          sentence: `No scheduler has seen the job, which is known for ${Math.round(unseenMs / 1_000)} s.`,
+          advice: 'See whether the schedulers run, and what they log.',
+        }
+      : {
+          since: job.queuedAt ?? job.knownSince,
+          actor: 'wait',
+          sentence: 'The scheduler makes its worker with one of its next passes.',
+          advice: 'Nothing.',
+        };
+  }
+  const since = new Date(now.getTime() - own.ageMs);
+  const sentence = `Its worker ${own.name} is on its way: ${own.detail}.`;
+  switch (own.state) {
+    case 'stuck':
+      return {
+        since,
+        actor: 'platform',
+        sentence: `Its worker ${own.name} is stuck: ${own.detail}.`,
+        advice: 'Look at the pool’s image and template, and at the pod.',
+      };
+    case 'no_node':
+      return {
+        since,
+        actor: 'platform',
+        sentence,
+        advice: 'Add nodes, or look at the pool’s requests and tolerations.',
+      };
+    case 'ready':
+      return {
+        since,
+        actor: 'wait',
+        sentence: `The worker ${own.name} is ready for it: GitHub has given it no job yet, or its delivery is on its way.`,
+        advice:
+          'Nothing: if GitHub gives it no job, Paddock asks GitHub about the job and replaces the worker.',
+      };
+    case 'starting':
+    case 'registered':
+    case 'registering':
+    case 'reserved':
+    case 'stopping':
+      return { since, actor: 'wait', sentence, advice: 'Nothing.' };
+    default:
+      return own.state satisfies never;
+  }
+}

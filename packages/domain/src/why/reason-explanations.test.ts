@@ -1,0 +1,208 @@
+import { describe, expect, test } from '@jest/globals';
+import { WAIT_REASONS } from '../matching/wait-reasons.ts';
+import { factsWith, NOW, secondsAgo } from '../scenes/wait-facts.scene.ts';
+import { explainWait } from './explain-wait.ts';
+import type { BreakerFacts, CapFacts, WaitFacts } from './wait-facts.ts';
+
+const breaker = (given: Partial<BreakerFacts>): Pick<WaitFacts, 'breakers'> => ({
+  breakers: [
+    {
+      type: 'pool',
+      id: 'linux',
+      failureClass: 'pod_refused',
+      failures: 3,
+      pauses: 2,
+      pausedUntil: new Date('2026-01-31T10:01:00Z'),
+      message: 'The quota is used up.',
+      ...given,
+    },
+  ],
+});
+
+const cap = (kind: CapFacts['kind'], name: string, used = 20): Pick<WaitFacts, 'caps'> => ({
+  caps: [{ kind, name, used, limit: 20 }],
+});
+
+const FAILURES =
+  ' (3 failures since the last success, 2 pauses, one worker tries again at 2026-01-31T10:01:00Z): The quota is used up.';
+const atRepository = { job: { scopeRepoId: 7 } };
+
+/** Facts of each reason, and the sentence that they make. */
+const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
+  ['pool_unknown', {}, 'The pool linux is no longer in the configuration.'],
+  [
+    'no_pool_fits',
+    { nearest: { pool: 'linux', missing: ['gpu', 'large'] } },
+    'No pool serves the job now: the nearest, linux, lacks the labels gpu, large.',
+  ],
+  ['no_pool_fits', {}, 'A change of the configuration left the job without a pool that serves it.'],
+  ['pool_closed', {}, 'The pool linux no longer serves acme.'],
+  ['pool_closed', atRepository, 'The pool linux no longer serves acme/api.'],
+  [
+    'runner_group_open',
+    { group: { name: 'ci', excess: 'The runner group ci lets in public repositories' } },
+    'The runner group ci lets in public repositories, and the pool linux does not serve that.',
+  ],
+  ['runner_group_open', {}, 'The runner group of the pool linux let in more than the pool serves.'],
+  ['pool_paused', {}, 'The configuration has paused the pool linux.'],
+  ['entity_not_allowed', {}, 'acme is not among the configured entities.'],
+  ['making_stopped', {}, 'A person had stopped the making of workers, and the next pass goes on.'],
+  [
+    'github_unavailable',
+    breaker({ type: 'github', id: '', failureClass: 'away' }),
+    `GitHub does not answer as it should${FAILURES}`,
+  ],
+  ['github_unavailable', {}, 'GitHub does not answer as it should.'],
+  [
+    'cluster_unavailable',
+    breaker({ type: 'cluster', id: 'default', pausedUntil: secondsAgo(1), failures: 1, pauses: 1 }),
+    'The cluster does not answer as it should (1 failure since the last success, 1 pause, one worker tries now): The quota is used up.',
+  ],
+  [
+    'installation_refused',
+    breaker({ type: 'app', id: '1001', failureClass: 'forbidden' }),
+    `GitHub refuses what the App asks for acme${FAILURES}`,
+  ],
+  [
+    'registration_conflict',
+    breaker({ type: 'installation', id: '90000001', failureClass: 'conflict' }),
+    `GitHub answers each registration for acme with 409 Conflict${FAILURES}`,
+  ],
+  [
+    'installation_suspended',
+    { lostApp: { app: 1001, at: secondsAgo(60) } },
+    'The App 1001 is suspended on acme since 2026-01-31T09:59:00Z.',
+  ],
+  ['app_not_configured', {}, 'No App of the configuration file is installed on acme.'],
+  [
+    'installation_gone',
+    { lostApp: { app: 1001, at: secondsAgo(60) } },
+    'The App 1001 is no longer installed on acme since 2026-01-31T09:59:00Z.',
+  ],
+  [
+    'installation_gone',
+    {},
+    'No App that Paddock uses is installed on acme, and free to act there.',
+  ],
+  [
+    'repository_gone',
+    { ...atRepository, ...breaker({ type: 'repository', id: '7', failureClass: 'not_found' }) },
+    `GitHub does not show the repository acme/api to the App${FAILURES}`,
+  ],
+  [
+    'repository_refused',
+    { ...atRepository, ...breaker({ type: 'repository', id: '7', failureClass: 'forbidden' }) },
+    `GitHub refuses to register runners at acme/api${FAILURES}`,
+  ],
+  ['pool_failing', breaker({}), `Workers of the pool linux fail before they have a job${FAILURES}`],
+  [
+    'runner_outdated',
+    breaker({ failureClass: 'outdated_runner' }),
+    `GitHub no longer serves the runner version of the pool linux${FAILURES}`,
+  ],
+  [
+    'github_budget',
+    { budget: { remaining: 1, resetAt: new Date('2026-01-31T10:30:00Z') } },
+    'GitHub allows 1 more registration of runners for acme until 2026-01-31T10:30:00Z, and those on their way use them.',
+  ],
+  [
+    'github_budget',
+    breaker({ type: 'installation', id: '90000001', failureClass: 'rate_limited' }),
+    'GitHub has asked Paddock to make no runners for acme until 2026-01-31T10:01:00Z: The quota is used up.',
+  ],
+  [
+    'github_budget',
+    {},
+    'The runners that were registered for acme in the last minute are as many as GitHub allows.',
+  ],
+  [
+    'at_entity_cap',
+    cap('at_entity_cap', 'maxWorkers of acme'),
+    'maxWorkers of acme is 20, and 20 workers are there.',
+  ],
+  [
+    'at_entity_cap',
+    cap('at_entity_cap', 'maxWorkers of acme', 1),
+    'maxWorkers of acme is 20, and 1 worker is there: the next pass gives out the rest.',
+  ],
+  ['at_entity_cap', {}, 'The last pass found no room under maxWorkers of acme.'],
+  [
+    'at_common_cap',
+    cap('at_common_cap', "commonMaxWorkers of '*'"),
+    "commonMaxWorkers of '*' is 20, and 20 workers are there.",
+  ],
+  [
+    'no_capacity',
+    { withoutNode: 2 },
+    'No node takes 2 workers of the pool linux; one more is tried from time to time.',
+  ],
+  [
+    'at_pool_cap',
+    cap('at_pool_cap', 'maxWorkers of the pool linux'),
+    'maxWorkers of the pool linux is 20, and 20 workers are there.',
+  ],
+  [
+    'github_does_not_assign',
+    breaker({ id: 'linux@90000001#5', failureClass: 'not_assigned' }),
+    `GitHub gives idle runners of the pool linux at acme no job${FAILURES}`,
+  ],
+  [
+    'at_repository_cap',
+    { ...atRepository, ...cap('at_repository_cap', 'maxWorkersPerRepository of the pool linux') },
+    'maxWorkersPerRepository of the pool linux is 20, and 20 workers are there.',
+  ],
+  [
+    'unexplained_ends',
+    { unexplained: 1 },
+    '1 runner that may have run the job ended without a known one: GitHub is asked which jobs still wait.',
+  ],
+  [
+    'unexplained_ends',
+    {},
+    'Workers of this kind end without a known job: GitHub is asked which jobs still wait.',
+  ],
+];
+
+describe('each reason to wait (P5)', () => {
+  test.each(CASES)('%s %j is a sentence with its numbers', (reason, facts, sentence) => {
+    const answer = explainWait(factsWith({ ...facts, reason }));
+    expect(answer).toMatchObject({ state: 'waiting', reason, sentence, since: secondsAgo(120) });
+    expect(answer.advice).not.toBe('');
+  });
+
+  test('has such a sentence', () => {
+    expect(new Set(CASES.map(([reason]) => reason))).toEqual(new Set(Object.keys(WAIT_REASONS)));
+  });
+
+  test('that only time or more workers end is not called a fault', () => {
+    const patient = Object.keys(WAIT_REASONS).filter(
+      (reason) => explainWait(factsWith({ reason })).actor === 'wait',
+    );
+    expect(patient.toSorted()).toEqual([
+      'at_common_cap',
+      'at_entity_cap',
+      'at_pool_cap',
+      'at_repository_cap',
+      'github_budget',
+      'github_unavailable',
+      'unexplained_ends',
+    ]);
+  });
+
+  test('that a newer scheduler stores is named', () => {
+    expect(explainWait(factsWith({ reason: 'moon_phase' }))).toMatchObject({
+      reason: 'moon_phase',
+      sentence: 'The scheduler gives the reason moon_phase, which this version cannot explain.',
+    });
+  });
+
+  test('has the words of its own breaker where two are open', () => {
+    const [github] = breaker({ type: 'github', id: '', message: 'GitHub is away.' }).breakers;
+    const [pool] = breaker({}).breakers;
+    if (github === undefined || pool === undefined) throw new Error('There are two.');
+    const sentence = (reason: string) =>
+      explainWait(factsWith({ reason, breakers: [github, pool], now: NOW })).sentence;
+    expect(sentence('pool_failing')).toContain('The quota is used up.');
+    expect(sentence('github_unavailable')).toContain('GitHub is away.');
+  });
+});

@@ -1,0 +1,260 @@
+import { reasonOf } from '../matching/stored-rules.ts';
+import { WAIT_REASONS, type WaitReason } from '../matching/wait-reasons.ts';
+import type { CapFacts, StopFacts, WaitFacts } from './wait-facts.ts';
+
+/** Who can end the wait: time, the workflow's author, or the team that runs Paddock. */
+export type Actor = 'wait' | 'author' | 'platform';
+
+/** Why a job waits, for people. */
+export interface Explanation {
+  /** With its numbers. */
+  readonly sentence: string;
+  readonly actor: Actor;
+  /** What this actor can do. */
+  readonly advice: string;
+}
+
+type Explain = (facts: WaitFacts) => Explanation;
+
+const actorIs =
+  (actor: Actor) =>
+  (sentence: (facts: WaitFacts) => string, advice: string | ((facts: WaitFacts) => string)) =>
+  (facts: WaitFacts): Explanation => ({
+    actor,
+    sentence: sentence(facts),
+    advice: typeof advice === 'string' ? advice : advice(facts),
+  });
+const wait = actorIs('wait');
+const platform = actorIs('platform');
+
+/** An instant in a sentence, to the second. */
+export const instant = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
+
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`;
+
+/** The words of an open breaker that gives this reason; empty if it has closed since. */
+function afterFailures({ breakers, now }: WaitFacts, reason: WaitReason): string {
+  const found = breakers.find((one) => reasonOf(one) === reason);
+  if (found === undefined) return '';
+  const { failures, pauses, pausedUntil, message } = found;
+  const again =
+    pausedUntil !== null && pausedUntil > now
+      ? `one worker tries again at ${instant(pausedUntil)}`
+      : 'one worker tries now';
+  return ` (${count(failures, 'failure')} since the last success, ${count(pauses, 'pause')}, ${again}): ${withoutStop(message)}`;
+}
+
+const withoutStop = (text: string): string => text.trim().replace(/\.$/, '');
+
+const failing = (reason: WaitReason, subject: (facts: WaitFacts) => string) => (facts: WaitFacts) =>
+  `${subject(facts)}${afterFailures(facts, reason)}.`;
+
+/** The numbers of a cap; a worker may have ended since the last pass. */
+function full(kind: CapFacts['kind'], name: (facts: WaitFacts) => string) {
+  return (facts: WaitFacts): string => {
+    const cap = facts.caps.find((one) => one.kind === kind);
+    if (cap === undefined) return `The last pass found no room under ${name(facts)}.`;
+    const numbers = `${cap.name} is ${cap.limit}, and ${count(cap.used, 'worker is', 'workers are')} there`;
+    return cap.used < cap.limit ? `${numbers}: the next pass gives out the rest.` : `${numbers}.`;
+  };
+}
+
+function explainBudget(facts: WaitFacts): string {
+  const { breakers, budget, now, job } = facts;
+  const asked = breakers.find((one) => reasonOf(one) === 'github_budget');
+  if (asked?.pausedUntil && asked.pausedUntil > now)
+    return `GitHub has asked Paddock to make no runners for ${job.login} until ${instant(asked.pausedUntil)}: ${withoutStop(asked.message)}.`;
+  if (budget !== null)
+    return `GitHub allows ${count(budget.remaining, 'more registration')} of runners for ${job.login} until ${instant(budget.resetAt)}, and those on their way use them.`;
+  return `The runners that were registered for ${job.login} in the last minute are as many as GitHub allows.`;
+}
+
+const SUBJECTS: Readonly<Record<StopFacts['type'], (facts: WaitFacts) => string>> = {
+  environment: () => 'everything',
+  pool: ({ job }) => `the pool ${job.pool}`,
+  entity: ({ job }) => job.login,
+};
+
+const describeStops = (facts: WaitFacts): string =>
+  facts.stops
+    .map(({ type, by, at, note }) => {
+      const why = note === null ? '' : ` (“${withoutStop(note)}”)`;
+      return `${by} stopped the making of workers for ${SUBJECTS[type](facts)} at ${instant(at)}${why}`;
+    })
+    .join('; ');
+
+const lost =
+  (how: string) =>
+  ({ lostApp, job }: WaitFacts): string =>
+    lostApp === null
+      ? `No App that Paddock uses is installed on ${job.login}, and free to act there.`
+      : `The App ${lostApp.app} is ${how} ${job.login} since ${instant(lostApp.at)}.`;
+
+const scopeOf = ({ job }: WaitFacts): string =>
+  job.scopeRepoId === 0 ? job.login : job.repoFullName;
+
+/** One for each reason: the sentence with its numbers, who can act, and how. */
+const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
+  pool_unknown: platform(
+    ({ job }) => `The pool ${job.pool} is no longer in the configuration.`,
+    'Put the pool back into the configuration file, or cancel the job.',
+  ),
+  no_pool_fits: platform(
+    ({ nearest }) =>
+      nearest === null || nearest.missing.length === 0
+        ? 'A change of the configuration left the job without a pool that serves it.'
+        : `No pool serves the job now: the nearest, ${nearest.pool}, lacks ${labels(nearest.missing)}.`,
+    'Give a pool the job’s labels again, let it serve the job’s entity and repository, or cancel the job.',
+  ),
+  pool_closed: platform(
+    (facts) => `The pool ${facts.job.pool} no longer serves ${scopeOf(facts)}.`,
+    'Add the entity or the repository to `entities` or `repositories` of the pool, or cancel the job.',
+  ),
+  runner_group_open: platform(
+    ({ job, group }) =>
+      group === null || group.excess === null
+        ? `The runner group of the pool ${job.pool} let in more than the pool serves.`
+        : `${withoutStop(group.excess)}, and the pool ${job.pool} does not serve that.`,
+    'Close the runner group at GitHub, or let the pool serve what the group lets in.',
+  ),
+  pool_paused: platform(
+    ({ job }) => `The configuration has paused the pool ${job.pool}.`,
+    'Take `paused` out of the pool’s configuration.',
+  ),
+  entity_not_allowed: platform(
+    ({ job }) => `${job.login} is not among the configured entities.`,
+    'Add it to `entities` of the configuration file; if its login is there, another entity had that login first.',
+  ),
+  making_stopped: platform(
+    (facts) =>
+      facts.stops.length === 0
+        ? 'A person had stopped the making of workers, and the next pass goes on.'
+        : `${describeStops(facts)}.`,
+    ({ stops }) =>
+      stops.length === 0
+        ? 'Nothing.'
+        : `Ask ${[...new Set(stops.map(({ by }) => by))].join(' and ')}, then resume the making of workers.`,
+  ),
+  github_unavailable: wait(
+    failing('github_unavailable', () => 'GitHub does not answer as it should'),
+    'Nothing: Paddock asks GitHub again and again, and goes on as soon as it answers.',
+  ),
+  cluster_unavailable: platform(
+    failing('cluster_unavailable', () => 'The cluster does not answer as it should'),
+    'See whether the cluster’s API server answers; Paddock goes on as soon as it does.',
+  ),
+  installation_refused: platform(
+    failing(
+      'installation_refused',
+      ({ job }) => `GitHub refuses what the App asks for ${job.login}`,
+    ),
+    'Look at the App’s permissions and at the runner group.',
+  ),
+  registration_conflict: platform(
+    failing(
+      'registration_conflict',
+      ({ job }) => `GitHub answers each registration for ${job.login} with 409 Conflict`,
+    ),
+    'Remove stale runners of the entity at GitHub.',
+  ),
+  installation_suspended: platform(
+    lost('suspended on'),
+    'Lift the suspension of the App in the entity’s settings at GitHub.',
+  ),
+  app_not_configured: platform(
+    ({ job }) => `No App of the configuration file is installed on ${job.login}.`,
+    'Install such an App there, or add the App that is installed to the configuration file.',
+  ),
+  installation_gone: platform(
+    lost('no longer installed on'),
+    'Install the App on the entity again.',
+  ),
+  repository_gone: platform(
+    failing(
+      'repository_gone',
+      ({ job }) => `GitHub does not show the repository ${job.repoFullName} to the App`,
+    ),
+    'Let the App see the repository again, or cancel the job if the repository is gone.',
+  ),
+  repository_refused: platform(
+    failing(
+      'repository_refused',
+      ({ job }) => `GitHub refuses to register runners at ${job.repoFullName}`,
+    ),
+    'See whether the repository allows self-hosted runners, and whether it is archived.',
+  ),
+  pool_failing: platform(
+    failing(
+      'pool_failing',
+      ({ job }) => `Workers of the pool ${job.pool} fail before they have a job`,
+    ),
+    'Look at the pool’s image, template and quota, and at the latest failed workers.',
+  ),
+  runner_outdated: platform(
+    failing(
+      'runner_outdated',
+      ({ job }) => `GitHub no longer serves the runner version of the pool ${job.pool}`,
+    ),
+    'Give the pool a newer runner image.',
+  ),
+  github_budget: wait(
+    explainBudget,
+    'Nothing: it goes on by itself. If it comes often, spread the jobs over more organisations.',
+  ),
+  at_entity_cap: wait(
+    full('at_entity_cap', ({ job }) => `maxWorkers of ${job.login}`),
+    ({ job }) =>
+      `Wait until workers end, or ask the platform team for a higher maxWorkers of ${job.login}.`,
+  ),
+  at_common_cap: wait(
+    full('at_common_cap', () => "commonMaxWorkers of '*'"),
+    ({ job }) =>
+      `Wait until workers end, or ask the platform team for a higher commonMaxWorkers, or an entry for ${job.login}.`,
+  ),
+  no_capacity: platform(
+    ({ job, withoutNode }) =>
+      `No node takes ${count(withoutNode, 'worker')} of the pool ${job.pool}; one more is tried from time to time.`,
+    'Add nodes, or look at the pool’s requests and tolerations: the conditions of its pending pods say what is short.',
+  ),
+  at_pool_cap: wait(
+    full('at_pool_cap', ({ job }) => `maxWorkers of the pool ${job.pool}`),
+    ({ job }) =>
+      `Wait until workers end, or ask the platform team for a higher maxWorkers of the pool ${job.pool}.`,
+  ),
+  github_does_not_assign: platform(
+    failing(
+      'github_does_not_assign',
+      (facts) =>
+        `GitHub gives idle runners of the pool ${facts.job.pool} at ${scopeOf(facts)} no job`,
+    ),
+    'See whether the runner group admits the repository and the workflow.',
+  ),
+  at_repository_cap: wait(
+    full('at_repository_cap', ({ job }) => `maxWorkersPerRepository of the pool ${job.pool}`),
+    'Wait until workers end, or ask the platform team for a higher maxWorkersPerRepository.',
+  ),
+  unexplained_ends: wait(
+    ({ unexplained }) =>
+      unexplained === 0
+        ? 'Workers of this kind end without a known job: GitHub is asked which jobs still wait.'
+        : `${count(unexplained, 'runner')} that may have run the job ended without a known one: GitHub is asked which jobs still wait.`,
+    'Nothing: GitHub is asked, or late deliveries arrive. If it comes often, see whether deliveries are lost.',
+  ),
+};
+
+const isKnown = (reason: string): reason is WaitReason => Object.hasOwn(WAIT_REASONS, reason);
+
+/** A scheduler of a newer version may store a reason that this version does not know. */
+export const explainReason = (reason: string, facts: WaitFacts): Explanation =>
+  isKnown(reason)
+    ? EXPLANATIONS[reason](facts)
+    : {
+        actor: 'platform',
+        sentence: `The scheduler gives the reason ${reason}, which this version cannot explain.`,
+        advice: 'Ask the newest version.',
+      };
+
+/** As `the labels gpu, large`. */
+export const labels = (missing: readonly string[]): string =>
+  `the ${missing.length === 1 ? 'label' : 'labels'} ${missing.join(', ')}`;

@@ -1,0 +1,119 @@
+import type { StoredBreaker } from '../matching/stored-rules.ts';
+import type { NearestPool } from './nearest-pool.ts';
+
+/** A job of our rows, as the answer needs it. */
+export interface JobFacts {
+  readonly jobId: number;
+  readonly name: string;
+  /** The page at GitHub. */
+  readonly url: string | null;
+  readonly status: 'pending' | 'running' | 'completed' | 'failed';
+  /** It is demand. */
+  readonly wantsWorker: boolean;
+  /** The entity's login today. */
+  readonly login: string;
+  readonly entityId: number;
+  readonly repoFullName: string;
+  /** 0: its workers register at the organisation. */
+  readonly scopeRepoId: number;
+  readonly pool: string;
+  readonly queuedAt: Date | null;
+  /** When Paddock first knew it. */
+  readonly knownSince: Date;
+  readonly startedAt: Date | null;
+  readonly completedAt: Date | null;
+  readonly conclusion: string | null;
+  readonly runnerName: string | null;
+  /** Our worker that runs it. */
+  readonly podName: string | null;
+  /** Why we failed it. */
+  readonly failure: string | null;
+}
+
+/** The row of `demand_keys`: what the last pass found. */
+export interface KeyFacts {
+  readonly waitReason: string | null;
+  readonly waitSince: Date | null;
+  readonly waiting: number;
+  readonly unassigned: number;
+  readonly updatedAt: Date;
+}
+
+/** A worker of the key that can take a job, or ends. */
+export interface WorkerFacts {
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly hasBegunRegistration: boolean;
+  readonly isRegistered: boolean;
+  readonly hasPod: boolean;
+  readonly isRunning: boolean;
+  readonly isStopping: boolean;
+  readonly isUnschedulable: boolean;
+  /** Why its pod does not start or go. */
+  readonly stuckReason: string | null;
+  readonly diagnosis: string | null;
+}
+
+/** A cap in force, for people. */
+export interface CapFacts {
+  readonly kind: 'at_entity_cap' | 'at_common_cap' | 'at_pool_cap' | 'at_repository_cap';
+  /** As `maxWorkers of acme`. */
+  readonly name: string;
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** A person has stopped the making of workers. */
+export interface StopFacts {
+  readonly type: 'environment' | 'pool' | 'entity';
+  readonly by: string;
+  readonly at: Date;
+  readonly note: string | null;
+}
+
+/** A breaker of something that the job depends on. */
+export interface BreakerFacts extends Pick<StoredBreaker, 'type' | 'id' | 'failureClass'> {
+  readonly failures: number;
+  readonly pauses: number;
+  readonly pausedUntil: Date | null;
+  readonly message: string;
+}
+
+/** How many waiting jobs became known before this one. */
+export interface PlaceFacts {
+  /** 1: no waiting job of its key is older. */
+  readonly position: number;
+  /** Waiting jobs of its key. */
+  readonly of: number;
+  /** Older jobs of its entity in other keys: they spend the same entity's cap. */
+  readonly olderOfEntity: number;
+  /** Older jobs of other entities in its pool: they share the same pool's cap. */
+  readonly olderOfPool: number;
+}
+
+/** All that the answer for a job of our rows depends on, at one instant. */
+export interface WaitFacts {
+  readonly now: Date;
+  readonly job: JobFacts;
+  /** Null: no pass has seen that its jobs wait. */
+  readonly key: KeyFacts | null;
+  /** Null: the job is no demand. */
+  readonly place: PlaceFacts | null;
+  readonly workers: readonly WorkerFacts[];
+  readonly caps: readonly CapFacts[];
+  readonly stops: readonly StopFacts[];
+  /** Of the breakers of one subject, the latest failure first. */
+  readonly breakers: readonly BreakerFacts[];
+  /** What GitHub said of the installation's registrations, while it holds. */
+  readonly budget: { readonly remaining: number; readonly resetAt: Date } | null;
+  /** What GitHub says of the runner group of the key. */
+  readonly group: { readonly name: string; readonly excess: string | null } | null;
+  /** Since when the App is suspended on the entity, or gone from it. */
+  readonly lostApp: { readonly app: number; readonly at: Date } | null;
+  /** Runners of the key that ended well without a known job, for as long as that counts. */
+  readonly unexplained: number;
+  /** Workers of the pool that no node takes. */
+  readonly withoutNode: number;
+  /** For a job that no pool serves now. */
+  readonly nearest: NearestPool | null;
+}
