@@ -349,6 +349,14 @@ create table login_pins (
   constraint login_pins_pkey PRIMARY KEY (login)
 );
 
+create table matching_settings (
+  only_row boolean default true not null,
+  settings jsonb not null,
+  stored_at timestamp with time zone default now() not null,
+  constraint matching_settings_only_row_check CHECK (only_row),
+  constraint matching_settings_pkey PRIMARY KEY (only_row)
+);
+
 create table operations (
   id uuid not null,
   kind text not null,
@@ -381,6 +389,7 @@ create table paused_sweeps (
   name text not null,
   paused_by text not null,
   paused_at timestamp with time zone default now() not null,
+  note text,
   constraint paused_sweeps_name_check CHECK ((name ~ '^(\*|[a-z-]+)$'::text)),
   constraint paused_sweeps_pkey PRIMARY KEY (name)
 );
@@ -465,6 +474,7 @@ create table stopped_making (
   subject_id text not null,
   stopped_by text not null,
   stopped_at timestamp with time zone default now() not null,
+  note text,
   constraint stopped_making_check CHECK (((subject_type = 'environment'::text) = (subject_id = ''::text))),
   constraint stopped_making_entity_is_an_id CHECK (((subject_type <> 'entity'::text) OR (subject_id ~ '^[1-9][0-9]{0,14}$'::text))) NOT VALID,
   constraint stopped_making_pkey PRIMARY KEY (subject_type, subject_id),

@@ -5,6 +5,7 @@ import { putActive } from '@paddock/bench/growth/active';
 import { openExplained, type Plans } from '@paddock/bench/growth/explain-statements';
 import { findGiven, type Given } from '@paddock/bench/growth/given';
 import { otherStatements } from '@paddock/bench/growth/other-statements';
+import { peopleStatements } from '@paddock/bench/growth/people-statements';
 import {
   type PeriodicStatement,
   periodicStatements,
@@ -27,7 +28,7 @@ const ACTIVE = { entities: 30, waiting: 300, living: 300 };
 /** After this many runs PostgreSQL has decided whether to keep a plan without parameters. */
 const RUNS_UNTIL_KEPT = 6;
 
-describe('a statement that runs by the clock', () => {
+describe('a statement that runs by the clock, or that a person’s question runs', () => {
   let database: TestDatabase;
   let explained: ReturnType<typeof openExplained>;
   let given: Given;
@@ -48,7 +49,10 @@ describe('a statement that runs by the clock', () => {
   async function findGreedy(plans: Plans): Promise<string[]> {
     const greedy: string[] = [];
     const active = await countActive(database.db);
-    for (const [name, run] of Object.entries<PeriodicStatement>(periodicStatements)) {
+    for (const [name, run] of Object.entries<PeriodicStatement>({
+      ...periodicStatements,
+      ...peopleStatements,
+    })) {
       const costs = await explained.explain(plans, (trx) => run(trx, given));
       for (const { buffers, rows, text } of costs) {
         if (buffers > mostBuffers(active) || rows > mostRows(active))
@@ -97,7 +101,7 @@ const PACKAGES = join(import.meta.dirname, '..', '..', 'packages');
 const STATEMENT =
   /^export (?:async function|function|const) (\w+)(?: = (?:async )?)?\(\s*(?:\{\s+)?(?:db|trx)\b/gm;
 
-test('every statement is among those that run by the clock, or it is said when it runs', async () => {
+test('every statement is among these, or it is said when it runs', async () => {
   const found: string[] = [];
   for await (const file of glob('{db,queue}/src/**/!(*.test|*.scene|*-under-test).ts', {
     cwd: PACKAGES,
@@ -105,6 +109,10 @@ test('every statement is among those that run by the clock, or it is said when i
     for (const [, name = ''] of readFileSync(join(PACKAGES, file), 'utf8').matchAll(STATEMENT))
       found.push(name);
   }
-  const listed = [...Object.keys(periodicStatements), ...Object.values(otherStatements).flat()];
+  const listed = [
+    ...Object.keys(periodicStatements),
+    ...Object.keys(peopleStatements),
+    ...Object.values(otherStatements).flat(),
+  ];
   expect(found.toSorted()).toEqual(listed.toSorted());
 });

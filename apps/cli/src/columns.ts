@@ -22,4 +22,4 @@ export function columns(
 }
 
 /** A name from GitHub must not move the cursor or clear the screen of the person who reads it. */
-const printable = (text: string): string => text.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, '·');
+export const printable = (text: string): string => text.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, '·');

@@ -2,6 +2,12 @@ import type { Command } from './command.ts';
 import { operationsCommands } from './operations.ts';
 import { poolsCheck } from './pools-check.ts';
 import { tokenCommands } from './tokens.ts';
+import { why } from './why.ts';
 
 /** Every command, in the order of the help. Of two that begin alike, the longer one comes first. */
-export const COMMANDS: readonly Command[] = [...operationsCommands, ...tokenCommands, poolsCheck];
+export const COMMANDS: readonly Command[] = [
+  why,
+  ...operationsCommands,
+  ...tokenCommands,
+  poolsCheck,
+];

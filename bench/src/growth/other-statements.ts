@@ -106,7 +106,12 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'noteSilence',
   ],
   'the return of a database': ['giveBackLostClaims'],
-  'a start or an end of a process': ['createFitness', 'releaseLease', 'lockMatching'],
+  'a start or an end of a process': [
+    'createFitness',
+    'releaseLease',
+    'lockMatching',
+    'saveMatchingSettings',
+  ],
   'a migration': ['grantServices'],
   'a person': [
     'stopMaking',
@@ -115,6 +120,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'pauseSweep',
     'resumeSweep',
     'findPausedSweeps',
+    'inSnapshot',
     'readTaskCounts',
     'findOperation',
     'listOperationsOf',

@@ -10,10 +10,14 @@ import {
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
+import { whyJobEndpoint } from './why/why-job.ts';
+import { whyRunEndpoint } from './why/why-run.ts';
 
 /** Every question and action but those about tokens, in the order of the API's description. */
 const SUBJECTS: readonly Endpoint[] = [
   listInstallationsEndpoint,
+  whyJobEndpoint,
+  whyRunEndpoint,
   listOperationsEndpoint,
   listFailedOperationsEndpoint,
   countOperationsEndpoint,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/breakers/waits';
 import { clientConfig } from '@paddock/db/connection/connect';
+import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { resumeMaking, stopMaking } from '@paddock/db/matching/stopped-making';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
@@ -14,6 +15,7 @@ import { runMatching } from './match-loop.ts';
 
 const testDb = useMatchingDatabase(examplePools());
 const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
+const findSettings = () => findMatchingSettings(testDb.db);
 
 function start(tickMs: number): () => Promise<void> {
   const stop = new AbortController();
@@ -52,6 +54,12 @@ const listening = () =>
   });
 
 describe('runMatching', () => {
+  test('keeps its settings for people who ask why a job waits (P5)', async () => {
+    const stop = start(600_000);
+    expect(await waitFor('the settings', findSettings)).toEqual(GATE);
+    await stop();
+  });
+
   test('makes a worker at once for a job that is announced, long before the tick (A7, C1)', async () => {
     const stop = start(600_000);
     await listening();

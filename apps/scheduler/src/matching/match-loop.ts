@@ -1,6 +1,7 @@
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
@@ -33,6 +34,7 @@ export interface Matching {
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
   const { db, config, schema, tickMs, forgottenAfterMs, settings, events, onProbed } = parts;
   let nextLookMs = tickMs;
+  let areSettingsStored = false;
   const wake = createWake();
   const match = async (): Promise<void> => {
     const began = performance.now();
@@ -41,6 +43,8 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     const tookMs = performance.now() - began;
     events.matched(matched, tookMs / 1_000);
     if (matched.hasProbed) onProbed();
+    if (!areSettingsStored) await saveMatchingSettings(db, settings);
+    areSettingsStored = true;
     nextLookMs = tickMs;
     if (matched.hasMore) return wake.ring();
     events.warmScopesUnknown(await findUnknownWarmScopes(db, settings.appIds));

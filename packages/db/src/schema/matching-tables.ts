@@ -1,5 +1,6 @@
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import type { ColumnType, Generated } from 'kysely';
-import type { Nullable } from './columns.ts';
+import type { JsonColumn, Nullable } from './columns.ts';
 
 export interface DemandKeysTable {
   demand_key: number;
@@ -54,6 +55,13 @@ export interface StoppedMakingTable {
   subject_id: string;
   stopped_by: string;
   stopped_at: Generated<Date>;
+  note: Nullable<string>;
+}
+
+export interface MatchingSettingsTable {
+  only_row: Generated<boolean>;
+  settings: JsonColumn<MatchingSettings>;
+  stored_at: Generated<Date>;
 }
 
 export interface RegistrationBudgetsTable {

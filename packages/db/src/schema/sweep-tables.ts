@@ -5,6 +5,7 @@ export interface PausedSweepsTable {
   name: string;
   paused_by: string;
   paused_at: Generated<Date>;
+  note: Nullable<string>;
 }
 
 export interface StrayRegistrationsTable {

@@ -16,6 +16,7 @@ import type {
 import type {
   BreakersTable,
   DemandKeysTable,
+  MatchingSettingsTable,
   RegistrationBudgetsTable,
   RunnerGroupsTable,
   StoppedMakingTable,
@@ -215,6 +216,7 @@ export interface Database {
   installations: InstallationsTable;
   repositories: RepositoriesTable;
   demand_keys: DemandKeysTable;
+  matching_settings: MatchingSettingsTable;
   login_pins: LoginPinsTable;
   warm_repositories: WarmRepositoriesTable;
   unserved_keys: UnservedKeysTable;

@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { putJob } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { runCommand } from './run-command.ts';
+
+describe('paddock why (P5)', () => {
+  const database = useTestDatabase();
+  const paddock = (...words: string[]) =>
+    runCommand(words, { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema });
+  const address = 'https://github.com/acme/api/actions/runs/77';
+  let id = '';
+  let worker = '';
+
+  beforeAll(async () => {
+    const { db } = database;
+    await db
+      .insertInto('installations')
+      .values({
+        entity_id: 90_000_001,
+        app_id: 1001,
+        installation_id: 51_000_001,
+        login: 'acme',
+        entity_type: 'Organization',
+        stated_at: new Date(),
+      })
+      .execute();
+    const job = await putJob(db, { run_id: 77, job_name: 'build\u001B[2J' });
+    id = String(job.job_id);
+    ({ pod_name: worker } = await putWorker(db, { pod_uid: 'uid', stuck_reason: 'image_pull' }));
+  });
+
+  test('says the API’s sentence first, and who can act', async () => {
+    const { stdout: json } = await paddock('why', id, '--json');
+    const { sentence, advice } = JSON.parse(json) as { sentence: string; advice: string };
+    const { code, stdout, stderr } = await paddock('why', id);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [first, ...rest] = stdout.split('\n');
+    expect(first).toBe(sentence);
+    expect(rest.map((line) => line.trim().split(/ {2,}/))).toEqual([
+      ['job', `${id} build·[2J of acme/api, in the pool linux`],
+      ['since', expect.stringMatching(/^\d{4}-/)],
+      ['who can act', 'the platform team'],
+      ['to do', advice],
+      ['place', '1 of 1'],
+      ['WORKER', 'STATE', 'AGE', 'DETAIL'],
+      [worker, 'stuck', expect.stringMatching(/^\d+ s$/), expect.stringContaining('image_pull')],
+      [''],
+    ]);
+  });
+
+  test('takes the address of the job, and of its run', async () => {
+    const { stdout } = await paddock('why', `${address}/job/${id}`);
+    expect(stdout).toContain(` ${id} build`);
+    expect((await paddock('why', address)).stdout).toContain(` ${id} build`);
+    const { stdout: json } = await paddock('why', address, '--json');
+    expect(JSON.parse(json)).toMatchObject({ items: [{ job: { id: Number(id) } }], next: null });
+    expect((await paddock('why', `${address}8`)).stdout).toMatch(/^No job of this run/);
+  });
+
+  test('says so where there is no such job', async () => {
+    expect(await paddock('why', '5')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Paddock knows no job 5: GitHub has announced none, or its rows have expired.\n',
+    });
+  });
+
+  test.each([[[]], [['a', 'b']], [['build']], [['https://github.com/acme']]])(
+    '%j is a wrong command',
+    async (words) => {
+      const { code, stderr } = await paddock('why', ...words);
+      expect(code).toBe(2);
+      expect(stderr).toContain('Usage: paddock why JOB');
+    },
+  );
+});

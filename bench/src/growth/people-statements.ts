@@ -1,0 +1,25 @@
+import { findExplainedJob } from '@paddock/db/people/find-explained-job';
+import { findHindrances } from '@paddock/db/people/find-hindrances';
+import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
+import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
+import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
+import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
+import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import type { PeriodicStatement } from './periodic-statements.ts';
+
+/**
+ * What people's questions read, by the name of its function. A person may ask any time, beside a
+ * year of ended rows: these statements read as little as those that run by the clock.
+ */
+export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
+  findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
+  findExplainedJob: (trx, { jobIds }) => findExplainedJob(trx, jobIds.at(-1) ?? 0),
+  findHindrances: async (trx, { jobIds: [job = 0] }) => {
+    const explained = await findExplainedJob(trx, job);
+    return explained && findHindrances(trx, explained);
+  },
+  findWorkersOfKey: (trx, { demandKeys: [key = 0] }) => findWorkersOfKey(trx, key),
+  findMatchingSettings: (trx) => findMatchingSettings(trx),
+  findJobDeliveries: (trx, { jobIds: [job = 0] }) => findJobDeliveries(trx, job),
+  findJobsOfRun: (trx) => findJobsOfRun(trx, { run: 1, owner: 'entity-1', limit: 30 }),
+};

@@ -1,0 +1,50 @@
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely, Selectable } from 'kysely';
+
+/** As the scheduler's settings have it by default. */
+export const MATCHING_SETTINGS = {
+  appIds: [1001],
+  unschedulableLimit: 2,
+  trialEveryMs: 60_000,
+  registrationsPerMinute: 180,
+  surplusAfterMs: 60_000,
+  warmLifetimeMs: 43_200_000,
+  unservedPauses: { firstPauseMs: 600_000, longestPauseMs: 7_200_000 },
+};
+
+/** What the last pass found for the key of a job, with or without a reason to wait. */
+export async function putKey(
+  db: Kysely<Database>,
+  job: Selectable<Database['jobs']>,
+  reason: string | null,
+): Promise<void> {
+  await db
+    .insertInto('demand_keys')
+    .values({
+      demand_key: job.demand_key,
+      entity_id: job.entity_id,
+      entity_name: job.entity_name,
+      scope_repo_id: job.scope_repo_id,
+      k8s_pool: job.k8s_pool,
+      waiting: 2,
+      unassigned: 1,
+      wait_reason: reason,
+      wait_since: reason === null ? null : new Date('2026-01-31T09:00:00Z'),
+    })
+    .execute();
+}
+
+/** The organisation of `putJob`, which has this login today. */
+export async function putInstallation(db: Kysely<Database>, login: string): Promise<void> {
+  await db
+    .insertInto('installations')
+    .values({
+      entity_id: 90_000_001,
+      app_id: 1001,
+      installation_id: 51_000_001,
+      login,
+      entity_type: 'Organization',
+      stated_at: new Date(),
+    })
+    .execute();
+}

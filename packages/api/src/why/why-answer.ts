@@ -1,0 +1,65 @@
+import { WORKER_STATES } from '@paddock/domain/why/worker-progress';
+import type { WaitAnswer } from '@paddock/domain/why/explain-wait';
+import { z } from 'zod';
+
+/** The answer to “why does my job wait?”, the same in the terminal, over HTTP and on the page. */
+export const whyAnswer = z.object({
+  job: z.object({
+    id: z.int(),
+    name: z.string(),
+    repository: z.string(),
+    pool: z.string().nullable().describe('null: no pool serves it'),
+    url: z.string().nullable().describe('Its page at GitHub'),
+    queuedAt: z.iso.datetime().nullable(),
+  }),
+  state: z.enum(['waiting', 'in_doubt', 'held', 'not_served', 'running', 'ended']),
+  reason: z.string().nullable().describe('The stored word for it; null: workers are on their way'),
+  sentence: z.string(),
+  since: z.iso.datetime().nullable(),
+  actor: z.enum(['wait', 'author', 'platform']).nullable().describe('Who can act'),
+  advice: z.string().describe('What the actor can do'),
+  place: z
+    .object({
+      position: z.int(),
+      of: z.int(),
+      olderOfEntity: z.int().describe('Older jobs of its entity in other queues'),
+      olderOfPool: z.int().describe('Older jobs of other entities in its pool'),
+    })
+    .nullable()
+    .describe('Its place among the waiting jobs of its scope and pool, by age'),
+  workers: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(Object.keys(WORKER_STATES) as (keyof typeof WORKER_STATES)[]),
+      detail: z.string(),
+      ageMs: z.int(),
+    }),
+  ),
+  workersInAll: z.int().describe('`workers` names the readiest of them'),
+  caps: z.array(z.object({ name: z.string(), used: z.int(), limit: z.int() })),
+  evidence: z
+    .record(z.string(), z.unknown())
+    .describe('The facts that the answer was made from, as they are stored'),
+});
+
+export type WhyAnswer = z.output<typeof whyAnswer>;
+
+/** A key may have thousands of workers, and people want to see how the next ones get on. */
+const MOST_WORKERS = 20;
+
+export function toWhyAnswer(
+  job: WhyAnswer['job'],
+  { since, place, workers, caps, ...answer }: WaitAnswer,
+  evidence: object,
+): WhyAnswer {
+  return {
+    job,
+    ...answer,
+    since: since?.toISOString() ?? null,
+    place,
+    workers: workers.slice(0, MOST_WORKERS),
+    workersInAll: workers.length,
+    caps: [...caps],
+    evidence: JSON.parse(JSON.stringify(evidence)) as Record<string, unknown>,
+  };
+}

@@ -1,0 +1,263 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { examplePayload } from '@paddock/testing/example-payload';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { ask } from '../scenes/ask.scene.ts';
+import { MATCHING_SETTINGS, putInstallation, putKey } from '../scenes/why.scene.ts';
+import { whyJobEndpoint } from './why-job.ts';
+import { whyRunEndpoint } from './why-run.ts';
+
+const database = useTestDatabase();
+/** Asks with the console's rights. */
+const why = (job: number) => ask(whyJobEndpoint, database.dbOf('console'), { job: String(job) });
+
+beforeAll(() => saveMatchingSettings(database.db, MATCHING_SETTINGS));
+beforeEach(async () => {
+  await emptyTables(database.db, [
+    'jobs',
+    'workers',
+    'demand_keys',
+    'stopped_making',
+    'breakers',
+    'installation_events',
+    'installations',
+    'pools_documents',
+  ]);
+  await putPools(
+    database.db,
+    examplePools({ pools: [{ maxWorkers: 1 }], entities: { '*': { maxWorkers: 20 } } }),
+  );
+});
+
+/** Jobs have instants of this process: their order is what counts. */
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+describe('why a job waits (P5)', () => {
+  test('is told by its place, the workers on their way and the caps', async () => {
+    const first = await putJob(database.db, { created_at: ago(3) });
+    const second = await putJob(database.db, { created_at: ago(2) });
+    const { pod_name: worker } = await putWorker(database.db, { created_at: minutesAgo(1) });
+    await putKey(database.db, first, 'at_pool_cap');
+
+    const its = await why(first.job_id);
+    expect(its).toMatchObject({
+      job: { id: first.job_id, name: 'build', repository: 'acme/api', pool: 'linux' },
+      state: 'waiting',
+      reason: null,
+      sentence: `Its worker ${worker} is on its way: its registration has not begun.`,
+      workers: [{ name: worker, state: 'reserved' }],
+      workersInAll: 1,
+    });
+    expect(its.place).toEqual({ position: 1, of: 2, olderOfEntity: 0, olderOfPool: 0 });
+    expect(its.workers[0]?.ageMs).toBeGreaterThanOrEqual(60_000);
+
+    expect(await why(second.job_id)).toMatchObject({
+      reason: 'at_pool_cap',
+      actor: 'wait',
+      since: '2026-01-31T09:00:00.000Z',
+      sentence: 'maxWorkers of the pool linux is 1, and 1 worker is there.',
+      place: { position: 2, of: 2 },
+      caps: [
+        { name: 'maxWorkers of acme', used: 1, limit: 20 },
+        { name: 'maxWorkers of the pool linux', used: 1, limit: 1 },
+      ],
+      evidence: { key: { waiting: 2, unassigned: 1, waitReason: 'at_pool_cap' } },
+    });
+  });
+
+  test('counts only older jobs that wait, of its entity and in its pool', async () => {
+    const job = await putJob(database.db, { created_at: ago(2) });
+    const old = { created_at: ago(3) };
+    const inOtherPool = await putJob(database.db, { ...old, k8s_pool: 'big' });
+    const ofOther = await putJob(database.db, { ...old, entity_id: 7 });
+    await putJob(database.db, { ...old, status: 'running', wants_worker: false });
+    await putJob(database.db, { k8s_pool: 'big' });
+    for (const key of [job, inOtherPool, ofOther]) await putKey(database.db, key, null);
+    expect((await why(job.job_id)).place).toEqual({
+      position: 1,
+      of: 1,
+      olderOfEntity: 1,
+      olderOfPool: 1,
+    });
+  });
+
+  test('names a worker that is stuck while its pool is full', async () => {
+    const other = await putJob(database.db, { created_at: ago(3) });
+    const job = await putJob(database.db);
+    const { pod_name: worker } = await putWorker(database.db, {
+      pod_uid: 'uid',
+      stuck_reason: 'image_pull',
+      failure_info: JSON.stringify({ version: 1, message: 'ErrImagePull' }),
+    });
+    await putKey(database.db, job, 'at_pool_cap');
+    for (const { job_id: id } of [job, other]) {
+      const { actor, sentence } = await why(id);
+      expect([actor, sentence]).toEqual(['platform', expect.stringContaining(worker)]);
+      expect(sentence).toContain('image_pull: ErrImagePull');
+    }
+  });
+
+  test('begins with a person’s stop of what the job needs, and no other', async () => {
+    const job = await putJob(database.db);
+    await putKey(database.db, job, 'at_pool_cap');
+    const stops = database.db.insertInto('stopped_making');
+    const by = { stopped_by: 'ada', stopped_at: new Date('2026-01-31T09:30:00Z') };
+    await stops.values({ subject_type: 'pool', subject_id: 'big', ...by }).execute();
+    await stops.values({ subject_type: 'entity', subject_id: '7', ...by }).execute();
+    expect((await why(job.job_id)).reason).toBe('at_pool_cap');
+
+    const note = 'new image';
+    await stops.values({ subject_type: 'pool', subject_id: 'linux', ...by, note }).execute();
+    await stops.values({ subject_type: 'entity', subject_id: '90000001', ...by }).execute();
+    expect(await why(job.job_id)).toMatchObject({
+      reason: 'making_stopped',
+      since: '2026-01-31T09:30:00.000Z',
+      sentence:
+        'ada stopped the making of workers for acme at 2026-01-31T09:30:00Z; ada stopped the making of workers for the pool linux at 2026-01-31T09:30:00Z (“new image”).',
+    });
+  });
+
+  test('has the words of the breaker that holds it back, and of no other’s', async () => {
+    const job = await putJob(database.db);
+    const breaker = { failures: 3, pauses: 1, failed_at: new Date('2026-01-31T09:00:00Z') };
+    await database.db
+      .insertInto('breakers')
+      .values([
+        { ...breaker, subject_type: 'pool', subject_id: 'big', failure_class: 'x', message: 'big' },
+        {
+          ...breaker,
+          subject_type: 'pool',
+          subject_id: 'linux@7',
+          failure_class: 'x',
+          message: 'lab',
+        },
+        {
+          ...breaker,
+          subject_type: 'pool',
+          subject_id: 'linux@90000001',
+          failure_class: 'x',
+          message: 'acme',
+        },
+        {
+          ...breaker,
+          subject_type: 'github',
+          subject_id: '',
+          failure_class: 'x',
+          message: 'GitHub',
+        },
+      ])
+      .execute();
+    await putKey(database.db, job, 'pool_failing');
+    expect((await why(job.job_id)).sentence).toBe(
+      'Workers of the pool linux fail before they have a job (3 failures since the last success, 1 pause, one worker tries now): acme.',
+    );
+    await database.db
+      .updateTable('demand_keys')
+      .set({ wait_reason: 'github_unavailable' })
+      .execute();
+    expect((await why(job.job_id)).sentence).toContain(': GitHub.');
+  });
+
+  test('uses the login of today and the nearest pool of today', async () => {
+    await putInstallation(database.db, 'acme-inc');
+    const job = await putJob(database.db, { k8s_pool: '(none)', job_labels: '["linux", "gpu"]' });
+    await putKey(database.db, job, 'no_pool_fits');
+    const { sentence, caps } = await why(job.job_id);
+    expect(sentence).toBe('No pool serves the job now: the nearest, linux, lacks the label gpu.');
+    expect(caps).toEqual([{ name: 'maxWorkers of acme-inc', used: 0, limit: 20 }]);
+  });
+
+  test('has no caps until a scheduler has said how it matches', async () => {
+    await emptyTables(database.db, ['matching_settings']);
+    const { job_id: id } = await putJob(database.db);
+    expect((await why(id)).caps).toEqual([]);
+    await saveMatchingSettings(database.db, MATCHING_SETTINGS);
+    await saveMatchingSettings(database.db, MATCHING_SETTINGS);
+    expect((await why(id)).caps).toHaveLength(2);
+  });
+
+  test('names the readiest of many workers', async () => {
+    const job = await putJob(database.db);
+    for (let n = 0; n < 21; n += 1) await putWorker(database.db);
+    const { workers, workersInAll } = await why(job.job_id);
+    expect([workers.length, workersInAll]).toEqual([20, 21]);
+  });
+});
+
+describe('a job that no pool serves (P5)', () => {
+  const LABELS = ['linux', 'gpu'];
+  const deliver = (action: string, outcome: string, receivedAt: Date) => {
+    const payload = examplePayload('workflow_job', action, {
+      workflow_job: { id: 900, labels: LABELS },
+      repository: { private: true },
+    });
+    return database.db
+      .insertInto('installation_events')
+      .values({
+        source: 'webhook',
+        event: `workflow_job.${action}`,
+        outcome,
+        job_id: 900,
+        payload: JSON.stringify(outcome === 'repeated_body' ? {} : payload),
+        received_at: receivedAt,
+      })
+      .execute();
+  };
+
+  test('is explained by its delivery and the pools in force', async () => {
+    await deliver('queued', 'ignored_no_label', new Date());
+    await deliver('queued', 'repeated_body', new Date());
+    expect(await why(900)).toMatchObject({
+      job: { id: 900, pool: null },
+      state: 'not_served',
+      reason: 'ignored_no_label',
+      actor: 'author',
+      sentence: 'No pool has all of its labels: the nearest, linux, lacks the label gpu.',
+      place: null,
+      evidence: { job: { labels: ['gpu', 'linux'] } },
+    });
+  });
+
+  test('may have ended, in whatever order its deliveries came', async () => {
+    await deliver('completed', 'job_already_exists', new Date());
+    await deliver('queued', 'ignored_no_label', new Date());
+    expect((await why(900)).state).toBe('ended');
+  });
+
+  test('is not found without one', async () => {
+    await expect(why(901)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('the jobs of a run (P5)', () => {
+  test('that wait or run are explained in pages', async () => {
+    await putInstallation(database.db, 'Acme');
+    const run = { run_id: 77 };
+    const jobs = [
+      await putJob(database.db, run),
+      await putJob(database.db, { ...run, status: 'running', wants_worker: false }),
+      await putJob(database.db, run),
+    ];
+    await putJob(database.db, { ...run, status: 'completed', wants_worker: false });
+    await putJob(database.db);
+
+    const found: number[] = [];
+    let after: string | undefined;
+    do {
+      const page = await ask(whyRunEndpoint, database.dbOf('console'), {
+        run: '77',
+        owner: 'acme',
+        limit: '2',
+        after,
+      });
+      found.push(...page.items.map(({ job }) => job.id));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(found).toEqual(jobs.map(({ job_id: id }) => id));
+    const others = await ask(whyRunEndpoint, database.db, { run: '77', owner: 'lab' });
+    expect(others).toEqual({ items: [], next: null });
+  });
+});

@@ -1,0 +1,68 @@
+import { rulesOf } from '@paddock/domain/matching/stored-rules';
+import { capsInForce } from '@paddock/domain/why/caps-in-force';
+import { NO_POOL } from '@paddock/domain/pools/place-job';
+import { nearestPool } from '@paddock/domain/why/nearest-pool';
+import type { CapFacts, WaitFacts } from '@paddock/domain/why/wait-facts';
+import type { Transaction } from 'kysely';
+import { countLiveWorkers } from '../matching/live-workers.ts';
+import { findStoredRules } from '../matching/stored-rules.ts';
+import { findMatchingSettings } from '../matching/stored-settings.ts';
+import { currentPoolsDocument } from '../pools/pools-documents.ts';
+import type { Database } from '../schema/tables.ts';
+import { findExplainedJob, type ExplainedJob } from './find-explained-job.ts';
+import { findHindrances } from './find-hindrances.ts';
+import { findWorkersOfKey } from './find-workers-of-key.ts';
+
+/** All that the answer for a job depends on. Undefined: there is no row of the job. */
+export async function findWaitFacts(
+  trx: Transaction<Database>,
+  jobId: number,
+): Promise<WaitFacts | undefined> {
+  const found = await findExplainedJob(trx, jobId);
+  if (found === undefined) return undefined;
+  const { now, job, key, place, demandKey } = found;
+  if (!job.wantsWorker) return { ...NO_FACTS, now, job };
+  return {
+    now,
+    job,
+    key,
+    place,
+    workers: await findWorkersOfKey(trx, demandKey),
+    caps: await findCaps(trx, job),
+    ...(await findHindrances(trx, found)),
+    nearest: await findNearest(trx, found),
+  };
+}
+
+const NO_FACTS = {
+  key: null,
+  place: null,
+  workers: [],
+  caps: [],
+  stops: [],
+  breakers: [],
+  budget: null,
+  group: null,
+  lostApp: null,
+  unexplained: 0,
+  withoutNode: 0,
+  nearest: null,
+};
+
+/** None until a scheduler has stored its settings. */
+async function findCaps(trx: Transaction<Database>, job: ExplainedJob['job']): Promise<CapFacts[]> {
+  const settings = await findMatchingSettings(trx);
+  if (settings === undefined) return [];
+  const stored = await findStoredRules(trx, settings);
+  const rules = rulesOf({ rules: stored, demand: [], warm: [], reservations: [], made: [] });
+  return capsInForce(job, rules, await countLiveWorkers(trx));
+}
+
+async function findNearest(
+  trx: Transaction<Database>,
+  { job, labels }: ExplainedJob,
+): Promise<WaitFacts['nearest']> {
+  if (job.pool !== NO_POOL) return null;
+  const pools = await currentPoolsDocument(trx);
+  return nearestPool(pools?.document.pools ?? [], labels) ?? null;
+}
