@@ -23,7 +23,8 @@ ${rows.map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')}
 const INTRODUCTION = `# Helm chart of Paddock
 
 It installs no CRD and nothing cluster-wide: each object is in the release's namespace, or in one
-that a pool names. Several releases fit into one cluster, and into one namespace.
+that a pool names. Several releases fit into one cluster, and into one namespace. It needs Kubernetes
+1.29 or newer. Helm 3 and Helm 4 render the same.
 
 A first look, on kind. \`APP_ID\`, \`WEBHOOK_SECRET\` and \`private-key.pem\` are those of your GitHub App
 ([step 1](../../../README.md)), and \`ORGANISATION\` has installed it.

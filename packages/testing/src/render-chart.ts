@@ -61,7 +61,7 @@ export interface Release {
 
 /** Renders the chart, with its tests and hooks. Throws what helm prints if helm refuses. */
 export function renderChart(release: Release): ChartObject[] {
-  return objectsIn(helm('template', release));
+  return objectsIn(helmTemplate(release));
 }
 
 /** The objects in YAML, read by its version 1.1, as Kubernetes reads it: there `n` is false. */
@@ -81,15 +81,17 @@ export const podsOf = (
     return spec?.template === undefined ? [] : [{ ...spec.template, owner }];
   });
 
-/** Runs `helm COMMAND RELEASE CHART` with the release's values; returns what it prints. */
-export function helm(
-  command: 'template' | 'install',
-  { chart = CHART, release, namespace, values = [], set = {} }: Release,
-  flags: readonly string[] = [],
-): string {
+/** What `helm template` prints of a release. */
+export function helmTemplate({
+  chart = CHART,
+  release,
+  namespace,
+  values = [],
+  set = {},
+}: Release): string {
   const files = values.flatMap((file) => ['--values', file]);
   return runHelm(
-    [command, release, chart, '--namespace', namespace, ...files, '--values', '-', ...flags],
+    ['template', release, chart, '--namespace', namespace, ...files, '--values', '-'],
     JSON.stringify(set),
   );
 }

@@ -5,7 +5,7 @@ import {
   CHART,
   type ChartObject,
   HELM,
-  helm,
+  helmTemplate,
   objectsIn,
   runHelm,
 } from '@paddock/testing/render-chart';
@@ -28,7 +28,7 @@ described('the chart with the values of an example (H1; needs helm)', () => {
 
   test.each(EXAMPLES)('%s: it renders deploy/helm/golden', (name, release) => {
     const golden = join(DEPLOYED, 'golden', `${name}.yaml`);
-    const rendered = `${helm('template', release).trimEnd()}\n`;
+    const rendered = `${helmTemplate(release).trimEnd()}\n`;
     // `deploy/helm/check --write` sets it.
     if (process.env['PADDOCK_WRITE_GOLDEN'] === '1') writeFileSync(golden, rendered);
     expect(sorted(rendered)).toEqual(sorted(readFileSync(golden, 'utf8')));

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { HELM, helm, onPath } from '@paddock/testing/render-chart';
+import { HELM, helmTemplate, onPath } from '@paddock/testing/render-chart';
 import { EXAMPLES, MATRIX } from '../scenes/chart-releases.scene.ts';
 
 interface Scored {
@@ -48,7 +48,7 @@ scored('kube-score (H3; needs helm and kube-score)', () => {
   test.each([...EXAMPLES, ...MATRIX])(
     '%s: it finds nothing but the exceptions',
     (name, release) => {
-      const input = helm('template', release);
+      const input = helmTemplate(release);
       const { stdout } = spawnSync(kubeScore ?? '', ['score', '--output-format', 'json', '-'], {
         input,
         encoding: 'utf8',

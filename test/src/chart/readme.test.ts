@@ -66,11 +66,11 @@ described('the commands of the chart’s README (H1; needs helm)', () => {
     for (const name of Object.keys(GIVEN)) expect(README).toContain(`\`${name}\``);
   });
 
-  test('helm install names files that exist and flags that helm knows', () => {
-    const [, ...args] = command('helm', 'install');
-    for (const word of args.filter((one) => one.startsWith('/')))
-      expect(existsSync(word)).toBe(true);
-    expect(runHelm([...args, '--dry-run=client'])).toContain('\nNOTES:\n');
+  // `helm template` above has refused unknown flags.
+  test('helm install names files that exist', () => {
+    const files = command('helm', 'install').filter((word) => word.startsWith('/'));
+    expect(files).toHaveLength(2);
+    for (const file of files) expect(existsSync(file)).toBe(true);
   });
 
   test('make every namespace in which helm makes something', () => {
