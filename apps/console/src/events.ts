@@ -1,5 +1,6 @@
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
+import { createSamples } from '@paddock/runtime/samples';
 import type { Answered } from './http/answer.ts';
 
 /** The console's events: each function moves the metric and writes the log line of one event. */
@@ -23,6 +24,7 @@ export function createConsoleEvents(log: Logger, metrics: Metrics): ConsoleEvent
     BUCKETS,
     ['endpoint'],
   );
+  const sample = createSamples();
   return {
     answered({ reply: { status }, endpoint, person, error, ms }) {
       const name = endpoint?.name ?? 'none';
@@ -30,8 +32,11 @@ export function createConsoleEvents(log: Logger, metrics: Metrics): ConsoleEvent
       seconds.observe({ endpoint: name }, ms / 1_000);
       const fields = { endpoint: name, status, person, ms: Math.round(ms) };
       // Never the path or the query: a caller may put a secret there by mistake.
-      if (error !== undefined) log.error('an answer failed', { ...fields, error });
-      else if (endpoint?.access === 'operate') log.info('a person acted', fields);
+      if (error !== undefined) {
+        // Anyone can send a token that has to be looked up while the database is away.
+        const sampled = person === undefined ? sample('no person') : {};
+        if (sampled !== undefined) log.error('an answer failed', { ...fields, ...sampled, error });
+      } else if (endpoint?.access === 'operate') log.info('a person acted', fields);
       else log.debug('answered', fields);
     },
     connectionsCut: (reason) => log.warn('closed connections to PostgreSQL', { reason }),

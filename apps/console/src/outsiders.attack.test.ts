@@ -1,23 +1,38 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { fieldsOfPath } from '@paddock/api/endpoint';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
 import { makeToken, useConsole } from './scenes/console.scene.ts';
 
-/** Each endpoint's path with the same word in each field, and paths that are nothing. */
+/** Each endpoint with a value in each field of its path, and paths that are nothing. */
 const REQUESTS = [
-  ...ENDPOINTS.map(({ method, path }) => ({
-    method,
-    path: path.slice('/api/v1/'.length).replaceAll(/\{\w+\}/g, 'ci'),
-  })),
-  { method: 'GET', path: 'nothing' },
-  { method: 'GET', path: '../..' },
-  { method: 'GET', path: '../../healthz' },
-  { method: 'GET', path: '../../metrics' },
-  { method: 'GET', path: 'tokens/%' },
-  { method: 'OPTIONS', path: 'tokens' },
-  { method: 'PUT', path: 'tokens' },
-  { method: 'HEAD', path: 'tokens' },
+  ...ENDPOINTS.map(({ name, method, path }) => ({ name, method, path: pathWith(path, 'ci') })),
+  ...[
+    ['GET', 'nothing'],
+    ['GET', '../..'],
+    ['GET', '../../healthz'],
+    ['GET', '../../metrics'],
+    ['GET', 'tokens/%'],
+    ['OPTIONS', 'tokens'],
+    ['PUT', 'tokens'],
+    ['HEAD', 'tokens'],
+  ].map(([method = '', path = '']) => ({ name: 'none', method, path })),
 ];
+
+function pathWith(path: string, value: string): string {
+  return path.slice('/api/v1/'.length).replaceAll(/\{\w+\}/g, value);
+}
+
+/** Endpoints with a subject, and one that their schemas take. */
+const NARROWABLE = ENDPOINTS.flatMap(({ name, path, input }) => {
+  const fields = fieldsOfPath(path);
+  const value = ['7', 'ci'].find((text) =>
+    fields.every((field) => input.shape[field]?.safeParse(text).success),
+  );
+  return fields.length === 0 || name === 'revokeToken' || value === undefined
+    ? []
+    : [{ name, subject: Object.fromEntries(fields.map((field) => [field, value])) }];
+});
 
 /** All that an answer shows; HEAD lacks the body by itself. */
 const shown = async (answer: Response, method: string) => ({
@@ -52,6 +67,22 @@ describe('an outsider learns nothing (G5)', () => {
       expect([what, await shown(await service.ask(path, token, { method }), method)]).toEqual([
         what,
         expected,
+      ]);
+  });
+
+  test.each(NARROWABLE)('by a token for one subject of $name (F7)', async ({ name, subject }) => {
+    const token = await makeToken(database, { name: name.toLowerCase(), endpoint: name, subject });
+    const others = REQUESTS.filter((request) => request.name !== name);
+    expect(others).toHaveLength(REQUESTS.length - 1);
+    for (const { method, path } of others)
+      expect([
+        method,
+        path,
+        await shown(await service.ask(path, token, { method }), method),
+      ]).toEqual([
+        method,
+        path,
+        await shown(await service.ask(path, undefined, { method }), method),
       ]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ENDPOINTS } from '@paddock/api/endpoints';
 import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -30,6 +31,17 @@ describe('the console', () => {
     const description = await service.ask('openapi.json', token);
     expect(await description.json()).toMatchObject({ openapi: '3.1.0' });
   });
+
+  test.each(ENDPOINTS.filter(({ method }) => method === 'GET'))(
+    'its role may read what $name answers (A10)',
+    async ({ name, path }) => {
+      const token = await makeToken(database, { name: `asks-${name.toLowerCase()}` });
+      const filled = path.slice('/api/v1/'.length).replaceAll(/\{\w+\}/g, '7');
+      // Some need more input; without a right they would fail.
+      const { status } = await service.ask(filled, token);
+      expect([200, 400, 404]).toContain(status);
+    },
+  );
 
   test('makes, lists and revokes tokens over HTTP (F7)', async () => {
     const token = await makeToken(database, { name: 'admin' });

@@ -4,10 +4,10 @@ import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
+import { createSamples } from '@paddock/runtime/samples';
 import type { JobTimes } from './job-times.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Gap } from './gaps.ts';
-import { createSamples } from './samples.ts';
 
 type Held = Readonly<Pick<BodyBudget, 'heldBytes' | 'requests'>>;
 

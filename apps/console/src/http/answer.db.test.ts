@@ -1,8 +1,11 @@
 import { connect } from 'node:net';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Endpoint, endpoint } from '@paddock/api/endpoint';
+import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import { notFound, refused } from '@paddock/api/problem';
+import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -59,6 +62,8 @@ const ENDPOINTS = [
   failing('refused', () => Promise.reject(refused('Not now.'))),
   failing('broken', () => Promise.reject(new TypeError('hidden detail'))),
   failing('slow', ({ db }) => sql`select pg_sleep(60)`.execute(db)),
+  failing('senseless', ({ db }) => sql`select ${'noon'}::timestamptz`.execute(db)),
+  findOperationEndpoint,
   failing('endless', () => Promise.resolve({ id: 1n })),
 ];
 
@@ -67,6 +72,12 @@ const makeLesser = (database: TestDatabase, input: object) =>
 
 const drain = (job: number, body = '{}') =>
   [`jobs/${job}/drain`, { method: 'POST', body }] as const;
+
+const enqueueFor = async (database: TestDatabase, requestedBy: string): Promise<string> => {
+  const subject = { type: 'worker', id: requestedBy, name: 'x' };
+  const [task] = await enqueueAlone(database.db, [{ kind: 'drain', subject, requestedBy }]);
+  return task?.id ?? '';
+};
 
 /** All that an answer shows. */
 const all = async (answer: Response) => [
@@ -193,6 +204,7 @@ describe('the API', () => {
     ['unknown', 404, 'There is no such thing.'],
     ['refused', 409, 'Not now.'],
     ['nothing', 404, 'There is nothing at this path.'],
+    ['senseless', 400, 'PostgreSQL refused a value of it.'],
     ['broken', 500, 'This is a fault of Paddock; its log says more.'],
     ['endless', 500, 'This is a fault of Paddock; its log says more.'],
   ])('says what is wrong with %s', async (path, status, detail) => {
@@ -247,6 +259,16 @@ describe('the API', () => {
       expect((await ask(path, reads, init)).status).toBe(403);
     });
 
+    test('that is narrowed, it finds the operations that it asked for', async () => {
+      const narrow = await makeLesser(database, { endpoint: 'drain', subject: { job: 7 } });
+      const own = await enqueueFor(database, 'token less');
+      const answer = await ask(`operations/${own}`, narrow);
+      expect([answer.status, await answer.json()]).toEqual([
+        200,
+        expect.objectContaining({ id: own }),
+      ]);
+    });
+
     test('that is narrowed, all but its subject is as for a stranger', async () => {
       const narrow = await makeLesser(database, { endpoint: 'drain', subject: { job: 7 } });
       const stranger = await all(await ask('jobs/7'));
@@ -261,6 +283,9 @@ describe('the API', () => {
         ['jobs/7/drain', {}],
         ['nothing', {}],
         ['slow', {}],
+        ['operations/none', {}],
+        [`operations/${randomUUID()}`, {}],
+        [`operations/${await enqueueFor(database, 'ada')}`, {}],
       ] as const)
         expect([other, await all(await ask(other, narrow, more))]).toEqual([other, stranger]);
     });

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
-import { type Bearer, mayName, mayTouch } from '@paddock/api/tokens/check-token';
-import { isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
+import type { Bearer } from '@paddock/api/tokens/check-token';
+import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/narrowed-token';
+import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import type { Admit } from '../admit.ts';
@@ -57,17 +58,20 @@ async function answerBearer(
   if ('methods' in found)
     return { reply: bearer.narrowedTo === null ? nothingThere(found.methods) : STRANGER };
   const { endpoint, path } = found;
-  if (!mayName(bearer, endpoint)) return { reply: STRANGER };
+  if (!mayCall(bearer, endpoint)) return { reply: STRANGER };
   if (endpoint.access === 'operate' && bearer.access === 'read')
     return { endpoint, reply: MAY_ONLY_READ };
   const read = await readInput(endpoint, request, path, query);
   if ('reply' in read) return { endpoint, reply: read.reply };
-  if (!mayTouch(bearer, read.input)) return { reply: STRANGER };
+  if (!mayTouch(bearer, endpoint, read.input)) return { reply: STRANGER };
   try {
     const body: unknown = await endpoint.answer({ db, person: bearer.person }, read.input);
+    if (!maySee(bearer, endpoint, body)) return { reply: STRANGER };
     const headers = { ...linkTo(body, query), ...locationOf(endpoint, pathname, body) };
     return { endpoint, reply: { status: endpoint.status, headers, json: JSON.stringify(body) } };
   } catch (error) {
+    if (error instanceof Problem && !maySee(bearer, endpoint, undefined))
+      return { reply: STRANGER };
     if (error instanceof Problem)
       return { endpoint, reply: problem(error.status, error.title, error.detail) };
     return { endpoint, reply: failed(error), error };
@@ -95,12 +99,16 @@ const nothingThere = (methods: readonly string[]): Reply =>
         headers: { allow: methods.join(', '), ...CLOSES },
       });
 
-const failed = (error: unknown): Reply =>
-  (sqlStateOf(error) === undefined ? saysAway(error) : isUnavailable(error))
+function failed(error: unknown): Reply {
+  // Such as an instant in a cursor that is none, or a NUL in a name.
+  if (isBadData(error)) return problem(400, 'Wrong input', 'PostgreSQL refused a value of it.');
+  const isAway = sqlStateOf(error) === undefined ? saysAway(error) : isUnavailable(error);
+  return isAway
     ? problem(503, 'Unavailable', 'The database does not answer in time: repeat this later.', {
         headers: { 'retry-after': '5', ...CLOSES },
       })
     : problem(500, 'Failed', 'This is a fault of Paddock; its log says more.', { headers: CLOSES });
+}
 
 function partsOf(url: string): { pathname: string; query: URLSearchParams } {
   const [, pathname = '', query = ''] = /^([^?]*)\??(.*)$/.exec(url) ?? [];

@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto';
 import { findToken, noteTokenUse, type TokenRights } from '@paddock/db/people/tokens';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import type { Endpoint } from '../endpoint.ts';
 import { hashSecret, parseToken } from './token-text.ts';
 
 /** Whose token it is, and what it may do. */
@@ -28,14 +27,3 @@ export async function checkToken(db: Kysely<Database>, text: string): Promise<Be
   const { name, access, narrowedTo } = found;
   return { person: `token ${name}`, access, narrowedTo };
 }
-
-/** Whether a narrowed token is for this endpoint. Its subject is still to be compared. */
-export const mayName = ({ narrowedTo }: TokenRights, { name }: Pick<Endpoint, 'name'>): boolean =>
-  narrowedTo === null || narrowedTo.endpoint === name;
-
-/** Whether a narrowed token is for the subject of this input, as the endpoint has read it. */
-export const mayTouch = (
-  { narrowedTo }: TokenRights,
-  input: Readonly<Record<string, unknown>>,
-): boolean =>
-  Object.entries(narrowedTo?.subject ?? {}).every(([field, value]) => input[field] === value);

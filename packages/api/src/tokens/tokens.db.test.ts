@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { checkToken, mayName, mayTouch } from './check-token.ts';
+import { checkToken } from './check-token.ts';
 import { createTokenEndpoint } from './create-token.ts';
+import { mayCall, mayTouch } from './narrowed-token.ts';
 import { listTokensEndpoint } from './list-tokens.ts';
 import { revokeTokenEndpoint } from './revoke-token.ts';
 
@@ -122,10 +123,10 @@ describe('tokens (F7)', () => {
     expect(narrowedTo).toEqual({ endpoint: 'stop', subject: { owner: 'acme', job: 7 } });
     const bearer = await checkToken(db(), token);
     if (bearer === undefined) throw new Error('The token is good.');
-    expect([stop, look, list].filter((one) => mayName(bearer, one))).toEqual([stop]);
-    expect(mayTouch(bearer, { owner: 'acme', job: 7, more: true })).toBe(true);
+    expect([stop, look, list].filter((one) => mayCall(bearer, one))).toEqual([stop]);
+    expect(mayTouch(bearer, stop, { owner: 'acme', job: 7, more: true })).toBe(true);
     for (const input of [{ owner: 'acme', job: 8 }, { owner: 'acme', job: '7' }, { job: 7 }, {}])
-      expect([input, mayTouch(bearer, input)]).toEqual([input, false]);
+      expect([input, mayTouch(bearer, stop, input)]).toEqual([input, false]);
   });
 
   test.each([

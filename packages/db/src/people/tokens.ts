@@ -87,7 +87,7 @@ export async function revokeToken(
 export interface FoundToken extends TokenRights {
   readonly name: string;
   readonly secretSha256: string;
-  /** Its last use was noted within the hour. */
+  /** Its last use was noted within the hour. Each request would else write a row. */
   readonly isUseNoted: boolean;
 }
 
@@ -96,7 +96,9 @@ export async function findToken(db: Kysely<Database>, id: string): Promise<Found
   const row = await db
     .selectFrom('tokens')
     .select(['name', 'access', 'endpoint', 'subject', 'secret_sha256 as secretSha256'])
-    .select(sql<boolean>`${USE_IS_NOTED}`.as('isUseNoted'))
+    .select(
+      sql<boolean>`coalesce(last_used_at > now() - interval '1 hour', false)`.as('isUseNoted'),
+    )
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
@@ -111,12 +113,8 @@ export async function noteTokenUse(db: Kysely<Database>, id: string): Promise<vo
     .updateTable('tokens')
     .set({ last_used_at: sql`now()` })
     .where('id', '=', id)
-    .where(sql<boolean>`not ${USE_IS_NOTED}`)
     .execute();
 }
-
-/** Each request would else write a row. */
-const USE_IS_NOTED = sql`coalesce(last_used_at > now() - interval '1 hour', false)`;
 
 const COLUMNS = [
   'name',

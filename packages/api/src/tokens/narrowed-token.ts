@@ -1,0 +1,35 @@
+import type { TokenRights } from '@paddock/db/people/tokens';
+import type { Endpoint } from '../endpoint.ts';
+import { findOperationEndpoint } from '../operations/find-operation.ts';
+import type { Bearer } from './check-token.ts';
+
+type Named = Pick<Endpoint, 'name'>;
+
+/** Whether a token is for this endpoint. Its subject, or the answer, is still to be compared. */
+export const mayCall = (rights: TokenRights, endpoint: Named): boolean =>
+  rights.narrowedTo === null ||
+  rights.narrowedTo.endpoint === endpoint.name ||
+  findsOwn(rights, endpoint);
+
+/** Whether a token is for the subject of this input, as the endpoint has read it. */
+export const mayTouch = (
+  rights: TokenRights,
+  endpoint: Named,
+  input: Readonly<Record<string, unknown>>,
+): boolean =>
+  findsOwn(rights, endpoint) ||
+  Object.entries(rights.narrowedTo?.subject ?? {}).every(
+    ([field, value]) => input[field] === value,
+  );
+
+/** Whether the bearer may see this answer; undefined: the endpoint has refused to answer. */
+export const maySee = (bearer: Bearer, endpoint: Named, answer: unknown): boolean =>
+  !findsOwn(bearer, endpoint) ||
+  (typeof answer === 'object' &&
+    answer !== null &&
+    'requestedBy' in answer &&
+    answer.requestedBy === bearer.person);
+
+/** A token that is narrowed to another endpoint finds the operations that it asked for. */
+const findsOwn = ({ narrowedTo }: TokenRights, { name }: Named): boolean =>
+  narrowedTo !== null && narrowedTo.endpoint !== name && name === findOperationEndpoint.name;
