@@ -1,4 +1,5 @@
 import { connection } from './connection.ts';
+import { consoleApi } from './console.ts';
 import { faults } from './faults.ts';
 import { following } from './following.ts';
 import { ingress } from './ingress.ts';
@@ -22,6 +23,7 @@ export const NAMED = [
   ...scheduler,
   ...following,
   ...stopping,
+  ...consoleApi,
   ...reconciler,
   ...registrations,
   ...redelivery,

@@ -1,0 +1,94 @@
+import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+
+const ANSWER = 'apps/console/src/http/answer.ts';
+const answers = ['apps/console/src/http/answer.db.test.ts'];
+const tokens = ['packages/api/src/tokens/tokens.db.test.ts'];
+const service = ['apps/console/src/service.db.test.ts'];
+
+/** The promises of the API: who may ask, what is wrong, and that no caller starves the others. */
+export const consoleApi: readonly NamedMutant[] = [
+  {
+    mutant: 'a revoked token goes on working',
+    file: 'packages/db/src/people/tokens.ts',
+    find: "    .where('revoked_at', 'is', null)\n",
+    replace: '',
+    tests: tokens,
+  },
+  {
+    mutant: 'the id of a token is enough',
+    file: 'packages/api/src/tokens/check-token.ts',
+    find: 'if (found === undefined || !isRight)',
+    replace: 'if (found === undefined)',
+    tests: tokens,
+  },
+  {
+    mutant: 'each request writes the last use of its token',
+    file: 'packages/api/src/tokens/check-token.ts',
+    find: 'if (!found.isUseNoted) ',
+    replace: '',
+    tests: tokens,
+  },
+  {
+    mutant: 'a narrowed token takes any subject',
+    file: 'packages/api/src/tokens/narrowed-token.ts',
+    find: 'input[field] === value',
+    replace: 'input[field] === value || true',
+    tests: answers,
+  },
+  {
+    mutant: 'a narrowed token finds the operations of others',
+    file: 'packages/api/src/tokens/narrowed-token.ts',
+    find: 'answer.requestedBy === bearer.person',
+    replace: 'answer.requestedBy !== undefined',
+    tests: answers,
+  },
+  {
+    mutant: 'a narrowed token learns which paths there are',
+    file: ANSWER,
+    find: 'bearer.narrowedTo === null ? nothingThere(found.methods) : STRANGER',
+    replace: 'nothingThere(found.methods)',
+    tests: answers,
+  },
+  {
+    mutant: 'a token that may only read acts',
+    file: ANSWER,
+    find: "endpoint.access === 'operate' && bearer.access === 'read'",
+    replace: 'false',
+    tests: answers,
+  },
+  {
+    mutant: 'a misspelt filter is passed over',
+    file: 'apps/console/src/http/read-input.ts',
+    find: 'schema.strict().safeParse',
+    replace: 'schema.safeParse',
+    tests: answers,
+  },
+  {
+    mutant: 'a page of another site can send an action',
+    file: 'apps/console/src/http/read-body.ts',
+    find: "!/^application\\/json\\s*(;|$)/i.test(request.headers['content-type'] ?? '')",
+    replace: "request.headers['content-type'] === 'none'",
+    tests: answers,
+  },
+  {
+    mutant: 'a body that is too large gets no answer',
+    file: 'apps/console/src/http/read-body.ts',
+    find: 'destroyOnReturn: false',
+    replace: 'destroyOnReturn: true',
+    tests: answers,
+  },
+  {
+    mutant: 'one caller may take all connections',
+    file: 'apps/console/src/main.ts',
+    find: 'Math.floor(answering.pool.options.max / 2)',
+    replace: '1_000',
+    tests: service,
+  },
+  {
+    mutant: 'a console that stops keeps connections open',
+    file: 'apps/console/src/http/create-listener.ts',
+    find: "    if (isStopping()) response.setHeader('connection', 'close');\n",
+    replace: '',
+    tests: service,
+  },
+];
