@@ -90,6 +90,44 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     ["at '/config/pools/0'", "missing property 'namespace'"],
   ],
   [
+    'two pools of one name',
+    config({ pools: [POOL, POOL] }),
+    ['config.pools[1].name: linux', 'config.pools[0]', 'each name once'],
+  ],
+  [
+    'a namespace with capital letters',
+    pool({ namespace: 'Runners' }),
+    ["at '/config/pools/0/namespace'", "'Runners' does not match pattern '^[a-z0-9]"],
+  ],
+  [
+    'labels as text',
+    pool({ labels: 'linux' }),
+    ["at '/config/pools/0/labels'", 'got string, want array'],
+  ],
+  [
+    'a GitHub without TLS',
+    config({ github: { apps: [APP], apiUrl: 'http://github.example.com/api/v3' } }),
+    [
+      'config.github.apiUrl: it is http://github.example.com/api/v3',
+      'https://…, or allowPlainHttp',
+    ],
+  ],
+  [
+    'entities as a list',
+    config({ entities: ['acme'] }),
+    ["at '/config/entities'", 'got array, want object'],
+  ],
+  [
+    'a flag as text',
+    { evaluation: { enabled: 'true' } },
+    ["at '/evaluation/enabled'", 'got string, want boolean'],
+  ],
+  [
+    'a type that no Service has',
+    { webhook: { service: { type: 'Loadbalancer' } } },
+    ["at '/webhook/service/type'", "one of 'ClusterIP', 'NodePort', 'LoadBalancer'"],
+  ],
+  [
     'a key that no pool has',
     pool({ maxRunners: 4 }),
     ["at '/config/pools/0'", "'maxRunners' not allowed"],

@@ -4,7 +4,7 @@ line says the place, what is there, and what is allowed.
 */}}
 {{- define "paddock.validate" -}}
 {{- $found := list -}}
-{{- range list "release" "settings" "apps" "database" "env" "ports" "autoscaling" "webhook" -}}
+{{- range list "release" "settings" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" -}}
 {{- $found = append $found (include (printf "paddock.validate.%s" .) $) -}}
 {{- end -}}
 {{- with $found | join "\n" | splitList "\n" | compact -}}
@@ -44,6 +44,24 @@ settings.{{ $name }}: it is no setting now; {{ . }}
 {{- include "paddock.validate.source" (dict "root" $ "place" (printf "%s.%s" $place $key) "source" (get $app $key | default dict) "service" $reader) }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The services refuse these at their start, and their pods would never be ready. */}}
+{{- define "paddock.validate.config" -}}
+{{- with .Values.config.github -}}
+{{- $url := .apiUrl | default "" -}}
+{{- if and (hasPrefix "http://" $url) (not .allowPlainHttp) (not (regexMatch "^http://(localhost|127[.][0-9.]+|\\[::1\\])(:|/|$)" $url)) }}
+config.github.apiUrl: it is {{ $url }}, and tokens would cross the network unencrypted; allowed: https://…, or allowPlainHttp: true beside it
+{{- end }}
+{{- end }}
+{{- $places := dict -}}
+{{- range $nth, $pool := .Values.config.pools }}
+{{- $place := printf "config.pools[%d]" $nth -}}
+{{- with get $places $pool.name }}
+{{ $place }}.name: {{ $pool.name }} is the name of {{ . }} too; allowed: each name once
+{{- end }}
+{{- $_ := set $places $pool.name $place -}}
 {{- end }}
 {{- end -}}
 
