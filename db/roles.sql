@@ -58,5 +58,5 @@ grant select on instance, leases, paused_sweeps to :reconciler;
 -- The console, which people reach: reads what they ask for, and keeps their tokens.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select on installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
-    registration_budgets, runner_groups to :console;
+    registration_budgets, runner_groups, repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;

@@ -675,6 +675,12 @@ CREATE INDEX jobs_active ON jobs USING btree (entity_id, job_labels, created_at)
 
 CREATE INDEX jobs_active_by_installation ON jobs USING btree (installation_id) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
+CREATE INDEX jobs_ended_by_entity ON jobs USING btree (entity_id, k8s_pool, hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
+
+CREATE INDEX jobs_ended_by_pool ON jobs USING btree (k8s_pool, hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
+
+CREATE INDEX jobs_ended_by_repository ON jobs USING btree (repo_id, hashtextextended(COALESCE(workflow_name, ''::text), (0)::bigint), hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
+
 CREATE INDEX jobs_lookup_due ON jobs USING btree (lookup_due_at) WHERE (lookup_due_at IS NOT NULL);
 
 CREATE INDEX jobs_misjudged ON jobs USING btree (updated_at) WHERE misjudged;

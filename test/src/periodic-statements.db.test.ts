@@ -5,6 +5,7 @@ import { putActive } from '@paddock/bench/growth/active';
 import { openExplained, type Plans } from '@paddock/bench/growth/explain-statements';
 import { findGiven, type Given } from '@paddock/bench/growth/given';
 import { otherStatements } from '@paddock/bench/growth/other-statements';
+import { listStatements } from '@paddock/bench/growth/list-statements';
 import { peopleStatements } from '@paddock/bench/growth/people-statements';
 import {
   type PeriodicStatement,
@@ -46,13 +47,16 @@ describe('a statement that runs by the clock, or that a person’s question runs
   });
 
   /** Those that read too much, with the amount. */
-  async function findGreedy(plans: Plans): Promise<string[]> {
-    const greedy: string[] = [];
-    const active = await countActive(database.db);
-    for (const [name, run] of Object.entries<PeriodicStatement>({
+  async function findGreedy(
+    plans: Plans,
+    statements: Readonly<Record<string, PeriodicStatement>> = {
       ...periodicStatements,
       ...peopleStatements,
-    })) {
+    },
+  ): Promise<string[]> {
+    const greedy: string[] = [];
+    const active = await countActive(database.db);
+    for (const [name, run] of Object.entries(statements)) {
       const costs = await explained.explain(plans, (trx) => run(trx, given));
       for (const { buffers, rows, text } of costs) {
         if (buffers > mostBuffers(active) || rows > mostRows(active))
@@ -70,6 +74,10 @@ describe('a statement that runs by the clock, or that a person’s question runs
       expect(await findGreedy(plans)).toEqual([]);
     },
   );
+
+  test('nor does a list that people ask for', async () => {
+    expect(await findGreedy('fresh', listStatements)).toEqual([]);
+  });
 
   test('reads no more with a plan that was kept while less went on', async () => {
     for (let runs = 0; runs < RUNS_UNTIL_KEPT; runs++) await findGreedy('kept');

@@ -1,6 +1,6 @@
 /**
  * Rows as aligned columns under their heads; no rows: `nothing`. Control characters, which foreign
- * text may have, are shown as a point each.
+ * text may have, are shown as a point each, and long cells are cut, except in the last column.
  */
 export function columns(
   heads: readonly string[],
@@ -8,7 +8,16 @@ export function columns(
   nothing: string,
 ): string {
   if (rows.length === 0) return `${nothing}\n`;
-  const cells = [heads, ...rows.map((row) => row.map((cell) => printable(`${cell ?? '-'}`)))];
+  const last = heads.length - 1;
+  const cells = [
+    heads,
+    ...rows.map((row) =>
+      row.map((cell, n) => {
+        const text = printable(`${cell ?? '-'}`);
+        return n < last ? cut(text) : text;
+      }),
+    ),
+  ];
   const widths = heads.map((_head, n) => Math.max(...cells.map((row) => (row[n] ?? '').length)));
   return cells
     .map((row) =>
@@ -19,6 +28,20 @@ export function columns(
     )
     .map((line) => `${line}\n`)
     .join('');
+}
+
+const LONGEST_CELL = 50;
+
+const CHARACTERS = new Intl.Segmenter();
+
+/** Between what a person sees as characters: half an emoji is none. */
+function cut(text: string): string {
+  // No text of so few code units is longer, and most cells are.
+  if (text.length <= LONGEST_CELL) return text;
+  const characters = Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
+  return characters.length <= LONGEST_CELL
+    ? text
+    : `${characters.slice(0, LONGEST_CELL - 1).join('')}…`;
 }
 
 /** A name from GitHub must not move the cursor or clear the screen of the person who reads it. */

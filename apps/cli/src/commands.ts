@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
 import { poolsCheck } from './pools-check.ts';
 import { tokenCommands } from './tokens.ts';
@@ -7,6 +8,7 @@ import { why } from './why.ts';
 /** Every command, in the order of the help. Of two that begin alike, the longer one comes first. */
 export const COMMANDS: readonly Command[] = [
   why,
+  ...jobsCommands,
   ...operationsCommands,
   ...tokenCommands,
   poolsCheck,

@@ -10,6 +10,7 @@ import type { z } from 'zod';
 import { askCommand } from './ask-database.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
+import { DATES } from './list-options.ts';
 import { oneWord } from './one-word.ts';
 
 type OperationRow = z.input<typeof operationRow>;
@@ -36,12 +37,8 @@ export const operationsCommands: readonly Command[] = [
     takes: '',
     summary: 'Counts the operations that ended, by kind, outcome and hour or day.',
     options: {
-      from: {
-        type: 'string',
-        value: 'DATE',
-        doc: '2026-01-31, an instant or -7d; a day ago unless said',
-      },
-      to: { type: 'string', value: 'DATE', doc: 'the same; now unless said' },
+      from: { ...DATES.from, doc: `${DATES.from.doc}; a day ago unless said` },
+      to: { ...DATES.to, doc: `${DATES.to.doc}; now unless said` },
       step: { type: 'string', value: 'hour|day', doc: 'hour unless said' },
       kind: { type: 'string', value: 'KIND', doc: 'of this kind only' },
     },

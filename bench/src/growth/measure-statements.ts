@@ -1,6 +1,8 @@
 import { toHundredths } from '../figures.ts';
 import { type Cost, openExplained } from './explain-statements.ts';
 import { findGiven } from './given.ts';
+import { listStatements } from './list-statements.ts';
+import { peopleStatements } from './people-statements.ts';
 import { type PeriodicStatement, periodicStatements } from './periodic-statements.ts';
 
 /**
@@ -31,7 +33,11 @@ export async function measureStatements({ say, ...options }: Options): Promise<M
   try {
     const given = await findGiven(explained.db);
     const measured: Measured[] = [];
-    for (const [name, run] of Object.entries<PeriodicStatement>(periodicStatements)) {
+    for (const [name, run] of Object.entries<PeriodicStatement>({
+      ...periodicStatements,
+      ...peopleStatements,
+      ...listStatements,
+    })) {
       const costs: Cost[] = [];
       for (let runs = 0; runs < RUNS; runs++)
         costs.push(dearest(await explained.explain('fresh', (trx) => run(trx, given))));

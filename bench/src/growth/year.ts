@@ -69,9 +69,10 @@ async function putEndedJobs(db: Kysely<Database>, count: number, entities: numbe
     insert into jobs (job_id, run_id, run_attempt, job_name, repo_id, repo_full_name, ${ENTITY_COLUMNS}, status, wants_worker, k8s_pod, conclusion,
       queued_at, started_at, completed_at, created_at, updated_at, html_url, workflow_name, delivery_guid)
     select n, n / 4, 1, 'build (' || n % 7 || ')', n % 5000 + 1, 'entity/repository-' || n % 5000, ${entity(entities)},
-      case when n % 9 = 0 then 'failed' else 'completed' end::status_enum, false, ${podName('ended')}, 'success',
+      case when n % 9 = 0 then 'failed' else 'completed' end::status_enum, false, ${podName('ended')},
+      case when n % 9 = 0 then 'failure' when n % 50000 = 1 then 'timed_out' else 'success' end,
       t, t + interval '20 seconds', t + interval '5 minutes', t, t + interval '5 minutes',
-      'https://github.com/entity/repository/actions/runs/' || n / 4 || '/job/' || n, 'CI', gen_random_uuid()::text
+      'https://github.com/entity/repository/actions/runs/' || n / 4 || '/job/' || n, case when n % 8 = 0 then 'Nightly' else 'CI' end, gen_random_uuid()::text
     from (select n, now() - ${DAYS} + n * (${DAYS} / ${count}::float8) as t from ${numbers(1, count)}) year`.execute(
     db,
   );

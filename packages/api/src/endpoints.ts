@@ -1,6 +1,7 @@
 import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
+import { listJobsEndpoint } from './jobs/list-jobs.ts';
 import { countOperationsEndpoint } from './operations/count-operations.ts';
 import { findOperationEndpoint } from './operations/find-operation.ts';
 import {
@@ -16,6 +17,7 @@ import { whyRunEndpoint } from './why/why-run.ts';
 /** Every question and action but those about tokens, in the order of the API's description. */
 const SUBJECTS: readonly Endpoint[] = [
   listInstallationsEndpoint,
+  listJobsEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,
   listOperationsEndpoint,

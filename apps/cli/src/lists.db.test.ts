@@ -1,0 +1,54 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { putJob } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { runCommand } from './run-command.ts';
+
+const HOSTILE = `\u001B[2J\n\u202E${'🐎'.repeat(500)}`;
+
+describe('the lists in the terminal', () => {
+  const database = useTestDatabase();
+  const paddock = async (...words: string[]) => {
+    const environment = { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema };
+    const { code, stdout, stderr } = await runCommand(words, environment);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout;
+  };
+  const lines = async (...words: string[]) => (await paddock(...words)).trimEnd().split('\n');
+
+  beforeAll(async () => {
+    await putJob(database.db, { job_id: 1, job_name: HOSTILE, workflow_name: null });
+    await putJob(database.db, {
+      job_id: 2,
+      status: 'completed',
+      wants_worker: false,
+      conclusion: 'failure',
+      workflow_name: 'CI',
+    });
+  });
+
+  test('paddock jobs shows jobs in columns, and how to see more (D12)', async () => {
+    const [heads = '', newest = '', , next = ''] = await lines('jobs', '--limit', '1');
+    expect(heads).toMatch(/^ID +STATE +REPOSITORY +JOB/);
+    expect(newest).toMatch(/^2 +failure +acme\/api +CI \/ build +linux +20/);
+    const [, first, ...others] = await lines('jobs', '--after', next.split(' ').at(-1) ?? '');
+    expect(first).toMatch(/^1 +waiting /);
+    expect(others).toEqual([]);
+    expect(await paddock('jobs', '--state', 'running')).toBe('There is no such job.\n');
+  });
+
+  test('foreign text neither moves the cursor nor breaks the columns (D12)', async () => {
+    const [heads = '', row = ''] = await lines('jobs', '--state', 'waiting');
+    expect(row).toContain(`·[2J··${'🐎'.repeat(43)}…  linux`);
+    expect(row).not.toMatch(/\p{C}/u);
+    expect(heads.length).toBeLessThan(300);
+  });
+
+  test('a combination that no index answers is a wrong input (D12)', async () => {
+    const environment = { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema };
+    expect(await runCommand(['jobs', '--workflow', 'CI'], environment)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Add `repository`, or `state` waiting or running, to `workflow`.\n',
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
+import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
+import type { PeriodicStatement } from './periodic-statements.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The largest page, with one row more, as an endpoint reads it. */
+const PAGE = { limit: 101 };
+const LONG_AGO = {
+  ...PAGE,
+  from: new Date(Date.now() - 200 * DAY_MS),
+  to: new Date(Date.now() - 190 * DAY_MS),
+};
+const isEnded = true;
+
+/**
+ * The lists that people ask for, by what they filter: each index, and what is rare or missing in
+ * it. They are not prepared, so that PostgreSQL plans them for their values.
+ */
+export const listStatements = {
+  allJobs: (trx) => listJobs(trx, {}, PAGE),
+  endedJobs: (trx) => listJobs(trx, { isEnded }, PAGE),
+  jobsOfOldDays: (trx) => listJobs(trx, {}, LONG_AGO),
+  failedJobs: (trx) => listJobs(trx, { conclusion: 'failure' }, PAGE),
+  jobsOfRareConclusion: (trx) => listJobs(trx, { conclusion: 'timed_out' }, PAGE),
+  jobsOfUnknownConclusion: (trx) => listJobs(trx, { conclusion: 'none' }, PAGE),
+  jobsOfPool: (trx) => listJobs(trx, { pool: 'pool-3' }, PAGE),
+  jobsOfPoolOfOldDays: (trx) => listJobs(trx, { isEnded, pool: 'pool-3' }, LONG_AGO),
+  jobsOfPoolOfRareConclusion: (trx) =>
+    listJobs(trx, { pool: 'pool-3', conclusion: 'timed_out' }, PAGE),
+  jobsOfUnknownPool: (trx) => listJobs(trx, { pool: 'none' }, PAGE),
+  jobsOfEntity: (trx) => listJobs(trx, { entityId: 1 }, PAGE),
+  jobsOfEntityOfRareConclusion: (trx) =>
+    listJobs(trx, { entityId: 1, conclusion: 'timed_out' }, PAGE),
+  jobsOfEntityOfOldDays: (trx) => listJobs(trx, { isEnded, entityId: 1 }, LONG_AGO),
+  jobsOfEntityAndPool: (trx) => listJobs(trx, { isEnded, entityId: 1, pool: 'pool-0' }, PAGE),
+  jobsOfRepository: (trx) => listJobs(trx, { repoId: 77 }, PAGE),
+  jobsOfWorkflow: (trx) =>
+    listJobs(trx, { repoId: 77, workflow: 'Nightly', conclusion: 'failure' }, PAGE),
+  waitingJobs: (trx) => listActiveJobs(trx, { state: 'waiting' }, PAGE),
+  waitingJobsOfOldDays: (trx) => listActiveJobs(trx, { state: 'waiting' }, LONG_AGO),
+  runningJobsOfAll: (trx) =>
+    listActiveJobs(
+      trx,
+      { state: 'running', entityId: 1, repoId: 77, pool: 'pool-3', workflow: 'CI' },
+      PAGE,
+    ),
+  entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
+  repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
+} satisfies Readonly<Record<string, PeriodicStatement>>;

@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { putJob } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { ask } from '../scenes/ask.scene.ts';
+import { listJobsEndpoint as endpoint } from './list-jobs.ts';
+
+const database = useTestDatabase();
+const list = (input: Readonly<Record<string, unknown>> = {}) => ask(endpoint, database.db, input);
+
+/** All pages of a list. */
+async function listAll(input: Readonly<Record<string, unknown>>) {
+  const items: Awaited<ReturnType<typeof list>>['items'] = [];
+  let after: string | undefined;
+  do {
+    const page = await list({ ...input, limit: '9', after });
+    items.push(...page.items);
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return items;
+}
+
+const START = Date.parse('2026-01-31T00:00:00Z');
+const WORDS = [null, null, 'success', 'failure', null] as const;
+const STATUSES = ['pending', 'running', 'completed', 'completed', 'failed'] as const;
+
+beforeAll(async () => {
+  for (let n = 0; n < 60; n += 1) {
+    const entity = n % 2;
+    const repository = 10 * (entity + 1) + (n % 3);
+    await putJob(database.db, {
+      job_id: n + 1,
+      status: STATUSES[n % 5],
+      wants_worker: n % 5 === 0,
+      conclusion: WORDS[n % 5] ?? null,
+      entity_id: entity + 1,
+      entity_name: `Org-${entity + 1}`,
+      repo_id: repository,
+      repo_full_name: `Org-${entity + 1}/app-${repository}`,
+      k8s_pool: n % 7 < 4 ? 'linux' : 'gpu',
+      workflow_name: n % 11 === 0 ? null : n % 4 === 0 ? 'Nightly' : 'CI',
+      // Three jobs have one instant.
+      created_at: new Date(START + Math.floor(n / 3) * 3_600_000),
+    });
+  }
+  await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
+    values (1, 1, 1, 'Org-1', 'Organization', now()), (2, 1, 2, 'Org-2', 'Organization', now())`.execute(
+    database.db,
+  );
+});
+
+describe('the list of jobs', () => {
+  let all: Awaited<ReturnType<typeof listAll>>;
+  beforeAll(async () => {
+    all = await listAll({});
+  });
+
+  test('has all of them, newest first, each once, also those of one instant', () => {
+    expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 60 }, (_, n) => 60 - n));
+  });
+
+  // Each filter with the jobs that it means; the offered combinations of them are tried below.
+  type Item = Awaited<ReturnType<typeof list>>['items'][number];
+  const FILTERS: Readonly<Record<string, readonly [string, (job: Item) => boolean]>> = {
+    entity: ['org-2', ({ entity }) => entity.id === 2],
+    repository: ['ORG-2/app-21', ({ repository }) => repository.id === 21],
+    pool: ['gpu', ({ pool }) => pool === 'gpu'],
+    workflow: ['Nightly', ({ workflow }) => workflow === 'Nightly'],
+    conclusion: ['failure', ({ conclusion }) => conclusion === 'failure'],
+    from: ['2026-01-31T05:00:00Z', ({ createdAt }) => createdAt >= '2026-01-31T05'],
+    to: ['2026-01-31T15:00:00Z', ({ createdAt }) => createdAt < '2026-01-31T15'],
+  };
+  const ENDED = ['', 'from to', 'entity', 'entity from to', 'entity pool', 'entity conclusion']
+    .concat('entity pool conclusion', 'pool', 'conclusion', 'pool conclusion from to', 'repository')
+    .concat('repository workflow from to', 'repository conclusion')
+    .concat('repository workflow conclusion');
+  const ACTIVE = ['', 'entity', 'workflow from to', 'entity repository pool workflow'];
+  const OFFERED = [
+    ...['', 'ended'].flatMap((state) => ENDED.map((filters) => [state, filters])),
+    ...['waiting', 'running'].flatMap((state) => ACTIVE.map((filters) => [state, filters])),
+  ];
+
+  test.each(OFFERED)('of state %j filters by %j', async (state = '', filters = '') => {
+    const chosen = filters
+      .split(' ')
+      .filter((name) => name !== '')
+      .map((name) => [name, FILTERS[name] ?? ['', () => false]] as const);
+    const input = Object.fromEntries(chosen.map(([name, [value]]) => [name, value]));
+    const found = await listAll(state === '' ? input : { ...input, state });
+    const meant = all.filter(
+      (job) => (state === '' || job.state === state) && chosen.every(([, [, fits]]) => fits(job)),
+    );
+    expect(found).toEqual(meant);
+  });
+
+  test.each([
+    { workflow: 'CI' },
+    { workflow: 'CI', entity: 'org-1' },
+    { workflow: 'CI', pool: 'gpu', state: 'ended' },
+    { repository: 'org-1/app-10', pool: 'gpu' },
+    { repository: 'org-1/app-10', entity: 'org-1' },
+    { state: 'waiting', conclusion: 'failure' },
+  ])('refuses %j, which no index answers, and says what to do', async (input) => {
+    await expect(list(input)).rejects.toMatchObject({
+      status: 400,
+      detail: expect.stringMatching(/^(Add|Leave out|Jobs that wait) .*`/),
+    });
+  });
+
+  test('knows entities and repositories by their ids, and says which it does not know', async () => {
+    expect((await list({ entity: '2' })).items).toEqual((await list({ entity: 'ORG-2' })).items);
+    expect((await list({ repository: '21' })).items.length).toBeGreaterThan(0);
+    expect((await list({ entity: '999' })).items).toEqual([]);
+    await expect(list({ entity: 'nobody' })).rejects.toMatchObject({ status: 400 });
+    await expect(list({ repository: 'a/b' })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('a job of the list', () => {
+  test('that waits says why its key gets no worker, and since when', async () => {
+    const { demand_key } = await putJob(database.db, { job_id: 101, queued_at: new Date(START) });
+    await sql`insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
+      values (${demand_key}, 90000001, 'acme', 0, 'linux', 1, 0, 'at_pool_cap', ${new Date(START)})`.execute(
+      database.db,
+    );
+    const [item] = (await list({ state: 'waiting' })).items;
+    expect(item).toMatchObject({
+      id: 101,
+      state: 'waiting',
+      queuedAt: '2026-01-31T00:00:00.000Z',
+      wait: { reason: 'at_pool_cap', since: '2026-01-31T00:00:00.000Z' },
+    });
+    await sql`update jobs set status = 'running', wants_worker = false, k8s_pod = 'w-1' where job_id = 101`.execute(
+      database.db,
+    );
+    expect((await list({ state: 'running' })).items[0]).toMatchObject({
+      id: 101,
+      worker: 'w-1',
+      wait: null,
+    });
+  });
+
+  test('may have names of any length and characters', async () => {
+    const name = `\u001B[2J${'🐎'.repeat(3_000)}\n`;
+    await putJob(database.db, {
+      job_id: 102,
+      status: 'failed',
+      job_name: name,
+      workflow_name: name,
+      conclusion: name,
+      failure_info: JSON.stringify({ version: 1, message: 'x'.repeat(10_000) }),
+      repo_id: 30,
+    });
+    const { items } = await list({ repository: '30' });
+    expect(items).toMatchObject([{ name, workflow: name, conclusion: name }]);
+    expect(items[0]?.failure).toHaveLength(300);
+  });
+});

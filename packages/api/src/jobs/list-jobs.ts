@@ -1,0 +1,57 @@
+import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
+import { z } from 'zod';
+import { type Caller, endpoint } from '../endpoint.ts';
+import { dates } from '../lists/dates.ts';
+import { entity, entityIdOf, repoIdOf, repository } from '../lists/named.ts';
+import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
+import { wrong } from '../problem.ts';
+import { jobRow, toJobRow } from './job.ts';
+
+const input = z.object({
+  state: z.enum(['waiting', 'running', 'ended']).optional(),
+  entity,
+  repository,
+  pool: z.string().min(1).max(100).optional(),
+  workflow: z.string().min(1).max(500).optional().describe('The name of its workflow'),
+  conclusion: z.string().min(1).max(50).optional().describe('As success, failure or cancelled'),
+  ...dates,
+  limit,
+  after: after(z.tuple([z.iso.datetime(), z.int()])),
+});
+
+export const listJobsEndpoint = endpoint({
+  name: 'listJobs',
+  method: 'GET',
+  path: '/api/v1/jobs',
+  summary:
+    'Lists jobs, newest first, by the time when Paddock heard of them. Waiting and running ones take any filter; others take a repository with workflow and conclusion, or an entity, pool and conclusion.',
+  access: 'read',
+  status: 200,
+  input,
+  output: pageOf(jobRow),
+  answer: async (caller, given) =>
+    toPage(await read(caller, given), given.limit, ({ position }) => position, toJobRow),
+});
+
+/** Throws a Problem for a combination that would read all ended jobs. */
+async function read(caller: Caller, given: z.output<typeof input>) {
+  const { state, pool, workflow, conclusion, from, to } = given;
+  const page = { limit: rowsToRead(given.limit), after: given.after, from, to };
+  const isActive = state === 'waiting' || state === 'running';
+  const { repository: named } = given;
+  if (isActive && conclusion !== undefined)
+    throw wrong('Jobs that wait or run have no conclusion: leave out `conclusion` or `state`.');
+  if (!isActive && named === undefined && workflow !== undefined)
+    throw wrong('Add `repository`, or `state` waiting or running, to `workflow`.');
+  if (!isActive && named !== undefined && (pool ?? given.entity) !== undefined)
+    throw wrong(
+      'Leave out `entity` and `pool` beside `repository`, or add `state` waiting or running.',
+    );
+  const entityId = await entityIdOf(caller, given.entity);
+  const repoId = await repoIdOf(caller, named);
+  if (isActive) return listActiveJobs(caller.db, { state, entityId, repoId, pool, workflow }, page);
+  const common = { isEnded: state === 'ended' ? (true as const) : undefined, conclusion };
+  if (repoId !== undefined) return listJobs(caller.db, { ...common, repoId, workflow }, page);
+  if (entityId !== undefined) return listJobs(caller.db, { ...common, entityId, pool }, page);
+  return listJobs(caller.db, { ...common, pool }, page);
+}

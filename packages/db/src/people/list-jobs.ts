@@ -1,0 +1,148 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Database, Status } from '../schema/tables.ts';
+import { hasEnded, isUnended } from '../states/job-states.ts';
+import {
+  CREATED_AT,
+  type Key,
+  type ListedTable,
+  LONGEST_FAILURE,
+  newestRows,
+  newestRowsByKeys,
+  type PageOfTime,
+  type Position,
+} from './newest-first.ts';
+
+/** Jobs that wait or run are few, so that every combination is fast. */
+export interface ActiveJobsFilter {
+  readonly state: 'waiting' | 'running' | 'any';
+  readonly entityId?: number | undefined;
+  readonly repoId?: number | undefined;
+  readonly pool?: string | undefined;
+  readonly workflow?: string | undefined;
+}
+
+/** The combinations that an index finds among ended jobs. */
+export type JobsFilter = {
+  readonly isEnded?: true | undefined;
+  /** No job has one before it has ended. */
+  readonly conclusion?: string | undefined;
+} & (
+  | { readonly repoId: number; readonly workflow?: string | undefined }
+  | { readonly entityId: number; readonly pool?: string | undefined }
+  | { readonly pool?: string | undefined }
+);
+
+export interface ListedJob {
+  readonly position: Position<number>;
+  readonly jobId: number;
+  readonly status: Status;
+  readonly jobName: string;
+  readonly workflowName: string | null;
+  readonly runId: number;
+  readonly runAttempt: number;
+  readonly entityId: number;
+  readonly entityName: string;
+  readonly repoId: number;
+  readonly repoFullName: string;
+  readonly pool: string;
+  readonly labels: readonly string[];
+  readonly podName: string | null;
+  readonly conclusion: string | null;
+  /** Why we called it failed: the beginning. */
+  readonly failure: string | null;
+  /** Why no more workers are made for its key, and since when. Null: it does not wait for one. */
+  readonly waitReason: string | null;
+  readonly waitSince: Date | null;
+  readonly htmlUrl: string | null;
+  readonly createdAt: Date;
+  readonly queuedAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly completedAt: Date | null;
+}
+
+const JOBS: ListedTable = { table: sql`jobs`, id: sql`job_id`, idType: sql`bigint` };
+
+/** Jobs that wait or run, newest first by their rows' time. */
+export const listActiveJobs = (
+  db: Kysely<Database>,
+  filter: ActiveJobsFilter,
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> => readListed(db, activeJobs(filter, page));
+
+/** Jobs, newest first by their rows' time. */
+export function listJobs(
+  db: Kysely<Database>,
+  filter: JobsFilter,
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> {
+  const { isEnded = false, conclusion } = filter;
+  const ended = sql.raw<boolean>(hasEnded('jobs'));
+  const keys = keysOfEnded(filter);
+  if (keys === undefined)
+    return readListed(db, newestRows(JOBS, isEnded ? ended : sql`true`, page));
+  const fitting = newestRowsByKeys(JOBS, ended, keys, page);
+  if (isEnded || conclusion !== undefined) return readListed(db, fitting);
+  const active = activeJobs({ ...filter, state: 'any' }, page);
+  return readListed(
+    db,
+    sql`select * from (select * from (${active}) active union all select * from (${fitting}) ended) found
+      order by created_at desc, job_id desc limit ${page.limit}`,
+  );
+}
+
+async function readListed(db: Kysely<Database>, page: RawBuilder<unknown>): Promise<ListedJob[]> {
+  const { rows } = await sql<Omit<ListedJob, 'position'> & { at: string }>`
+    select j.job_id as "jobId", j.status, j.job_name as "jobName", j.workflow_name as "workflowName", j.run_id as "runId",
+      j.run_attempt as "runAttempt", j.entity_id as "entityId", j.entity_name as "entityName", j.repo_id as "repoId",
+      j.repo_full_name as "repoFullName", j.k8s_pool as pool, j.job_labels as labels, j.k8s_pod as "podName", j.conclusion,
+      left(j.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, d.wait_reason as "waitReason", d.wait_since as "waitSince", j.html_url as "htmlUrl",
+      j.created_at as "createdAt", j.queued_at as "queuedAt", j.started_at as "startedAt", j.completed_at as "completedAt",
+      page.at
+    from (select job_id, ${CREATED_AT} as at from (${page}) ids) page join jobs j using (job_id)
+    left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key
+    order by j.created_at desc, j.job_id desc`.execute(db);
+  return rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.jobId] as const }));
+}
+
+/** Materialized, or PostgreSQL may look for the few active jobs among all, by their time. */
+function activeJobs(
+  { state, entityId, repoId, pool, workflow }: ActiveJobsFilter,
+  page: PageOfTime<number>,
+): RawBuilder<unknown> {
+  const conditions = [
+    state === 'any' ? isUnended('jobs') : sql`status = ${state === 'waiting' ? 'pending' : state}`,
+    ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
+    ...(repoId === undefined ? [] : [sql`repo_id = ${repoId}`]),
+    ...(pool === undefined ? [] : [sql`k8s_pool = ${pool}`]),
+    ...(workflow === undefined ? [] : [sql`workflow_name = ${workflow}`]),
+  ];
+  return sql`
+    with active as materialized (select job_id, created_at from jobs where ${sql.join(conditions, sql` and `)})
+    ${newestRows({ ...JOBS, table: sql`active` }, sql`true`, page)}`;
+}
+
+/** The columns of the index that finds these jobs; undefined: it takes none. */
+function keysOfEnded(filter: JobsFilter): readonly Key[] | undefined {
+  const conclusion = hashed('conclusion', filter.conclusion);
+  if ('repoId' in filter)
+    return [
+      { of: sql`repo_id`, is: sql`${filter.repoId}` },
+      hashed('workflow_name', filter.workflow),
+      conclusion,
+    ];
+  const pool = {
+    of: sql`k8s_pool`,
+    is: filter.pool === undefined ? undefined : sql`${filter.pool}`,
+  };
+  if ('entityId' in filter)
+    return [{ of: sql`entity_id`, is: sql`${filter.entityId}` }, pool, conclusion];
+  return filter.pool === undefined && filter.conclusion === undefined
+    ? undefined
+    : [pool, conclusion];
+}
+
+/** As the indexes have foreign text. Two texts of one hash of 64 bits are not expected. */
+const hashed = (column: string, text: string | undefined): Key => ({
+  of: sql`hashtextextended(coalesce(${sql.ref(column)}, ''), 0)`,
+  is: text === undefined ? undefined : sql`hashtextextended(${text}, 0)`,
+});
