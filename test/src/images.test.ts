@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const SERVICES = ['ingress', 'scheduler', 'reconciler', 'migrate'];
+/** Each target with the folder of its app. */
+const TARGETS = [
+  ['ingress', 'ingress'],
+  ['scheduler', 'scheduler'],
+  ['reconciler', 'reconciler'],
+  ['migrate', 'migrate'],
+  ['paddock', 'cli'],
+] as const;
 
 interface Stage {
   /** An image, or the name of an earlier stage. */
@@ -48,40 +55,40 @@ describe('the images', () => {
     for (const base of bases) expect(base).toMatch(/^\S+:\S+@sha256:[0-9a-f]{64}$/);
   });
 
-  test.each(SERVICES)('%s runs its own program, and not as root', (service) => {
-    const instructions = instructionsOf(service);
+  test.each(TARGETS)('%s runs its own program, and not as root', (target, app) => {
+    const instructions = instructionsOf(target);
     expect(all('USER', instructions)).toEqual(['65532:65532']);
     const [entrypoint = '', ...others] = all('ENTRYPOINT', instructions);
     expect(others).toEqual([]);
     expect(JSON.parse(entrypoint)).toEqual([
       'node',
       '--enable-source-maps',
-      `/paddock/apps/${service}/dist/main.mjs`,
+      `/paddock/apps/${app}/dist/main.mjs`,
     ]);
   });
 
-  test.each(SERVICES)('%s has the bundle and no other files but migrations', (service) => {
-    const bundle = `--from=build /src/apps/${service}/dist apps/${service}/dist`;
-    const migrations = service === 'migrate' ? ['--from=build /src/db db'] : [];
-    expect(all('COPY', instructionsOf(service))).toEqual([bundle, ...migrations]);
-    expect(all('WORKDIR', instructionsOf(service))).toEqual(['/paddock']);
-    for (const path of [`apps/${service}/src/main.ts`, 'db/migrations', 'db/roles.sql'])
+  test.each(TARGETS)('%s has the bundle and no other files but migrations', (target, app) => {
+    const bundle = `--from=build /src/apps/${app}/dist apps/${app}/dist`;
+    const migrations = target === 'migrate' ? ['--from=build /src/db db'] : [];
+    expect(all('COPY', instructionsOf(target))).toEqual([bundle, ...migrations]);
+    expect(all('WORKDIR', instructionsOf(target))).toEqual(['/paddock']);
+    for (const path of [`apps/${app}/src/main.ts`, 'db/migrations', 'db/roles.sql'])
       expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
   });
 
   test('get only bundles that the build stage makes', () => {
     const [run = ''] = all('RUN', stageOf('build')?.instructions ?? []);
-    expect(run).toContain(`build ${SERVICES.join(' ')}`);
+    expect(run).toContain(`build ${TARGETS.map(([, app]) => app).join(' ')}`);
   });
 
-  test.each(SERVICES)(
+  test.each(TARGETS.map(([target]) => target))(
     '%s says where it comes from, and runs nothing while it is built',
-    (service) => {
-      const instructions = instructionsOf(service);
+    (target) => {
+      const instructions = instructionsOf(target);
       const labels = all('LABEL', instructions).join(' ');
       for (const label of ['source', 'revision', 'version', 'licenses'])
         expect(labels).toContain(`org.opencontainers.image.${label}="\${${label.toUpperCase()}}"`);
-      expect(labels).toContain(`org.opencontainers.image.title="paddock-${service}"`);
+      expect(labels).toMatch(new RegExp(`image\\.title="(paddock-)?${target}"`));
       // A command would be emulated on the other architecture.
       expect(all('RUN', instructions)).toEqual([]);
     },
