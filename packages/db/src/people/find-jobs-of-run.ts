@@ -11,9 +11,14 @@ export async function findJobsOfRun(
   run: { run: number; owner: string; limit: number; after?: readonly [number] | undefined },
 ): Promise<number[]> {
   const { rows } = await sql<{ jobId: number }>`
-    select job_id as "jobId" from jobs j
-    where ${isUnended('j')} and run_id = ${run.run} and job_id > ${run.after?.[0] ?? 0}
-      and entity_id = any (array(select entity_id from installations where lower(login) = lower(${run.owner})))
-    order by job_id limit ${run.limit}`.execute(db);
+    with of_run as materialized (
+      -- All of them before any order: in the order of ids the planner would walk through every job.
+      select job_id from jobs j
+      where ${isUnended('j')} and run_id = ${run.run}
+        and entity_id = any (array(select entity_id from installations where lower(login) = lower(${run.owner})))
+    )
+    select job_id as "jobId" from of_run where job_id > ${run.after?.[0] ?? 0} order by job_id limit ${run.limit}`.execute(
+    db,
+  );
   return rows.map(({ jobId }) => jobId);
 }
