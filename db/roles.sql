@@ -40,6 +40,7 @@ grant select, insert, update, delete on demand_keys, breakers, tasks to :schedul
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, stopped_making to :scheduler;
 grant select, insert, update on matching_settings to :scheduler;
+grant insert on wait_reason_changes to :scheduler;
 grant select (app_id, guid) on unresolved_deliveries to :scheduler;
 -- Services of the version before use it.
 grant select, insert, update, delete on unserved_keys to :scheduler;
@@ -53,10 +54,11 @@ grant select, update, delete on demand_keys to :reconciler;
 grant select, insert, delete on installation_events, delivery_listings to :reconciler;
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
+grant select, delete on wait_reason_changes to :reconciler;
 grant select on instance, leases, paused_sweeps to :reconciler;
 
 -- The console, which people reach: reads what they ask for, and keeps their tokens.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select on installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
-    registration_budgets, runner_groups, repositories to :console;
+    registration_budgets, runner_groups, repositories, wait_reason_changes to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;

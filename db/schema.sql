@@ -584,6 +584,13 @@ create table unserved_keys (
   constraint unserved_keys_pkey PRIMARY KEY (demand_key)
 );
 
+create table wait_reason_changes (
+  demand_key bigint not null,
+  reason text not null,
+  since timestamp with time zone not null,
+  until timestamp with time zone not null
+);
+
 create table warm_repositories (
   full_name text not null,
   entity_id bigint not null,
@@ -716,6 +723,10 @@ CREATE UNIQUE INDEX tasks_queued_once ON tasks USING btree (subject_id, subject_
 CREATE UNIQUE INDEX tasks_running_once ON tasks USING btree (kind, subject_id, subject_type) WHERE (status = 'running'::text);
 
 CREATE INDEX unresolved_deliveries_due ON unresolved_deliveries USING btree (app_id, next_request_at) WHERE (resolved_at IS NULL);
+
+CREATE INDEX wait_reason_changes_by_age ON wait_reason_changes USING btree (until);
+
+CREATE INDEX wait_reason_changes_by_key ON wait_reason_changes USING btree (demand_key, until);
 
 CREATE INDEX workers_active ON workers USING btree (entity_id, job_labels, created_at) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 

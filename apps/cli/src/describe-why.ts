@@ -9,7 +9,8 @@ const ACTORS = {
 
 /** The sentence first, then what it rests on. */
 export function describeWhy(answer: WhyAnswer): string {
-  const { job, sentence, since, actor, advice, place, workers, workersInAll, caps } = answer;
+  const { job, sentence, since, actor, advice, place, workers, workersInAll, caps, earlier } =
+    answer;
   const pool = job.pool === null ? '' : `, in the pool ${job.pool}`;
   const older =
     place === null || place.olderOfEntity + place.olderOfPool === 0
@@ -22,6 +23,9 @@ export function describeWhy(answer: WhyAnswer): string {
       ? []
       : [['who can act', ACTORS[actor]] as const, ['to do', advice] as const]),
     ...(place === null ? [] : [['place', `${place.position} of ${place.of}${older}`] as const]),
+    ...earlier.map(
+      ({ reason, since: from, until }) => ['before', `${reason} from ${from} to ${until}`] as const,
+    ),
     ...caps.map(({ name, used, limit }) => [name, `${used} of ${limit} in use`] as const),
   ] as const;
   const width = Math.max(...lines.map(([label]) => label.length));

@@ -27,6 +27,15 @@ describe('paddock why (P5)', () => {
       .execute();
     const job = await putJob(db, { run_id: 77, job_name: 'build\u001B[2J' });
     id = String(job.job_id);
+    await db
+      .insertInto('wait_reason_changes')
+      .values({
+        demand_key: job.demand_key,
+        reason: 'pool_paused',
+        since: new Date('2026-01-31T09:00:00Z'),
+        until: new Date(job.created_at.getTime() + 1),
+      })
+      .execute();
     ({ pod_name: worker } = await putWorker(db, { pod_uid: 'uid', stuck_reason: 'image_pull' }));
   });
 
@@ -43,6 +52,7 @@ describe('paddock why (P5)', () => {
       ['who can act', 'the platform team'],
       ['to do', advice],
       ['place', '1 of 1'],
+      ['before', expect.stringMatching(/^pool_paused from 2026-01-31T09:00:00.000Z to /)],
       ['WORKER', 'STATE', 'AGE', 'DETAIL'],
       [worker, 'stuck', expect.stringMatching(/^\d+ s$/), expect.stringContaining('image_pull')],
       [''],

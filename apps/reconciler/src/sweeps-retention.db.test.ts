@@ -12,7 +12,7 @@ const sweeps = useSweeps(database);
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 describe('the rows that the reconciler’s sweeps remove', () => {
-  test('by default events and ended jobs go after 90 days and pods after 6 hours; workers never, and whole (E7)', async () => {
+  test('by default events and ended jobs go after 90 days, reasons to wait after a day and pods after 6 hours; workers never, and whole (E7)', async () => {
     for (const days of [91, 89]) {
       for (const event of [
         'workflow_job.queued',
@@ -58,6 +58,14 @@ describe('the rows that the reconciler’s sweeps remove', () => {
       ...failed,
       completed_at: minutesAgo(420),
     });
+    const since = daysAgo(2);
+    for (const hours of [23, 25]) {
+      const until = new Date(Date.now() - hours * 3_600_000);
+      await database.db
+        .insertInto('wait_reason_changes')
+        .values({ demand_key: hours, reason: 'at_pool_cap', since, until })
+        .execute();
+    }
     const before = await database.db
       .selectFrom('workers')
       .selectAll()
@@ -70,7 +78,7 @@ describe('the rows that the reconciler’s sweeps remove', () => {
     // The cluster of these tests answers no call: one pod was to be looked at.
     expect(outputs).toEqual([
       ['delete-ended-pods', expect.objectContaining({ deleted: 0, failed: 1 })],
-      ['retire-rows', { events: 3, jobs: 1 }],
+      ['retire-rows', { events: 3, jobs: 1, waitReasons: 1 }],
     ]);
     expect(
       await database.db.selectFrom('workers').selectAll().orderBy('pod_name').execute(),

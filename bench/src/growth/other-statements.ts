@@ -120,7 +120,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'pauseSweep',
     'resumeSweep',
     'findPausedSweeps',
-    'inSnapshot',
     'readTaskCounts',
     'findOperation',
     'listOperationsOf',

@@ -1,3 +1,4 @@
+import { findEarlierReasons } from '@paddock/db/people/find-earlier-reasons';
 import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
 import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
@@ -20,6 +21,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   },
   findWorkersOfKey: (trx, { demandKeys: [key = 0] }) => findWorkersOfKey(trx, key),
   findMatchingSettings: (trx) => findMatchingSettings(trx),
+  findEarlierReasons: (trx, { jobIds: [job = 0] }) => findEarlierReasons(trx, job),
   findJobDeliveries: (trx, { jobIds: [job = 0] }) => findJobDeliveries(trx, job),
   findJobsOfRun: (trx) => findJobsOfRun(trx, { run: 1, owner: 'entity-1', limit: 30 }),
 };

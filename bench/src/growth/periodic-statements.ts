@@ -30,6 +30,7 @@ import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
 import { closeServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
 import * as warm from '@paddock/db/matching/warm-workers';
+import { retireWaitReasons } from '@paddock/db/matching/wait-reason-changes';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
@@ -231,6 +232,7 @@ export const periodicStatements = {
   retiredUpTo: retire.retiredUpTo,
   retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),
   retireJobs: (trx) => retire.retireJobs(trx, { keepDays: 90, batch: BATCH }),
+  retireWaitReasons: (trx) => retireWaitReasons(trx, { keepHours: 24, batch: BATCH }),
   countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),
 
   // The redelivery

@@ -263,4 +263,10 @@ export const recovery: readonly NumberRow[] = [
     setting('PADDOCK_KEEP_EVENTS_DAYS'),
   ),
   row('E7', '90 d', 'How long ended jobs are kept', setting('PADDOCK_KEEP_JOBS_DAYS')),
+  row(
+    'P5',
+    '24 h',
+    'How long reasons that jobs waited for are kept',
+    setting('PADDOCK_KEEP_WAIT_REASONS_HOURS'),
+  ),
 ];

@@ -23,4 +23,11 @@ export const upkeepSettings = {
     max: 36_500,
     doc: 'How long to keep ended jobs',
   }),
+  keepWaitReasonsHours: integer({
+    env: 'PADDOCK_KEEP_WAIT_REASONS_HOURS',
+    default: 24,
+    min: 1,
+    max: 876_000,
+    doc: 'How long to keep what jobs waited for earlier',
+  }),
 };

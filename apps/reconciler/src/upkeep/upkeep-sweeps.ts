@@ -1,8 +1,7 @@
-import type { Database } from '@paddock/db/schema/tables';
+import { retireWaitReasons } from '@paddock/db/matching/wait-reason-changes';
 import { done } from '@paddock/queue/outcome';
 import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
-import type { Kysely } from 'kysely';
 import { actOrCount } from '../count-only.ts';
 import { checkApps } from './check-apps.ts';
 import { retireRows } from './retire-rows.ts';
@@ -11,7 +10,6 @@ import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
 const ROWS_AT_ONCE = 1_000;
-const OPERATIONS_AT_ONCE = 1_000;
 /** A pass with this many batches ends well within its task's time. */
 const BATCHES_OF_ONE_PASS = 100;
 
@@ -42,11 +40,19 @@ export function upkeepSweeps({ db, github, config, events }: SweepContext) {
           { db, keepEventsDays, keepJobsDays, ...bound, dryRun },
           signal,
         );
-        return done(counts, more ? [sweepTask('retire-rows')] : []);
+        const waitReasons = await actOrCount(db, dryRun, (using) =>
+          removeAll(
+            (batch) => retireWaitReasons(using, { keepHours: config.keepWaitReasonsHours, batch }),
+            signal,
+          ),
+        );
+        return done({ ...counts, waitReasons }, more ? [sweepTask('retire-rows')] : []);
       },
     },
     'purge-operations': counting(1, async ({ signal, dryRun }) => ({
-      purged: await (dryRun ? countExpiredOperations(db) : purgeExpired(db, signal)),
+      purged: await (dryRun
+        ? countExpiredOperations(db)
+        : removeAll((batch) => purgeOperations(db, batch), signal)),
     })),
     'roll-up-counts': counting(1, ({ dryRun }) =>
       actOrCount(db, dryRun, (using) => rollUpTaskCounts(using)),
@@ -54,13 +60,16 @@ export function upkeepSweeps({ db, github, config, events }: SweepContext) {
   } satisfies Readonly<Record<string, Sweep>>;
 }
 
-/** Removes all expired operations, in small batches. */
-async function purgeExpired(db: Kysely<Database>, signal: AbortSignal): Promise<number> {
-  let purged = 0;
+/** Removes all that `remove` finds, in small batches. Returns how many. */
+async function removeAll(
+  remove: (batch: number) => Promise<number>,
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = 0;
   while (!signal.aborted) {
-    const some = await purgeOperations(db, OPERATIONS_AT_ONCE);
-    purged += some;
-    if (some < OPERATIONS_AT_ONCE) break;
+    const some = await remove(ROWS_AT_ONCE);
+    removed += some;
+    if (some < ROWS_AT_ONCE) break;
   }
-  return purged;
+  return removed;
 }

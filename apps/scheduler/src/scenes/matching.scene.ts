@@ -44,6 +44,7 @@ const TABLES = [
   'jobs',
   'workers',
   'demand_keys',
+  'wait_reason_changes',
   'installations',
   'pools_documents',
   'login_pins',

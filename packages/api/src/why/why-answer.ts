@@ -37,6 +37,9 @@ export const whyAnswer = z.object({
   ),
   workersInAll: z.int().describe('`workers` names the readiest of them'),
   caps: z.array(z.object({ name: z.string(), used: z.int(), limit: z.int() })),
+  earlier: z
+    .array(z.object({ reason: z.string(), since: z.iso.datetime(), until: z.iso.datetime() }))
+    .describe('What the jobs of its queue waited for before, while it waited; the latest first'),
   evidence: z
     .record(z.string(), z.unknown())
     .describe('The facts that the answer was made from, as they are stored'),
@@ -49,7 +52,7 @@ const MOST_WORKERS = 20;
 
 export function toWhyAnswer(
   job: WhyAnswer['job'],
-  { since, place, workers, caps, ...answer }: WaitAnswer,
+  { since, place, workers, caps, earlier, ...answer }: WaitAnswer,
   evidence: object,
 ): WhyAnswer {
   return {
@@ -60,6 +63,11 @@ export function toWhyAnswer(
     workers: workers.slice(0, MOST_WORKERS),
     workersInAll: workers.length,
     caps: [...caps],
+    earlier: earlier.map(({ reason, since: from, until }) => ({
+      reason,
+      since: from.toISOString(),
+      until: until.toISOString(),
+    })),
     evidence: JSON.parse(JSON.stringify(evidence)) as Record<string, unknown>,
   };
 }

@@ -20,6 +20,7 @@ beforeEach(async () => {
     'jobs',
     'workers',
     'demand_keys',
+    'wait_reason_changes',
     'stopped_making',
     'breakers',
     'installation_events',
@@ -168,6 +169,24 @@ describe('why a job waits (P5)', () => {
     const { sentence, caps } = await why(job.job_id);
     expect(sentence).toBe('No pool serves the job now: the nearest, linux, lacks the label gpu.');
     expect(caps).toEqual([{ name: 'maxWorkers of acme-inc', used: 0, limit: 20 }]);
+  });
+
+  test('shows what its key waited for meanwhile, also once it runs', async () => {
+    const job = await putJob(database.db, { created_at: ago(10) });
+    const change = { demand_key: job.demand_key, reason: 'pool_paused' };
+    const changes = [
+      { ...change, since: ago(8), until: ago(6) },
+      { ...change, since: ago(4), until: ago(2) },
+      { ...change, since: ago(12), until: ago(11) },
+      { ...change, demand_key: 1, since: ago(4), until: ago(2) },
+    ];
+    await database.db.insertInto('wait_reason_changes').values(changes).execute();
+    const earlier = async () => (await why(job.job_id)).earlier.map(({ since }) => since);
+    const [first, second] = changes.map(({ since }) => since.toISOString());
+    expect(await earlier()).toEqual([second, first]);
+    const started = { status: 'running', wants_worker: false, started_at: ago(5) } as const;
+    await database.db.updateTable('jobs').set(started).execute();
+    expect(await earlier()).toEqual([first]);
   });
 
   test('has no caps until a scheduler has said how it matches', async () => {

@@ -3,18 +3,28 @@ import { sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** Stores the findings of a pass about keys. A reason that stays keeps its first instant. */
+/**
+ * Stores the findings of a pass about keys. A reason that stays keeps its first instant; one that
+ * changes leaves its time to `wait_reason_changes`.
+ */
 export async function saveKeyStates(
   trx: Transaction<Database>,
   states: readonly KeyState[],
 ): Promise<void> {
   if (states.length === 0) return;
   await sql`${prepared}
+    with state as (
+      select * from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as state("demandKey" bigint, "entityId" bigint, "entityName" text,
+        "scopeRepoId" bigint, pool text, waiting integer, unassigned integer, cap integer, "waitReason" text)
+    ), ended as (
+      insert into wait_reason_changes (demand_key, reason, since, until)
+      select k.demand_key, k.wait_reason, k.wait_since, now() from demand_keys k join state on "demandKey" = k.demand_key
+      where k.wait_reason is not null and k.wait_reason is distinct from "waitReason"
+    )
     insert into demand_keys as d (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, cap, wait_reason, wait_since)
     select "demandKey", "entityId", "entityName", "scopeRepoId", pool, waiting, unassigned, cap, "waitReason",
       case when "waitReason" is not null then now() end
-    from jsonb_to_recordset(${JSON.stringify(states)}::jsonb) as state("demandKey" bigint, "entityId" bigint, "entityName" text,
-      "scopeRepoId" bigint, pool text, waiting integer, unassigned integer, cap integer, "waitReason" text)
+    from state
     on conflict (demand_key) do update
       set entity_name = excluded.entity_name, waiting = excluded.waiting, unassigned = excluded.unassigned, cap = excluded.cap,
         wait_reason = excluded.wait_reason,
@@ -22,10 +32,15 @@ export async function saveKeyStates(
         updated_at = now()`.execute(trx);
 }
 
-/** Removes the rows of keys without waiting jobs. */
+/** Removes the rows of keys without waiting jobs; their reasons have ended. */
 export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
-    delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)`.execute(
+    with resting as (
+      delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)
+      returning demand_key, wait_reason, wait_since
+    )
+    insert into wait_reason_changes (demand_key, reason, since, until)
+    select demand_key, wait_reason, wait_since, now() from resting where wait_reason is not null`.execute(
     trx,
   );
 }

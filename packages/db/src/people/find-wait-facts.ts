@@ -9,6 +9,7 @@ import { findStoredRules } from '../matching/stored-rules.ts';
 import { findMatchingSettings } from '../matching/stored-settings.ts';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
+import { findEarlierReasons } from './find-earlier-reasons.ts';
 import { findExplainedJob, type ExplainedJob } from './find-explained-job.ts';
 import { findHindrances } from './find-hindrances.ts';
 import { findWorkersOfKey } from './find-workers-of-key.ts';
@@ -21,7 +22,8 @@ export async function findWaitFacts(
   const found = await findExplainedJob(trx, jobId);
   if (found === undefined) return undefined;
   const { now, job, key, place, demandKey } = found;
-  if (!job.wantsWorker) return { ...NO_FACTS, now, job };
+  const earlier = await findEarlierReasons(trx, jobId);
+  if (!job.wantsWorker) return { ...NO_FACTS, now, job, earlier };
   return {
     now,
     job,
@@ -30,6 +32,7 @@ export async function findWaitFacts(
     workers: await findWorkersOfKey(trx, demandKey),
     caps: await findCaps(trx, job),
     ...(await findHindrances(trx, found)),
+    earlier,
     nearest: await findNearest(trx, found),
   };
 }

@@ -16,6 +16,13 @@ export interface DemandKeysTable {
   updated_at: Generated<Date>;
 }
 
+export interface WaitReasonChangesTable {
+  demand_key: number;
+  reason: string;
+  since: Date;
+  until: Date;
+}
+
 export interface WarmRepositoriesTable {
   full_name: string;
   entity_id: number;

@@ -21,6 +21,7 @@ import type {
   RunnerGroupsTable,
   StoppedMakingTable,
   UnservedKeysTable,
+  WaitReasonChangesTable,
   WarmRepositoriesTable,
 } from './matching-tables.ts';
 
@@ -217,6 +218,7 @@ export interface Database {
   repositories: RepositoriesTable;
   demand_keys: DemandKeysTable;
   matching_settings: MatchingSettingsTable;
+  wait_reason_changes: WaitReasonChangesTable;
   login_pins: LoginPinsTable;
   warm_repositories: WarmRepositoriesTable;
   unserved_keys: UnservedKeysTable;

@@ -73,6 +73,7 @@ export function factsWith({
     lostApp: null,
     unexplained: 0,
     withoutNode: 0,
+    earlier: [],
     nearest: null,
     ...given,
   };

@@ -1,5 +1,5 @@
 import { count, type Explanation, explainReason, instant } from './reason-explanations.ts';
-import type { CapFacts, PlaceFacts, WaitFacts } from './wait-facts.ts';
+import type { CapFacts, EarlierReason, PlaceFacts, WaitFacts } from './wait-facts.ts';
 import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
 
 /** The answer to “why does my job wait?”. */
@@ -19,6 +19,8 @@ export interface WaitAnswer extends Omit<Explanation, 'actor'> {
   /** Of the job's key, the readiest first. */
   readonly workers: readonly WorkerOnItsWay[];
   readonly caps: readonly Omit<CapFacts, 'kind'>[];
+  /** Reasons of its key that ended while it waited, the latest first. */
+  readonly earlier: readonly EarlierReason[];
 }
 
 /** After this long without a pass that saw the job, something is wrong with the schedulers. */
@@ -35,13 +37,13 @@ const LIMITS: ReadonlySet<string | null> = new Set([
 
 /** Explains a job of our rows. */
 export function explainWait(facts: WaitFacts): WaitAnswer {
-  const { job, now } = facts;
-  const nothing = { reason: null, place: null, workers: [], caps: [] };
+  const { job, now, earlier } = facts;
+  const nothing = { reason: null, place: null, workers: [], caps: [], earlier };
   if (job.wantsWorker) {
     const workers = workersOnTheirWay(facts.workers, now);
     const { place } = facts;
     const caps = facts.caps.map(({ name, used, limit }) => ({ name, used, limit }));
-    return { state: 'waiting', ...explainWaiting(facts, workers), place, workers, caps };
+    return { state: 'waiting', ...explainWaiting(facts, workers), place, workers, caps, earlier };
   }
   switch (job.status) {
     case 'pending':

@@ -91,6 +91,13 @@ export interface PlaceFacts {
   readonly olderOfPool: number;
 }
 
+/** A reason that has ended. */
+export interface EarlierReason {
+  readonly reason: string;
+  readonly since: Date;
+  readonly until: Date;
+}
+
 /** All that the answer for a job of our rows depends on, at one instant. */
 export interface WaitFacts {
   readonly now: Date;
@@ -114,6 +121,8 @@ export interface WaitFacts {
   readonly unexplained: number;
   /** Workers of the pool that no node takes. */
   readonly withoutNode: number;
+  /** Of its key while it waited, the latest first. */
+  readonly earlier: readonly EarlierReason[];
   /** For a job that no pool serves now. */
   readonly nearest: NearestPool | null;
 }
