@@ -732,6 +732,10 @@ CREATE INDEX workers_active ON workers USING btree (entity_id, job_labels, creat
 
 CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_id, scope_repo_id, k8s_pool) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
+CREATE INDEX workers_ended_by_entity ON workers USING btree (entity_id, k8s_pool, status, created_at DESC, pod_name DESC) WHERE (completed_at IS NOT NULL);
+
+CREATE INDEX workers_ended_by_pool ON workers USING btree (k8s_pool, status, created_at DESC, pod_name DESC) WHERE (completed_at IS NOT NULL);
+
 CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 
 CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, completed_at) INCLUDE (stop_reason) WHERE ((completed_at IS NOT NULL) AND (stop_reason = ANY (ARRAY['pending_timeout'::text, 'not_registered'::text, 'idle'::text, 'not_assigned'::text])));

@@ -4,11 +4,13 @@ import { operationsCommands } from './operations.ts';
 import { poolsCheck } from './pools-check.ts';
 import { tokenCommands } from './tokens.ts';
 import { why } from './why.ts';
+import { workersCommands } from './workers.ts';
 
 /** Every command, in the order of the help. Of two that begin alike, the longer one comes first. */
 export const COMMANDS: readonly Command[] = [
   why,
   ...jobsCommands,
+  ...workersCommands,
   ...operationsCommands,
   ...tokenCommands,
   poolsCheck,

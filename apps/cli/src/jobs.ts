@@ -2,7 +2,7 @@ import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import { askCommand } from './ask-database.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
-import { DATES, ENTITY, more } from './list-options.ts';
+import { DATES, ENTITY, more, POOL } from './list-options.ts';
 
 export const jobsCommands: readonly Command[] = [
   askCommand({
@@ -14,7 +14,7 @@ with workflow and conclusion, or an entity, a pool and a conclusion.`,
       state: { type: 'string', value: 'waiting|running|ended', doc: 'in this state only' },
       entity: ENTITY,
       repository: { type: 'string', value: 'OWNER/NAME|ID', doc: 'of this repository only' },
-      pool: { type: 'string', value: 'POOL', doc: 'of this pool only' },
+      pool: POOL,
       workflow: { type: 'string', value: 'NAME', doc: 'of the workflows of this name only' },
       conclusion: { type: 'string', value: 'WORD', doc: 'ended so, as failure' },
       ...DATES,

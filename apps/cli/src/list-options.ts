@@ -8,3 +8,5 @@ export const DATES = {
   from: { type: 'string', value: 'DATE', doc: 'from 2026-01-31, an instant or -7d, -24h' },
   to: { type: 'string', value: 'DATE', doc: 'until the end of 2026-01-31, an instant or -24h' },
 } as const;
+
+export const POOL = { type: 'string', value: 'POOL', doc: 'of this pool only' } as const;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
 import { runCommand } from './run-command.ts';
 
 const HOSTILE = `\u001B[2J\n\u202E${'🐎'.repeat(500)}`;
@@ -41,6 +42,21 @@ describe('the lists in the terminal', () => {
     expect(row).toContain(`·[2J··${'🐎'.repeat(43)}…  linux`);
     expect(row).not.toMatch(/\p{C}/u);
     expect(heads.length).toBeLessThan(300);
+  });
+
+  test('paddock workers says why each is stuck, and paddock worker all of one (D12)', async () => {
+    await putWorker(database.db, {
+      pod_name: 'w-1',
+      stuck_reason: 'image_pull',
+      stuck_at: new Date(0),
+      failure_info: JSON.stringify({ version: 1, message: HOSTILE }),
+    });
+    const [, row = ''] = await lines('workers', '--state', 'pending', '--pool', 'linux');
+    expect(row).toMatch(/^w-1 +pending +linux +acme +- +20\S+ +image_pull: ·\[2J/);
+    const worker = await paddock('worker', 'w-1');
+    expect(worker).toContain('\n    what: reserved\n');
+    expect(worker).toContain(HOSTILE.slice(-10));
+    expect(worker.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
   });
 
   test('a combination that no index answers is a wrong input (D12)', async () => {

@@ -1,5 +1,7 @@
 import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
 import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
+import { findWorker } from '@paddock/db/people/find-worker';
+import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
 import type { PeriodicStatement } from './periodic-statements.ts';
 
 const DAY_MS = 86_400_000;
@@ -45,6 +47,18 @@ export const listStatements = {
       { state: 'running', entityId: 1, repoId: 77, pool: 'pool-3', workflow: 'CI' },
       PAGE,
     ),
+  allWorkers: (trx) => listWorkers(trx, {}, PAGE),
+  endedWorkersOfOldDays: (trx) => listWorkers(trx, { end: 'completed' }, LONG_AGO),
+  failedWorkers: (trx) => listWorkers(trx, { end: 'failed' }, PAGE),
+  workersOfPool: (trx) => listWorkers(trx, { pool: 'pool-3' }, PAGE),
+  failedWorkersOfPool: (trx) => listWorkers(trx, { pool: 'pool-3', end: 'failed' }, PAGE),
+  workersOfEntity: (trx) => listWorkers(trx, { entityId: 1 }, PAGE),
+  failedWorkersOfEntityAndPool: (trx) =>
+    listWorkers(trx, { entityId: 1, pool: 'pool-0', end: 'failed' }, LONG_AGO),
+  stoppingWorkers: (trx) => listLiveWorkers(trx, { state: 'stopping' }, PAGE),
+  runningWorkersOfEntityAndPool: (trx) =>
+    listLiveWorkers(trx, { state: 'running', entityId: 1, pool: 'pool-0' }, PAGE),
+  oneWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
   entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
   repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
 } satisfies Readonly<Record<string, PeriodicStatement>>;

@@ -11,6 +11,8 @@ import {
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
+import { findWorkerEndpoint } from './workers/find-worker.ts';
+import { listWorkersEndpoint } from './workers/list-workers.ts';
 import { whyJobEndpoint } from './why/why-job.ts';
 import { whyRunEndpoint } from './why/why-run.ts';
 
@@ -18,6 +20,8 @@ import { whyRunEndpoint } from './why/why-run.ts';
 const SUBJECTS: readonly Endpoint[] = [
   listInstallationsEndpoint,
   listJobsEndpoint,
+  listWorkersEndpoint,
+  findWorkerEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,
   listOperationsEndpoint,

@@ -2,23 +2,14 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { ask } from '../scenes/ask.scene.ts';
+import { ask, askAll } from '../scenes/ask.scene.ts';
 import { listJobsEndpoint as endpoint } from './list-jobs.ts';
 
 const database = useTestDatabase();
 const list = (input: Readonly<Record<string, unknown>> = {}) => ask(endpoint, database.db, input);
 
-/** All pages of a list. */
-async function listAll(input: Readonly<Record<string, unknown>>) {
-  const items: Awaited<ReturnType<typeof list>>['items'] = [];
-  let after: string | undefined;
-  do {
-    const page = await list({ ...input, limit: '9', after });
-    items.push(...page.items);
-    after = page.next ?? undefined;
-  } while (after !== undefined);
-  return items;
-}
+const listAll = (input: Readonly<Record<string, unknown>>) =>
+  askAll(endpoint, database.db, { ...input, limit: '9' });
 
 const START = Date.parse('2026-01-31T00:00:00Z');
 const WORDS = [null, null, 'success', 'failure', null] as const;

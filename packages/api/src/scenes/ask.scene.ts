@@ -19,3 +19,19 @@ export async function ask<I extends z.ZodObject, O extends z.ZodType>(
   expect(answer).toEqual(read);
   return read;
 }
+
+/** All items of a list, by its pages of `limit`. */
+export async function askAll<T, I extends z.ZodObject>(
+  endpoint: Endpoint<I, z.ZodType<{ items: T[]; next: string | null }>>,
+  db: Kysely<Database>,
+  input: Readonly<Record<string, unknown>>,
+): Promise<T[]> {
+  const items: T[] = [];
+  let after: string | undefined;
+  do {
+    const page = await ask(endpoint, db, { ...input, after });
+    items.push(...page.items);
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return items;
+}

@@ -6,6 +6,7 @@ import {
   type Key,
   type ListedTable,
   LONGEST_FAILURE,
+  newestOfBoth,
   newestRows,
   newestRowsByKeys,
   type PageOfTime,
@@ -83,11 +84,7 @@ export function listJobs(
   const fitting = newestRowsByKeys(JOBS, ended, keys, page);
   if (isEnded || conclusion !== undefined) return readListed(db, fitting);
   const active = activeJobs({ ...filter, state: 'any' }, page);
-  return readListed(
-    db,
-    sql`select * from (select * from (${active}) active union all select * from (${fitting}) ended) found
-      order by created_at desc, job_id desc limit ${page.limit}`,
-  );
+  return readListed(db, newestOfBoth(JOBS, active, fitting, page));
 }
 
 async function readListed(db: Kysely<Database>, page: RawBuilder<unknown>): Promise<ListedJob[]> {

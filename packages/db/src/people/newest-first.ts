@@ -86,6 +86,16 @@ export function newestRowsByKeys<Id>(
   where ${isMeant} ${order(listed, page)})`;
 }
 
+/** The ids of a page of two lists. */
+export const newestOfBoth = (
+  listed: ListedTable,
+  one: RawBuilder<unknown>,
+  other: RawBuilder<unknown>,
+  page: PageOfTime<unknown>,
+): RawBuilder<unknown> => sql`
+  select * from (select * from (${one}) one union all select * from (${other}) other) both_lists
+  ${order(listed, page)}`;
+
 const order = ({ id }: ListedTable, { limit }: PageOfTime<unknown>): RawBuilder<unknown> =>
   sql`order by created_at desc, ${id} desc limit ${limit}`;
 

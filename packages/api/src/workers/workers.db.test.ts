@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { ask, askAll } from '../scenes/ask.scene.ts';
+import { findWorkerEndpoint } from './find-worker.ts';
+import { listWorkersEndpoint } from './list-workers.ts';
+
+const database = useTestDatabase();
+const list = (input: Readonly<Record<string, unknown>> = {}) =>
+  ask(listWorkersEndpoint, database.db, input);
+const listAll = (input: Readonly<Record<string, unknown>>) =>
+  askAll(listWorkersEndpoint, database.db, { ...input, limit: '9' });
+const find = (worker: string) => ask(findWorkerEndpoint, database.db, { worker });
+
+const START = Date.parse('2026-01-31T00:00:00Z');
+const at = (hours: number) => new Date(START + hours * 3_600_000);
+const STATES = ['pending', 'running', 'stopping', 'ended', 'failed'] as const;
+const STATUS = { stopping: 'running', ended: 'completed' } as const;
+
+beforeAll(async () => {
+  for (let n = 0; n < 60; n += 1) {
+    const state = STATES[n % 5] ?? 'ended';
+    const status = state === 'stopping' || state === 'ended' ? STATUS[state] : state;
+    await putWorker(database.db, {
+      pod_name: `w-${String(n).padStart(2, '0')}`,
+      status,
+      entity_id: (n % 2) + 1,
+      k8s_pool: n % 7 < 4 ? 'linux' : 'gpu',
+      stopping_at: state === 'stopping' ? at(30) : null,
+      stop_reason: state === 'stopping' ? 'surplus' : null,
+      completed_at: state === 'ended' || state === 'failed' ? at(40) : null,
+      // Three workers have one instant.
+      created_at: at(Math.floor(n / 3)),
+    });
+  }
+});
+
+describe('the list of workers (D12)', () => {
+  type Item = Awaited<ReturnType<typeof list>>['items'][number];
+  let all: Item[];
+  beforeAll(async () => {
+    all = await listAll({});
+  });
+
+  test('has all of them, newest first, each once, also those of one instant', () => {
+    const names = Array.from({ length: 60 }, (_, n) => `w-${String(59 - n).padStart(2, '0')}`);
+    expect(all.map(({ name }) => name)).toEqual(names);
+    expect(all.slice(-5).map(({ state }) => state)).toEqual(STATES.toReversed());
+  });
+
+  const FILTERS: Readonly<Record<string, readonly [string, (worker: Item) => boolean]>> = {
+    entity: ['2', ({ entity }) => entity.id === 2],
+    pool: ['gpu', ({ pool }) => pool === 'gpu'],
+    from: ['2026-01-31T05:00:00Z', ({ createdAt }) => createdAt >= '2026-01-31T05'],
+    to: ['2026-01-31T15:00:00Z', ({ createdAt }) => createdAt < '2026-01-31T15'],
+  };
+  const OFFERED = ['', ...STATES].flatMap((state) =>
+    ['from to', 'entity', 'pool', 'entity pool from'].map((filters) => [state, filters]),
+  );
+
+  test.each(OFFERED)('of state %j filters by %j', async (state = '', filters = '') => {
+    const chosen = filters
+      .split(' ')
+      .map((name) => [name, FILTERS[name] ?? ['', () => false]] as const);
+    const input = Object.fromEntries(chosen.map(([name, [value]]) => [name, value]));
+    const meant = all.filter(
+      (worker) =>
+        (state === '' || worker.state === state) && chosen.every(([, [, fits]]) => fits(worker)),
+    );
+    expect(meant).not.toEqual([]);
+    expect(await listAll(state === '' ? input : { ...input, state })).toEqual(meant);
+  });
+});
+
+describe('a worker (D12)', () => {
+  const container = { name: 'runner', exitCode: 1, reason: 'Error', message: null };
+  const diagnosis = (log: object) =>
+    JSON.stringify({
+      version: 2,
+      reason: 'exit_code',
+      message: 'x'.repeat(5_000),
+      containers: [{ ...container, ...log }],
+      events: [],
+    });
+
+  test('that is stuck or stopping says why in the list, shortly', async () => {
+    await putWorker(database.db, {
+      pod_name: 'w-stuck',
+      stuck_reason: 'image_pull',
+      stuck_at: at(1),
+      failure_info: diagnosis({ log: null }),
+    });
+    const { items } = await list({ limit: '1' });
+    expect(items).toMatchObject([
+      { name: 'w-stuck', stuck: { reason: 'image_pull', since: '2026-01-31T01:00:00.000Z' } },
+    ]);
+    expect(items[0]?.failure).toHaveLength(300);
+    const [stopping] = (await list({ state: 'stopping' })).items;
+    expect(stopping?.stop).toEqual({ reason: 'surplus', since: '2026-02-01T06:00:00.000Z' });
+  });
+
+  test('is found with its timeline in order, its diagnosis and the end of its log', async () => {
+    const log = `last words \u001B[2J${'🐎'.repeat(500)}\n`;
+    await putWorker(database.db, {
+      pod_name: 'w-failed',
+      status: 'failed',
+      assigned_job_id: 77,
+      registered_at: at(1),
+      running_at: at(2),
+      completed_at: at(3),
+      created_at: at(0),
+      failure_info: diagnosis({ log }),
+    });
+    const worker = await find('w-failed');
+    expect(worker).toMatchObject({
+      state: 'failed',
+      job: 77,
+      diagnosis: { reason: 'exit_code', containers: [{ log }] },
+      noLog: null,
+    });
+    expect(worker.timeline.map(({ what }) => what)).toEqual([
+      'reserved',
+      'registered',
+      'pod runs',
+      'ended',
+    ]);
+  });
+
+  test.each([
+    ['was never diagnosed', null, /was not diagnosed/],
+    ['had no pod', JSON.stringify({ version: 1, message: 'gone' }), /pod was not read/],
+    ['log is unreadable', diagnosis({ log: null, logMissing: 'HTTP 500' }), /HTTP 500/],
+    ['log is empty', diagnosis({ log: ' \n' }), /is empty/],
+    ['container never began', diagnosis({ log: null }), /No container/],
+    ['diagnosis is of another shape', JSON.stringify({ version: 2 }), /No container/],
+  ])('without a log says why: its %s', async (why, info, sentence) => {
+    const name = `w-${why.replaceAll(/\W/g, '-')}`;
+    await putWorker(database.db, { pod_name: name, failure_info: info });
+    expect((await find(name)).noLog).toMatch(sentence);
+  });
+
+  test('that is unknown is not found', async () => {
+    await expect(find('w-none')).rejects.toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,117 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Database, Status } from '../schema/tables.ts';
+import { LIVE } from '../states/worker-states.ts';
+import {
+  CREATED_AT,
+  type ListedTable,
+  LONGEST_FAILURE,
+  newestOfBoth,
+  newestRows,
+  newestRowsByKeys,
+  type PageOfTime,
+  type Position,
+} from './newest-first.ts';
+
+export interface WorkersFilter {
+  readonly entityId?: number | undefined;
+  readonly pool?: string | undefined;
+}
+
+/** `pending` and `running` mean those that are not to be stopped. */
+export type LiveState = 'pending' | 'running' | 'stopping';
+
+/** What lists say of a worker. */
+export interface WorkerSummary {
+  readonly podName: string;
+  readonly status: Status;
+  readonly entityId: number;
+  readonly entityName: string;
+  readonly repoFullName: string | null;
+  readonly pool: string;
+  readonly node: string | null;
+  readonly isWarm: boolean;
+  readonly assignedJobId: number | null;
+  readonly stuckReason: string | null;
+  readonly stuckAt: Date | null;
+  readonly stopReason: string | null;
+  readonly stoppingAt: Date | null;
+  /** The beginning of why it failed or does not start. */
+  readonly failure: string | null;
+  readonly createdAt: Date;
+  readonly runningAt: Date | null;
+  readonly assignedAt: Date | null;
+  readonly completedAt: Date | null;
+}
+
+export interface ListedWorker extends WorkerSummary {
+  readonly position: Position<string>;
+}
+
+/** The columns of a WorkerSummary, of the worker `w`. */
+export const SUMMARY = sql`
+  w.pod_name as "podName", w.status, w.entity_id as "entityId", w.entity_name as "entityName", w.repo_full_name as "repoFullName",
+  w.k8s_pool as pool, w.k8s_node as node, w.is_warm as "isWarm", w.assigned_job_id as "assignedJobId", w.stuck_reason as "stuckReason",
+  w.stuck_at as "stuckAt", w.stop_reason as "stopReason", w.stopping_at as "stoppingAt",
+  left(w.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, w.created_at as "createdAt", w.running_at as "runningAt",
+  w.assigned_at as "assignedAt", w.completed_at as "completedAt"`;
+
+const WORKERS: ListedTable = { table: sql`workers`, id: sql`pod_name`, idType: sql`text` };
+const HAS_ENDED = sql<boolean>`completed_at is not null`;
+
+/** Workers that live, newest first: they are few, so that every combination is fast. */
+export const listLiveWorkers = (
+  db: Kysely<Database>,
+  filter: WorkersFilter & { readonly state?: LiveState },
+  page: PageOfTime<string>,
+): Promise<ListedWorker[]> => readListed(db, liveWorkers(filter, page));
+
+/** Workers, newest first; with an `end`, those that ended so. */
+export function listWorkers(
+  db: Kysely<Database>,
+  { end, ...filter }: WorkersFilter & { readonly end?: 'completed' | 'failed' | undefined },
+  page: PageOfTime<string>,
+): Promise<ListedWorker[]> {
+  const { entityId, pool } = filter;
+  if (entityId === undefined && pool === undefined && end === undefined)
+    return readListed(db, newestRows(WORKERS, sql`true`, page));
+  const keys = [
+    ...(entityId === undefined ? [] : [{ of: sql`entity_id`, is: sql`${entityId}` }]),
+    { of: sql`k8s_pool`, is: pool === undefined ? undefined : sql`${pool}` },
+    { of: sql`status`, is: end === undefined ? undefined : sql`${end}::status_enum` },
+  ];
+  const ended = newestRowsByKeys(WORKERS, HAS_ENDED, keys, page);
+  return readListed(
+    db,
+    end === undefined ? newestOfBoth(WORKERS, liveWorkers(filter, page), ended, page) : ended,
+  );
+}
+
+async function readListed(
+  db: Kysely<Database>,
+  page: RawBuilder<unknown>,
+): Promise<ListedWorker[]> {
+  const { rows } = await sql<WorkerSummary & { at: string }>`
+    select ${SUMMARY}, page.at
+    from (select pod_name, ${CREATED_AT} as at from (${page}) ids) page join workers w using (pod_name)
+    order by w.created_at desc, w.pod_name desc`.execute(db);
+  return rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.podName] as const }));
+}
+
+/** Materialized, or PostgreSQL may look for the few that live among all, by their time. */
+function liveWorkers(
+  { state, entityId, pool }: WorkersFilter & { readonly state?: LiveState },
+  page: PageOfTime<string>,
+): RawBuilder<unknown> {
+  const conditions = [
+    LIVE,
+    ...(state === 'stopping' ? [sql`stopping_at is not null`] : []),
+    ...(state === 'pending' || state === 'running'
+      ? [sql`status = ${state} and stopping_at is null`]
+      : []),
+    ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
+    ...(pool === undefined ? [] : [sql`k8s_pool = ${pool}`]),
+  ];
+  return sql`
+    with live as materialized (select pod_name, created_at from workers where ${sql.join(conditions, sql` and `)})
+    ${newestRows({ ...WORKERS, table: sql`live` }, sql`true`, page)}`;
+}
