@@ -14,7 +14,7 @@ do $$ begin
 end $$;
 grant usage on schema :schema to :ingress, :scheduler, :reconciler, :console;
 -- Statements compute columns with them. Trigger functions cannot be called.
-grant execute on all functions in schema :schema to :ingress, :scheduler, :reconciler;
+grant execute on all functions in schema :schema to :ingress, :scheduler, :reconciler, :console;
 
 -- All services read the version of the schema, the pools in force, and the rows of their gauges.
 grant select on schema_migration, pools_documents, jobs, installations, demand_keys, registration_budgets to :ingress, :scheduler, :reconciler;
@@ -60,5 +60,6 @@ grant select on instance, leases, paused_sweeps to :reconciler;
 -- The console, which people reach: reads what they ask for, and keeps their tokens.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select on installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
-    registration_budgets, runner_groups, repositories, wait_reason_changes to :console;
+    registration_budgets, runner_groups, repositories, wait_reason_changes,
+    warm_repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;

@@ -9,8 +9,8 @@ const ACTORS = {
 
 /** The sentence first, then what it rests on. */
 export function describeWhy(answer: WhyAnswer): string {
-  const { job, sentence, since, actor, advice, place, workers, workersInAll, caps, earlier } =
-    answer;
+  const { job, sentence, since, actor, advice, change, place } = answer;
+  const { workers, workersInAll, caps, earlier } = answer;
   const pool = job.pool === null ? '' : `, in the pool ${job.pool}`;
   const older =
     place === null || place.olderOfEntity + place.olderOfPool === 0
@@ -22,6 +22,7 @@ export function describeWhy(answer: WhyAnswer): string {
     ...(actor === null
       ? []
       : [['who can act', ACTORS[actor]] as const, ['to do', advice] as const]),
+    ...(change === null ? [] : [['change', change] as const]),
     ...(place === null ? [] : [['place', `${place.position} of ${place.of}${older}`] as const]),
     ...earlier.map(
       ({ reason, since: from, until }) => ['before', `${reason} from ${from} to ${until}`] as const,

@@ -1,3 +1,4 @@
+import { findChange } from '@paddock/db/people/find-change';
 import { findEarlierReasons } from '@paddock/db/people/find-earlier-reasons';
 import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
@@ -5,8 +6,8 @@ import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
 import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
-import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
-import type { PeriodicStatement } from './periodic-statements.ts';
+import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
 /**
  * What people's questions read, by the name of its function. A person may ask any time, beside a
@@ -14,6 +15,11 @@ import type { PeriodicStatement } from './periodic-statements.ts';
  */
 export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
+  findChange: async (trx, { jobIds: [job = 0] }) => {
+    await saveMatchingSettings(trx, SETTINGS);
+    const facts = await findWaitFacts(trx, job);
+    return facts && findChange(trx, facts, facts.caps[0]?.kind ?? null);
+  },
   findExplainedJob: (trx, { jobIds }) => findExplainedJob(trx, jobIds.at(-1) ?? 0),
   findHindrances: async (trx, { jobIds: [job = 0] }) => {
     const explained = await findExplainedJob(trx, job);

@@ -26,6 +26,7 @@ import { lockPlanned } from '@paddock/db/matching/lock-planned';
 import { findReservations, giveBackWorkers } from '@paddock/db/matching/reservations';
 import { reserveWorkers } from '@paddock/db/matching/reserve-workers';
 import * as spare from '@paddock/db/matching/spare-workers';
+import { readSnapshot } from '@paddock/db/matching/read-snapshot';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
 import { closeServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
@@ -65,7 +66,8 @@ export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Pr
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const SETTINGS: MatchingSettings = {
+/** Of a scheduler. */
+export const SETTINGS: MatchingSettings = {
   appIds: [APP],
   unschedulableLimit: 5,
   trialEveryMs: MINUTE,
@@ -233,6 +235,7 @@ export const periodicStatements = {
   retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),
   retireJobs: (trx) => retire.retireJobs(trx, { keepDays: 90, batch: BATCH }),
   retireWaitReasons: (trx) => retireWaitReasons(trx, { keepHours: 24, batch: BATCH }),
+  readSnapshot: async (trx) => readSnapshot(trx, await sumUpDemand(trx), SETTINGS),
   countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),
 
   // The redelivery

@@ -2,6 +2,7 @@ import { forgetRestingKeys, saveKeyStates } from '@paddock/db/matching/demand-ke
 import { type DemandTotals, sumUpDemand } from '@paddock/db/matching/demand';
 import { lockPlanned } from '@paddock/db/matching/lock-planned';
 import { lockMatching, type MatchingLimits } from '@paddock/db/matching/matching-lock';
+import { readSnapshot } from '@paddock/db/matching/read-snapshot';
 import { giveBackWorkers } from '@paddock/db/matching/reservations';
 import { type ReservedWorker, reserveWorkers } from '@paddock/db/matching/reserve-workers';
 import {
@@ -20,7 +21,7 @@ import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
 import { provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely, Transaction } from 'kysely';
-import { noteSigns, readSnapshot } from './read-snapshot.ts';
+import { noteSigns } from './note-signs.ts';
 
 /** The work of a pass, and the work that it leaves to the next. */
 export interface Matched {

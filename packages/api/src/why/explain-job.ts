@@ -1,3 +1,4 @@
+import { findChange } from '@paddock/db/people/find-change';
 import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { inSnapshot } from '@paddock/db/people/in-snapshot';
@@ -7,17 +8,19 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { explainUnserved, type UnservedFacts } from '@paddock/domain/why/explain-unserved';
 import { explainWait } from '@paddock/domain/why/explain-wait';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { toWhyAnswer, type WhyAnswer } from './why-answer.ts';
 
 /** Undefined: neither a row nor a stored delivery tells of the job. */
 export const explainJob = (db: Kysely<Database>, jobId: number): Promise<WhyAnswer | undefined> =>
   inSnapshot(db, async (trx) => {
     const facts = await findWaitFacts(trx, jobId);
-    return facts === undefined ? explainDelivery(trx, jobId) : explainRow(facts);
+    return facts === undefined ? explainDelivery(trx, jobId) : explainRow(trx, facts);
   });
 
-function explainRow(facts: WaitFacts): WhyAnswer {
+async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise<WhyAnswer> {
+  const answer = explainWait(facts);
+  const change = await findChange(trx, facts, answer.reason);
   const { now: readAt, job, key, stops, breakers, budget, group, lostApp } = facts;
   const { unexplained, withoutNode } = facts;
   return toWhyAnswer(
@@ -29,7 +32,7 @@ function explainRow(facts: WaitFacts): WhyAnswer {
       url: job.url,
       queuedAt: job.queuedAt?.toISOString() ?? null,
     },
-    explainWait(facts),
+    { ...answer, change },
     { readAt, job, key, stops, breakers, budget, group, lostApp, unexplained, withoutNode },
   );
 }
@@ -46,7 +49,7 @@ async function explainDelivery(
   const pools = await currentPoolsDocument(db);
   return toWhyAnswer(
     { id, name, repository, pool: null, url, queuedAt },
-    explainUnserved(stated, pools?.document),
+    { ...explainUnserved(stated, pools?.document), change: null },
     { outcome, receivedAt, job },
   );
 }

@@ -37,6 +37,10 @@ export const whyAnswer = z.object({
   ),
   workersInAll: z.int().describe('`workers` names the readiest of them'),
   caps: z.array(z.object({ name: z.string(), used: z.int(), limit: z.int() })),
+  change: z
+    .string()
+    .nullable()
+    .describe('Which limit would give it a worker now, if a cap holds it back'),
   earlier: z
     .array(z.object({ reason: z.string(), since: z.iso.datetime(), until: z.iso.datetime() }))
     .describe('What the jobs of its queue waited for before, while it waited; the latest first'),
@@ -52,7 +56,7 @@ const MOST_WORKERS = 20;
 
 export function toWhyAnswer(
   job: WhyAnswer['job'],
-  { since, place, workers, caps, earlier, ...answer }: WaitAnswer,
+  { since, place, workers, caps, earlier, ...answer }: WaitAnswer & Pick<WhyAnswer, 'change'>,
   evidence: object,
 ): WhyAnswer {
   return {

@@ -3,10 +3,9 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { loginToday } from '../entities/installation-today.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** A job whose wait is explained, with its demand key. */
+/** A job whose wait is explained. */
 export interface ExplainedJob {
   readonly now: Date;
-  readonly demandKey: number;
   readonly appId: number;
   readonly installationId: number;
   readonly labels: readonly string[];
@@ -25,8 +24,8 @@ export async function findExplainedJob(
   jobId: number,
 ): Promise<ExplainedJob | undefined> {
   const { rows } = await sql<Row>`
-    select now() as now, j.demand_key as "demandKey", j.app_id as "appId", j.installation_id as "installationId", j.job_labels as labels,
-      j.job_id as "jobId", j.job_name as name, j.html_url as url, j.status, j.wants_worker as "wantsWorker", ${loginToday('j')} as login, j.entity_id as "entityId",
+    select now() as now, j.app_id as "appId", j.installation_id as "installationId", j.job_labels as labels,
+      j.job_id as "jobId", j.demand_key as "demandKey", j.job_name as name, j.html_url as url, j.status, j.wants_worker as "wantsWorker", ${loginToday('j')} as login, j.entity_id as "entityId",
       j.repo_full_name as "repoFullName", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool, j.queued_at as "queuedAt", j.created_at as "knownSince",
       j.started_at as "startedAt", j.completed_at as "completedAt", j.conclusion, j.runner_name as "runnerName", j.k8s_pod as "podName",
       j.failure_info ->> 'message' as failure,
@@ -34,11 +33,10 @@ export async function findExplainedJob(
     from jobs j left join demand_keys k using (demand_key) where j.job_id = ${jobId}`.execute(trx);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { now, demandKey, appId, installationId, labels, ...rest } = row;
+  const { now, appId, installationId, labels, ...rest } = row;
   const { waitReason, waitSince, waiting, unassigned, updatedAt, ...job } = rest;
   return {
     now,
-    demandKey,
     appId,
     installationId,
     labels,

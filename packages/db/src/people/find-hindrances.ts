@@ -18,9 +18,9 @@ export async function findHindrances(
   trx: Transaction<Database>,
   explained: ExplainedJob,
 ): Promise<Hindrances> {
-  const { demandKey, installationId, job } = explained;
+  const { installationId, job } = explained;
   const { rows: numbers } = await sql<Numbers>`
-    select (select count(*) from workers where ${UNEXPLAINED} and demand_key = ${demandKey}) as unexplained,
+    select (select count(*) from workers where ${UNEXPLAINED} and demand_key = ${job.demandKey}) as unexplained,
       (select count(*) from workers where ${PLACELESS} and k8s_pool = ${job.pool}) as "withoutNode"`.execute(
     trx,
   );
@@ -31,7 +31,7 @@ export async function findHindrances(
     stops: await findStops(trx, job),
     breakers: await findBreakers(trx, explained),
     budget: (await findBudget(trx, installationId)) ?? null,
-    group: (await findGroup(trx, demandKey)) ?? null,
+    group: (await findGroup(trx, job.demandKey)) ?? null,
     lostApp: (await findLostApp(trx, job.entityId)) ?? null,
   };
 }
@@ -52,14 +52,14 @@ async function findStops(
 /** Those of what the job's workers depend on, the latest failure first. */
 async function findBreakers(
   trx: Transaction<Database>,
-  { appId, demandKey, job }: ExplainedJob,
+  { appId, job }: ExplainedJob,
 ): Promise<BreakerFacts[]> {
   const { rows } = await sql<BreakerFacts>`
     select subject_type as type, subject_id as id, failure_class as "failureClass", failures, pauses, paused_until as "pausedUntil", message
     from breakers
     where (subject_type in ('github', 'cluster')
         or (subject_type, split_part(subject_id, '/', 1)) in (('pool', ${job.pool}), ('pool', ${job.pool} || '@' || ${job.entityId}::text),
-          ('pool', ${job.pool} || '@' || ${job.entityId}::text || '#' || ${demandKey}::text), ('app', ${appId}::text),
+          ('pool', ${job.pool} || '@' || ${job.entityId}::text || '#' || ${job.demandKey}::text), ('app', ${appId}::text),
           ('installation', ${job.entityId}::text), ('repository', ${job.scopeRepoId}::text)))
       and failure_class <> ${REFUSED} and (failure_class <> ${RATE_LIMITED} or paused_until > now())
     order by (paused_until > now()) is true desc, pauses > 0 desc, failed_at desc`.execute(trx);

@@ -21,7 +21,7 @@ export async function findWaitFacts(
 ): Promise<WaitFacts | undefined> {
   const found = await findExplainedJob(trx, jobId);
   if (found === undefined) return undefined;
-  const { now, job, key, place, demandKey } = found;
+  const { now, job, key, place } = found;
   const earlier = await findEarlierReasons(trx, jobId);
   if (!job.wantsWorker) return { ...NO_FACTS, now, job, earlier };
   return {
@@ -29,7 +29,7 @@ export async function findWaitFacts(
     job,
     key,
     place,
-    workers: await findWorkersOfKey(trx, demandKey),
+    workers: await findWorkersOfKey(trx, job.demandKey),
     caps: await findCaps(trx, job),
     ...(await findHindrances(trx, found)),
     earlier,

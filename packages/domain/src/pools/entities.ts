@@ -22,7 +22,7 @@ const entityKeysOf = ({ id, login }: NamedEntity): readonly string[] => [
 ];
 
 /** The key, in lower case, under which an entity is listed; undefined: none. */
-const keyAmong = (
+export const entityKeyAmong = (
   entities: { has(key: string): boolean },
   entity: NamedEntity,
 ): string | undefined => entityKeysOf(entity).find((key) => entities.has(key));
@@ -34,19 +34,19 @@ export function loginAmong(
   entities: { has(key: string): boolean },
   entity: NamedEntity,
 ): string | undefined {
-  const key = keyAmong(entities, entity);
+  const key = entityKeyAmong(entities, entity);
   return key === entity.login.toLowerCase() ? key : undefined;
 }
 
 /** Whether only '*' admits an entity. */
 export const isUnlisted = (entities: { has(key: string): boolean }, entity: NamedEntity): boolean =>
-  keyAmong(entities, entity) === '*';
+  entityKeyAmong(entities, entity) === '*';
 
 /** An entity's rule, from entries with lower-case keys; undefined: it may not use Paddock. */
 export function ruleAmong<Rule>(
   entities: ReadonlyMap<string, Rule>,
   entity: NamedEntity,
 ): Rule | undefined {
-  const key = keyAmong(entities, entity);
+  const key = entityKeyAmong(entities, entity);
   return key === undefined ? undefined : entities.get(key);
 }

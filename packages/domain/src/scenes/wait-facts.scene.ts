@@ -21,6 +21,7 @@ export const workerWith = (given: Partial<WorkerFacts> = {}): WorkerFacts => ({
 
 const JOB: JobFacts = {
   jobId: 34_500_000_001,
+  demandKey: 5,
   name: 'build',
   url: null,
   status: 'pending',

@@ -4,6 +4,7 @@ import type { NearestPool } from './nearest-pool.ts';
 /** A job of our rows, as the answer needs it. */
 export interface JobFacts {
   readonly jobId: number;
+  readonly demandKey: number;
   readonly name: string;
   /** The page at GitHub. */
   readonly url: string | null;

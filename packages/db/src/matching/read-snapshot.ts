@@ -1,36 +1,17 @@
-import { type DemandTotals, findDemand } from '@paddock/db/matching/demand';
-import { countLiveWorkers, countStoppingWorkers } from '@paddock/db/matching/live-workers';
-import { findReservations } from '@paddock/db/matching/reservations';
-import { findReturnableWorkers, findSpareKeys } from '@paddock/db/matching/spare-workers';
-import { findStoredRules } from '@paddock/db/matching/stored-rules';
-import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
-import {
-  closeServedKeys,
-  noteUnservedKeys,
-  type UnservedKey,
-} from '@paddock/db/matching/unserved-keys';
-import { findWarmKeys, learnWarmRepositories } from '@paddock/db/matching/warm-workers';
-import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
 import { EMPTY_SNAPSHOT, lackingOf, type Snapshot } from '@paddock/domain/matching/snapshot';
 import type { Transaction } from 'kysely';
+import { type DemandTotals, findDemand } from './demand.ts';
+import { countLiveWorkers, countStoppingWorkers } from './live-workers.ts';
+import { findReservations } from './reservations.ts';
+import { findReturnableWorkers, findSpareKeys } from './spare-workers.ts';
+import { findStoredRules } from './stored-rules.ts';
+import { findJobTimes } from './uncovered-jobs.ts';
+import { findWarmKeys } from './warm-workers.ts';
+import type { Database } from '../schema/tables.ts';
 
-/**
- * Stores the news from workers and jobs since the last pass. Returns the keys that GitHub has left
- * without jobs again.
- */
-export async function noteSigns(
-  trx: Transaction<Database>,
-  totals: DemandTotals,
-  settings: MatchingSettings,
-): Promise<UnservedKey[]> {
-  if (totals.hasServed) await closeServedKeys(trx);
-  if (totals.hasWarm) await learnWarmRepositories(trx);
-  return totals.hasBlamed ? await noteUnservedKeys(trx, settings) : [];
-}
-
-/** Reads what this pass may need, each thing once. */
+/** Reads what a pass may need, each thing once. Writes nothing. */
 export async function readSnapshot(
   trx: Transaction<Database>,
   totals: DemandTotals,

@@ -1,0 +1,44 @@
+import { MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
+import { findSnapshotRivals, planPass } from '@paddock/domain/matching/plan-pass';
+import { settingOf, withLimit } from '@paddock/domain/why/raise-cap';
+import { smallestRaise } from '@paddock/domain/why/smallest-raise';
+import type { WaitFacts } from '@paddock/domain/why/wait-facts';
+import { workersAfter } from '@paddock/domain/why/workers-after';
+import type { Transaction } from 'kysely';
+import { sumUpDemand } from '../matching/demand.ts';
+import { readSnapshot } from '../matching/read-snapshot.ts';
+import { findMatchingSettings } from '../matching/stored-settings.ts';
+import { findJobTimes } from '../matching/uncovered-jobs.ts';
+import type { Database } from '../schema/tables.ts';
+
+/**
+ * The sentence that says with which limit the job would have a worker now, if `reason` is a cap. It
+ * asks the planner of the matcher, with one cap raised. Null: no other limit of this cap alone
+ * would do, or the next pass makes the worker anyway.
+ */
+export async function findChange(
+  trx: Transaction<Database>,
+  { job, place, caps }: WaitFacts,
+  reason: string | null,
+): Promise<string | null> {
+  const cap = caps.find(({ kind }) => kind === reason);
+  const settings = await findMatchingSettings(trx);
+  if (cap === undefined || place === null || settings === undefined) return null;
+  const snapshot = await readSnapshot(trx, await sumUpDemand(trx), settings);
+  const workersWith = async (limit: number): Promise<number> => {
+    const changed = { ...snapshot, rules: withLimit(snapshot.rules, cap.kind, job, limit) };
+    const jobTimes = await findJobTimes(trx, findSnapshotRivals(changed));
+    return workersAfter(changed, planPass({ ...changed, jobTimes }, settings), job.demandKey);
+  };
+  const lacking = place.position - (await workersWith(cap.limit));
+  if (lacking <= 0) return null;
+  // A place more makes one worker more at most, and a pass never makes more than this.
+  const bounds = { least: lacking, most: Math.max(lacking, MOST_PER_PASS) };
+  const raise = await smallestRaise(
+    bounds,
+    async (more) => (await workersWith(cap.limit + more)) >= place.position,
+  );
+  if (raise === undefined) return null;
+  const setting = settingOf(snapshot.rules, cap, job);
+  return `With ${cap.limit + raise} as ${setting}, instead of ${cap.limit}, it would have a worker now.`;
+}
