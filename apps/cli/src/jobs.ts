@@ -1,8 +1,11 @@
+import { findJobEndpoint } from '@paddock/api/jobs/find-job';
 import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import { askCommand } from './ask-database.ts';
+import { asYaml } from './as-yaml.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
 import { DATES, ENTITY, more, POOL } from './list-options.ts';
+import { oneWord } from './one-word.ts';
 
 export const jobsCommands: readonly Command[] = [
   askCommand({
@@ -37,5 +40,14 @@ with workflow and conclusion, or an entity, a pool and a conclusion.`,
         ]),
         'There is no such job.',
       ) + more(next),
+  }),
+  askCommand({
+    name: 'job',
+    takes: 'ID',
+    summary:
+      'Shows one job: its timeline, its worker and its deliveries. `paddock why` explains a wait.',
+    endpoint: findJobEndpoint,
+    input: (given) => ({ job: oneWord(given, 'id') }),
+    print: (job) => asYaml(job),
   }),
 ];

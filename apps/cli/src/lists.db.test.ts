@@ -37,6 +37,13 @@ describe('the lists in the terminal', () => {
     expect(await paddock('jobs', '--state', 'running')).toBe('There is no such job.\n');
   });
 
+  test('paddock job shows all of one (D12)', async () => {
+    const job = await paddock('job', '1');
+    expect(job).toMatch(/^id: 1\nstate: waiting\nname: /);
+    expect(job).toContain('    what: stored by Paddock\n');
+    expect(job.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
+  });
+
   test('foreign text neither moves the cursor nor breaks the columns (D12)', async () => {
     const [heads = '', row = ''] = await lines('jobs', '--state', 'waiting');
     expect(row).toContain(`·[2J··${'🐎'.repeat(43)}…  linux`);
@@ -54,7 +61,7 @@ describe('the lists in the terminal', () => {
     const [, row = ''] = await lines('workers', '--state', 'pending', '--pool', 'linux');
     expect(row).toMatch(/^w-1 +pending +linux +acme +- +20\S+ +image_pull: ·\[2J/);
     const worker = await paddock('worker', 'w-1');
-    expect(worker).toContain('\n    what: reserved\n');
+    expect(worker).toContain('    what: reserved\n');
     expect(worker).toContain(HOSTILE.slice(-10));
     expect(worker.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
   });

@@ -1,5 +1,6 @@
 import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
 import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
+import { findJob, findJobEvents } from '@paddock/db/people/find-job';
 import { findWorker } from '@paddock/db/people/find-worker';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
 import type { PeriodicStatement } from './periodic-statements.ts';
@@ -47,6 +48,8 @@ export const listStatements = {
       { state: 'running', entityId: 1, repoId: 77, pool: 'pool-3', workflow: 'CI' },
       PAGE,
     ),
+  oneJob: (trx) => findJob(trx, 77),
+  eventsOfJob: (trx) => findJobEvents(trx, 77),
   allWorkers: (trx) => listWorkers(trx, {}, PAGE),
   endedWorkersOfOldDays: (trx) => listWorkers(trx, { end: 'completed' }, LONG_AGO),
   failedWorkers: (trx) => listWorkers(trx, { end: 'failed' }, PAGE),

@@ -128,6 +128,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'listInstallations',
     'listActiveJobs',
     'listJobs',
+    'findJob',
+    'findJobEvents',
     'listLiveWorkers',
     'listWorkers',
     'findWorker',

@@ -1,6 +1,7 @@
 import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
+import { findJobEndpoint } from './jobs/find-job.ts';
 import { listJobsEndpoint } from './jobs/list-jobs.ts';
 import { countOperationsEndpoint } from './operations/count-operations.ts';
 import { findOperationEndpoint } from './operations/find-operation.ts';
@@ -20,6 +21,7 @@ import { whyRunEndpoint } from './why/why-run.ts';
 const SUBJECTS: readonly Endpoint[] = [
   listInstallationsEndpoint,
   listJobsEndpoint,
+  findJobEndpoint,
   listWorkersEndpoint,
   findWorkerEndpoint,
   whyJobEndpoint,

@@ -1,4 +1,4 @@
-import type { ListedJob } from '@paddock/db/people/list-jobs';
+import type { JobSummary } from '@paddock/db/people/list-jobs';
 import { z } from 'zod';
 
 const instant = z.iso.datetime().nullable();
@@ -30,14 +30,14 @@ export const jobRow = z.object({
   completedAt: instant,
 });
 
-export const STATE_OF = {
+const STATE_OF = {
   pending: 'waiting',
   running: 'running',
   completed: 'ended',
   failed: 'ended',
 } as const;
 
-export const toJobRow = (row: ListedJob): z.input<typeof jobRow> => ({
+export const toJobRow = (row: JobSummary): z.input<typeof jobRow> => ({
   id: row.jobId,
   state: STATE_OF[row.status],
   name: row.jobName,

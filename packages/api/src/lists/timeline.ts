@@ -8,5 +8,5 @@ export const toTimeline = (
   instants: Readonly<Record<string, Date | null>>,
 ): z.input<typeof timeline> =>
   Object.entries(instants)
-    .flatMap(([what, at]) => (at === null ? [] : [{ what, at: at.toISOString() }]))
+    .flatMap(([what, at]) => (at === null ? [] : [{ at: at.toISOString(), what }]))
     .toSorted((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));

@@ -33,8 +33,8 @@ export type JobsFilter = {
   | { readonly pool?: string | undefined }
 );
 
-export interface ListedJob {
-  readonly position: Position<number>;
+/** What lists say of a job. */
+export interface JobSummary {
   readonly jobId: number;
   readonly status: Status;
   readonly jobName: string;
@@ -60,6 +60,22 @@ export interface ListedJob {
   readonly startedAt: Date | null;
   readonly completedAt: Date | null;
 }
+
+export interface ListedJob extends JobSummary {
+  readonly position: Position<number>;
+}
+
+/** The columns of a JobSummary, of the job `j` and its key `d` while it waits. */
+export const SUMMARY = sql`
+  j.job_id as "jobId", j.status, j.job_name as "jobName", j.workflow_name as "workflowName", j.run_id as "runId",
+  j.run_attempt as "runAttempt", j.entity_id as "entityId", j.entity_name as "entityName", j.repo_id as "repoId",
+  j.repo_full_name as "repoFullName", j.k8s_pool as pool, j.job_labels as labels, j.k8s_pod as "podName", j.conclusion,
+  left(j.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, d.wait_reason as "waitReason", d.wait_since as "waitSince",
+  j.html_url as "htmlUrl", j.created_at as "createdAt", j.queued_at as "queuedAt", j.started_at as "startedAt",
+  j.completed_at as "completedAt"`;
+
+/** Joins the key `d` of a job `j` that waits for a worker. */
+export const WAITED_KEY = sql`left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key`;
 
 const JOBS: ListedTable = { table: sql`jobs`, id: sql`job_id`, idType: sql`bigint` };
 
@@ -88,15 +104,10 @@ export function listJobs(
 }
 
 async function readListed(db: Kysely<Database>, page: RawBuilder<unknown>): Promise<ListedJob[]> {
-  const { rows } = await sql<Omit<ListedJob, 'position'> & { at: string }>`
-    select j.job_id as "jobId", j.status, j.job_name as "jobName", j.workflow_name as "workflowName", j.run_id as "runId",
-      j.run_attempt as "runAttempt", j.entity_id as "entityId", j.entity_name as "entityName", j.repo_id as "repoId",
-      j.repo_full_name as "repoFullName", j.k8s_pool as pool, j.job_labels as labels, j.k8s_pod as "podName", j.conclusion,
-      left(j.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, d.wait_reason as "waitReason", d.wait_since as "waitSince", j.html_url as "htmlUrl",
-      j.created_at as "createdAt", j.queued_at as "queuedAt", j.started_at as "startedAt", j.completed_at as "completedAt",
-      page.at
+  const { rows } = await sql<JobSummary & { at: string }>`
+    select ${SUMMARY}, page.at
     from (select job_id, ${CREATED_AT} as at from (${page}) ids) page join jobs j using (job_id)
-    left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key
+    ${WAITED_KEY}
     order by j.created_at desc, j.job_id desc`.execute(db);
   return rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.jobId] as const }));
 }

@@ -3,6 +3,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
+import { findJobEndpoint } from './find-job.ts';
 import { listJobsEndpoint as endpoint } from './list-jobs.ts';
 
 const database = useTestDatabase();
@@ -104,6 +105,57 @@ describe('the list of jobs', () => {
     expect((await list({ entity: '999' })).items).toEqual([]);
     await expect(list({ entity: 'nobody' })).rejects.toMatchObject({ status: 400 });
     await expect(list({ repository: 'a/b' })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+const find = (job: number | string) => ask(findJobEndpoint, database.db, { job });
+const minute = (n: number) => new Date(START + n * 60_000);
+
+describe('one job (D12)', () => {
+  test('has its timeline in order, its runner and its deliveries, the newest first', async () => {
+    await putJob(database.db, {
+      job_id: 200,
+      status: 'completed',
+      wants_worker: false,
+      conclusion: 'success',
+      k8s_pod: 'w-7',
+      runner_name: 'w-7',
+      runner_id: 7,
+      requeues: 1,
+      queued_at: minute(0),
+      created_at: minute(1),
+      looked_up_at: minute(2),
+      started_at: minute(3),
+      completed_at: minute(4),
+    });
+    await sql`insert into installation_events (source, event, outcome, job_id, delivery_guid, payload, received_at)
+      values ('webhook', 'workflow_job.queued', 'job_stored', 200, 'guid-1', '{}', ${minute(1)}),
+        ('reconciler', 'workflow_job.completed', 'job_marked_completed', 200, null, '{}', ${minute(4)})`.execute(
+      database.db,
+    );
+    const job = await find('200');
+    expect(job).toMatchObject({
+      id: 200,
+      state: 'ended',
+      worker: 'w-7',
+      runner: { id: 7, name: 'w-7' },
+      requeues: 1,
+      deliveries: [
+        { id: expect.stringMatching(/^\d+$/), source: 'reconciler', guid: null },
+        { id: expect.any(String), event: 'workflow_job.queued', guid: 'guid-1' },
+      ],
+    });
+    expect(job.timeline).toEqual([
+      { at: '2026-01-31T00:00:00.000Z', what: 'queued at GitHub' },
+      { at: '2026-01-31T00:01:00.000Z', what: 'stored by Paddock' },
+      { at: '2026-01-31T00:02:00.000Z', what: 'GitHub last answered a look-up' },
+      { at: '2026-01-31T00:03:00.000Z', what: 'started' },
+      { at: '2026-01-31T00:04:00.000Z', what: 'completed' },
+    ]);
+  });
+
+  test('without a row is not found', async () => {
+    await expect(find(999_999)).rejects.toMatchObject({ status: 404 });
   });
 });
 
