@@ -20,10 +20,10 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
     const facts = await findWaitFacts(trx, job);
     return facts && findChange(trx, facts, facts.caps[0]?.kind ?? null);
   },
-  findExplainedJob: (trx, { jobIds }) => findExplainedJob(trx, jobIds.at(-1) ?? 0),
+  findExplainedJob: (trx, { jobIds }) => findExplainedJob(trx, jobIds.at(-1) ?? 0, SETTINGS.appIds),
   findHindrances: async (trx, { jobIds: [job = 0] }) => {
-    const explained = await findExplainedJob(trx, job);
-    return explained && findHindrances(trx, explained);
+    const explained = await findExplainedJob(trx, job, SETTINGS.appIds);
+    return explained && findHindrances(trx, explained, SETTINGS.appIds);
   },
   findWorkersOfKey: (trx, { demandKeys: [key = 0] }) => findWorkersOfKey(trx, key),
   findMatchingSettings: (trx) => findMatchingSettings(trx),

@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePayload } from '@paddock/testing/example-payload';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
 import { MATCHING_SETTINGS, putInstallation, putKey } from '../scenes/why.scene.ts';
 import { whyJobEndpoint } from './why-job.ts';
@@ -23,7 +23,6 @@ beforeEach(async () => {
     'wait_reason_changes',
     'stopped_making',
     'breakers',
-    'installation_events',
     'installations',
     'pools_documents',
   ]);
@@ -172,6 +171,39 @@ describe('why a job waits (P5)', () => {
     expect(caps).toEqual([{ name: 'maxWorkers of acme-inc', used: 0, limit: 20 }]);
   });
 
+  test('names the configured App that is suspended, not another that has gone', async () => {
+    const job = await putJob(database.db);
+    await putKey(database.db, job, 'installation_suspended');
+    await putInstallation(database.db, 'acme');
+    await database.db
+      .updateTable('installations')
+      .set({ suspended_at: new Date('2026-01-30T09:00:00Z') })
+      .execute();
+    await sql`
+      insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, suspended_at)
+      select entity_id, 9, 9, login, entity_type, stated_at, now() from installations`.execute(
+      database.db,
+    );
+    expect((await why(job.job_id)).sentence).toBe(
+      'The App 1001 is suspended on acme since 2026-01-30T09:00:00Z.',
+    );
+  });
+
+  test('uses the budget of the installation that is there today', async () => {
+    const job = await putJob(database.db, { installation_id: 1 });
+    await putKey(database.db, job, 'github_budget');
+    await putInstallation(database.db, 'acme');
+    const resetAt = new Date(Date.now() + 3_600_000);
+    await database.db
+      .insertInto('registration_budgets')
+      .values([
+        { installation_id: 1, remaining: 1_000, reset_at: resetAt },
+        { installation_id: 51_000_001, remaining: 2, reset_at: resetAt },
+      ])
+      .execute();
+    expect((await why(job.job_id)).sentence).toMatch(/^GitHub allows 2 more registrations of /);
+  });
+
   test('shows what its key waited for meanwhile, also once it runs', async () => {
     const job = await putJob(database.db, { created_at: ago(10) });
     const change = { demand_key: job.demand_key, reason: 'pool_paused' };
@@ -204,51 +236,6 @@ describe('why a job waits (P5)', () => {
     for (let n = 0; n < 21; n += 1) await putWorker(database.db);
     const { workers, workersInAll } = await why(job.job_id);
     expect([workers.length, workersInAll]).toEqual([20, 21]);
-  });
-});
-
-describe('a job that no pool serves (P5)', () => {
-  const LABELS = ['linux', 'gpu'];
-  const deliver = (action: string, outcome: string, receivedAt: Date) => {
-    const payload = examplePayload('workflow_job', action, {
-      workflow_job: { id: 900, labels: LABELS },
-      repository: { private: true },
-    });
-    return database.db
-      .insertInto('installation_events')
-      .values({
-        source: 'webhook',
-        event: `workflow_job.${action}`,
-        outcome,
-        job_id: 900,
-        payload: JSON.stringify(outcome === 'repeated_body' ? {} : payload),
-        received_at: receivedAt,
-      })
-      .execute();
-  };
-
-  test('is explained by its delivery and the pools in force', async () => {
-    await deliver('queued', 'ignored_no_label', new Date());
-    await deliver('queued', 'repeated_body', new Date());
-    expect(await why(900)).toMatchObject({
-      job: { id: 900, pool: null },
-      state: 'not_served',
-      reason: 'ignored_no_label',
-      actor: 'author',
-      sentence: 'No pool has all of its labels: the nearest, linux, lacks the label gpu.',
-      place: null,
-      evidence: { job: { labels: ['gpu', 'linux'] } },
-    });
-  });
-
-  test('may have ended, in whatever order its deliveries came', async () => {
-    await deliver('completed', 'job_already_exists', new Date());
-    await deliver('queued', 'ignored_no_label', new Date());
-    expect((await why(900)).state).toBe('ended');
-  });
-
-  test('is not found without one', async () => {
-    await expect(why(901)).rejects.toMatchObject({ status: 404 });
   });
 });
 

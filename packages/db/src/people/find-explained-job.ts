@@ -1,11 +1,12 @@
 import type { JobFacts, KeyFacts, PlaceFacts } from '@paddock/domain/why/wait-facts';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { loginToday } from '../entities/installation-today.ts';
+import { installationToday, loginToday } from '../entities/installation-today.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** A job whose wait is explained. */
 export interface ExplainedJob {
   readonly now: Date;
+  /** The App and the installation to use for its entity today; its own where none may be used. */
   readonly appId: number;
   readonly installationId: number;
   readonly labels: readonly string[];
@@ -18,19 +19,22 @@ type Row = Omit<ExplainedJob, 'job' | 'key' | 'place'> &
   JobFacts &
   (KeyFacts | Record<keyof KeyFacts, null>);
 
-/** Undefined: there is no row of this job. */
+/** `appIds`: the Apps that are configured. Undefined: there is no row of this job. */
 export async function findExplainedJob(
   trx: Transaction<Database>,
   jobId: number,
+  appIds: readonly number[],
 ): Promise<ExplainedJob | undefined> {
   const { rows } = await sql<Row>`
-    select now() as now, j.app_id as "appId", j.installation_id as "installationId", j.job_labels as labels,
+    select now() as now, coalesce(i.app_id, j.app_id) as "appId", coalesce(i.installation_id, j.installation_id) as "installationId", j.job_labels as labels,
       j.job_id as "jobId", j.demand_key as "demandKey", j.job_name as name, j.html_url as url, j.status, j.wants_worker as "wantsWorker", ${loginToday('j')} as login, j.entity_id as "entityId",
       j.repo_full_name as "repoFullName", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool, j.queued_at as "queuedAt", j.created_at as "knownSince",
-      j.started_at as "startedAt", j.completed_at as "completedAt", j.conclusion, j.runner_name as "runnerName", j.k8s_pod as "podName",
+      j.updated_at as "changedAt", j.started_at as "startedAt", j.completed_at as "completedAt", j.conclusion, j.runner_name as "runnerName", j.k8s_pod as "podName",
       j.failure_info ->> 'message' as failure,
       k.wait_reason as "waitReason", k.wait_since as "waitSince", k.waiting, k.unassigned, k.updated_at as "updatedAt"
-    from jobs j left join demand_keys k using (demand_key) where j.job_id = ${jobId}`.execute(trx);
+    from jobs j left join demand_keys k using (demand_key) ${installationToday('j', appIds)} where j.job_id = ${jobId}`.execute(
+    trx,
+  );
   const [row] = rows;
   if (row === undefined) return undefined;
   const { now, appId, installationId, labels, ...rest } = row;

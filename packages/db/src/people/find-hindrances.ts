@@ -1,6 +1,7 @@
 import type { BreakerFacts, StopFacts, WaitFacts } from '@paddock/domain/why/wait-facts';
 import { sql, type Transaction } from 'kysely';
 import { RATE_LIMITED, REFUSED } from '../breakers/failure-classes.ts';
+import { HOLDS_REGISTRATIONS } from '../breakers/waits.ts';
 import { NAMES_ENTITY } from '../matching/stopped-making.ts';
 import type { Database } from '../schema/tables.ts';
 import { PLACELESS, UNEXPLAINED } from '../states/worker-states.ts';
@@ -17,6 +18,7 @@ type Numbers = Pick<WaitFacts, 'unexplained' | 'withoutNode'>;
 export async function findHindrances(
   trx: Transaction<Database>,
   explained: ExplainedJob,
+  appIds: readonly number[],
 ): Promise<Hindrances> {
   const { installationId, job } = explained;
   const { rows: numbers } = await sql<Numbers>`
@@ -32,7 +34,7 @@ export async function findHindrances(
     breakers: await findBreakers(trx, explained),
     budget: (await findBudget(trx, installationId)) ?? null,
     group: (await findGroup(trx, job.demandKey)) ?? null,
-    lostApp: (await findLostApp(trx, job.entityId)) ?? null,
+    lostApp: (await findLostApp(trx, job.entityId, appIds)) ?? null,
   };
 }
 
@@ -61,7 +63,7 @@ async function findBreakers(
         or (subject_type, split_part(subject_id, '/', 1)) in (('pool', ${job.pool}), ('pool', ${job.pool} || '@' || ${job.entityId}::text),
           ('pool', ${job.pool} || '@' || ${job.entityId}::text || '#' || ${job.demandKey}::text), ('app', ${appId}::text),
           ('installation', ${job.entityId}::text), ('repository', ${job.scopeRepoId}::text)))
-      and failure_class <> ${REFUSED} and (failure_class <> ${RATE_LIMITED} or paused_until > now())
+      and failure_class <> ${REFUSED} and (failure_class <> ${RATE_LIMITED} or ${HOLDS_REGISTRATIONS})
     order by (paused_until > now()) is true desc, pauses > 0 desc, failed_at desc`.execute(trx);
   return rows;
 }
@@ -81,13 +83,17 @@ const findGroup = (trx: Transaction<Database>, demandKey: number) =>
     .where('demand_key', '=', demandKey)
     .executeTakeFirst();
 
-/** A suspension before a removal: where both are, the suspended App is the one that is left. */
-const findLostApp = (trx: Transaction<Database>, entityId: number) =>
+/**
+ * A configured App before others, and a suspension before a removal: the suspended App is the one
+ * that is left.
+ */
+const findLostApp = (trx: Transaction<Database>, entityId: number, appIds: readonly number[]) =>
   trx
     .selectFrom('installations')
     .select(['app_id as app', sql<Date>`coalesce(deleted_at, suspended_at)`.as('at')])
     .where('entity_id', '=', entityId)
     .where(sql<boolean>`coalesce(deleted_at, suspended_at) is not null`)
+    .orderBy(sql`app_id = any(${appIds}::bigint[])`, 'desc')
     .orderBy(sql`deleted_at is not null`)
     .orderBy('at', 'desc')
     .limit(1)

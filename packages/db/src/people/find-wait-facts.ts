@@ -1,3 +1,4 @@
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { rulesOf } from '@paddock/domain/matching/stored-rules';
 import { capsInForce } from '@paddock/domain/why/caps-in-force';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
@@ -19,7 +20,9 @@ export async function findWaitFacts(
   trx: Transaction<Database>,
   jobId: number,
 ): Promise<WaitFacts | undefined> {
-  const found = await findExplainedJob(trx, jobId);
+  const settings = await findMatchingSettings(trx);
+  const appIds = settings?.appIds ?? [];
+  const found = await findExplainedJob(trx, jobId, appIds);
   if (found === undefined) return undefined;
   const { now, job, key, place } = found;
   const earlier = await findEarlierReasons(trx, jobId);
@@ -30,8 +33,8 @@ export async function findWaitFacts(
     key,
     place,
     workers: await findWorkersOfKey(trx, job.demandKey),
-    caps: await findCaps(trx, job),
-    ...(await findHindrances(trx, found)),
+    caps: settings === undefined ? [] : await findCaps(trx, job, settings),
+    ...(await findHindrances(trx, found, appIds)),
     earlier,
     nearest: await findNearest(trx, found),
   };
@@ -52,10 +55,11 @@ const NO_FACTS = {
   nearest: null,
 };
 
-/** None until a scheduler has stored its settings. */
-async function findCaps(trx: Transaction<Database>, job: ExplainedJob['job']): Promise<CapFacts[]> {
-  const settings = await findMatchingSettings(trx);
-  if (settings === undefined) return [];
+async function findCaps(
+  trx: Transaction<Database>,
+  job: ExplainedJob['job'],
+  settings: MatchingSettings,
+): Promise<CapFacts[]> {
   const stored = await findStoredRules(trx, settings);
   const rules = rulesOf({ rules: stored, demand: [], warm: [], reservations: [], made: [] });
   return capsInForce(job, rules, await countLiveWorkers(trx));

@@ -11,7 +11,7 @@ export async function findWorkersOfKey(
   const { rows } = await sql<WorkerFacts>`
     select pod_name as name, created_at as "createdAt", registration_started_at is not null as "hasBegunRegistration",
       registered_at is not null as "isRegistered", pod_uid is not null as "hasPod", status = 'running' as "isRunning",
-      stopping_at is not null as "isStopping", unschedulable_at is not null as "isUnschedulable", stuck_reason as "stuckReason",
+      offline_since is not null as "isOffline", stopping_at is not null as "isStopping", unschedulable_at is not null as "isUnschedulable", stuck_reason as "stuckReason",
       failure_info ->> 'message' as diagnosis
     from workers where demand_key = ${demandKey} and ${LIVE} and assigned_at is null`.execute(trx);
   return rows;

@@ -30,6 +30,7 @@ test.each<[string, Partial<WorkerFacts>]>([
   ['registered', { hasBegunRegistration: true, isRegistered: true }],
   ['starting', { hasPod: true }],
   ['ready', ready],
+  ['offline', { ...ready, isOffline: true }],
   ['no_node', { hasPod: true, isUnschedulable: true }],
   ['stuck', stuck],
   ['stuck', { ...ready, stuckReason: 'terminating' }],
@@ -67,6 +68,13 @@ describe('a waiting job (P5)', () => {
       sentence:
         'The worker pd-linux-1 is ready for it: GitHub has given it no job yet, or its delivery is on its way.',
     });
+  });
+
+  test('does not wait for a runner that GitHub calls offline without saying so', () => {
+    const workers = [workerWith({ ...ready, isOffline: true })];
+    expect(explainWait(factsWith({ ...first, workers })).sentence).toBe(
+      'Its worker pd-linux-1 cannot take it: its pod runs, and GitHub calls its runner offline.',
+    );
   });
 
   test('waits for its worker, even while a cap holds back others', () => {
@@ -111,16 +119,17 @@ describe('a waiting job (P5)', () => {
 
   test('gets its worker with the next pass', () => {
     const sentence = 'The scheduler makes its worker with one of its next passes.';
-    const knownSince = secondsAgo(5);
+    // Known for long, and waiting again since then.
+    const changedAt = secondsAgo(5);
     expect(explainWait(factsWith())).toMatchObject({ actor: 'wait', sentence });
-    expect(explainWait(factsWith({ key: null, job: { knownSince } }))).toMatchObject({ sentence });
+    expect(explainWait(factsWith({ key: null, job: { changedAt } }))).toMatchObject({ sentence });
   });
 
   test('that no scheduler has seen for long says so', () => {
     expect(explainWait(factsWith({ key: null }))).toMatchObject({
       actor: 'platform',
       since: secondsAgo(299),
-      sentence: 'No scheduler has seen the job, which is known for 299 s.',
+      sentence: 'No scheduler has seen for 299 s that the job waits.',
     });
   });
 
@@ -177,7 +186,7 @@ describe('a job that waits no longer (P5)', () => {
     });
   });
 
-  test('is in doubt after a late delivery', () => {
+  test('is in doubt while GitHub is asked about it', () => {
     expect(explainWait(factsWith({ job: { wantsWorker: false } }))).toMatchObject({
       state: 'in_doubt',
       actor: 'wait',

@@ -5,7 +5,7 @@ import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
 /** The answer to “why does my job wait?”. */
 export interface WaitAnswer extends Omit<Explanation, 'actor'> {
   /**
-   * `in_doubt`: its delivery came late, and GitHub is asked whether it still waits. `held`: GitHub
+   * `in_doubt`: GitHub is asked whether it still waits. `held`: GitHub
    * holds it back. `not_served`: no pool serves it.
    */
   readonly state: 'waiting' | 'in_doubt' | 'held' | 'not_served' | 'running' | 'ended';
@@ -53,8 +53,8 @@ export function explainWait(facts: WaitFacts): WaitAnswer {
         since: job.knownSince,
         actor: 'wait',
         sentence:
-          'Its delivery came late: GitHub is asked whether the job is still queued before it gets a worker.',
-        advice: 'Nothing: GitHub’s answer decides.',
+          'What is known of the job is old or contradicts itself: GitHub is asked whether it is still queued.',
+        advice: 'Nothing: if GitHub calls it queued, it gets a worker.',
       };
     case 'running':
       return {
@@ -134,12 +134,12 @@ function explainSupply(
   own: WorkerOnItsWay | undefined,
 ): Omit<Waiting, 'reason'> {
   if (own === undefined) {
-    const unseenMs = now.getTime() - job.knownSince.getTime();
+    const unseenMs = now.getTime() - job.changedAt.getTime();
     return key === null && unseenMs > LONGEST_UNSEEN_MS
       ? {
-          since: job.knownSince,
+          since: job.changedAt,
           actor: 'platform',
-          sentence: `No scheduler has seen the job, which is known for ${Math.round(unseenMs / 1_000)} s.`,
+          sentence: `No scheduler has seen for ${Math.round(unseenMs / 1_000)} s that the job waits.`,
           advice: 'See whether the schedulers run, and what they log.',
         }
       : {
@@ -173,6 +173,13 @@ function explainSupply(
         sentence: `The worker ${own.name} is ready for it: GitHub has given it no job yet, or its delivery is on its way.`,
         advice:
           'Nothing: if GitHub gives it no job, Paddock asks GitHub about the job and replaces the worker.',
+      };
+    case 'offline':
+      return {
+        since,
+        actor: 'wait',
+        sentence: `Its worker ${own.name} cannot take it: ${own.detail}.`,
+        advice: 'Nothing: Paddock stops a runner that stays offline, and makes another.',
       };
     case 'starting':
     case 'registered':

@@ -21,6 +21,8 @@ export interface JobFacts {
   readonly queuedAt: Date | null;
   /** When Paddock first knew it. */
   readonly knownSince: Date;
+  /** When its row last changed: a job may begin to wait again. */
+  readonly changedAt: Date;
   readonly startedAt: Date | null;
   readonly completedAt: Date | null;
   readonly conclusion: string | null;
@@ -48,6 +50,8 @@ export interface WorkerFacts {
   readonly isRegistered: boolean;
   readonly hasPod: boolean;
   readonly isRunning: boolean;
+  /** GitHub calls its runner offline. */
+  readonly isOffline: boolean;
   readonly isStopping: boolean;
   readonly isUnschedulable: boolean;
   /** Why its pod does not start or go. */
@@ -108,6 +112,7 @@ export interface WaitFacts {
   /** Null: the job is no demand. */
   readonly place: PlaceFacts | null;
   readonly workers: readonly WorkerFacts[];
+  /** None until a scheduler has stored its settings. */
   readonly caps: readonly CapFacts[];
   readonly stops: readonly StopFacts[];
   /** Of the breakers of one subject, the latest failure first. */

@@ -7,6 +7,7 @@ export const WORKER_STATES = {
   registered: 'it is registered, and its pod is being made',
   registering: 'GitHub is asked to register it',
   reserved: 'its registration has not begun',
+  offline: 'its pod runs, and GitHub calls its runner offline',
   no_node: 'no node takes its pod',
   stuck: 'its pod does not start, or does not go',
   stopping: 'it is being stopped',
@@ -17,7 +18,7 @@ export type WorkerState = keyof typeof WORKER_STATES;
 export function workerState(worker: WorkerFacts): WorkerState {
   if (worker.isStopping) return 'stopping';
   if (worker.stuckReason !== null) return 'stuck';
-  if (worker.isRunning) return 'ready';
+  if (worker.isRunning) return worker.isOffline ? 'offline' : 'ready';
   if (worker.isUnschedulable) return 'no_node';
   if (worker.hasPod) return 'starting';
   if (worker.isRegistered) return 'registered';
