@@ -58,9 +58,9 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'a misspelt filter is passed over',
-    file: 'apps/console/src/http/read-input.ts',
-    find: 'schema.strict().safeParse',
-    replace: 'schema.safeParse',
+    file: 'apps/console/src/http/find-endpoint.ts',
+    find: 'endpoint.input.strict()',
+    replace: 'endpoint.input',
     tests: answers,
   },
   {

@@ -125,7 +125,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'listOperationsOf',
     'listFailedOperations',
     'countExpiredOperations',
-    'listInstallations',
     'listActiveJobs',
     'listJobs',
     'findJob',
@@ -136,9 +135,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findEntityByLogin',
     'findRepositoryByName',
     'storeToken',
-    'listTokens',
     'revokeToken',
-    'findToken',
     'noteTokenUse',
   ],
 };

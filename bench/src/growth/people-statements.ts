@@ -6,6 +6,8 @@ import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
 import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
+import { listInstallations } from '@paddock/db/people/list-installations';
+import { findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
@@ -14,6 +16,9 @@ import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
  * year of ended rows: these statements read as little as those that run by the clock.
  */
 export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
+  listInstallations: (trx) => listInstallations(trx, { limit: 31, after: [1, 1] }),
+  listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
+  findToken: (trx) => findToken(trx, '0'.repeat(16)),
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
   findChange: async (trx, { jobIds: [job = 0] }) => {
     await saveMatchingSettings(trx, SETTINGS);

@@ -18,7 +18,7 @@ export function createFindEndpoint(
   // A brace sorts after all characters of a word.
   const routes: Route[] = endpoints
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    .map((endpoint) => ({ endpoint, segments: endpoint.path.split('/') }));
+    .map((endpoint) => ({ endpoint: strict(endpoint), segments: endpoint.path.split('/') }));
   return (method, pathname) => {
     const segments = decodedSegments(pathname);
     const fitting =
@@ -31,6 +31,9 @@ export function createFindEndpoint(
     return { endpoint: found.endpoint, path: fieldsIn(found.segments, segments) };
   };
 }
+
+/** Refuses unknown fields: a list without a misspelt filter would be another list. */
+const strict = (endpoint: Endpoint): Endpoint => ({ ...endpoint, input: endpoint.input.strict() });
 
 const fits = (route: readonly string[], segments: readonly string[]): boolean =>
   route.length === segments.length &&

@@ -30,8 +30,7 @@ export async function readInput(
       .map((name) => ({ place: `${rest}.${name}`, message: 'Is a part of the path' })),
   ];
   if (misplaced.length > 0) return { reply: wrongInput(misplaced) };
-  // A misspelt filter would else answer the whole list.
-  const read = schema.strict().safeParse({ ...body.fields, ...path });
+  const read = schema.safeParse({ ...body.fields, ...path });
   if (read.success) return { input: read.data };
   return {
     reply: wrongInput(read.error.issues.flatMap((issue) => mistakes(issue, path, rest))),

@@ -28,7 +28,7 @@ const list = example({ name: 'list', path: '/api/v1/jobs', access: 'read' });
 const createToken = createTokenEndpoint([stop, look, list]);
 
 describe('tokens (F7)', () => {
-  // The console makes and checks them, with its own rights.
+  // Checked with the rights of the console, too.
   const database = useTestDatabase();
   const db = () => database.dbOf('console');
   const create = (input: object, person?: string) =>
