@@ -191,7 +191,7 @@ describe('the API', () => {
     ['null', 'null', {}, 400],
     ['what a form of another site may send', '{}', { 'content-type': 'text/plain' }, 415],
     ['no type', '{}', { 'content-type': '' }, 415],
-    ['too much', `{"note":"${'x'.repeat(70_000)}"}`, {}, 413],
+    ['too much', `{"note":"${'x'.repeat(5_000_000)}"}`, {}, 413],
   ])('refuses a body that is %s', async (_what, body, headers, status) => {
     const answer = await post('jobs/7/drain', body, headers);
     expect([answer.status, await answer.json()]).toEqual([

@@ -78,25 +78,22 @@ async function answerBearer(
   }
 }
 
-/** The rest of the body is not read. */
-const CLOSES = { connection: 'close' };
-
 const STRANGER = problem(
   401,
   'Not authorized',
   'Send `Authorization: Bearer TOKEN` with a token that may do this.',
-  { headers: { 'www-authenticate': 'Bearer', ...CLOSES } },
+  { headers: { 'www-authenticate': 'Bearer' } },
 );
 const BUSY = problem(503, 'Busy', 'Too many requests are being answered: repeat this one later.', {
-  headers: { 'retry-after': '1', ...CLOSES },
+  headers: { 'retry-after': '1' },
 });
-const MAY_ONLY_READ = problem(403, 'Forbidden', 'This token may only read.', { headers: CLOSES });
+const MAY_ONLY_READ = problem(403, 'Forbidden', 'This token may only read.');
 
 const nothingThere = (methods: readonly string[]): Reply =>
   methods.length === 0
-    ? problem(404, 'Not found', 'There is nothing at this path.', { headers: CLOSES })
+    ? problem(404, 'Not found', 'There is nothing at this path.')
     : problem(405, 'Wrong method', `This path takes ${methods.join(', ')}.`, {
-        headers: { allow: methods.join(', '), ...CLOSES },
+        headers: { allow: methods.join(', ') },
       });
 
 function failed(error: unknown): Reply {
@@ -105,9 +102,9 @@ function failed(error: unknown): Reply {
   const isAway = sqlStateOf(error) === undefined ? saysAway(error) : isUnavailable(error);
   return isAway
     ? problem(503, 'Unavailable', 'The database does not answer in time: repeat this later.', {
-        headers: { 'retry-after': '5', ...CLOSES },
+        headers: { 'retry-after': '5' },
       })
-    : problem(500, 'Failed', 'This is a fault of Paddock; its log says more.', { headers: CLOSES });
+    : problem(500, 'Failed', 'This is a fault of Paddock; its log says more.');
 }
 
 function partsOf(url: string): { pathname: string; query: URLSearchParams } {

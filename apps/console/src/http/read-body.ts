@@ -6,17 +6,15 @@ const MOST_BYTES = 65_536;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const CLOSES = { headers: { connection: 'close' } };
-
 /** The JSON object in a request's body, `{}` without a body; else the reply to send instead. */
 export async function readBody(
   request: IncomingMessage,
 ): Promise<{ fields: Fields } | { reply: Reply }> {
   const bytes = await readBytes(request).catch(() => 'broken' as const);
   if (bytes === 'broken')
-    return { reply: problem(400, 'Wrong input', 'The body did not arrive whole.', CLOSES) };
+    return { reply: problem(400, 'Wrong input', 'The body did not arrive whole.') };
   if (bytes === undefined)
-    return { reply: problem(413, 'Too large', `A body has at most ${MOST_BYTES} bytes.`, CLOSES) };
+    return { reply: problem(413, 'Too large', `A body has at most ${MOST_BYTES} bytes.`) };
   if (bytes.length === 0) return { fields: {} };
   // Browsers send other types across origins without asking first.
   if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
@@ -27,7 +25,7 @@ export async function readBody(
     : { fields };
 }
 
-/** Undefined: the body is too large, and its rest is not read. Rejects if the sender goes away. */
+/** Undefined: the body is too large, and its rest is dropped. Rejects if the sender goes away. */
 async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -35,7 +33,11 @@ async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> 
   const parts: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of parts) {
     size += chunk.length;
-    if (size > MOST_BYTES) return undefined;
+    if (size > MOST_BYTES) {
+      // The sender reads the reply only once it has sent all. The server limits the time for that.
+      request.resume();
+      return undefined;
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
