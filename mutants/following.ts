@@ -55,10 +55,7 @@ export const following: readonly NamedMutant[] = [
     find: `    .where('pod_uid', 'is not', null)
 `,
     replace: ``,
-    tests: [
-      'apps/scheduler/src/following/follow-pods.db.test.ts',
-      'apps/scheduler/src/following/unconfirmed-lists.db.test.ts',
-    ],
+    tests: ['apps/scheduler/src/following/gone-pods.db.test.ts'],
   },
   {
     mutant: 'no job is looked up after an unexplained end',

@@ -144,7 +144,7 @@ export const scheduler: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/matching/match.ts',
     find: `...[...reserved, ...takenBack.filter(({ hasPod }) => !hasPod)].map(provisionTask)`,
     replace: `...reserved.map(provisionTask)`,
-    tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/lost-tasks-and-secrets.db.test.ts'],
   },
   {
     mutant: 'a worker is taken back into supply although its deregistration has begun',
@@ -188,7 +188,7 @@ export const scheduler: readonly NamedMutant[] = [
     file: 'packages/db/src/workers/workers.ts',
     find: `and w.pod_uid is null and w.stopping_at is null and w.created_at`,
     replace: `and w.pod_uid is null and w.created_at`,
-    tests: ['apps/scheduler/src/provisioning/provision-worker.db.test.ts'],
+    tests: ['apps/scheduler/src/provisioning/lost-tasks-and-secrets.db.test.ts'],
   },
   {
     mutant: 'the Secret of a worker that ends before its pod is left behind',
