@@ -1,6 +1,7 @@
 import type { Command } from './command.ts';
 import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
+import { pools } from './pools.ts';
 import { poolsCheck } from './pools-check.ts';
 import { tokenCommands } from './tokens.ts';
 import { why } from './why.ts';
@@ -14,4 +15,5 @@ export const COMMANDS: readonly Command[] = [
   ...operationsCommands,
   ...tokenCommands,
   poolsCheck,
+  pools,
 ];

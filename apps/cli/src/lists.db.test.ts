@@ -66,6 +66,12 @@ describe('the lists in the terminal', () => {
     expect(worker.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
   });
 
+  test('paddock pools shows each pool, also one that is not in force (D12)', async () => {
+    const [heads = '', row = ''] = await lines('pools');
+    expect(heads).toMatch(/^POOL +WAITING +OLDEST/);
+    expect(row).toMatch(/^linux \(not in force\) +1 +20\S+ +1 +0 +0 +0 +- +- +- +-$/);
+  });
+
   test('a combination that no index answers is a wrong input (D12)', async () => {
     const environment = { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema };
     expect(await runCommand(['jobs', '--workflow', 'CI'], environment)).toEqual({

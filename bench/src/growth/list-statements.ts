@@ -2,6 +2,7 @@ import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find
 import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
 import { findJob, findJobEvents } from '@paddock/db/people/find-job';
 import { findWorker } from '@paddock/db/people/find-worker';
+import { listPools } from '@paddock/db/people/list-pools';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
 import type { PeriodicStatement } from './periodic-statements.ts';
 
@@ -62,6 +63,7 @@ export const listStatements = {
   runningWorkersOfEntityAndPool: (trx) =>
     listLiveWorkers(trx, { state: 'running', entityId: 1, pool: 'pool-0' }, PAGE),
   oneWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
+  allPools: (trx) => listPools(trx),
   entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
   repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
 } satisfies Readonly<Record<string, PeriodicStatement>>;

@@ -130,6 +130,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findJob',
     'findJobEvents',
     'listLiveWorkers',
+    'listPools',
     'listWorkers',
     'findWorker',
     'findEntityByLogin',

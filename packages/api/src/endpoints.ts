@@ -12,6 +12,7 @@ import {
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
+import { listPoolsEndpoint } from './pools/list-pools.ts';
 import { findWorkerEndpoint } from './workers/find-worker.ts';
 import { listWorkersEndpoint } from './workers/list-workers.ts';
 import { whyJobEndpoint } from './why/why-job.ts';
@@ -24,6 +25,7 @@ const SUBJECTS: readonly Endpoint[] = [
   findJobEndpoint,
   listWorkersEndpoint,
   findWorkerEndpoint,
+  listPoolsEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,
   listOperationsEndpoint,

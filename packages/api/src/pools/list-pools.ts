@@ -1,0 +1,81 @@
+import { type ListedPool, listPools } from '@paddock/db/people/list-pools';
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+
+const count = z.int().min(0);
+
+const pool = z.object({
+  name: z.string(),
+  inForce: z
+    .boolean()
+    .describe('The pools in force have it; else jobs or workers still name it, or `(none)`'),
+  labels: z.array(z.string()),
+  demand: z.object({
+    waiting: count.describe('Jobs that wait for a worker'),
+    oldestSince: z.iso.datetime().nullable().describe('When the oldest of them was stored'),
+  }),
+  supply: z.object({
+    starting: count.describe('Workers on their way'),
+    idle: count,
+    busy: count,
+    stopping: count,
+  }),
+  cap: z
+    .object({ used: count, limit: count })
+    .nullable()
+    .describe('The workers that live, and maxWorkers; null: the pool has no cap'),
+  breakers: z
+    .array(
+      z.object({
+        subject: z.enum(['pool', 'github', 'cluster']),
+        entity: z.int().nullable().describe('Only workers for this entity are held back'),
+        failure: z.string(),
+        message: z.string(),
+        until: z.iso
+          .datetime()
+          .nullable()
+          .describe('No new workers until then; past: one may try whether it works again'),
+      }),
+    )
+    .describe('What has failed time and again, and holds new workers of the pool back'),
+  lastHour: z
+    .object({
+      started: count,
+      queuedP50Ms: z.number().nullable(),
+      queuedP95Ms: z.number().nullable(),
+    })
+    .describe('Jobs that started, and how long GitHub had had them queued'),
+});
+
+export const listPoolsEndpoint = endpoint({
+  name: 'listPools',
+  method: 'GET',
+  path: '/api/v1/pools',
+  summary: 'Lists all pools by name: demand, supply, caps, breakers and queue times.',
+  access: 'read',
+  status: 200,
+  input: z.object({}),
+  output: z.object({ items: z.array(pool) }),
+  answer: async ({ db }) => ({ items: (await listPools(db)).map(toPool) }),
+});
+
+const toPool = (row: ListedPool): z.input<typeof pool> => ({
+  name: row.pool,
+  inForce: row.isInForce,
+  labels: [...row.labels],
+  demand: { waiting: row.waiting, oldestSince: row.oldestWaitingAt?.toISOString() ?? null },
+  supply: { starting: row.starting, idle: row.idle, busy: row.busy, stopping: row.stopping },
+  cap: row.maxWorkers === null ? null : { used: row.alive, limit: row.maxWorkers },
+  breakers: row.breakers.map(({ subject, entityId, failureClass, message, pausedUntil }) => ({
+    subject,
+    entity: entityId,
+    failure: failureClass,
+    message,
+    until: pausedUntil === null ? null : new Date(pausedUntil).toISOString(),
+  })),
+  lastHour: {
+    started: row.started,
+    queuedP50Ms: row.queuedP50Ms,
+    queuedP95Ms: row.queuedP95Ms,
+  },
+});
