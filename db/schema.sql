@@ -196,6 +196,19 @@ begin
   return new;
 end $function$;
 
+create table actions (
+  id bigint generated always as identity not null,
+  person text not null,
+  acted_at timestamp with time zone default now() not null,
+  came_from text not null,
+  endpoint text not null,
+  subject jsonb not null,
+  note text,
+  constraint actions_came_from_check CHECK ((came_from = ANY (ARRAY['terminal'::text, 'api'::text]))),
+  constraint actions_pkey PRIMARY KEY (id),
+  constraint actions_subject_check CHECK ((jsonb_typeof(subject) = 'object'::text))
+);
+
 create table breakers (
   subject_type text not null,
   subject_id text not null,

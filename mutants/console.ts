@@ -29,6 +29,13 @@ export const consoleApi: readonly NamedMutant[] = [
     tests: tokens,
   },
   {
+    mutant: 'an action is done although the audit cannot be written',
+    file: 'packages/api/src/actions/act.ts',
+    find: 'await work(trx)',
+    replace: 'await db.transaction().execute(work)',
+    tests: ['packages/api/src/actions/actions.db.test.ts'],
+  },
+  {
     mutant: 'a narrowed token takes any subject',
     file: 'packages/api/src/tokens/narrowed-token.ts',
     find: 'input[field] === value',

@@ -27,10 +27,14 @@ interface Question<I extends z.ZodObject, O extends z.ZodType> {
   readonly print: (answer: z.input<O>) => string;
 }
 
-const BY = {
-  type: 'string',
-  value: 'NAME',
-  doc: 'who asks, as the rows and the audit name it; without it, your login here',
+/** Options of a command that acts. */
+const ACT = {
+  by: {
+    type: 'string',
+    value: 'NAME',
+    doc: 'who acts, as the rows and the audit name it; without it, your login here',
+  },
+  note: { type: 'string', value: 'TEXT', doc: 'why, for those who read it later' },
 } as const;
 
 /** A command that puts an endpoint's question to the database, or does what it does there. */
@@ -46,14 +50,19 @@ export const askCommand = <I extends z.ZodObject, O extends z.ZodType>({
   name,
   takes,
   summary,
-  options: { ...options, ...(endpoint.access === 'operate' && { by: BY }), json: JSON_OPTION },
+  options: { ...options, ...(endpoint.access === 'operate' && ACT), json: JSON_OPTION },
   run: (given) => {
-    const read = endpoint.input.safeParse(input(given));
+    const { by: person, note } = given.options;
+    const asked = endpoint.access === 'operate' ? { ...input(given), note } : input(given);
+    const read = endpoint.input.safeParse(asked);
     if (!read.success) throw new WrongUsage(z.prettifyError(read.error));
-    const person = given.options['by'];
     return withDatabase(given, async (db) => {
       const answer = await endpoint.answer(
-        { db, person: typeof person === 'string' ? person : userInfo().username },
+        {
+          db,
+          person: typeof person === 'string' ? person : userInfo().username,
+          from: 'terminal',
+        },
         read.data,
       );
       return given.options['json'] === true ? `${JSON.stringify(answer)}\n` : print(answer);

@@ -1,3 +1,4 @@
+import { actions } from './actions.ts';
 import type { Command } from './command.ts';
 import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
@@ -13,6 +14,7 @@ export const COMMANDS: readonly Command[] = [
   ...jobsCommands,
   ...workersCommands,
   ...operationsCommands,
+  actions,
   ...tokenCommands,
   poolsCheck,
   pools,

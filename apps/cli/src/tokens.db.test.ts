@@ -8,7 +8,7 @@ describe('paddock token (F7)', () => {
   const database = useTestDatabase();
   const paddock = (...words: string[]) =>
     runCommand(words, { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema });
-  beforeEach(() => emptyTables(database.db, ['tokens']));
+  beforeEach(() => emptyTables(database.db, ['tokens', 'actions']));
 
   test('prints a new token alone, which reads unless told otherwise', async () => {
     const { code, stdout } = await paddock('token', 'create', 'ci', '--by', 'ada');
@@ -34,6 +34,12 @@ describe('paddock token (F7)', () => {
       code: 1,
       stderr: 'There is no token of the name none.\n',
     });
+  });
+
+  test('says who did what in a terminal, and why', async () => {
+    await paddock('token', 'create', 'ci', '--by', 'ada', '--note', 'for the build');
+    const { stdout } = await paddock('actions');
+    expect(stdout).toMatch(/^AT .*\n\S+ +ada +terminal +createToken +token=ci +for the build\n$/);
   });
 
   test.each([

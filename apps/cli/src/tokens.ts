@@ -7,6 +7,7 @@ import { askCommand } from './ask-database.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE, WrongUsage } from './command.ts';
 import { oneWord } from './one-word.ts';
+import { pairs } from './pairs.ts';
 
 type Token = z.input<typeof token>;
 
@@ -25,11 +26,6 @@ const table = (tokens: readonly Token[]): string =>
     ]),
     'There is no token.',
   );
-
-const pairs = (subject: Readonly<Record<string, string | number>>): string =>
-  Object.entries(subject)
-    .map(([field, value]) => `${field}=${value}`)
-    .join(',');
 
 /** From `owner=acme,repository=app`. */
 const readSubject = (text: string): Record<string, string> =>

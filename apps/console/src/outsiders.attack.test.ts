@@ -51,7 +51,10 @@ describe('an outsider learns nothing (G5)', () => {
     bad['revoked'] = await makeToken(database, { name: 'revoked' });
     // It was good in this process before.
     await service.ask('tokens', bad['revoked']);
-    await revokeTokenEndpoint.answer({ db: database.db, person: 'ada' }, { name: 'revoked' });
+    await revokeTokenEndpoint.answer(
+      { db: database.db, person: 'ada', from: 'api' },
+      { name: 'revoked' },
+    );
     bad['unknown'] = `paddock_${'0'.repeat(16)}_${'A'.repeat(43)}`;
     bad['of another secret'] = operating.slice(0, -1) + (operating.endsWith('A') ? 'B' : 'A');
     bad['cut off'] = operating.slice(0, -1);

@@ -35,6 +35,8 @@ describe('with the connection of the console (A10)', () => {
     ['gives a token another secret', `update tokens set secret_sha256 = '${'0'.repeat(64)}'`],
     ['forgets who made a token', `update tokens set created_by = 'x'`],
     ['forgets a token', `delete from tokens`],
+    ['forgets what people did', `delete from actions`],
+    ['changes what people did', `update actions set person = 'x'`],
     ['passes for a newer schema', `insert into schema_migration values ('9999_x', 'x')`],
     [
       'adds a trigger',

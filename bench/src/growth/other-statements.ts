@@ -135,6 +135,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findWorker',
     'findEntityByLogin',
     'findRepositoryByName',
+    'recordAction',
     'storeToken',
     'revokeToken',
     'noteTokenUse',

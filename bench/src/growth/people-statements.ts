@@ -1,4 +1,5 @@
 import { findChange } from '@paddock/db/people/find-change';
+import { listActions } from '@paddock/db/people/actions';
 import { findEarlierReasons } from '@paddock/db/people/find-earlier-reasons';
 import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
@@ -16,6 +17,7 @@ import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
  * year of ended rows: these statements read as little as those that run by the clock.
  */
 export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
+  listActions: (trx) => listActions(trx, { limit: 30 }),
   listInstallations: (trx) => listInstallations(trx, { limit: 31, after: [1, 1] }),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),

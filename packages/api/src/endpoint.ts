@@ -7,6 +7,8 @@ export interface Caller {
   readonly db: Kysely<Database>;
   /** Stored with what this person does. */
   readonly person: string;
+  /** Where the request came from. Stored with what this person does. */
+  readonly from: 'terminal' | 'api';
 }
 
 /** One question that people ask, or one thing that they do: in the terminal and over HTTP. */

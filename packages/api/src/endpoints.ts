@@ -1,3 +1,4 @@
+import { listActionsEndpoint } from './actions/list-actions.ts';
 import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
@@ -32,6 +33,7 @@ const SUBJECTS: readonly Endpoint[] = [
   listFailedOperationsEndpoint,
   countOperationsEndpoint,
   findOperationEndpoint,
+  listActionsEndpoint,
 ];
 
 /** A token is narrowed to none of the endpoints of tokens. */

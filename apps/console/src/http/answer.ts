@@ -65,7 +65,10 @@ async function answerBearer(
   if ('reply' in read) return { endpoint, reply: read.reply };
   if (!mayTouch(bearer, endpoint, read.input)) return { reply: STRANGER };
   try {
-    const body: unknown = await endpoint.answer({ db, person: bearer.person }, read.input);
+    const body: unknown = await endpoint.answer(
+      { db, person: bearer.person, from: 'api' },
+      read.input,
+    );
     if (!maySee(bearer, endpoint, body)) return { reply: STRANGER };
     const headers = { ...linkTo(body, query), ...locationOf(endpoint, pathname, body) };
     return { endpoint, reply: { status: endpoint.status, headers, json: JSON.stringify(body) } };

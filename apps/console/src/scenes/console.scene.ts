@@ -84,5 +84,5 @@ export async function makeToken(
 ): Promise<string> {
   const endpoint = createTokenEndpoint(endpoints);
   const given = endpoint.input.parse({ access: 'operate', ...input });
-  return (await endpoint.answer({ db, person: 'ada' }, given)).token;
+  return (await endpoint.answer({ db, person: 'ada', from: 'api' }, given)).token;
 }

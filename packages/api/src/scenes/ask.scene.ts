@@ -18,7 +18,7 @@ export async function ask<I extends z.ZodObject, O extends z.ZodType>(
   const answer = await db.connection().execute(async (own) => {
     await sql`select set_config('role', current_schema() || '_console', false)`.execute(own);
     try {
-      return await endpoint.answer({ db: own, person }, given);
+      return await endpoint.answer({ db: own, person, from: 'api' }, given);
     } finally {
       await sql`reset role`.execute(own);
     }

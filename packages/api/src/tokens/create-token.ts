@@ -1,6 +1,7 @@
 import { storeToken, type TokenRights } from '@paddock/db/people/tokens';
 import type { TokenSubject } from '@paddock/db/schema/people-tables';
 import { z } from 'zod';
+import { act, note } from '../actions/act.ts';
 import { type Endpoint, endpoint, fieldsOfPath } from '../endpoint.ts';
 import { refused, wrong } from '../problem.ts';
 import { hashSecret, newToken, tokenText } from './token-text.ts';
@@ -14,6 +15,7 @@ const input = z.object({
     .record(z.string(), z.union([z.string(), z.number()]))
     .optional()
     .describe('With `endpoint`: each value in its path'),
+  note,
 });
 
 /** `others` are the endpoints that a token can be narrowed to: all but those of tokens. */
@@ -27,18 +29,26 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
     status: 200,
     input,
     output: token.extend({ token: z.string() }),
-    async answer({ db, person }, given) {
+    async answer(caller, given) {
       const parts = newToken();
-      const stored = await storeToken(db, {
-        id: parts.id,
-        name: given.name,
-        secretSha256: hashSecret(parts.secret),
-        access: given.access,
-        narrowedTo: narrowing(others, given),
-        createdBy: person,
-      });
-      if (stored === undefined)
+      const narrowedTo = narrowing(others, given);
+      const request = {
+        endpoint: 'createToken',
+        subject: { token: given.name },
+        note: given.note,
+      };
+      const stored = await act(caller, request, async (trx) => {
+        const made = await storeToken(trx, {
+          id: parts.id,
+          name: given.name,
+          secretSha256: hashSecret(parts.secret),
+          access: given.access,
+          narrowedTo,
+          createdBy: caller.person,
+        });
+        if (made !== undefined) return made;
         throw refused(`There is a token of the name ${given.name}; a revoked one keeps its name.`);
+      });
       return { ...toTokenJson(stored), token: tokenText(parts) };
     },
   });

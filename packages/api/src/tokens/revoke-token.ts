@@ -1,5 +1,6 @@
 import { revokeToken } from '@paddock/db/people/tokens';
 import { z } from 'zod';
+import { act, note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
 import { token, tokenName, toTokenJson } from './token.ts';
@@ -11,11 +12,12 @@ export const revokeTokenEndpoint = endpoint({
   summary: 'Revokes a token for good; requests with it are refused from now on.',
   access: 'operate',
   status: 200,
-  input: z.object({ name: tokenName }),
+  input: z.object({ name: tokenName, note }),
   output: token,
-  async answer({ db, person }, { name }) {
-    const revoked = await revokeToken(db, name, person);
-    if (revoked === undefined) throw notFound(`There is no token of the name ${name}.`);
-    return toTokenJson(revoked);
-  },
+  answer: (caller, { name, note: why }) =>
+    act(caller, { endpoint: 'revokeToken', subject: { token: name }, note: why }, async (trx) => {
+      const revoked = await revokeToken(trx, name, caller.person);
+      if (revoked === undefined) throw notFound(`There is no token of the name ${name}.`);
+      return toTokenJson(revoked);
+    }),
 });

@@ -1,8 +1,22 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 import type { Nullable } from './columns.ts';
 
 /** Values of an endpoint's path, by their names. */
 export type TokenSubject = Readonly<Record<string, string | number>>;
+
+/** What an action was done to, as `{"token": "ci"}`. */
+export type ActionSubject = Readonly<Record<string, string | number>>;
+
+export interface ActionsTable {
+  id: GeneratedAlways<number>;
+  person: string;
+  acted_at: Generated<Date>;
+  came_from: 'terminal' | 'api';
+  /** The name of an endpoint. */
+  endpoint: string;
+  subject: ColumnType<ActionSubject, string, never>;
+  note: Nullable<string>;
+}
 
 export interface TokensTable {
   id: string;

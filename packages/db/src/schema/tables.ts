@@ -6,7 +6,7 @@ import type {
   UnresolvedDeliveriesTable,
 } from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
-import type { TokensTable } from './people-tables.ts';
+import type { ActionsTable, TokensTable } from './people-tables.ts';
 import type {
   PausedSweepsTable,
   PoolRunnerVersionsTable,
@@ -239,4 +239,5 @@ export interface Database {
   delivery_listings: DeliveryListingsTable;
   unresolved_deliveries: UnresolvedDeliveriesTable;
   tokens: TokensTable;
+  actions: ActionsTable;
 }

@@ -1,0 +1,32 @@
+import { type Action, recordAction } from '@paddock/db/people/actions';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Transaction } from 'kysely';
+import { z } from 'zod';
+import type { Caller } from '../endpoint.ts';
+
+/** The input `note` of each action. */
+export const note = z
+  .string()
+  .max(500)
+  .regex(/^\P{Cc}+$/u, 'must be one line of text')
+  .optional()
+  .describe('Why, for those who read it later');
+
+interface Request extends Pick<Action, 'endpoint' | 'subject'> {
+  readonly note: z.output<typeof note>;
+}
+
+/**
+ * Does what a person asked for, in one transaction with its row in the audit. If `work` rejects,
+ * neither is done, and the error is the caller's.
+ */
+export const act = <T>(
+  { db, person, from }: Caller,
+  { endpoint, subject, note: why }: Request,
+  work: (trx: Transaction<Database>) => Promise<T>,
+): Promise<T> =>
+  db.transaction().execute(async (trx) => {
+    const result = await work(trx);
+    await recordAction(trx, { person, from, endpoint, subject, note: why ?? null });
+    return result;
+  });

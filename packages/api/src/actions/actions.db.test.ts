@@ -1,0 +1,61 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { createToken } from '../endpoints.ts';
+import { ask, askAll } from '../scenes/ask.scene.ts';
+import { revokeTokenEndpoint } from '../tokens/revoke-token.ts';
+import { listActionsEndpoint } from './list-actions.ts';
+
+const database = useTestDatabase();
+beforeEach(() => emptyTables(database.db, ['tokens', 'actions']));
+
+const create = (name: string, person: string, note?: string) =>
+  ask(createToken, database.db, { name, access: 'read', note }, person);
+const revoke = (name: string, person: string) =>
+  ask(revokeTokenEndpoint, database.db, { name }, person);
+const list = async () => (await ask(listActionsEndpoint, database.db)).items;
+
+describe('the audit (F7)', () => {
+  test('has who did what to what, from where, when and why, the newest first', async () => {
+    await create('ci', 'ada', 'for the build');
+    await revoke('ci', 'grace');
+    const subject = { token: 'ci' };
+    const [at, from] = [expect.any(String), 'api'];
+    expect(await list()).toMatchObject([
+      { endpoint: 'revokeToken', person: 'grace', from, at, subject, note: null },
+      { endpoint: 'createToken', person: 'ada', from, at, subject, note: 'for the build' },
+    ]);
+  });
+
+  test('has no row of what was refused', async () => {
+    await create('ci', 'ada');
+    await expect(create('ci', 'grace')).rejects.toMatchObject({ status: 409 });
+    await expect(revoke('none', 'grace')).rejects.toMatchObject({ status: 404 });
+    expect((await list()).map(({ person }) => person)).toEqual(['ada']);
+  });
+
+  test('has one row of two people who make the same token at once', async () => {
+    const results = await Promise.allSettled([create('ci', 'ada'), create('ci', 'grace')]);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await list()).toHaveLength(1);
+  });
+
+  test('takes the action back when it cannot be written', async () => {
+    const { db } = database;
+    await db.schema.alterTable('actions').renameTo('mislaid').execute();
+    await expect(create('ci', 'ada')).rejects.toThrow(/actions/);
+    await db.schema.alterTable('mislaid').renameTo('actions').execute();
+    expect(await db.selectFrom('tokens').select('name').execute()).toEqual([]);
+  });
+
+  test('comes in pages, each row once', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await create(name, 'ada');
+    const rows = await askAll(listActionsEndpoint, database.db, { limit: '2' });
+    expect(rows.map(({ subject }) => subject['token'])).toEqual(['e', 'd', 'c', 'b', 'a']);
+  });
+
+  test.each(['', 'two\nlines', 'a\0b', 'x'.repeat(501)])('takes no note %j', (note) => {
+    const read = createToken.input.safeParse({ name: 'ci', access: 'read', note });
+    expect(read.success).toBe(false);
+  });
+});
