@@ -25,6 +25,7 @@ const name = 'the version before the newest migration, and this one (needs the h
   let folder: string;
   let system: TestSystem;
   const running = new Map<ServiceName, Program>();
+  let stopLoad: ReturnType<typeof startLoad> | undefined;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'paddock-earlier-'));
@@ -32,22 +33,24 @@ const name = 'the version before the newest migration, and this one (needs the h
     system = await startSystem({ database: await createDatabaseBehind() });
   });
   afterAll(async () => {
+    await stopLoad?.();
     await system.stop();
     await rm(folder, { recursive: true });
   });
 
   /**
    * Starts a service's other version beside the running one, and ends that one when it is ready and
-   * gets no more deliveries: the chart's `preStop` gives it the time for that.
+   * gets no more deliveries: the chart's `preStop` gives it the time for that. Resolves with that
+   * one's end.
    */
-  async function replace(service: ServiceName, version: 'earlier' | 'this'): Promise<void> {
+  async function replace(service: ServiceName, version: 'earlier' | 'this') {
     const program = version === 'earlier' ? join(folder, `${service}.mjs`) : undefined;
     const former = running.get(service);
     running.set(service, await system.start(service, {}, program));
-    if (former === undefined) return;
+    if (former === undefined) return undefined;
     await untilMoreCompleted();
     former.kill('SIGTERM');
-    expect(await former.exited).toEqual({ code: 0, signal: null });
+    return former.exited;
   }
 
   const completed = async () => (await system.github.report()).completed;
@@ -60,14 +63,19 @@ const name = 'the version before the newest migration, and this one (needs the h
   /** Queues a job whenever fewer than a few are open, until it is stopped. */
   function startLoad() {
     const stop = new AbortController();
-    const loading = waitFor('the end of the load', async () => {
-      const { jobs, completed: done } = await system.github.report();
-      if (!stop.signal.aborted && jobs - done < AT_ONCE) {
-        const labels = ['self-hosted', 'linux'];
-        await system.github.queueJob({ repo: 'acme/shop', labels, durationMs: 50 });
-      }
-      return stop.signal.aborted;
-    });
+    const loading = waitFor(
+      'the end of the load',
+      async () => {
+        const { jobs, completed: done } = await system.github.report();
+        if (!stop.signal.aborted && jobs - done < AT_ONCE) {
+          const labels = ['self-hosted', 'linux'];
+          await system.github.queueJob({ repo: 'acme/shop', labels, durationMs: 50 });
+        }
+        return stop.signal.aborted;
+      },
+      // As long as the replacements take.
+      { timeoutMs: Number.POSITIVE_INFINITY },
+    );
     loading.catch(() => undefined); // awaited when it is stopped
     return () => {
       stop.abort();
@@ -75,20 +83,25 @@ const name = 'the version before the newest migration, and this one (needs the h
     };
   }
 
-  test('an upgrade and a rollback under load refuse no delivery, lose no job and make no second worker (A10, P1, P2, P3)', async () => {
+  test('the earlier one works under load, and goes on while the newest migration is applied (A10)', async () => {
     for (const service of SERVICES) await replace(service, 'earlier');
-    const stopLoad = startLoad();
+    stopLoad = startLoad();
     await untilMoreCompleted();
     const { url, schema } = system.database;
     expect(await migrate({ url, schema })).toMatchObject({ applied: [NEWEST] });
     await untilMoreCompleted();
-    for (const version of ['this', 'earlier'] as const) {
-      for (const service of SERVICES) {
-        await replace(service, version);
-        await untilMoreCompleted();
-      }
+  });
+
+  // An upgrade, and its rollback.
+  test.each(['this', 'earlier'] as const)('%s version takes over', async (version) => {
+    for (const service of SERVICES) {
+      expect(await replace(service, version)).toEqual({ code: 0, signal: null });
+      await untilMoreCompleted();
     }
-    await stopLoad();
+  });
+
+  test('no delivery was refused, no job lost and no second worker made (A10, P1, P2, P3)', async () => {
+    await stopLoad?.();
     await waitFor('all jobs to complete', async () => (await system.github.report()).lost === 0);
     const { jobs, registrations, ...report } = await system.github.report();
     expect(report).toMatchObject({ lost: 0, killed: 0, excessWorkers: 0, failedDeliveries: 0 });
