@@ -44,7 +44,9 @@ const pool = z.object({
       queuedP50Ms: z.number().nullable(),
       queuedP95Ms: z.number().nullable(),
     })
-    .describe('Jobs that started, and how long GitHub had had them queued'),
+    .describe(
+      'Of the newest 10 000 jobs those that started, and how long GitHub had had them queued',
+    ),
 });
 
 export const listPoolsEndpoint = endpoint({

@@ -19,7 +19,7 @@ export interface ListedPool {
   /** All of these, which the cap counts. */
   readonly alive: number;
   readonly breakers: readonly PoolBreaker[];
-  /** Jobs that started within the last hour. */
+  /** Jobs that started within the last hour, of the newest 10 000. */
   readonly started: number;
   /** How long they had been queued at GitHub, in milliseconds; null without any. */
   readonly queuedP50Ms: number | null;
@@ -39,8 +39,7 @@ export interface PoolBreaker {
 
 /**
  * All pools, by name: demand, supply and what holds them back. One statement, so that the figures
- * agree. Waiting and live rows are few; the hour's starts are among the newest jobs, because a job
- * waits for a day at most.
+ * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
  */
 export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
   const { rows } = await sql<ListedPool>`
@@ -57,7 +56,8 @@ export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
       from workers where ${LIVE} group by 1
     ), recent as materialized (
       select k8s_pool as pool, count(*) as started, percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
-      from jobs where created_at > now() - interval '1 day' and started_at > now() - interval '1 hour' and queued_at is not null group by 1
+      from (select * from jobs order by created_at desc limit ${MOST_RECENT}) newest
+      where started_at > now() - interval '1 hour' and queued_at is not null group by 1
     ), open as materialized (
       select subject_type as subject, split_part(subject_id, '@', 1) as pool, paused_until, failure_class, message,
         nullif(split_part(split_part(subject_id, '@', 2), '#', 1), '')::bigint as "entityId"
@@ -75,6 +75,9 @@ export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
     order by named.pool`.execute(db);
   return rows;
 }
+
+/** More would cost more than the figure is worth. */
+const MOST_RECENT = 10_000;
 
 /** A clock of GitHub's may be ahead of its own. */
 const QUEUED_MS = sql`greatest(0, extract(epoch from started_at - queued_at) * 1000)::float8`;
