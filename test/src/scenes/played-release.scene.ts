@@ -14,6 +14,8 @@ export const NAMESPACE = 'paddock';
 export const RUNNERS = 'runners';
 const APP_ID = 4711;
 const SCHEMA = 'charted';
+/** On a busy machine a delivery takes longer than GitHub's ten seconds. A refused one fails at once. */
+const PATIENCE_MS = 120_000;
 const WEBHOOK_SECRET = 'a secret of the chart for tests';
 
 /** A release of the chart in a real cluster, with its database migrated by the chart's Job. */
@@ -96,7 +98,7 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
   try {
     const key = sharedAppKey();
     const app = { appId: APP_ID, publicKeyPem: key.publicKeyPem, webhookSecret: WEBHOOK_SECRET };
-    const github = await startGitHubSimulator({ apps: [app] });
+    const github = await startGitHubSimulator({ apps: [app], deliveryTimeoutMs: PATIENCE_MS });
     undo.push(github.stop);
     await github.addOrganization({ login: 'acme' });
     await github.addRepository({ owner: 'acme', name: 'shop', private: true });
