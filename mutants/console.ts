@@ -78,13 +78,6 @@ export const consoleApi: readonly NamedMutant[] = [
     tests: answers,
   },
   {
-    mutant: 'a body that is too large gets no answer',
-    file: 'apps/console/src/http/read-body.ts',
-    find: 'destroyOnReturn: false',
-    replace: 'destroyOnReturn: true',
-    tests: answers,
-  },
-  {
     mutant: 'one caller may take all connections',
     file: 'apps/console/src/main.ts',
     find: 'Math.floor(answering.pool.options.max / 2)',

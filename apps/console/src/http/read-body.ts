@@ -29,7 +29,7 @@ export async function readBody(
 async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // The reply needs the connection, which the iterator would else close.
+  // The reply needs the connection: whether destroying a request closes it is Node's choice.
   const parts: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of parts) {
     size += chunk.length;
