@@ -4,7 +4,7 @@ import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 
 /** A row of the audit. */
-export const action = z.object({
+const action = z.object({
   id: z.int(),
   at: z.iso.datetime(),
   person: z.string().describe('A login where the command ran, or `token NAME`'),
