@@ -78,7 +78,7 @@ export const following: readonly NamedMutant[] = [
     find: `  await takeAbsence(parts, judged.gone);
 `,
     replace: ``,
-    tests: ['apps/scheduler/src/following/follow-pods.db.test.ts'],
+    tests: ['apps/scheduler/src/following/gone-pods.db.test.ts'],
   },
   {
     mutant: 'a pod of another installation of Paddock is adopted',

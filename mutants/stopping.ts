@@ -77,10 +77,7 @@ export const stopping: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/stopping/stop-worker.ts',
     find: `if (isOver) await enqueue(trx, [removeSecretTask(podName)]);`,
     replace: `void [enqueue, removeSecretTask];`,
-    tests: [
-      'apps/scheduler/src/stopping/stop-worker.db.test.ts',
-      'apps/scheduler/src/stopping/stop-worker-ends.db.test.ts',
-    ],
+    tests: ['apps/scheduler/src/stopping/stop-podless-workers.db.test.ts'],
   },
   {
     mutant: 'a worker ends as one without a pod although its pod was seen meanwhile',
