@@ -89,6 +89,7 @@ async function withDatabase(
     schema: config.schema,
     applicationName: 'paddock',
     poolSize: 1,
+    forLists: true,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   };
   const { db, close } = connectDatabase(options);

@@ -47,6 +47,7 @@ await main(async () => {
   };
   const answering = connectDatabase({
     ...database,
+    forLists: true,
     poolSize: config.poolSize - OTHER_CONNECTIONS,
     applicationName: 'paddock-console',
   });

@@ -25,11 +25,9 @@ interface Options {
 }
 
 export async function measureStatements({ say, ...options }: Options): Promise<Measured[]> {
-  const explained = openExplained({
-    ...options,
-    applicationName: 'bench-growth',
-    statementTimeoutMs: 0,
-  });
+  const connection = { ...options, applicationName: 'bench-growth', statementTimeoutMs: 0 };
+  const explained = openExplained(connection);
+  const explainedLists = openExplained({ ...connection, forLists: true });
   try {
     const given = await findGiven(explained.db);
     const measured: Measured[] = [];
@@ -38,9 +36,10 @@ export async function measureStatements({ say, ...options }: Options): Promise<M
       ...peopleStatements,
       ...listStatements,
     })) {
+      const on = name in listStatements ? explainedLists : explained;
       const costs: Cost[] = [];
       for (let runs = 0; runs < RUNS; runs++)
-        costs.push(dearest(await explained.explain('fresh', (trx) => run(trx, given))));
+        costs.push(dearest(await on.explain('fresh', (trx) => run(trx, given))));
       const best = costs.toSorted((a, b) => a.ms - b.ms)[0];
       if (best === undefined) continue;
       const one = { name, ms: toHundredths(best.ms), buffers: best.buffers };
@@ -50,6 +49,7 @@ export async function measureStatements({ say, ...options }: Options): Promise<M
     return measured;
   } finally {
     await explained.close();
+    await explainedLists.close();
   }
 }
 

@@ -19,6 +19,11 @@ export interface DatabaseOptions {
   poolSize: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
+  /**
+   * For the lists that people ask for: a page is read in the order of an index. PostgreSQL
+   * underestimates how many rows fit, and would collect and sort them all.
+   */
+  forLists?: boolean;
   /** Longest run of one statement, in milliseconds; 0 for no limit. */
   statementTimeoutMs?: number;
   /** Longest wait for a lock, in milliseconds; 0 for no limit. */
@@ -100,6 +105,7 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       // empty, when a sequential scan looks cheapest. Every statement has an index; without one,
       // this changes nothing.
       enable_seqscan: 'off',
+      ...(options.forLists === true && { enable_bitmapscan: 'off' }),
     })}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     longestStatementMs,
