@@ -158,7 +158,7 @@ describe('paddock pools check', () => {
   });
 
   test.each([
-    [['pools'], 'There is no command "pools".'],
+    [['pool', 'check'], 'There is no command "pool check".'],
     [['pools', 'check'], 'pools check takes one file, and was given 0.'],
     [['pools', 'check', 'a', 'b'], 'pools check takes one file, and was given 2.'],
     [['pools', 'check', 'a', '--labels', 'x,,y'], '--labels takes labels'],
@@ -181,7 +181,7 @@ describe('paddock pools check', () => {
   test.each([
     [['pools', 'check', EXAMPLE], 0],
     [['pools', 'check', EXAMPLE, '--labels', 'windows'], 1],
-    [['pools'], 2],
+    [['pool'], 2],
   ])(
     '%j as a program prints the same and ends with code %i, without any variable',
     async (words, code) => {

@@ -34,10 +34,13 @@ const NARROWABLE = ENDPOINTS.flatMap(({ name, path, input }) => {
     : [{ name, subject: Object.fromEntries(fields.map((field) => [field, value])) }];
 });
 
+/** The client of a HEAD request may ask for the connection's end. */
+const OF_CONNECTION = new Set(['connection', 'keep-alive']);
+
 /** All that an answer shows; HEAD lacks the body by itself. */
 const shown = async (answer: Response, method: string) => ({
   status: answer.status,
-  headers: [...answer.headers].filter(([name]) => name !== 'date'),
+  headers: [...answer.headers].filter(([name]) => name !== 'date' && !OF_CONNECTION.has(name)),
   body: method === 'HEAD' ? '' : await answer.text(),
 });
 

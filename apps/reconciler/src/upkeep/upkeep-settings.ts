@@ -1,4 +1,4 @@
-import { integer } from '@paddock/runtime/settings';
+import { integer, tuning } from '@paddock/runtime/settings';
 
 /** Limits of checking Apps and of retention. */
 export const upkeepSettings = {
@@ -23,11 +23,13 @@ export const upkeepSettings = {
     max: 36_500,
     doc: 'How long to keep ended jobs',
   }),
-  keepWaitReasonsHours: integer({
-    env: 'PADDOCK_KEEP_WAIT_REASONS_HOURS',
-    default: 24,
-    min: 1,
-    max: 876_000,
-    doc: 'How long to keep what jobs waited for earlier',
+  ...tuning({
+    keepWaitReasonsHours: integer({
+      env: 'PADDOCK_KEEP_WAIT_REASONS_HOURS',
+      default: 24,
+      min: 1,
+      max: 876_000,
+      doc: 'How long to keep what jobs waited for earlier',
+    }),
   }),
 };
