@@ -9,6 +9,7 @@ import {
   stopTask,
 } from '@paddock/domain/tasks/worker-tasks';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
 import { settings as reconcilerSettings } from '@paddock/reconciler/config';
 import { redeliverSinceTask, sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
@@ -60,6 +61,13 @@ test('the table of kinds in ARCHITECTURE.md names every registered kind, its ser
     slots,
   }));
   expect(documented.toSorted(byKind)).toEqual(registeredKinds().toSorted(byKind));
+});
+
+test('people pause each sweep by the kind of its task (F5)', () => {
+  const reconciler = registeredKinds().filter(({ service }) => service === 'reconciler');
+  expect(reconciler.map(({ kind }) => kind).toSorted()).toEqual(SWEEPS.toSorted());
+  const schedules = sweepSchedules({ github: { apps: [] } } as never);
+  expect(schedules.map(({ name }) => name)).toEqual([...SCHEDULED_SWEEPS]);
 });
 
 test('the table says how often each task is tried, for every enqueuer (D4, D12)', () => {

@@ -4,6 +4,7 @@ import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
 import { pools } from './pools.ts';
 import { poolsCheck } from './pools-check.ts';
+import { stopsCommands } from './stops.ts';
 import { tokenCommands } from './tokens.ts';
 import { why } from './why.ts';
 import { workersCommands } from './workers.ts';
@@ -14,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
   ...jobsCommands,
   ...workersCommands,
   ...operationsCommands,
+  ...stopsCommands,
   actions,
   ...tokenCommands,
   poolsCheck,

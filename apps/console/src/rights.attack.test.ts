@@ -37,6 +37,8 @@ describe('with the connection of the console (A10)', () => {
     ['forgets a token', `delete from tokens`],
     ['forgets what people did', `delete from actions`],
     ['changes what people did', `update actions set person = 'x'`],
+    ['says that another stopped the making', `update stopped_making set stopped_by = 'x'`],
+    ['says that another paused a sweep', `update paused_sweeps set paused_by = 'x'`],
     ['passes for a newer schema', `insert into schema_migration values ('9999_x', 'x')`],
     [
       'adds a trigger',

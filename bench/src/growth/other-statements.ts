@@ -116,10 +116,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
   'a person': [
     'stopMaking',
     'resumeMaking',
-    'findStoppedMaking',
     'pauseSweep',
     'resumeSweep',
-    'findPausedSweeps',
     'readTaskCounts',
     'findOperation',
     'listOperationsOf',

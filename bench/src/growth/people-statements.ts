@@ -8,6 +8,8 @@ import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
 import { listInstallations } from '@paddock/db/people/list-installations';
+import { findStop, listStops } from '@paddock/db/people/list-stops';
+import { isKnownEntity, isKnownPool } from '@paddock/db/people/find-by-name';
 import { findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
@@ -19,6 +21,10 @@ import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   listActions: (trx) => listActions(trx, { limit: 30 }),
   listInstallations: (trx) => listInstallations(trx, { limit: 31, after: [1, 1] }),
+  listStops: (trx) => listStops(trx, { limit: 31, after: ['2026-01-31', 'making', 'pool:x'] }),
+  findStop: (trx) => findStop(trx, { what: 'making', subject: 'pool:x' }),
+  isKnownEntity: (trx) => isKnownEntity(trx, 1),
+  isKnownPool: (trx) => isKnownPool(trx, 'none'),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),

@@ -10,6 +10,11 @@ import {
   listFailedOperationsEndpoint,
   listOperationsEndpoint,
 } from './operations/list-operations.ts';
+import { listStopsEndpoint } from './stops/list-stops.ts';
+import { pauseSweepEndpoint } from './stops/pause-sweep.ts';
+import { resumeMakingEndpoint } from './stops/resume-making.ts';
+import { stopMakingEndpoint } from './stops/stop-making.ts';
+import { unpauseSweepEndpoint } from './stops/unpause-sweep.ts';
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
@@ -33,6 +38,11 @@ const SUBJECTS: readonly Endpoint[] = [
   listFailedOperationsEndpoint,
   countOperationsEndpoint,
   findOperationEndpoint,
+  listStopsEndpoint,
+  stopMakingEndpoint,
+  resumeMakingEndpoint,
+  pauseSweepEndpoint,
+  unpauseSweepEndpoint,
   listActionsEndpoint,
 ];
 

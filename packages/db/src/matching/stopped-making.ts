@@ -7,24 +7,20 @@ export type MakingSubject =
   | { readonly type: 'pool'; readonly name: string }
   | { readonly type: 'entity'; readonly entityId: number };
 
-export interface StoppedMaking {
-  readonly subject: MakingSubject;
-  readonly stoppedBy: string;
-  readonly stoppedAt: Date;
-}
-
 /**
  * Stops the making of workers from the next pass on, and wakes it. Reservations that have not begun
- * to register go back; other workers continue. Returns false if it was stopped already.
+ * to register go back; other workers continue. Returns false if it was stopped already: then who
+ * stopped it, and why, stays.
  */
 export async function stopMaking(
   db: Kysely<Database>,
   subject: MakingSubject,
   stoppedBy: string,
+  note?: string,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('stopped_making')
-    .values({ subject_type: subject.type, subject_id: idOf(subject), stopped_by: stoppedBy })
+    .values({ subject_type: subject.type, subject_id: idOf(subject), stopped_by: stoppedBy, note })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -46,22 +42,6 @@ export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject)
  */
 export const NAMES_ENTITY = sql<boolean>`subject_type = 'entity' and subject_id ~ '^[1-9][0-9]{0,14}$'`;
 
-/** All stops that hold, the oldest first. */
-export async function findStoppedMaking(db: Kysely<Database>): Promise<StoppedMaking[]> {
-  const rows = await db
-    .selectFrom('stopped_making')
-    .selectAll()
-    .where(sql<boolean>`(subject_type <> 'entity' or ${NAMES_ENTITY})`)
-    .orderBy('stopped_at')
-    .orderBy(sql`subject_id`)
-    .execute();
-  return rows.map((row) => ({
-    subject: subjectOf(row.subject_type, row.subject_id),
-    stoppedBy: row.stopped_by,
-    stoppedAt: row.stopped_at,
-  }));
-}
-
 function idOf(subject: MakingSubject): string {
   switch (subject.type) {
     case 'environment':
@@ -72,18 +52,5 @@ function idOf(subject: MakingSubject): string {
       return String(subject.entityId);
     default:
       return subject satisfies never;
-  }
-}
-
-function subjectOf(type: MakingSubject['type'], id: string): MakingSubject {
-  switch (type) {
-    case 'environment':
-      return { type };
-    case 'pool':
-      return { type, name: id };
-    case 'entity':
-      return { type, entityId: Number(id) };
-    default:
-      return type satisfies never;
   }
 }

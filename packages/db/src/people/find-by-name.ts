@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
+import { LIVE } from '../states/worker-states.ts';
 
 /** The entity with this login: the one that has the App, before one that had it. */
 export async function findEntityByLogin(
@@ -29,4 +31,19 @@ export async function findRepositoryByName(
       select repo_id, created_at from jobs where status in ('pending', 'running') and lower(repo_full_name) = lower(${fullName})
     ) named order by at desc limit 1`.execute(db);
   return rows[0]?.repoId;
+}
+
+/** Whether the App is, or was, installed on this entity. */
+export async function isKnownEntity(db: Kysely<Database>, entityId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from installations where entity_id = ${entityId} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Whether a pool of this name is in force, or workers of it are alive. */
+export async function isKnownPool(db: Kysely<Database>, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select where exists (select from ${POOLS_IN_FORCE} where p ->> 'name' = ${name})
+      or exists (select from workers where k8s_pool = ${name} and ${LIVE})`.execute(db);
+  return rows.length > 0;
 }

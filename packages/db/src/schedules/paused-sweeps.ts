@@ -19,10 +19,11 @@ export async function pauseSweep(
   db: Kysely<Database>,
   name: string,
   pausedBy: string,
+  note?: string,
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('paused_sweeps')
-    .values({ name, paused_by: pausedBy })
+    .values({ name, paused_by: pausedBy, note })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
@@ -42,16 +43,11 @@ export async function findPause(
   db: Kysely<Database>,
   name: string,
 ): Promise<PausedSweep | undefined> {
-  return pauses(db)
+  return db
+    .selectFrom('paused_sweeps')
+    .select(['name', 'paused_by as pausedBy', 'paused_at as pausedAt'])
     .where('name', 'in', [name, EVERY_SWEEP])
     .orderBy(sql`name = ${EVERY_SWEEP}`)
     .limit(1)
     .executeTakeFirst();
 }
-
-/** All pauses, the oldest first. */
-export const findPausedSweeps = (db: Kysely<Database>): Promise<PausedSweep[]> =>
-  pauses(db).orderBy('paused_at').orderBy('name').execute();
-
-const pauses = (db: Kysely<Database>) =>
-  db.selectFrom('paused_sweeps').select(['name', 'paused_by as pausedBy', 'paused_at as pausedAt']);
