@@ -68,3 +68,6 @@ grant select, insert on actions to :console;
 -- The switches of people.
 grant insert, delete on stopped_making to :console;
 grant select, insert, delete on paused_sweeps to :console;
+-- It enqueues what people ask for, and makes a queued task theirs.
+grant select (name) on schedules to :console;
+grant insert, update (origin, requested_by, payload, due_at) on tasks to :console;

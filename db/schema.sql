@@ -204,6 +204,7 @@ create table actions (
   endpoint text not null,
   subject jsonb not null,
   note text,
+  operation uuid,
   constraint actions_came_from_check CHECK ((came_from = ANY (ARRAY['terminal'::text, 'api'::text]))),
   constraint actions_pkey PRIMARY KEY (id),
   constraint actions_subject_check CHECK ((jsonb_typeof(subject) = 'object'::text))
@@ -392,6 +393,9 @@ create table operations (
   output jsonb,
   failure_reason text,
   failure_message text,
+  handled_by text,
+  handled_at timestamp with time zone,
+  retried_as uuid,
   constraint operations_check CHECK (((status = 'ERROR'::text) = (failure_reason IS NOT NULL))),
   constraint operations_failure_reason_check CHECK ((failure_reason = ANY (ARRAY['poison'::text, 'attempts'::text, 'crashes'::text, 'timeout'::text, 'cancelled'::text]))),
   constraint operations_pkey PRIMARY KEY (id),
@@ -403,7 +407,7 @@ create table paused_sweeps (
   paused_by text not null,
   paused_at timestamp with time zone default now() not null,
   note text,
-  constraint paused_sweeps_name_check CHECK ((name ~ '^(\*|[a-z-]+)$'::text)),
+  constraint paused_sweeps_name_check CHECK ((name ~ '^(\*|[a-z-]+(:\S+)?)$'::text)),
   constraint paused_sweeps_pkey PRIMARY KEY (name)
 );
 
@@ -675,6 +679,8 @@ create table workers (
   constraint workers_pod_name_check CHECK ((pod_name ~ '^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$'::text))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
 
+CREATE INDEX actions_by_operation ON actions USING btree (operation) WHERE (operation IS NOT NULL);
+
 CREATE INDEX delivery_listings_by_app ON delivery_listings USING btree (app_id, newest_at DESC);
 
 CREATE INDEX installation_events_by_body ON installation_events USING btree (body_digest) WHERE ((body_digest IS NOT NULL) AND (job_id IS NULL));
@@ -718,6 +724,10 @@ CREATE INDEX operations_by_subject ON operations USING btree (subject_id, subjec
 CREATE INDEX operations_expiring ON operations USING btree (expires_at);
 
 CREATE INDEX operations_failed ON operations USING btree (finished_at DESC) WHERE (status = 'ERROR'::text);
+
+CREATE INDEX operations_unhandled ON operations USING btree (finished_at DESC, id DESC) WHERE ((status = 'ERROR'::text) AND (handled_at IS NULL));
+
+CREATE INDEX operations_unhandled_by_kind ON operations USING btree (kind, finished_at DESC, id DESC) WHERE ((status = 'ERROR'::text) AND (handled_at IS NULL));
 
 CREATE INDEX repositories_active ON repositories USING btree (active_at);
 

@@ -6,6 +6,8 @@ const tokens = ['packages/api/src/tokens/tokens.db.test.ts'];
 const service = ['apps/console/src/service.db.test.ts'];
 
 /** The promises of the API: who may ask, what is wrong, and that no caller starves the others. */
+const ASKED = ['packages/api/src/operations/start-operation.db.test.ts'];
+
 export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'a revoked token goes on working',
@@ -45,9 +47,30 @@ export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'a narrowed token finds the operations of others',
     file: 'packages/api/src/tokens/narrowed-token.ts',
-    find: 'answer.requestedBy === bearer.person',
-    replace: 'answer.requestedBy !== undefined',
+    find: 'requestedBy === bearer.person',
+    replace: 'requestedBy !== undefined',
     tests: answers,
+  },
+  {
+    mutant: 'a narrowed token does not find the operation that another asked for first',
+    file: 'packages/api/src/tokens/narrowed-token.ts',
+    find: ' || askers.some(({ person }) => person === bearer.person)',
+    replace: '',
+    tests: ASKED,
+  },
+  {
+    mutant: 'who asks for a merged operation is forgotten',
+    file: 'packages/db/src/people/actions.ts',
+    find: "output ->> 'mergedInto' = ",
+    replace: "output ->> 'none' = ",
+    tests: ASKED,
+  },
+  {
+    mutant: 'a dry run takes the place of a real one',
+    file: 'packages/api/src/operations/sweep-task.ts',
+    find: "  subject: { type: 'dry-run', id: task.subject.id },\n",
+    replace: '',
+    tests: ASKED,
   },
   {
     mutant: 'a narrowed token learns which paths there are',

@@ -45,7 +45,7 @@ export const numbers: readonly NamedMutant[] = [
   },
   {
     mutant: 'a sweep has one attempt, not three',
-    file: 'apps/reconciler/src/schedules/sweep-schedules.ts',
+    file: 'packages/domain/src/tasks/sweep-names.ts',
     find: 'SWEEP_ATTEMPTS = 3',
     replace: 'SWEEP_ATTEMPTS = 1',
     tests: [TABLE],

@@ -1,6 +1,8 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 /** The queue's promises to its callers and executors. */
+const ASKED = ['packages/queue/src/enqueue-asked.db.test.ts'];
+
 export const queue: readonly NamedMutant[] = [
   {
     mutant: 'a claimer waits for the rows that another one takes',
@@ -79,9 +81,30 @@ export const queue: readonly NamedMutant[] = [
   {
     mutant: 'an enqueuer does not lock the existing task',
     file: 'packages/queue/src/enqueue.ts',
-    find: 'do update set subject_name = tasks.subject_name where false',
+    find: "do update set payload = ${mergedPayload('tasks', 'excluded')} where ${areMerged('tasks', 'excluded')}",
     replace: 'do nothing',
     tests: ['packages/queue/src/enqueue.db.test.ts'],
+  },
+  {
+    mutant: 'who asks later takes a queued task over',
+    file: 'packages/queue/src/enqueue-asked.ts',
+    find: 'coalesce(tasks.requested_by, excluded.requested_by)',
+    replace: 'excluded.requested_by',
+    tests: ASKED,
+  },
+  {
+    mutant: 'a queued task that a person asks for stays automatic',
+    file: 'packages/queue/src/enqueue-asked.ts',
+    find: "origin = 'MANUAL', requested_by",
+    replace: 'requested_by',
+    tests: ASKED,
+  },
+  {
+    mutant: 'a task that a breaker holds runs when a person asks for it',
+    file: 'packages/queue/src/enqueue-asked.ts',
+    find: 'case when tasks.held_by is null then least(tasks.due_at, excluded.due_at) else tasks.due_at end',
+    replace: 'least(tasks.due_at, excluded.due_at)',
+    tests: ASKED,
   },
   {
     mutant: 'operations go before their time',

@@ -5,6 +5,7 @@ import { operationsCommands } from './operations.ts';
 import { pools } from './pools.ts';
 import { poolsCheck } from './pools-check.ts';
 import { stopsCommands } from './stops.ts';
+import { tasksCommands } from './tasks.ts';
 import { tokenCommands } from './tokens.ts';
 import { why } from './why.ts';
 import { workersCommands } from './workers.ts';
@@ -15,6 +16,7 @@ export const COMMANDS: readonly Command[] = [
   ...jobsCommands,
   ...workersCommands,
   ...operationsCommands,
+  ...tasksCommands,
   ...stopsCommands,
   actions,
   ...tokenCommands,

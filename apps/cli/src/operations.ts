@@ -4,11 +4,11 @@ import {
   listFailedOperationsEndpoint,
   listOperationsEndpoint,
 } from '@paddock/api/operations/list-operations';
-import type { operationRow } from '@paddock/api/operations/operation';
+import type { operation, operationRow } from '@paddock/api/operations/operation';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { askCommand } from './ask-database.ts';
-import { columns } from './columns.ts';
+import { columns, printable } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
 import { DATES } from './list-options.ts';
 import { oneWord } from './one-word.ts';
@@ -30,6 +30,19 @@ const table = (items: readonly OperationRow[], nothing: string): string =>
     ]),
     nothing,
   );
+
+type Operation = z.input<typeof operation>;
+
+const failedRuns = (failures: Operation['failures']): string =>
+  columns(
+    ['RUN', 'AT', 'ENDED', 'BECAUSE'],
+    failures.map(({ attempt, at, reason, message }) => [attempt, at, reason, message]),
+    '',
+  );
+
+/** Each once, in order. */
+const people = (askers: Operation['askers']): string =>
+  [...new Set(askers.map(({ person }) => printable(person)))].join(', ');
 
 export const operationsCommands: readonly Command[] = [
   askCommand({
@@ -81,7 +94,12 @@ Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and othe
     summary: 'Shows one operation: where it stands, what it did or why it failed.',
     endpoint: findOperationEndpoint,
     input: (given) => ({ operation: oneWord(given, 'id') }),
-    print: ({ output, ...row }) =>
-      `${table([row], '')}${output === null ? '' : `\n${stringify(output)}`}`,
+    print: ({ output, askers, failures, ...row }) =>
+      [
+        table([row], ''),
+        ...(output === null ? [] : [`\n${stringify(output)}`]),
+        ...(failures.length === 0 ? [] : ['\n', failedRuns(failures)]),
+        ...(askers.length === 0 ? [] : [`\nasked for by: ${people(askers)}\n`]),
+      ].join(''),
   }),
 ];

@@ -31,14 +31,36 @@ export async function runCommand(
 }
 
 function parse({ name, options }: Command, words: readonly string[]) {
+  const { args, ago } = withoutAgo(words.slice(name.split(' ').length), options);
   try {
     const { values, positionals } = parseArgs({
-      args: words.slice(name.split(' ').length),
+      args,
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       allowPositionals: true,
     });
-    return { words: positionals, options: values };
+    return { words: [...positionals, ...ago], options: values };
   } catch (error) {
     throw new WrongUsage(error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+const AGO = /^-\d+[dh]$/;
+
+/**
+ * Node takes `-7d` for options of one letter each. Behind an option with a value it is that value,
+ * else a word of its own.
+ */
+function withoutAgo(
+  words: readonly string[],
+  options: Command['options'],
+): { args: string[]; ago: string[] } {
+  const [args, ago]: [string[], string[]] = [[], []];
+  for (const word of words) {
+    const before = args.at(-1) ?? '';
+    if (!AGO.test(word)) args.push(word);
+    else if (options[before.replace(/^--/, '')]?.type === 'string')
+      args[args.length - 1] = `${before}=${word}`;
+    else ago.push(word);
+  }
+  return { args, ago };
 }

@@ -51,12 +51,12 @@ export function kindsOf(
               ? done(Object.assign({ dryRun: true }, outcome.output))
               : outcome;
           }
-          const pause = await findPause(db, name);
+          const pause = await findPause(db, name, task.subject.id);
           if (pause !== undefined) return done(describePause(pause));
           const run = (stop: AbortSignal) =>
             pass({ task, signal: stop, dryRun: false }).catch(untilAllowed);
           const { result = done(), pausedBy } = await untilPaused(
-            { db, name, everyMs: pauseCheckMs },
+            { db, name, subjectId: task.subject.id, everyMs: pauseCheckMs },
             signal,
             run,
           );
@@ -80,7 +80,7 @@ function untilAllowed(error: unknown): Outcome {
 }
 
 const describePause = ({ name, pausedBy, pausedAt }: PausedSweep) => ({
-  paused: name === EVERY_SWEEP ? 'all sweeps' : 'this sweep',
+  paused: name === EVERY_SWEEP ? 'all sweeps' : name.includes(':') ? 'this subject' : 'this sweep',
   pausedBy,
   pausedAt,
 });

@@ -7,6 +7,7 @@ export interface PauseSwitch {
   readonly db: Kysely<Database>;
   /** The sweep, by the kind of its task. */
   readonly name: string;
+  readonly subjectId: string;
   readonly everyMs: number;
 }
 
@@ -16,7 +17,7 @@ export interface PauseSwitch {
  * throws PostgreSQL's error.
  */
 export async function untilPaused<T>(
-  { db, name, everyMs }: PauseSwitch,
+  { db, name, subjectId, everyMs }: PauseSwitch,
   signal: AbortSignal,
   pass: (signal: AbortSignal) => Promise<T>,
 ): Promise<{ readonly result?: T; readonly pausedBy?: PausedSweep }> {
@@ -25,7 +26,7 @@ export async function untilPaused<T>(
     for (;;) {
       await pause(everyMs, over.signal);
       if (over.signal.aborted) return undefined;
-      const found = await findPause(db, name);
+      const found = await findPause(db, name, subjectId);
       if (found === undefined) continue;
       stop.abort(new Error(`The sweep ${name} was paused by ${found.pausedBy}.`));
       return found;

@@ -119,6 +119,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'pauseSweep',
     'resumeSweep',
     'readTaskCounts',
+    'enqueueAsked',
+    'findLastSuccess',
     'findOperation',
     'listOperationsOf',
     'listFailedOperations',

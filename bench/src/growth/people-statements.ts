@@ -1,5 +1,5 @@
 import { findChange } from '@paddock/db/people/find-change';
-import { listActions } from '@paddock/db/people/actions';
+import { findAskers, listActions } from '@paddock/db/people/actions';
 import { findEarlierReasons } from '@paddock/db/people/find-earlier-reasons';
 import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
@@ -9,7 +9,12 @@ import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
 import { listInstallations } from '@paddock/db/people/list-installations';
 import { findStop, listStops } from '@paddock/db/people/list-stops';
-import { isKnownEntity, isKnownPool } from '@paddock/db/people/find-by-name';
+import {
+  findOwner,
+  findScheduledApps,
+  isKnownEntity,
+  isKnownPool,
+} from '@paddock/db/people/find-by-name';
 import { findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
@@ -23,6 +28,14 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   listInstallations: (trx) => listInstallations(trx, { limit: 31, after: [1, 1] }),
   listStops: (trx) => listStops(trx, { limit: 31, after: ['2026-01-31', 'making', 'pool:x'] }),
   findStop: (trx) => findStop(trx, { what: 'making', subject: 'pool:x' }),
+  findAskers: (trx) =>
+    findAskers(trx, {
+      id: '00000000-0000-4000-8000-000000000000',
+      kind: 'check-apps',
+      subject: { type: 'schedule', id: 'check-apps' },
+    }),
+  findOwner: (trx) => findOwner(trx, 'entity-1'),
+  findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),
   isKnownPool: (trx) => isKnownPool(trx, 'none'),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),

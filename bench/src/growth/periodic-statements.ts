@@ -183,7 +183,7 @@ export const periodicStatements = {
   takeExtraPasses: (trx) => takeExtraPasses(trx, ['growth']),
   takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date(), takenBy: 'growth' }),
   noteSweepSuccess: (trx) => noteSweepSuccess(trx, 'check-apps'),
-  findPause: (trx) => findPause(trx, 'check-workers'),
+  findPause: (trx) => findPause(trx, 'check-workers', 'check-workers'),
   whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
   findInstance,
   findJobsInDoubt: (trx) => stuckJobs.findJobsInDoubt(trx, DOUBTS),

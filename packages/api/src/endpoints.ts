@@ -10,6 +10,11 @@ import {
   listFailedOperationsEndpoint,
   listOperationsEndpoint,
 } from './operations/list-operations.ts';
+import { findResyncEndpoint } from './repositories/find-resync.ts';
+import { resyncRepositoryEndpoint } from './repositories/resync-repository.ts';
+import { switchResyncEndpoint } from './repositories/switch-resync.ts';
+import { redeliverSinceEndpoint } from './sweeps/redeliver-since.ts';
+import { runSweepEndpoint } from './sweeps/run-sweep.ts';
 import { listStopsEndpoint } from './stops/list-stops.ts';
 import { pauseSweepEndpoint } from './stops/pause-sweep.ts';
 import { resumeMakingEndpoint } from './stops/resume-making.ts';
@@ -38,6 +43,11 @@ const SUBJECTS: readonly Endpoint[] = [
   listFailedOperationsEndpoint,
   countOperationsEndpoint,
   findOperationEndpoint,
+  findResyncEndpoint,
+  resyncRepositoryEndpoint,
+  switchResyncEndpoint,
+  redeliverSinceEndpoint,
+  runSweepEndpoint,
   listStopsEndpoint,
   stopMakingEndpoint,
   resumeMakingEndpoint,

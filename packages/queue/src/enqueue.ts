@@ -3,6 +3,7 @@ import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { areMerged, mergedPayload } from './merge-requests.ts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from './new-task.ts';
 
 export interface Enqueued {
@@ -43,10 +44,11 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
   const given = sql`jsonb_to_recordset(${jsonText(oncePerSubject(tasks))}::jsonb) as given(
     kind text, subject_type text, subject_id text, subject_name text, payload jsonb, origin text, requested_by text, delivery_guid text,
     max_attempts integer, max_crashes integer, due_in_ms double precision)`;
-  // Sorted: two enqueuers of the same tasks cannot deadlock. `do update … where false` locks the
-  // existing row without a change. If a claim takes it during the wait, PostgreSQL inserts after
-  // all.
-  const { rows: inserted } = await sql<Row>`${prepared}
+  // Sorted: two enqueuers of the same tasks cannot deadlock. `do update … where` locks the existing
+  // row, without a change unless the payloads need to be merged. If a claim takes it during the
+  // wait, PostgreSQL inserts after all. A changed row is found by the next statement, which is why
+  // it must not count as inserted.
+  const { rows: inserted } = await sql<Row & { changed: boolean }>`${prepared}
     insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
                        max_attempts, max_crashes, due_at)
     select kind, subject_type, subject_id, subject_name, coalesce(payload, '{}'), coalesce(origin, 'AUTOMATIC'), requested_by, delivery_guid,
@@ -54,11 +56,11 @@ async function write(db: Kysely<Database>, tasks: readonly NewTask[]): Promise<E
            now() + ${milliseconds(sql`coalesce(due_in_ms, 0)`)}
     from ${given}
     order by kind, subject_type, subject_id
-    on conflict (subject_id, subject_type, kind) where status = 'queued' do update set subject_name = tasks.subject_name where false
-    returning id, kind, subject_type, subject_id`.execute(db);
-  const answer = inserted.map((row) => enqueued(row, false));
-  if (inserted.length === tasks.length) return answer;
-  const ids = inserted.map(({ id }) => id);
+    on conflict (subject_id, subject_type, kind) where status = 'queued' do update set payload = ${mergedPayload('tasks', 'excluded')} where ${areMerged('tasks', 'excluded')}
+    returning id, kind, subject_type, subject_id, xmax <> 0 as changed`.execute(db);
+  const answer = inserted.filter(({ changed }) => !changed).map((row) => enqueued(row, false));
+  if (answer.length === tasks.length) return answer;
+  const ids = answer.map(({ id }) => id);
   // An executor that claimed while we held the lock has skipped the task: wake it again.
   const { rows: found } = await sql<Row>`
     select id, kind, subject_type, subject_id,

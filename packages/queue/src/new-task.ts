@@ -3,7 +3,10 @@ export interface NewTask {
   readonly kind: string;
   /** What the task is about, e.g. `{ type: 'worker', id: podName }`; operations are found by it. */
   readonly subject: { readonly type: string; readonly id: string; readonly name?: string };
-  /** A JSON object of ids only: the handler reads what may change. */
+  /**
+   * A JSON object of ids only: the handler reads what may change. Of two requests for one task with
+   * `since`, an instant as text, the earlier one counts.
+   */
   readonly payload?: unknown;
   /** How long the task waits before it is due, in milliseconds; at once if absent. */
   readonly dueInMs?: number;

@@ -20,6 +20,8 @@ export interface Operation {
   output: unknown;
   /** Why it failed, or how the last run of an unfinished task failed. */
   failure: { reason: string; message: string } | null;
+  /** Who had a failed one repeated, as the operation `retriedAs`, or (null) discarded it. */
+  handled: { by: string; at: Date; retriedAs: string | null } | null;
 }
 
 interface Row {
@@ -41,6 +43,9 @@ interface Row {
   failure_reason: string | null;
   failure_message: string | null;
   last_failure: TaskFailure | null;
+  handled_by: string | null;
+  handled_at: Date | null;
+  retried_as: string | null;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -50,26 +55,34 @@ const COMMON = sql.raw(
 );
 const UNFINISHED = sql`
   select ${COMMON}, upper(status) as status, null::timestamptz as finished_at, case status when 'queued' then due_at end as next_run_at,
-         null::jsonb as output, null::text as failure_reason, null::text as failure_message, failures -> -1 as last_failure
+         null::jsonb as output, null::text as failure_reason, null::text as failure_message, failures -> -1 as last_failure,
+         null::text as handled_by, null::timestamptz as handled_at, null::uuid as retried_as
   from tasks`;
 const ended = (output: RawBuilder<unknown>) => sql`
   select ${COMMON}, status, finished_at, null::timestamptz as next_run_at, ${output} as output, failure_reason, failure_message,
-         null::jsonb as last_failure
+         null::jsonb as last_failure, handled_by, handled_at, retried_as
   from operations`;
+
+/** All that is known of one operation. */
+export interface FoundOperation extends Operation {
+  readonly failures: TaskFailure[];
+}
 
 /** The operation of this id, or undefined if there is none or it has expired. */
 export async function findOperation(
   db: Kysely<Database>,
   id: string,
-): Promise<Operation | undefined> {
+): Promise<FoundOperation | undefined> {
   if (!UUID.test(id)) return undefined;
   // One statement, so one snapshot: between two statements the task could move and be in neither.
-  const { rows } = await sql<Row>`
-    ${UNFINISHED} where id = ${id} union all ${ended(sql`output`)} where id = ${id} and expires_at > now()`.execute(
-    db,
-  );
+  const { rows } = await sql<Row & { failures: TaskFailure[] }>`
+    select found.*, failures.failures from (
+      ${UNFINISHED} where id = ${id} union all ${ended(sql`output`)} where id = ${id} and expires_at > now()
+    ) found cross join lateral (
+      select failures from tasks where id = found.id union all select failures from operations where id = found.id
+    ) failures`.execute(db);
   const [row] = rows;
-  return row === undefined ? undefined : toOperation(row);
+  return row === undefined ? undefined : { ...toOperation(row), failures: row.failures };
 }
 
 /** Where a list goes on: behind this instant, as PostgreSQL prints it, and this id. */
@@ -102,7 +115,7 @@ export async function listOperationsOf(
   return rows.map(toListed);
 }
 
-/** Failed operations, the one that ended last first. */
+/** Failed operations that nobody has dealt with, the one that ended last first. */
 export async function listFailedOperations(
   db: Kysely<Database>,
   { kind, limit, after }: OperationsPage & { readonly kind?: string | undefined },
@@ -110,10 +123,24 @@ export async function listFailedOperations(
   const { rows } = await sql<Row & { at: string }>`
     select *, finished_at::text as at from (
       ${ended(sql`null::jsonb`)}
-      where status = 'ERROR' and expires_at > now()${kind === undefined ? sql`` : sql` and kind = ${kind}`}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
+      where status = 'ERROR' and handled_at is null and expires_at > now()${kind === undefined ? sql`` : sql` and kind = ${kind}`}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
       order by finished_at desc, id desc limit ${limit}
     ) failed`.execute(db);
   return rows.map(toListed);
+}
+
+/** When a task of this kind last ended well for the subject, having done its work. */
+export async function findLastSuccess(
+  db: Kysely<Database>,
+  kind: string,
+  subject: { readonly type: string; readonly id: string },
+): Promise<Date | undefined> {
+  const { rows } = await sql<{ at: Date }>`
+    select finished_at as at from operations
+    where subject_id = ${subject.id} and subject_type = ${subject.type} and kind = ${kind} and status = 'OK' and expires_at > now()
+      and not coalesce(output ?| array['mergedInto', 'paused'], false)
+    order by finished_at desc limit 1`.execute(db);
+  return rows[0]?.at;
 }
 
 const toListed = (row: Row & { at: string }): ListedOperation => ({
@@ -143,5 +170,9 @@ function toOperation(row: Row): Operation {
         : last === null
           ? null
           : { reason: last.reason, message: last.message },
+    handled:
+      row.handled_by === null || row.handled_at === null
+        ? null
+        : { by: row.handled_by, at: row.handled_at, retriedAs: row.retried_as },
   };
 }

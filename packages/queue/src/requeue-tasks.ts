@@ -4,6 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { type Claim, isStillHeld } from './end-tasks.ts';
 import { type FailureKind, withFailure } from './failures.ts';
 import { CARRIED, countEnded } from './operations.ts';
+import { mergedPayload } from './merge-requests.ts';
 import { milliseconds } from '@paddock/db/milliseconds';
 
 export interface RequeuedTask extends Claim {
@@ -29,7 +30,8 @@ const TRIED_MS = 5_000;
 
 /**
  * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier
- * of the two instants, and the successor's operation ends OK with `{ mergedInto }`. A failure with
+ * of the two instants, serves both requests, and is MANUAL if either is. The successor's operation
+ * ends OK with `{ mergedInto }`. A failure with
  * the reason `crash` counts as a crash. Wakes executors of tasks that are due at once. Returns the
  * ids of the tasks whose claim still held.
  *
@@ -102,8 +104,14 @@ export async function requeueTasks(
         attempt = tasks.attempt - ours.give_back,
         crashes = tasks.crashes + case when ours.reason = 'crash' then 1 else 0 end,
         failures = case when ours.reason is null then tasks.failures else ${failures} end,
-        due_at = least(now() + ${milliseconds(sql`ours.wait_ms`)}, sooner.due_at)
-      from ours left join (select merged_into, min(due_at) as due_at from absorbed group by merged_into) sooner on sooner.merged_into = ours.id
+        due_at = least(now() + ${milliseconds(sql`ours.wait_ms`)}, merged.due_at),
+        payload = ${mergedPayload('tasks', 'merged')},
+        origin = case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end,
+        requested_by = coalesce(tasks.requested_by, merged.requested_by)
+      from ours left join (
+        select merged_into, min(due_at) as due_at, (array_agg(payload))[1] as payload, min(origin) as origin, min(requested_by) as requested_by
+        from absorbed group by merged_into
+      ) merged on merged.merged_into = ours.id
       where tasks.id = ours.id
       returning tasks.id, tasks.kind, tasks.due_at
     )

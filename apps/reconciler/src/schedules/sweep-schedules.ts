@@ -1,4 +1,5 @@
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
+import { REDELIVER, REDELIVER_SINCE, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';
 import type { ReconcilerConfig } from '../config.ts';
 import type { Schedule } from './schedules.ts';
@@ -38,11 +39,8 @@ export const scheduleOf = ({
   subject: { type: string; id: string };
 }): string => (subject.type === 'schedule' ? kind : `${kind}:${subject.id}`);
 
-/** Few, since the next tick starts the sweep again anyway. */
-const SWEEP_ATTEMPTS = 3;
-
 export const redeliverTask = (appId: number): NewTask => ({
-  kind: 'redeliver',
+  kind: REDELIVER,
   subject: { type: 'app', id: String(appId) },
   maxAttempts: SWEEP_ATTEMPTS,
 });
@@ -52,7 +50,7 @@ export const redeliverTask = (appId: number): NewTask => ({
  * attempts.
  */
 export const redeliverSinceTask = (appId: number, since: Date, cursor?: string): NewTask => ({
-  kind: 'redeliver-since',
+  kind: REDELIVER_SINCE,
   subject: { type: 'app', id: String(appId) },
   payload: { since: since.toISOString(), ...(cursor === undefined ? {} : { cursor }) },
 });

@@ -12,21 +12,30 @@ export const note = z
   .optional()
   .describe('Why, for those who read it later');
 
-interface Request extends Pick<Action, 'endpoint' | 'subject'> {
+export interface Request extends Pick<Action, 'endpoint' | 'subject'> {
   readonly note: z.output<typeof note>;
 }
+
+/** Adds what a person does to the audit, in the transaction of the action itself. */
+export const record = (
+  trx: Transaction<Database>,
+  { person, from }: Caller,
+  { endpoint, subject, note: why }: Request,
+  operation: string | null = null,
+): Promise<void> =>
+  recordAction(trx, { person, from, endpoint, subject, note: why ?? null, operation });
 
 /**
  * Does what a person asked for, in one transaction with its row in the audit. If `work` rejects,
  * neither is done, and the error is the caller's.
  */
 export const act = <T>(
-  { db, person, from }: Caller,
-  { endpoint, subject, note: why }: Request,
+  caller: Caller,
+  request: Request,
   work: (trx: Transaction<Database>) => Promise<T>,
 ): Promise<T> =>
-  db.transaction().execute(async (trx) => {
+  caller.db.transaction().execute(async (trx) => {
     const result = await work(trx);
-    await recordAction(trx, { person, from, endpoint, subject, note: why ?? null });
+    await record(trx, caller, request);
     return result;
   });

@@ -14,6 +14,7 @@ const action = z.object({
     .record(z.string(), z.union([z.string(), z.number()]))
     .describe('What it was done to, as {"token": "ci"}'),
   note: z.string().nullable(),
+  operation: z.uuid().nullable().describe('The operation that it asked for'),
 });
 
 export const listActionsEndpoint = endpoint({

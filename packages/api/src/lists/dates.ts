@@ -11,11 +11,16 @@ const AGO = /^-(\d{1,4})([dh])$/;
  * machine's clock. A day belongs to the list whole: `to` is the first instant after it.
  */
 export const dates = {
-  from: instant((day) => day).describe('From 2026-01-31, an ISO 8601 instant, or -7d, -24h'),
-  to: instant((day) => day + DAY_MS).describe('Until the end of 2026-01-31, an instant, or -24h'),
+  from: instantOfDay((day) => day)
+    .optional()
+    .describe('From 2026-01-31, an ISO 8601 instant, or -7d, -24h'),
+  to: instantOfDay((day) => day + DAY_MS)
+    .optional()
+    .describe('Until the end of 2026-01-31, an instant, or -24h'),
 };
 
-function instant(boundOfDay: (startsAtMs: number) => number) {
+/** An instant in an input; of a whole day, the one that `boundOfDay` gives. */
+export function instantOfDay(boundOfDay: (startsAtMs: number) => number) {
   return z
     .string()
     .max(40)
@@ -31,6 +36,5 @@ function instant(boundOfDay: (startsAtMs: number) => number) {
         message: 'must be a day (2026-01-31), an instant (2026-01-31T09:00:00Z) or -7d or -24h',
       });
       return z.NEVER;
-    })
-    .optional();
+    });
 }

@@ -10,10 +10,11 @@ const subject = z
   .string()
   .max(300)
   .regex(/^[a-z-]+:[^\s]+$/, 'must be TYPE:ID, such as repository:acme/app or worker:NAME')
-  .transform((text) => ({
-    type: text.slice(0, text.indexOf(':')),
-    id: text.slice(text.indexOf(':') + 1),
-  }))
+  .transform((text) => {
+    const [type, id] = [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 1)];
+    // As `resyncRepository` names it: GitHub ignores the case.
+    return { type, id: type === 'repository' ? id.toLowerCase() : id };
+  })
   .describe('TYPE:ID, such as repository:acme/app or worker:NAME');
 
 export const listOperationsEndpoint = endpoint({

@@ -8,7 +8,7 @@ export const operation = z.object({
   origin: z.enum(['MANUAL', 'AUTOMATIC']),
   status: z.enum(['QUEUED', 'RUNNING', 'OK', 'ERROR']),
   subject: z.object({ type: z.string(), id: z.string(), name: z.string().nullable() }),
-  requestedBy: z.string().nullable(),
+  requestedBy: z.string().nullable().describe('Who asked for it first; null: nobody did'),
   attempt: z.int().describe('How many runs have begun; a snoozed or aborted one does not count'),
   maxAttempts: z.int(),
   queuedAt: z.iso.datetime(),
@@ -20,10 +20,31 @@ export const operation = z.object({
     .object({ reason: z.string(), message: z.string() })
     .nullable()
     .describe('Why it failed, or how the last run of an unfinished one failed'),
+  handled: z
+    .object({
+      by: z.string(),
+      at: z.iso.datetime(),
+      retriedAs: z.uuid().nullable().describe('The operation that repeats it; null: discarded'),
+    })
+    .nullable()
+    .describe('What somebody made of a failed one'),
+  failures: z
+    .array(
+      z.object({
+        attempt: z.int(),
+        at: z.iso.datetime({ offset: true }),
+        reason: z.string(),
+        message: z.string(),
+      }),
+    )
+    .describe('Its runs that failed, were put off or broke off, the last ones'),
+  askers: z
+    .array(z.object({ person: z.string(), at: z.iso.datetime(), note: z.string().nullable() }))
+    .describe('Everybody who asked for it, in order: it serves all of them'),
 });
 
 /** As lists have it. */
-export const operationRow = operation.omit({ output: true });
+export const operationRow = operation.omit({ output: true, failures: true, askers: true });
 
 export const toOperationRow = ({
   id,
@@ -35,6 +56,7 @@ export const toOperationRow = ({
   attempt,
   maxAttempts,
   failure,
+  handled,
   ...at
 }: Operation): z.input<typeof operationRow> => ({
   id,
@@ -50,4 +72,5 @@ export const toOperationRow = ({
   finishedAt: at.finishedAt?.toISOString() ?? null,
   nextRunAt: at.nextRunAt?.toISOString() ?? null,
   failure,
+  handled: handled && { ...handled, at: handled.at.toISOString() },
 });

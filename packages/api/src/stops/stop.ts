@@ -3,7 +3,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Transaction } from 'kysely';
 import { z } from 'zod';
 
-const heldBack = z.object({
+/** By whom, since when and why something is held back. */
+export const heldBack = z.object({
   by: z.string().describe('Who holds it back; of several that asked, the first'),
   at: z.iso.datetime(),
   note: z.string().nullable(),
@@ -11,10 +12,12 @@ const heldBack = z.object({
 
 /** As lists have it. */
 export const stopRow = z.object({
-  what: z.enum(['making', 'sweep']),
+  what: z.enum(['making', 'sweep', 'resync']),
   subject: z
     .string()
-    .describe('`environment`, `pool:NAME`, `entity:ID`; the name of a sweep, or `all`'),
+    .describe(
+      '`environment`, `pool:NAME`, `entity:ID`; the name of a sweep, or `all`; `repository:OWNER/NAME`',
+    ),
   name: z.string().nullable().describe('The login of an entity'),
   ...heldBack.shape,
 });

@@ -23,12 +23,16 @@ export const mayTouch = (
   );
 
 /** Whether the bearer may see this answer; undefined: the endpoint has refused to answer. */
-export const maySee = (bearer: Bearer, endpoint: Named, answer: unknown): boolean =>
-  !findsOwn(bearer, endpoint) ||
-  (typeof answer === 'object' &&
-    answer !== null &&
-    'requestedBy' in answer &&
-    answer.requestedBy === bearer.person);
+export const maySee = (bearer: Bearer, endpoint: Named, answer: unknown): boolean => {
+  if (!findsOwn(bearer, endpoint)) return true;
+  const read = asked.safeParse(answer);
+  if (!read.success) return false;
+  const { requestedBy, askers } = read.data;
+  return requestedBy === bearer.person || askers.some(({ person }) => person === bearer.person);
+};
+
+/** Who asked for the operation that an answer has. */
+const asked = findOperationEndpoint.output.pick({ requestedBy: true, askers: true });
 
 /** A token that is narrowed to another endpoint finds the operations that it asked for. */
 const findsOwn = ({ narrowedTo }: TokenRights, { name }: Named): boolean =>

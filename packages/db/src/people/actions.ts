@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ActionSubject } from '../schema/people-tables.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -11,6 +11,8 @@ export interface Action {
   readonly subject: ActionSubject;
   /** Why, in the person's words. */
   readonly note: string | null;
+  /** The id of the operation that it asked for. */
+  readonly operation: string | null;
 }
 
 export interface RecordedAction extends Action {
@@ -21,11 +23,18 @@ export interface RecordedAction extends Action {
 /** Adds an action to the audit, in the transaction of the action itself. */
 export async function recordAction(
   trx: Transaction<Database>,
-  { person, from, endpoint, subject, note }: Action,
+  { person, from, endpoint, subject, note, operation }: Action,
 ): Promise<void> {
   await trx
     .insertInto('actions')
-    .values({ person, came_from: from, endpoint, subject: JSON.stringify(subject), note })
+    .values({
+      person,
+      came_from: from,
+      endpoint,
+      subject: JSON.stringify(subject),
+      note,
+      operation,
+    })
     .execute();
 }
 
@@ -36,8 +45,44 @@ export const listActions = (
 ): Promise<RecordedAction[]> =>
   db
     .selectFrom('actions')
-    .select(['id', 'person', 'acted_at as at', 'came_from as from', 'endpoint', 'subject', 'note'])
+    .select([
+      'id',
+      'person',
+      'acted_at as at',
+      'came_from as from',
+      'endpoint',
+      'subject',
+      'note',
+      'operation',
+    ])
     .$if(after !== undefined, (query) => query.where('id', '<', after ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
+
+/** Who asked for an operation, and when. */
+export interface Asker {
+  readonly person: string;
+  readonly at: Date;
+  readonly note: string | null;
+}
+
+/**
+ * Everybody who asked for this operation, in order: also for one that was merged into it, as a
+ * running task does with its successor when it has to run again.
+ */
+export async function findAskers(
+  db: Kysely<Database>,
+  operation: { id: string; kind: string; subject: { type: string; id: string } },
+): Promise<Asker[]> {
+  const { rows } = await sql<Asker>`
+    select person, acted_at as at, note from actions
+    where operation = any (array(
+      select ${operation.id}::uuid
+      union all
+      select id from operations
+      where subject_id = ${operation.subject.id} and subject_type = ${operation.subject.type} and kind = ${operation.kind}
+        and output ->> 'mergedInto' = ${operation.id}))
+    order by actions.id`.execute(db);
+  return rows;
+}

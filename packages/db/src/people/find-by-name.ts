@@ -47,3 +47,24 @@ export async function isKnownPool(db: Kysely<Database>, name: string): Promise<b
       or exists (select from workers where k8s_pool = ${name} and ${LIVE})`.execute(db);
   return rows.length > 0;
 }
+
+/** Whether any App may be used on the entity with this login now. Undefined: none ever was. */
+export async function findOwner(
+  db: Kysely<Database>,
+  login: string,
+): Promise<{ isUsable: boolean } | undefined> {
+  const { rows } = await sql<{ isUsable: boolean | null }>`
+    select bool_or(suspended_at is null and deleted_at is null) as "isUsable" from installations
+    where lower(login) = lower(${login})`.execute(db);
+  const isUsable = rows[0]?.isUsable ?? null;
+  return isUsable === null ? undefined : { isUsable };
+}
+
+/** The Apps whose delivery log the reconciler reads, or has read: each has a schedule. */
+export async function findScheduledApps(db: Kysely<Database>): Promise<number[]> {
+  const { rows } = await sql<{ appId: number }>`
+    select split_part(name, ':', 2)::bigint as "appId" from schedules where name ~ '^redeliver:[0-9]+$' order by 1`.execute(
+    db,
+  );
+  return rows.map(({ appId }) => appId);
+}

@@ -1,13 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import { NAMES_ENTITY } from '../matching/stopped-making.ts';
-import { EVERY_SWEEP } from '../schedules/paused-sweeps.ts';
+import { RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
+import { EVERY_SWEEP, pauseOfSubject } from '../schedules/paused-sweeps.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** What a person holds back, until somebody lets it go. */
 export interface Stop {
-  /** The making of workers, or the passes of a sweep. */
-  readonly what: 'making' | 'sweep';
-  /** `environment`, `pool:NAME`, `entity:ID`; a sweep's name, or `all`. */
+  /** The making of workers, the passes of a sweep, or the resyncs of a repository. */
+  readonly what: 'making' | 'sweep' | 'resync';
+  /**
+   * `environment`, `pool:NAME`, `entity:ID`; a sweep's name, or `all`; `repository:OWNER/NAME`.
+   */
   readonly subject: string;
   /** The entity's login. */
   readonly name: string | null;
@@ -23,6 +26,8 @@ export interface ListedStop extends Stop {
   readonly position: StopPosition;
 }
 
+const RESYNC_OF = pauseOfSubject(RESYNC_REPOSITORY, '%');
+
 /** Few rows: people write them one by one. */
 const STOPS = sql`(
   select 'making' as what, subject_type || case subject_type when 'environment' then '' else ':' || subject_id end as subject,
@@ -30,7 +35,10 @@ const STOPS = sql`(
     stopped_by as by, stopped_at as at, note
   from stopped_making where subject_type <> 'entity' or ${NAMES_ENTITY}
   union all
-  select 'sweep', case name when ${EVERY_SWEEP} then 'all' else name end, null, paused_by, paused_at, note from paused_sweeps
+  select case when name like ${RESYNC_OF} then 'resync' else 'sweep' end,
+    case when name = ${EVERY_SWEEP} then 'all' when name like ${RESYNC_OF} then 'repository:' || split_part(name, ':', 2) else name end,
+    null, paused_by, paused_at, note
+  from paused_sweeps
 ) stops`;
 
 /** All that is held back now, from the first row after `after`, the oldest first. */

@@ -4,11 +4,12 @@ import type { Database } from '../schema/tables.ts';
 /** The name that pauses all sweeps at once. */
 export const EVERY_SWEEP = '*';
 
-/** A sweep that does nothing for now, by the kind of its task, or all of them. */
+/** A sweep that does nothing for now, by the kind of its task; for one subject; or all of them. */
 export interface PausedSweep {
   readonly name: string;
   readonly pausedBy: string;
   readonly pausedAt: Date;
+  readonly note: string | null;
 }
 
 /**
@@ -38,15 +39,19 @@ export async function resumeSweep(db: Kysely<Database>, name: string): Promise<b
   return numDeletedRows === 1n;
 }
 
-/** The pause that holds this sweep back now, its own before the one of all. */
+/** The name that pauses a sweep for one subject only. */
+export const pauseOfSubject = (name: string, subjectId: string): string => `${name}:${subjectId}`;
+
+/** The pause that holds this sweep back now for a subject, its own before the one of all. */
 export async function findPause(
   db: Kysely<Database>,
   name: string,
+  subjectId: string,
 ): Promise<PausedSweep | undefined> {
   return db
     .selectFrom('paused_sweeps')
-    .select(['name', 'paused_by as pausedBy', 'paused_at as pausedAt'])
-    .where('name', 'in', [name, EVERY_SWEEP])
+    .select(['name', 'paused_by as pausedBy', 'paused_at as pausedAt', 'note'])
+    .where('name', 'in', [name, pauseOfSubject(name, subjectId), EVERY_SWEEP])
     .orderBy(sql`name = ${EVERY_SWEEP}`)
     .limit(1)
     .executeTakeFirst();

@@ -16,6 +16,8 @@ export interface ActionsTable {
   endpoint: string;
   subject: ColumnType<ActionSubject, string, never>;
   note: Nullable<string>;
+  /** The operation that the action asked for. */
+  operation: Nullable<string>;
 }
 
 export interface TokensTable {

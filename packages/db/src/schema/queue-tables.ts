@@ -57,6 +57,10 @@ export interface OperationsTable {
   output: ColumnType<Json, string | null | undefined, string | null>;
   failure_reason: Nullable<'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled'>;
   failure_message: Nullable<string>;
+  /** Who had the failed operation repeated, as `retried_as`, or discarded it. */
+  handled_by: Nullable<string>;
+  handled_at: Nullable<Date>;
+  retried_as: Nullable<string>;
 }
 
 export interface TaskCountsTable {

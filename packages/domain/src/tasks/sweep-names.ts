@@ -15,10 +15,17 @@ export const SCHEDULED_SWEEPS = [
   'roll-up-counts',
 ] as const;
 
+/** The sweep over one App's delivery log. */
+export const REDELIVER = 'redeliver';
+
+/** The sweep over that log for what our events lack, which people ask for. */
+export const REDELIVER_SINCE = 'redeliver-since';
+
+/** The sweep of one repository, which people ask for. */
+export const RESYNC_REPOSITORY = 'resync-repository';
+
 /** Every sweep of the reconciler, by the kind of its task. People pause them by these names. */
-export const SWEEPS = [
-  'redeliver',
-  'redeliver-since',
-  'resync-repository',
-  ...SCHEDULED_SWEEPS,
-] as const;
+export const SWEEPS = [REDELIVER, REDELIVER_SINCE, RESYNC_REPOSITORY, ...SCHEDULED_SWEEPS] as const;
+
+/** How often a scheduled sweep is tried. Few, since the next tick starts it again anyway. */
+export const SWEEP_ATTEMPTS = 3;

@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { runCommand } from './run-command.ts';
+
+describe('tasks in the terminal (F5)', () => {
+  const database = useTestDatabase();
+  const paddock = (...words: string[]) =>
+    runCommand(words, { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema });
+
+  beforeAll(async () => {
+    const installation = { entity_id: 1, app_id: 7, installation_id: 2, login: 'acme' };
+    await database.db
+      .insertInto('installations')
+      .values({ ...installation, entity_type: 'Organization', stated_at: new Date() })
+      .execute();
+    await database.db
+      .insertInto('schedules')
+      .values({ name: 'redeliver:7', last_tick_at: new Date(), taken_by: 'test' })
+      .execute();
+  });
+
+  test('say which operation serves, and whose it is', async () => {
+    const line = /^queued: resync-repository of acme\/app\. See `paddock operation (\S+)`\.\n$/;
+    const { stdout } = await paddock('resync', 'acme/App', '--by', 'ada');
+    const [, id = ''] = line.exec(stdout) ?? [];
+    expect(id).not.toBe('');
+    expect((await paddock('resync', 'acme/app', '--by', 'grace')).stdout).toBe(
+      `queued: resync-repository of acme/app. ada asked for it before; it serves you too. See \`paddock operation ${id}\`.\n`,
+    );
+    const shown = await paddock('operation', id);
+    expect(shown.stdout).toMatch(/asked for by: ada, grace\n$/);
+  });
+
+  test.each([
+    [['redeliver-since', '-1d', '--app', '7'], 'queued: redeliver-since of 7.'],
+    [['run', 'check-apps', '--dry-run'], 'queued: check-apps of check-apps.'],
+    [['redeliver-since', '--app', '7', '--dry-run', '-2h'], 'queued: redeliver-since of 7.'],
+    [['run', 'redeliver'], 'queued: redeliver of 7.'],
+    [['resync', 'disable', 'acme/other'], 'acme/other may not be resynced, by '],
+    [['resync', 'enable', 'acme/other'], 'acme/other may be resynced.'],
+  ])('%j', async (words, begin) => {
+    const { code, stdout, stderr } = await paddock(...words);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(begin);
+  });
+
+  test.each([
+    [['resync', 'acme'], 2, 'A repository is OWNER/NAME.'],
+    [['redeliver-since', 'noon', '--app', '7'], 2, 'must be a day'],
+    [['redeliver-since', '-1d'], 2, 'app'],
+    [['run', 'check-app'], 2, 'Invalid option'],
+    [['resync', 'globex/app'], 1, 'None of our Apps was ever installed on globex.'],
+  ])('%j is wrong', async (words, code, problem) => {
+    expect(await paddock(...words)).toMatchObject({
+      code,
+      stdout: '',
+      stderr: expect.stringContaining(problem),
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
+import type { resyncState } from '@paddock/api/repositories/resync-state';
+import { switchResyncEndpoint } from '@paddock/api/repositories/switch-resync';
+import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
+import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import type { z } from 'zod';
+import { askCommand } from './ask-database.ts';
+import { printable } from './columns.ts';
+import { type Command, type Given, WrongUsage } from './command.ts';
+import { oneWord } from './one-word.ts';
+import { started } from './started.ts';
+
+const DRY_RUN = {
+  'dry-run': { type: 'boolean', doc: 'only count what it would do' },
+} as const;
+const dryRun = ({ options }: Given) => ({ dryRun: options['dry-run'] });
+
+/** The two names of OWNER/NAME. */
+function repository(given: Given): { owner: string; repository: string } {
+  const [owner = '', name = '', ...more] = oneWord(given, 'repository').split('/');
+  if (owner === '' || name === '' || more.length > 0)
+    throw new WrongUsage('A repository is OWNER/NAME.');
+  return { owner, repository: name };
+}
+
+const switched = ({ repository: name, disabled }: z.input<typeof resyncState>): string =>
+  disabled === null
+    ? `${name} may be resynced.\n`
+    : `${name} may not be resynced, by ${printable(disabled.by)} since ${disabled.at}.\n`;
+
+export const tasksCommands: readonly Command[] = [
+  askCommand({
+    name: 'resync enable',
+    takes: 'OWNER/NAME',
+    summary: 'Allows resyncs of a repository again.',
+    endpoint: switchResyncEndpoint,
+    input: (given) => ({ ...repository(given), enabled: true }),
+    print: switched,
+  }),
+  askCommand({
+    name: 'resync disable',
+    takes: 'OWNER/NAME',
+    summary: 'Forbids resyncs of a repository.',
+    endpoint: switchResyncEndpoint,
+    input: (given) => ({ ...repository(given), enabled: false }),
+    print: switched,
+  }),
+  askCommand({
+    name: 'resync',
+    takes: 'OWNER/NAME',
+    summary: 'Compares all unfinished runs of a repository at GitHub with our jobs.',
+    options: DRY_RUN,
+    endpoint: resyncRepositoryEndpoint,
+    input: (given) => ({ ...repository(given), ...dryRun(given) }),
+    print: started,
+  }),
+  askCommand({
+    name: 'redeliver-since',
+    takes: 'DATE',
+    summary: `Has GitHub repeat all deliveries since an instant that our events lack, as after a restore.
+DATE is 2026-01-31, an instant, or -7d, -24h.`,
+    options: { app: { type: 'string', value: 'ID', doc: 'the App, by its id' }, ...DRY_RUN },
+    endpoint: redeliverSinceEndpoint,
+    input: (given) => ({
+      since: oneWord(given, 'date'),
+      app: given.options['app'],
+      ...dryRun(given),
+    }),
+    print: started,
+  }),
+  askCommand({
+    name: 'run',
+    takes: 'SWEEP',
+    summary: 'Runs a sweep of the reconciler now. The output of the operation is its counts.',
+    options: {
+      app: { type: 'string', value: 'ID', doc: 'for redeliver, if there are several Apps' },
+      ...DRY_RUN,
+    },
+    endpoint: runSweepEndpoint,
+    input: (given) => ({
+      sweep: oneWord(given, 'sweep'),
+      app: given.options['app'],
+      ...dryRun(given),
+    }),
+    print: started,
+  }),
+];

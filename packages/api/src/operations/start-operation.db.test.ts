@@ -1,0 +1,271 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { done, snooze } from '@paddock/queue/outcome';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import type { z } from 'zod';
+import { listActionsEndpoint } from '../actions/list-actions.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { findResyncEndpoint } from '../repositories/find-resync.ts';
+import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
+import { switchResyncEndpoint } from '../repositories/switch-resync.ts';
+import { ask } from '../scenes/ask.scene.ts';
+import { putInstallation } from '../scenes/why.scene.ts';
+import { listStopsEndpoint } from '../stops/list-stops.ts';
+import { pauseSweepEndpoint } from '../stops/pause-sweep.ts';
+import { redeliverSinceEndpoint } from '../sweeps/redeliver-since.ts';
+import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
+import { maySee } from '../tokens/narrowed-token.ts';
+import { findOperationEndpoint } from './find-operation.ts';
+import { listOperationsEndpoint } from './list-operations.ts';
+import type { operation } from './operation.ts';
+
+const database = useTestDatabase();
+beforeEach(async () => {
+  await emptyTables(database.db, [
+    ...(['tasks', 'operations', 'actions', 'paused_sweeps', 'schedules', 'installations'] as const),
+  ]);
+  await putInstallation(database.db, 'acme');
+  const tick = { last_tick_at: new Date(), taken_by: 'test' };
+  await database.db
+    .insertInto('schedules')
+    .values([
+      { name: 'redeliver:7', ...tick },
+      { name: 'check-apps', ...tick },
+    ])
+    .execute();
+});
+
+const path = { owner: 'Acme', repository: 'App' };
+const resync = (person = 'ada', more: object = {}) =>
+  ask(resyncRepositoryEndpoint, database.db, { ...path, ...more }, person);
+const find = (id: string) => ask(findOperationEndpoint, database.db, { operation: id });
+const turn = (enabled: boolean, person = 'ada', note?: string) =>
+  ask(switchResyncEndpoint, database.db, { ...path, enabled, note }, person);
+/** Whose token is for resyncs of the repository alone. */
+const bearer = (person: string) => ({
+  person,
+  access: 'operate' as const,
+  narrowedTo: { endpoint: 'resyncRepository', subject: { owner: 'acme', repository: 'app' } },
+});
+const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
+const rows = () => database.db.selectFrom('tasks').selectAll().execute();
+
+/** Each task that people ask for, and what is enqueued for it. */
+const TASKS: readonly {
+  readonly endpoint: Endpoint<z.ZodObject, typeof operation>;
+  readonly input: object;
+  readonly kind: string;
+  readonly subject: { readonly type: string; readonly id: string };
+}[] = [
+  {
+    endpoint: resyncRepositoryEndpoint,
+    input: path,
+    kind: 'resync-repository',
+    subject: { type: 'repository', id: 'acme/app' },
+  },
+  {
+    endpoint: redeliverSinceEndpoint,
+    input: { app: '7', since: '2026-01-31' },
+    kind: 'redeliver-since',
+    subject: { type: 'app', id: '7' },
+  },
+  {
+    endpoint: runSweepEndpoint,
+    input: { sweep: 'redeliver' },
+    kind: 'redeliver',
+    subject: { type: 'app', id: '7' },
+  },
+  {
+    endpoint: runSweepEndpoint,
+    input: { sweep: 'check-apps' },
+    kind: 'check-apps',
+    subject: { type: 'schedule', id: 'check-apps' },
+  },
+];
+
+describe.each(TASKS)('$endpoint.name of $kind (F5)', ({ endpoint, input, kind, subject }) => {
+  const start = (more: object = {}, person = 'ada') =>
+    ask(endpoint, database.db, { ...input, ...more }, person);
+
+  test('answers its operation, which the audit names', async () => {
+    const started = await start({ note: 'a restore' });
+    expect(started).toMatchObject({
+      kind,
+      subject,
+      origin: 'MANUAL',
+      status: 'QUEUED',
+      requestedBy: 'ada',
+      startedAt: null,
+      askers: [{ person: 'ada', note: 'a restore' }],
+    });
+    expect(await find(started.id)).toEqual(started);
+    expect(await actions()).toMatchObject([
+      { endpoint: endpoint.name, person: 'ada', note: 'a restore', operation: started.id },
+    ]);
+  });
+
+  test('is refused while its sweep is paused, and enqueues nothing', async () => {
+    const sweep = kind;
+    await ask(pauseSweepEndpoint, database.db, { sweep, note: 'reading logs' }, 'grace');
+    await expect(start()).rejects.toMatchObject({
+      status: 409,
+      detail: expect.stringMatching(/^It is paused by grace since \S+ \(reading logs\)/),
+    });
+    expect(await rows()).toEqual([]);
+    expect((await actions()).map((row) => row.endpoint)).toEqual(['pauseSweep']);
+  });
+
+  test('runs dry beside the real one, also while that is paused', async () => {
+    const real = await start();
+    await ask(pauseSweepEndpoint, database.db, { sweep: 'all' });
+    const dry = await start({ dryRun: true });
+    expect(dry).toMatchObject({ kind, subject: { type: 'dry-run', id: subject.id } });
+    expect(dry.id).not.toBe(real.id);
+    const row = (await rows()).find(({ id }) => id === dry.id);
+    expect(row?.payload).toMatchObject({ dryRun: true });
+  });
+});
+
+describe('an operation that several ask for (F5)', () => {
+  test('keeps every asker in order, and says whose it is', async () => {
+    const [first] = [await resync('ada', { note: 'one' }), await resync('grace', { note: 'two' })];
+    const third = await ask(
+      resyncRepositoryEndpoint,
+      database.db,
+      { owner: 'ACME', repository: 'app' },
+      'linus',
+    );
+    expect(third).toMatchObject({ id: first.id, requestedBy: 'ada', origin: 'MANUAL' });
+    expect(third.askers.map(({ person, note }) => [person, note])).toEqual([
+      ['ada', 'one'],
+      ['grace', 'two'],
+      ['linus', null],
+    ]);
+    expect((await actions()).map(({ operation: id }) => id)).toEqual(Array(3).fill(first.id));
+  });
+
+  test('that ran by itself becomes manual', async () => {
+    const subject = { type: 'schedule', id: 'check-apps' };
+    const [queued] = await enqueueAlone(database.db, [
+      { kind: 'check-apps', subject, dueInMs: 9_999_999 },
+    ]);
+    const asked = await ask(runSweepEndpoint, database.db, { sweep: 'check-apps' });
+    expect(asked).toMatchObject({ id: queued?.id, origin: 'MANUAL', requestedBy: 'ada' });
+    expect(Date.parse(asked.nextRunAt ?? '')).toBeLessThanOrEqual(Date.now() + 60_000);
+  });
+
+  test('is seen by each of their narrowed tokens, also after one was merged into another (F7)', async () => {
+    const sees = async (person: string, id: string) =>
+      maySee(bearer(person), findOperationEndpoint, await find(id));
+    const first = await resync('token a');
+    await resync('token b');
+    let last = '';
+    await runDueTasks({
+      db: database.db,
+      kinds: {
+        'resync-repository': {
+          slots: 1,
+          handler: async () => {
+            if (last !== '') return snooze(9_999_999, 'a rate limit');
+            last = (await resync('token c')).id;
+            return snooze(0, 'a rate limit');
+          },
+        },
+      },
+    });
+    expect(last).not.toBe(first.id);
+    expect((await find(first.id)).askers.map(({ person }) => person)).toEqual([
+      'token a',
+      'token b',
+      'token c',
+    ]);
+    for (const person of ['token a', 'token b', 'token c'])
+      expect([person, await sees(person, first.id)]).toEqual([person, true]);
+    expect([await sees('token c', last), await sees('token a', last)]).toEqual([true, false]);
+    expect(await sees('token d', first.id)).toBe(false);
+    expect(maySee(bearer('token a'), findOperationEndpoint, undefined)).toBe(false);
+  });
+
+  test('lists the queued one of a repository in any case of its name, newest first (F4)', async () => {
+    const first = await resync();
+    await runDueTasks({
+      db: database.db,
+      kinds: { 'resync-repository': { slots: 1, handler: () => Promise.resolve(done()) } },
+    });
+    const second = await resync();
+    const { items } = await ask(listOperationsEndpoint, database.db, {
+      subject: 'repository:Acme/App',
+    });
+    expect(items.map(({ id, status }) => [id, status])).toEqual([
+      [second.id, 'QUEUED'],
+      [first.id, 'OK'],
+    ]);
+  });
+});
+
+describe('the switch of a repository’s resync (F5)', () => {
+  test('forbids resyncs of this repository only, with who and why', async () => {
+    const disabled = { by: 'ada', at: expect.any(String), note: 'too large' };
+    expect(await turn(false, 'ada', 'too large')).toEqual({
+      repository: 'acme/app',
+      enabled: false,
+      disabled,
+      finishedAt: null,
+    });
+    await expect(resync()).rejects.toMatchObject({ status: 409 });
+    await resync('ada', { repository: 'other' });
+    expect((await ask(listStopsEndpoint, database.db)).items).toEqual([
+      { what: 'resync', subject: 'repository:acme/app', name: null, ...disabled },
+    ]);
+    expect(await turn(true)).toMatchObject({ enabled: true, disabled: null });
+    await resync();
+    expect((await actions()).map(({ endpoint }) => endpoint)).toEqual([
+      'resyncRepository',
+      'switchResync',
+      'resyncRepository',
+      'switchResync',
+    ]);
+  });
+
+  test('says when a resync last ended well (F4)', async () => {
+    const { id } = await resync();
+    await runDueTasks({
+      db: database.db,
+      kinds: { 'resync-repository': { slots: 1, handler: () => Promise.resolve(done()) } },
+    });
+    const { finishedAt } = await find(id);
+    expect(await ask(findResyncEndpoint, database.db, path)).toMatchObject({ finishedAt });
+  });
+});
+
+test.each([
+  [resyncRepositoryEndpoint, { owner: 'globex', repository: 'app' }, 404, 'ever installed'],
+  [redeliverSinceEndpoint, { app: '8', since: '-1d' }, 404, 'does not know the App 8. It knows 7.'],
+  [redeliverSinceEndpoint, { app: '7', since: '2999-01-31' }, 400, 'in the future'],
+  [runSweepEndpoint, { sweep: 'redeliver', app: '8' }, 404, 'does not know the App 8'],
+  [runSweepEndpoint, { sweep: 'check-apps', app: '7' }, 400, 'is not about one App'],
+] as const)('$0.name refuses %j (F5)', async (endpoint, input, status, detail) => {
+  const asking: Promise<unknown> = ask<z.ZodObject, z.ZodType>(endpoint, database.db, input);
+  await expect(asking).rejects.toMatchObject({ status, detail: expect.stringContaining(detail) });
+  expect([await rows(), await actions()]).toEqual([[], []]);
+});
+
+test('a resync is refused where the App was removed (F5)', async () => {
+  await database.db.updateTable('installations').set({ deleted_at: new Date() }).execute();
+  await expect(resync()).rejects.toMatchObject({ status: 409 });
+});
+
+test('of several Apps one must be named (F5)', async () => {
+  await database.db
+    .insertInto('schedules')
+    .values({ name: 'redeliver:8', last_tick_at: new Date(), taken_by: 'test' })
+    .execute();
+  const run = (app?: string) => ask(runSweepEndpoint, database.db, { sweep: 'redeliver', app });
+  await expect(run()).rejects.toMatchObject({
+    status: 400,
+    detail: expect.stringContaining('7, 8'),
+  });
+  expect(await run('8')).toMatchObject({ subject: { id: '8' } });
+});

@@ -1,0 +1,34 @@
+import { findStop } from '@paddock/db/people/list-stops';
+import type { Database } from '@paddock/db/schema/tables';
+import { RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
+import { findLastSuccess } from '@paddock/queue/read-operations';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import { heldBack } from '../stops/stop.ts';
+
+/** Whether a repository may be resynced, and when it was. */
+export const resyncState = z.object({
+  repository: z.string(),
+  enabled: z.boolean(),
+  disabled: heldBack.nullable().describe('By whom, since when and why'),
+  finishedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When a resync last ended well; null: none whose operation is still kept'),
+});
+
+export async function readResyncState(
+  db: Kysely<Database>,
+  repository: string,
+): Promise<z.input<typeof resyncState>> {
+  const subject = { type: 'repository', id: repository };
+  const stop = await findStop(db, { what: 'resync', subject: `repository:${repository}` });
+  const finishedAt = await findLastSuccess(db, RESYNC_REPOSITORY, subject);
+  return {
+    repository,
+    enabled: stop === undefined,
+    disabled:
+      stop === undefined ? null : { by: stop.by, at: stop.at.toISOString(), note: stop.note },
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}

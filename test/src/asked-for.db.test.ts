@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
+import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
+import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
+import { ask } from '@paddock/api/scenes/ask.scene';
+import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
+import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { useSweeps } from '@paddock/reconciler/scenes/use-scenes.scene';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+
+const database = useTestDatabase();
+const sweeps = useSweeps(database);
+
+beforeEach(async () => {
+  const { db } = database;
+  const { appId, organization } = sweeps.scene.world;
+  await sql`truncate actions`.execute(db);
+  await putPools(db, examplePools());
+  await db
+    .insertInto('installations')
+    .values({
+      entity_id: organization.id,
+      app_id: appId,
+      installation_id: organization.installationId,
+      login: organization.login,
+      entity_type: 'Organization',
+      stated_at: new Date(),
+    })
+    .execute();
+  await db
+    .insertInto('schedules')
+    .values({ name: `redeliver:${appId}`, last_tick_at: new Date(), taken_by: 'test' })
+    .execute();
+});
+
+const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
+
+/** Runs what is due, as the reconciler does. Returns what people see as each run begins. */
+async function run() {
+  const seen: Awaited<ReturnType<typeof find>>[] = [];
+  const kinds = Object.fromEntries(
+    Object.entries(sweeps.kinds).map(([name, { slots, handler }]) => [
+      name,
+      {
+        slots,
+        handler: async (...given: Parameters<typeof handler>) => {
+          seen.push(await find(given[0].id));
+          return handler(...given);
+        },
+      },
+    ]),
+  );
+  await runDueTasks({ db: database.dbOf('reconciler'), kinds });
+  return seen;
+}
+
+describe('the reconciler does what people ask the console for (F1, F5)', () => {
+  test('a resync finds a job whose delivery got lost, and its operation answers all along', async () => {
+    const { id: jobId } = await sweeps.scene.world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['linux'],
+    });
+    const input = { owner: 'acme', repository: 'api', note: 'it does not start' };
+    const asked = await ask(resyncRepositoryEndpoint, database.db, input);
+    expect(await find(asked.id)).toMatchObject({ status: 'QUEUED', startedAt: null });
+    const [running] = await run();
+    expect(running).toMatchObject({
+      id: asked.id,
+      status: 'RUNNING',
+      startedAt: expect.any(String),
+    });
+    expect(await find(asked.id)).toMatchObject({
+      status: 'OK',
+      origin: 'MANUAL',
+      requestedBy: 'ada',
+      askers: [{ person: 'ada', note: 'it does not start' }],
+      output: { runs: 1, found: 1, isComplete: true },
+    });
+    const jobs = await database.db.selectFrom('jobs').select('job_id').execute();
+    expect(jobs).toEqual([{ job_id: jobId }]);
+    const again = await ask(resyncRepositoryEndpoint, database.db, input);
+    const list = await ask(listOperationsEndpoint, database.db, { subject: 'repository:acme/api' });
+    expect(list.items.map(({ id, status }) => [id, status])).toEqual([
+      [again.id, 'QUEUED'],
+      [asked.id, 'OK'],
+    ]);
+  });
+
+  test('a resync that cannot be done ends as an error with its reason', async () => {
+    const input = { owner: 'acme', repository: 'nothing' };
+    const { id } = await ask(resyncRepositoryEndpoint, database.db, input);
+    await run();
+    expect(await find(id)).toMatchObject({
+      status: 'ERROR',
+      failure: { reason: 'poison', message: expect.stringContaining('does not show acme/nothing') },
+    });
+  });
+
+  test('deliveries since an instant that our events lack are requested (E1)', async () => {
+    await sweeps.scene.queueJobs(2, {});
+    const app = String(sweeps.scene.world.appId);
+    const { id } = await ask(redeliverSinceEndpoint, database.db, { app, since: '-1h' });
+    await run();
+    expect(await find(id)).toMatchObject({ status: 'OK', output: { missing: 2, more: false } });
+    expect(sweeps.scene.receiver.received.length).toBeGreaterThan(2);
+  });
+
+  test('a sweep runs now, and its counts are the output, dry or not', async () => {
+    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'retire-rows' });
+    const dry = await ask(runSweepEndpoint, database.db, { sweep: 'redeliver', dryRun: true });
+    await run();
+    expect(await find(id)).toMatchObject({ status: 'OK', output: { waitReasons: 0 } });
+    expect(await find(dry.id)).toMatchObject({ status: 'OK', output: { dryRun: true, pages: 1 } });
+  });
+
+  test('an expired operation is not found, and the counts have it (F2, F3)', async () => {
+    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'roll-up-counts' });
+    await run();
+    await sql`update operations set expires_at = now() - interval '1 second'`.execute(database.db);
+    await expect(find(id)).rejects.toMatchObject({ status: 404 });
+    await ask(runSweepEndpoint, database.db, { sweep: 'purge-operations' });
+    await run();
+    await expect(find(id)).rejects.toMatchObject({ status: 404 });
+    const { items } = await ask(countOperationsEndpoint, database.db, { from: '-1h' });
+    expect(items).toContainEqual(
+      expect.objectContaining({ kind: 'roll-up-counts', outcome: 'OK', ended: 1 }),
+    );
+  });
+});
