@@ -20,6 +20,8 @@ grant execute on all functions in schema :schema to :ingress, :scheduler, :recon
 grant select on schema_migration, pools_documents, jobs, installations, demand_keys, registration_budgets to :ingress, :scheduler, :reconciler;
 -- The service that first sees a login pins it to its entity. Only a person changes a pin.
 grant select, insert on login_pins to :ingress, :scheduler, :reconciler;
+-- The trigger of a renamed installation writes with its service's rights.
+grant select, insert, update on former_logins to :ingress, :scheduler, :reconciler;
 
 -- Ingress, which the outside reaches: stores deliveries, jobs and installations, binds workers, and
 -- requests passes of redelivery. It reads the columns of workers that binding and gauges need.
@@ -61,7 +63,7 @@ grant select on instance, leases, paused_sweeps to :reconciler;
 -- to the audit, which it never changes.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select on installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
-    registration_budgets, runner_groups, repositories, wait_reason_changes,
+    registration_budgets, runner_groups, repositories, wait_reason_changes, former_logins,
     warm_repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
 grant select, insert on actions to :console;

@@ -15,6 +15,39 @@ begin
   return hashtextextended(entity_id::text || ':' || scope_repo_id::text || ':' || pool, 0) & 9007199254740991;
 end $function$;
 
+CREATE OR REPLACE FUNCTION entity_of(subject_type text, subject_id text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  case subject_type
+    when 'worker' then
+      return (select w.entity_id from workers w where w.pod_name = subject_id);
+    when 'job' then
+      return (select j.entity_id from jobs j where subject_id ~ '^\d{1,18}$' and j.job_id = subject_id::bigint);
+    when 'key' then
+      return (select d.entity_id from demand_keys d where subject_id ~ '^\d{1,18}$' and d.demand_key = subject_id::bigint);
+    when 'repository' then
+      return (select i.entity_id from installations i where lower(i.login) = lower(split_part(subject_id, '/', 1))
+        order by i.deleted_at desc nulls first, i.updated_at desc limit 1);
+    when 'entity' then
+      return case when subject_id ~ '^\d{1,18}$' then subject_id::bigint end;
+    else
+      return null;
+  end case;
+end $function$;
+
+CREATE OR REPLACE FUNCTION keep_former_login()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into former_logins (login, entity_id) values (left(old.login, 100), old.entity_id)
+  on conflict (entity_id, login) do update set left_at = excluded.left_at;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION let_held_tasks_go()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -41,6 +74,29 @@ begin
   -- Where no task waits, the matcher makes the worker that is tried.
   perform pg_notify(tg_table_schema || '_queue_event', tg_table_name);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION note_entity_of_action()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.entity_id = (
+    select max(entity_of(named.type, named.id)) from (
+      select key as type, value as id from jsonb_each_text(new.subject)
+      union all
+      select split_part(value, ':', 1), split_part(value, ':', 2) from jsonb_each_text(new.subject) where key = 'subject'
+    ) named);
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION note_entity_of_operation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.entity_id = entity_of(new.subject_type, new.subject_id);
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION note_installation_usable()
@@ -205,6 +261,7 @@ create table actions (
   subject jsonb not null,
   note text,
   operation uuid,
+  entity_id bigint,
   constraint actions_came_from_check CHECK ((came_from = ANY (ARRAY['terminal'::text, 'api'::text]))),
   constraint actions_pkey PRIMARY KEY (id),
   constraint actions_subject_check CHECK ((jsonb_typeof(subject) = 'object'::text))
@@ -251,6 +308,13 @@ create table demand_keys (
   wait_since timestamp with time zone,
   updated_at timestamp with time zone default now() not null,
   constraint demand_keys_pkey PRIMARY KEY (demand_key)
+);
+
+create table former_logins (
+  login text not null,
+  entity_id bigint not null,
+  left_at timestamp with time zone default now() not null,
+  constraint former_logins_pkey PRIMARY KEY (entity_id, login)
 );
 
 create table installation_events (
@@ -396,6 +460,7 @@ create table operations (
   handled_by text,
   handled_at timestamp with time zone,
   retried_as uuid,
+  entity_id bigint,
   constraint operations_check CHECK (((status = 'ERROR'::text) = (failure_reason IS NOT NULL))),
   constraint operations_failure_reason_check CHECK ((failure_reason = ANY (ARRAY['poison'::text, 'attempts'::text, 'crashes'::text, 'timeout'::text, 'cancelled'::text]))),
   constraint operations_pkey PRIMARY KEY (id),
@@ -679,9 +744,13 @@ create table workers (
   constraint workers_pod_name_check CHECK ((pod_name ~ '^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$'::text))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
 
+CREATE INDEX actions_by_entity ON actions USING btree (entity_id, acted_at DESC, id DESC) WHERE (entity_id IS NOT NULL);
+
 CREATE INDEX actions_by_operation ON actions USING btree (operation) WHERE (operation IS NOT NULL);
 
 CREATE INDEX delivery_listings_by_app ON delivery_listings USING btree (app_id, newest_at DESC);
+
+CREATE INDEX former_logins_by_login ON former_logins USING btree (lower(login), left_at DESC);
 
 CREATE INDEX installation_events_by_body ON installation_events USING btree (body_digest) WHERE ((body_digest IS NOT NULL) AND (job_id IS NULL));
 
@@ -692,6 +761,8 @@ CREATE INDEX installation_events_by_entity ON installation_events USING btree (e
 CREATE INDEX installation_events_by_installation ON installation_events USING btree (installation_id, entity_id);
 
 CREATE INDEX installation_events_by_job ON installation_events USING btree (job_id) WHERE (job_id IS NOT NULL);
+
+CREATE INDEX installation_events_without_entity ON installation_events USING btree (app_id, installation_id, received_at DESC, id DESC) WHERE (entity_id IS NULL);
 
 CREATE INDEX installations_by_id ON installations USING btree (installation_id);
 
@@ -718,6 +789,8 @@ CREATE INDEX jobs_recovered ON jobs USING btree (recovery_attempts) WHERE ((reco
 CREATE INDEX jobs_running ON jobs USING btree (k8s_pod) WHERE (status = 'running'::status_enum);
 
 CREATE INDEX jobs_waiting ON jobs USING btree (demand_key, created_at, job_id) WHERE wants_worker;
+
+CREATE INDEX operations_by_entity ON operations USING btree (entity_id, queued_at DESC, id DESC) WHERE (entity_id IS NOT NULL);
 
 CREATE INDEX operations_by_subject ON operations USING btree (subject_id, subject_type, queued_at DESC);
 
@@ -781,6 +854,8 @@ CREATE INDEX workers_unregistered ON workers USING btree (created_at DESC, pod_n
 
 CREATE INDEX workers_unschedulable ON workers USING btree (k8s_pool) WHERE ((unschedulable_at IS NOT NULL) AND (status = 'pending'::status_enum));
 
+CREATE TRIGGER actions_entity BEFORE INSERT ON actions FOR EACH ROW EXECUTE FUNCTION note_entity_of_action();
+
 CREATE TRIGGER breakers_closed AFTER DELETE ON breakers FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER breakers_let_go AFTER DELETE ON breakers FOR EACH ROW EXECUTE FUNCTION let_held_tasks_go();
@@ -788,6 +863,8 @@ CREATE TRIGGER breakers_let_go AFTER DELETE ON breakers FOR EACH ROW EXECUTE FUN
 CREATE TRIGGER breakers_opened AFTER UPDATE OF pauses ON breakers FOR EACH ROW WHEN (((old.pauses = 0) AND (new.pauses > 0))) EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER breakers_shortened AFTER UPDATE OF paused_until ON breakers FOR EACH ROW WHEN (((new.paused_until < old.paused_until) OR ((new.paused_until IS NULL) AND (old.paused_until IS NOT NULL)))) EXECUTE FUNCTION let_held_tasks_go();
+
+CREATE TRIGGER installations_renamed AFTER UPDATE OF login ON installations FOR EACH ROW WHEN ((lower(old.login) <> lower(new.login))) EXECUTE FUNCTION keep_former_login();
 
 CREATE TRIGGER installations_usable AFTER UPDATE ON installations FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (old.deleted_at IS NULL)) <> ((new.suspended_at IS NULL) AND (new.deleted_at IS NULL)))) EXECUTE FUNCTION note_installation_usable();
 
@@ -798,6 +875,8 @@ CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION to
 CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_demand_changed();
 
 CREATE TRIGGER login_pins_changed AFTER DELETE OR UPDATE ON login_pins FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+
+CREATE TRIGGER operations_entity BEFORE INSERT ON operations FOR EACH ROW WHEN ((new.subject_type = ANY (ARRAY['worker'::text, 'key'::text, 'repository'::text]))) EXECUTE FUNCTION note_entity_of_operation();
 
 CREATE TRIGGER pools_documents_inserted AFTER INSERT ON pools_documents FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 

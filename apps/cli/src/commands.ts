@@ -7,6 +7,7 @@ import { poolsCheck } from './pools-check.ts';
 import { stopsCommands } from './stops.ts';
 import { tasksCommands } from './tasks.ts';
 import { tokenCommands } from './tokens.ts';
+import { traceCommands } from './trace.ts';
 import { why } from './why.ts';
 import { workersCommands } from './workers.ts';
 
@@ -15,6 +16,7 @@ export const COMMANDS: readonly Command[] = [
   why,
   ...jobsCommands,
   ...workersCommands,
+  ...traceCommands,
   ...operationsCommands,
   ...tasksCommands,
   ...stopsCommands,

@@ -66,6 +66,32 @@ describe('the lists in the terminal', () => {
     expect(worker.replaceAll('\n', '')).not.toMatch(/\p{C}/u);
   });
 
+  test('paddock trace shows what happened to an entity, in columns (G2)', async () => {
+    await database.db
+      .insertInto('installations')
+      .values({
+        entity_id: 90_000_001,
+        app_id: 1,
+        installation_id: 1,
+        login: 'acme',
+        entity_type: 'Organization',
+        stated_at: new Date(),
+      })
+      .execute();
+    const [name = '', , heads = '', newest = ''] = await lines('trace', 'ACME', '--limit', '1');
+    expect(name).toBe('acme (90000001)');
+    expect(heads).toMatch(/^AT +KIND +ID +JOB +REPOSITORY +WHAT$/);
+    expect(newest).toMatch(/^20\S+ +worker +w-1 +- +- +reserved$/);
+    const own = await paddock('trace', 'job', '2', '--only', 'job');
+    expect(own).toMatch(/\n20\S+ +job +2 +2 +acme\/api +stored by Paddock\n/);
+    const environment = { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema };
+    for (const words of [
+      ['installation', '9'],
+      ['payload', '9'],
+    ])
+      expect(await runCommand(['trace', ...words], environment)).toMatchObject({ code: 1 });
+  });
+
   test('paddock pools shows each pool, also one that is not in force (D12)', async () => {
     const [heads = '', row = ''] = await lines('pools');
     expect(heads).toMatch(/^POOL +WAITING +OLDEST/);

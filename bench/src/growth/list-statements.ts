@@ -1,9 +1,22 @@
 import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
 import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
+import { listEntityActions } from '@paddock/db/people/actions';
 import { findJob, findJobEvents } from '@paddock/db/people/find-job';
+import {
+  findTracedEntity,
+  findTracedInstallation,
+  findTracedJob,
+} from '@paddock/db/people/find-traced';
 import { findWorker } from '@paddock/db/people/find-worker';
 import { listPools } from '@paddock/db/people/list-pools';
+import {
+  findEventPayload,
+  listEntityEvents,
+  listJobEvents,
+} from '@paddock/db/people/list-trace-events';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
+import { listEntityOperations } from '@paddock/queue/list-entity-operations';
+import { APP_ID } from '../app-id.ts';
 import type { PeriodicStatement } from './periodic-statements.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,6 +29,11 @@ const LONG_AGO = {
   to: new Date(Date.now() - 190 * DAY_MS),
 };
 const isEnded = true;
+/** Of the first entity: its App, and its installation. */
+const PLACES = [
+  { appId: APP_ID, installationId: 1 },
+  { appId: APP_ID, installationId: null },
+];
 
 /**
  * The lists that people ask for, by what they filter: each index, and what is rare or missing in
@@ -64,6 +82,16 @@ export const listStatements = {
     listLiveWorkers(trx, { state: 'running', entityId: 1, pool: 'pool-0' }, PAGE),
   oneWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
   allPools: (trx) => listPools(trx),
+  eventsOfEntity: (trx) => listEntityEvents(trx, { entityId: 1, places: PLACES }, PAGE),
+  eventsOfEntityOfOldDays: (trx) =>
+    listEntityEvents(trx, { entityId: 1, places: PLACES }, LONG_AGO),
+  tracedEventsOfJob: (trx) => listJobEvents(trx, 77, PAGE),
+  payloadOfEvent: (trx) => findEventPayload(trx, '77', 1_000_000),
+  operationsOfEntity: (trx) => listEntityOperations(trx, 1, PAGE),
+  actionsOfEntity: (trx) => listEntityActions(trx, 1, PAGE),
+  tracedEntity: (trx) => findTracedEntity(trx, 1),
+  tracedInstallation: (trx) => findTracedInstallation(trx, 1),
+  tracedJob: (trx) => findTracedJob(trx, 77),
   entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
   repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
 } satisfies Readonly<Record<string, PeriodicStatement>>;

@@ -26,6 +26,9 @@ import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
 import { listPoolsEndpoint } from './pools/list-pools.ts';
 import { findWorkerEndpoint } from './workers/find-worker.ts';
 import { listWorkersEndpoint } from './workers/list-workers.ts';
+import { traceEntityEndpoint, traceInstallationEndpoint } from './trace/trace-entity.ts';
+import { traceEventEndpoint } from './trace/trace-event.ts';
+import { traceJobEndpoint } from './trace/trace-job.ts';
 import { whyJobEndpoint } from './why/why-job.ts';
 import { whyRunEndpoint } from './why/why-run.ts';
 
@@ -39,6 +42,10 @@ const SUBJECTS: readonly Endpoint[] = [
   listPoolsEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,
+  traceEntityEndpoint,
+  traceInstallationEndpoint,
+  traceJobEndpoint,
+  traceEventEndpoint,
   listOperationsEndpoint,
   listFailedOperationsEndpoint,
   countOperationsEndpoint,

@@ -199,8 +199,9 @@ describe('the schema’s version (A10)', () => {
       await client.query(
         `delete from schema_migration where name > '${String(SCHEMA_VERSION - 1).padStart(4, '0')}'`,
       );
+      const behind = Number.parseInt(MIGRATIONS.toSorted().at(-3) ?? '', 10);
       expect(await unfitness('versions')).toContain(
-        `is at version ${SCHEMA_VERSION - 2} and this service needs ${SCHEMA_VERSION - 1}`,
+        `is at version ${behind} and this service needs ${SCHEMA_VERSION - 1}`,
       );
       await client.query(
         `insert into schema_migration values ('${String(SCHEMA_VERSION + 1).padStart(4, '0')}_next', '2026')`,

@@ -24,7 +24,7 @@ export interface Operation {
   handled: { by: string; at: Date; retriedAs: string | null } | null;
 }
 
-interface Row {
+export interface Row {
   id: string;
   kind: string;
   origin: 'MANUAL' | 'AUTOMATIC';
@@ -53,12 +53,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const COMMON = sql.raw(
   'id, kind, origin, subject_type, subject_id, subject_name, requested_by, attempt, max_attempts, queued_at, started_at',
 );
-const UNFINISHED = sql`
+export const UNFINISHED = sql`
   select ${COMMON}, upper(status) as status, null::timestamptz as finished_at, case status when 'queued' then due_at end as next_run_at,
          null::jsonb as output, null::text as failure_reason, null::text as failure_message, failures -> -1 as last_failure,
          null::text as handled_by, null::timestamptz as handled_at, null::uuid as retried_as
   from tasks`;
-const ended = (output: RawBuilder<unknown>) => sql`
+export const ended = (output: RawBuilder<unknown>) => sql`
   select ${COMMON}, status, finished_at, null::timestamptz as next_run_at, ${output} as output, failure_reason, failure_message,
          null::jsonb as last_failure, handled_by, handled_at, retried_as
   from operations`;
@@ -143,7 +143,7 @@ export async function findLastSuccess(
   return rows[0]?.at;
 }
 
-const toListed = (row: Row & { at: string }): ListedOperation => ({
+export const toListed = (row: Row & { at: string }): ListedOperation => ({
   ...toOperation(row),
   position: [row.at, row.id],
 });

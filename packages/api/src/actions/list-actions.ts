@@ -1,10 +1,10 @@
-import { listActions } from '@paddock/db/people/actions';
+import { listActions, type RecordedAction } from '@paddock/db/people/actions';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 
 /** A row of the audit. */
-const action = z.object({
+export const actionRow = z.object({
   id: z.int(),
   at: z.iso.datetime(),
   person: z.string().describe('A login where the command ran, or `token NAME`'),
@@ -25,14 +25,14 @@ export const listActionsEndpoint = endpoint({
   access: 'read',
   status: 200,
   input: z.object({ limit, after: after(z.tuple([z.int()])) }),
-  output: pageOf(action),
+  output: pageOf(actionRow),
   async answer({ db }, { limit: most, after: position }) {
     const rows = await listActions(db, { limit: rowsToRead(most), after: position?.[0] });
-    return toPage(
-      rows,
-      most,
-      (row) => [row.id],
-      (row) => ({ ...row, at: row.at.toISOString() }),
-    );
+    return toPage(rows, most, (row) => [row.id], toActionRow);
   },
+});
+
+export const toActionRow = ({ at, ...row }: RecordedAction): z.input<typeof actionRow> => ({
+  ...row,
+  at: at.toISOString(),
 });

@@ -64,7 +64,14 @@ const toJob = (row: FoundJob, events: readonly JobEvent[]): z.input<typeof job> 
   requeues: row.requeues,
   recoveries: row.recovery_attempts,
   misjudged: row.misjudged,
-  timeline: toTimeline({
+  timeline: timelineOfJob(row),
+  deliveries: events.map(({ receivedAt, ...event }) =>
+    Object.assign(event, { receivedAt: receivedAt.toISOString() }),
+  ),
+});
+
+export const timelineOfJob = (row: FoundJob): z.input<typeof timeline> =>
+  toTimeline({
     'queued at GitHub': row.queued_at,
     'stored by Paddock': row.created_at,
     'queued, as a look-up or an old delivery says': row.seen_queued_at,
@@ -75,8 +82,4 @@ const toJob = (row: FoundJob, events: readonly JobEvent[]): z.input<typeof job> 
     started: row.started_at,
     completed: row.completed_at,
     'next look-up': row.lookup_due_at,
-  }),
-  deliveries: events.map(({ receivedAt, ...event }) =>
-    Object.assign(event, { receivedAt: receivedAt.toISOString() }),
-  ),
-});
+  });

@@ -65,12 +65,12 @@ const toWorker = (row: FoundWorker): z.input<typeof worker> => ({
   poolsVersion: row.pools_version,
   delivery: row.delivery_guid,
   stopHeldBy: row.stop_held_by,
-  timeline: timelineOf(row),
+  timeline: timelineOfWorker(row),
   diagnosis: row.failure_info,
   noLog: whyNoLog(row.failure_info),
 });
 
-const timelineOf = (row: FoundWorker): z.input<typeof timeline> =>
+export const timelineOfWorker = (row: FoundWorker): z.input<typeof timeline> =>
   toTimeline({
     reserved: row.created_at,
     'registration begun': row.registration_started_at,

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ActionSubject } from '../schema/people-tables.ts';
 import type { Database } from '../schema/tables.ts';
+import { exactText, isOnPage, type PageOfTime, type Position } from './newest-first.ts';
 
 /** What a person does. */
 export interface Action {
@@ -38,6 +39,17 @@ export async function recordAction(
     .execute();
 }
 
+const COLUMNS = [
+  'id',
+  'person',
+  'acted_at as at',
+  'came_from as from',
+  'endpoint',
+  'subject',
+  'note',
+  'operation',
+] as const;
+
 /** Actions, the newest first, from the first one before `after`. */
 export const listActions = (
   db: Kysely<Database>,
@@ -45,16 +57,7 @@ export const listActions = (
 ): Promise<RecordedAction[]> =>
   db
     .selectFrom('actions')
-    .select([
-      'id',
-      'person',
-      'acted_at as at',
-      'came_from as from',
-      'endpoint',
-      'subject',
-      'note',
-      'operation',
-    ])
+    .select(COLUMNS)
     .$if(after !== undefined, (query) => query.where('id', '<', after ?? 0))
     .orderBy('id', 'desc')
     .limit(limit)
@@ -85,4 +88,28 @@ export async function findAskers(
         and output ->> 'mergedInto' = ${operation.id}))
     order by actions.id`.execute(db);
   return rows;
+}
+
+export interface ListedAction {
+  readonly action: RecordedAction;
+  readonly position: Position<number>;
+}
+
+/** What people did to an entity and what belongs to it, the newest first. */
+export async function listEntityActions(
+  db: Kysely<Database>,
+  entityId: number,
+  page: PageOfTime<number>,
+): Promise<ListedAction[]> {
+  const at = sql<Date>`acted_at`;
+  const rows = await db
+    .selectFrom('actions')
+    .select([...COLUMNS, exactText(at).as('exactAt')])
+    .where('entity_id', '=', entityId)
+    .where(isOnPage({ id: sql`id`, idType: sql`bigint` }, page, at))
+    .orderBy('acted_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .execute();
+  return rows.map(({ exactAt, ...action }) => ({ action, position: [exactAt, action.id] }));
 }

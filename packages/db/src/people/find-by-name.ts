@@ -3,20 +3,22 @@ import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 
-/** The entity with this login: the one that has the App, before one that had it. */
+/**
+ * The entity with this login: the one that has the App, before one that had it, before the one that
+ * had this login last.
+ */
 export async function findEntityByLogin(
   db: Kysely<Database>,
   login: string,
 ): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('installations')
-    .select('entity_id as entityId')
-    .where(sql<boolean>`lower(login) = lower(${login})`)
-    .orderBy('deleted_at', (order) => order.desc().nullsFirst())
-    .orderBy('updated_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.entityId;
+  const { rows } = await sql<{ entityId: number }>`
+    select "entityId" from (
+      (select 0 as place, entity_id as "entityId" from installations where lower(login) = lower(${login})
+        order by deleted_at desc nulls first, updated_at desc limit 1)
+      union all
+      (select 1, entity_id from former_logins where lower(login) = lower(${login}) order by left_at desc limit 1)
+    ) named order by place limit 1`.execute(db);
+  return rows[0]?.entityId;
 }
 
 /** The repository with this full name, as discovery or the newest unended job names it. */

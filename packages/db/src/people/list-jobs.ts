@@ -6,7 +6,7 @@ import {
   type Key,
   type ListedTable,
   LONGEST_FAILURE,
-  newestOfBoth,
+  newestOf,
   newestRows,
   newestRowsByKeys,
   type PageOfTime,
@@ -100,7 +100,7 @@ export function listJobs(
   const fitting = newestRowsByKeys(JOBS, ended, keys, page);
   if (isEnded || conclusion !== undefined) return readListed(db, fitting);
   const active = activeJobs({ ...filter, state: 'any' }, page);
-  return readListed(db, newestOfBoth(JOBS, active, fitting, page));
+  return readListed(db, newestOf(JOBS, [active, fitting], page));
 }
 
 async function readListed(db: Kysely<Database>, page: RawBuilder<unknown>): Promise<ListedJob[]> {

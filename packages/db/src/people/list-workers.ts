@@ -5,7 +5,7 @@ import {
   CREATED_AT,
   type ListedTable,
   LONGEST_FAILURE,
-  newestOfBoth,
+  newestOf,
   newestRows,
   newestRowsByKeys,
   type PageOfTime,
@@ -82,7 +82,7 @@ export function listWorkers(
   const ended = newestRowsByKeys(WORKERS, HAS_ENDED, keys, page);
   return readListed(
     db,
-    end === undefined ? newestOfBoth(WORKERS, liveWorkers(filter, page), ended, page) : ended,
+    end === undefined ? newestOf(WORKERS, [liveWorkers(filter, page), ended], page) : ended,
   );
 }
 

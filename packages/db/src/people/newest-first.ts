@@ -4,7 +4,10 @@ import { type RawBuilder, sql } from 'kysely';
 export type Position<Id> = readonly [at: string, id: Id];
 
 /** ISO 8601 with microseconds, which a Date lacks: a page would repeat or skip rows. */
-export const CREATED_AT = sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+export const exactText = (instant: RawBuilder<unknown>): RawBuilder<string> =>
+  sql`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+export const CREATED_AT = exactText(sql`created_at`);
 
 /** In characters. Lists have the beginning of a sentence, which may have come from anywhere. */
 export const LONGEST_FAILURE = 300;
@@ -86,30 +89,34 @@ export function newestRowsByKeys<Id>(
   where ${isMeant} ${order(listed, page)})`;
 }
 
-/** The ids of a page of two lists. */
-export const newestOfBoth = (
+/** The ids of a page of several lists. */
+export const newestOf = (
   listed: ListedTable,
-  one: RawBuilder<unknown>,
-  other: RawBuilder<unknown>,
+  lists: readonly RawBuilder<unknown>[],
   page: PageOfTime<unknown>,
 ): RawBuilder<unknown> => sql`
-  select * from (select * from (${one}) one union all select * from (${other}) other) both_lists
+  select * from (${sql.join(
+    lists.map((list) => sql`select * from (${list}) list`),
+    sql` union all `,
+  )}) lists
   ${order(listed, page)}`;
 
 const order = ({ id }: ListedTable, { limit }: PageOfTime<unknown>): RawBuilder<unknown> =>
   sql`order by created_at desc, ${id} desc limit ${limit}`;
 
-function isOnPage<Id>(
-  { id, idType }: ListedTable,
+/** Of the rows at the instants `at`, those from which the page has the newest. */
+export function isOnPage<Id>(
+  { id, idType }: Pick<ListedTable, 'id' | 'idType'>,
   { after, from, to }: PageOfTime<Id>,
-): RawBuilder<unknown> {
+  at = sql`created_at`,
+): RawBuilder<boolean> {
   const bounds = [
     sql`true`,
-    ...(from === undefined ? [] : [sql`created_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql`created_at < ${to}`]),
+    ...(from === undefined ? [] : [sql`${at} >= ${from}`]),
+    ...(to === undefined ? [] : [sql`${at} < ${to}`]),
     ...(after === undefined
       ? []
-      : [sql`(created_at, ${id}) < (${after[0]}::timestamptz, ${after[1]}::${idType})`]),
+      : [sql`(${at}, ${id}) < (${after[0]}::timestamptz, ${after[1]}::${idType})`]),
   ];
-  return sql.join(bounds, sql` and `);
+  return sql<boolean>`${sql.join(bounds, sql` and `)}`;
 }

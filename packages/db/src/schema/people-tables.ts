@@ -18,6 +18,13 @@ export interface ActionsTable {
   note: Nullable<string>;
   /** The operation that the action asked for. */
   operation: Nullable<string>;
+  entity_id: Nullable<number>;
+}
+
+export interface FormerLoginsTable {
+  entity_id: number;
+  login: string;
+  left_at: Generated<Date>;
 }
 
 export interface TokensTable {

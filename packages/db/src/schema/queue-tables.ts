@@ -61,6 +61,7 @@ export interface OperationsTable {
   handled_by: Nullable<string>;
   handled_at: Nullable<Date>;
   retried_as: Nullable<string>;
+  entity_id: Nullable<number>;
 }
 
 export interface TaskCountsTable {

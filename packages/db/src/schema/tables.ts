@@ -6,7 +6,7 @@ import type {
   UnresolvedDeliveriesTable,
 } from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
-import type { ActionsTable, TokensTable } from './people-tables.ts';
+import type { ActionsTable, FormerLoginsTable, TokensTable } from './people-tables.ts';
 import type {
   PausedSweepsTable,
   PoolRunnerVersionsTable,
@@ -220,6 +220,7 @@ export interface Database {
   matching_settings: MatchingSettingsTable;
   wait_reason_changes: WaitReasonChangesTable;
   login_pins: LoginPinsTable;
+  former_logins: FormerLoginsTable;
   warm_repositories: WarmRepositoriesTable;
   unserved_keys: UnservedKeysTable;
   runner_groups: RunnerGroupsTable;

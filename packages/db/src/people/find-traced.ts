@@ -1,0 +1,100 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+import type { AppPlace } from './list-trace-events.ts';
+
+/** Whose trace is asked for. */
+export interface Traced {
+  /** Null: the rows name none. */
+  readonly entity: {
+    readonly id: number;
+    /** Null: no installation of it is known. */
+    readonly login: string | null;
+    /** The logins before, the latest first. */
+    readonly formerly: readonly string[];
+  } | null;
+  /** Where events without an entity belong to it. */
+  readonly places: readonly AppPlace[];
+}
+
+/** What is known of an entity by its id. Undefined: nothing. */
+export async function findTracedEntity(
+  db: Kysely<Database>,
+  entityId: number,
+): Promise<Traced | undefined> {
+  const { rows } = await sql<AppPlace & { login: string }>`
+    select login, app_id as "appId", installation_id as "installationId" from installations
+    where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`.execute(
+    db,
+  );
+  const { rows: former } = await sql<{ login: string }>`
+    select login from former_logins where entity_id = ${entityId} order by left_at desc, login`.execute(
+    db,
+  );
+  const login = rows[0]?.login ?? null;
+  if (login === null && former.length === 0 && !(await hasEvents(db, entityId))) return undefined;
+  return {
+    entity: {
+      id: entityId,
+      login,
+      formerly: former
+        .map((one) => one.login)
+        .filter((name) => name.toLowerCase() !== login?.toLowerCase()),
+    },
+    places: rows.flatMap(({ appId, installationId }) => [
+      { appId, installationId },
+      { appId, installationId: null },
+    ]),
+  };
+}
+
+async function hasEvents(db: Kysely<Database>, entityId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from installation_events where entity_id = ${entityId} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/**
+ * The entity of an installation, also of one before a reinstallation, and the installation itself.
+ * Undefined: no row names it.
+ */
+export async function findTracedInstallation(
+  db: Kysely<Database>,
+  installationId: number,
+): Promise<Traced | undefined> {
+  const { rows } = await sql<{ entityId: number | null; appId: number | null }>`
+    select * from (
+      (select 0 as place, entity_id as "entityId", app_id as "appId" from installations where installation_id = ${installationId} limit 1)
+      union all
+      (select 1, entity_id, app_id from installation_events where installation_id = ${installationId} and entity_id is not null limit 1)
+      union all
+      (select 2, null, app_id from installation_events where installation_id = ${installationId} and entity_id is null limit 1)
+    ) named order by place limit 1`.execute(db);
+  const [named] = rows;
+  if (named === undefined) return undefined;
+  const traced = named.entityId === null ? undefined : await findTracedEntity(db, named.entityId);
+  const own = named.appId === null ? [] : [{ appId: named.appId, installationId }];
+  if (traced === undefined) return { entity: null, places: own };
+  const isKnown = traced.places.some((place) => place.installationId === installationId);
+  return { ...traced, places: isKnown ? traced.places : [...traced.places, ...own] };
+}
+
+/** Where a job's trace is found. */
+export interface TracedJob {
+  readonly entityId: number | null;
+  /** Null: the job has no row, as one that no pool serves. */
+  readonly podName: string | null;
+}
+
+/** Undefined: no row names the job. */
+export async function findTracedJob(
+  db: Kysely<Database>,
+  jobId: number,
+): Promise<TracedJob | undefined> {
+  const { rows } = await sql<TracedJob>`
+    select "entityId", "podName" from (
+      select 0 as place, entity_id as "entityId", k8s_pod as "podName" from jobs where job_id = ${jobId}
+      union all
+      select 1, max(entity_id), null from installation_events where job_id = ${jobId} having count(*) > 0
+    ) named order by place limit 1`.execute(db);
+  return rows[0];
+}
