@@ -57,7 +57,7 @@ grant select, insert, delete on installation_events, delivery_listings to :recon
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
 grant select, delete on wait_reason_changes to :reconciler;
-grant select on instance, leases, paused_sweeps to :reconciler;
+grant select on instance, leases, paused_sweeps, stopped_making to :reconciler;
 
 -- The console, which people reach: reads what they ask for, keeps their tokens, and adds what they do
 -- to the audit, which it never changes.
@@ -73,3 +73,5 @@ grant select, insert, delete on paused_sweeps to :console;
 -- It enqueues what people ask for, and makes a queued task theirs.
 grant select (name) on schedules to :console;
 grant insert, update (origin, requested_by, payload, due_at) on tasks to :console;
+-- It requests the stop of workers, which the scheduler carries out after its proofs.
+grant update (stopping_at, stop_reason) on workers to :console;

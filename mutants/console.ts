@@ -5,9 +5,9 @@ const answers = ['apps/console/src/http/answer.db.test.ts'];
 const tokens = ['packages/api/src/tokens/tokens.db.test.ts'];
 const service = ['apps/console/src/service.db.test.ts'];
 
-/** The promises of the API: who may ask, what is wrong, and that no caller starves the others. */
 const ASKED = ['packages/api/src/operations/start-operation.db.test.ts'];
 
+/** The promises of the API: who may ask, what is wrong, and that no caller starves the others. */
 export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'a revoked token goes on working',
@@ -63,6 +63,20 @@ export const consoleApi: readonly NamedMutant[] = [
     file: 'packages/db/src/people/actions.ts',
     find: "output ->> 'mergedInto' = ",
     replace: "output ->> 'none' = ",
+    tests: ASKED,
+  },
+  {
+    mutant: 'a drained worker goes back to work for the next job',
+    file: 'packages/db/src/workers/drain-workers.ts',
+    find: '((${UNASSIGNED}) or (${RETURNABLE}))',
+    replace: '(${UNASSIGNED})',
+    tests: ['packages/api/src/workers/drain-worker.db.test.ts'],
+  },
+  {
+    mutant: 'draining a pool lets it make workers',
+    file: 'packages/api/src/pools/drain-pool.ts',
+    find: '      await stopMaking(trx, making, caller.person, why);\n',
+    replace: '',
     tests: ASKED,
   },
   {

@@ -1,8 +1,8 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-/** The queue's promises to its callers and executors. */
 const ASKED = ['packages/queue/src/enqueue-asked.db.test.ts'];
 
+/** The queue's promises to its callers and executors. */
 export const queue: readonly NamedMutant[] = [
   {
     mutant: 'a claimer waits for the rows that another one takes',

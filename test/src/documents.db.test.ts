@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
@@ -19,10 +18,6 @@ const blocks = globSync('*.md', { cwd: docs }).flatMap((page) =>
 );
 
 const database = useTestDatabase();
-beforeAll(async () => {
-  // The one that stopping.md has drained: a statement that finds nothing to do cannot fail.
-  await putWorker(database.db, { pod_name: 'pdk-abc123-linux-x64-0123456789ab' });
-});
 
 test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
   const statements = text.split(/;.*$/m).filter((statement) => statement.trim() !== '');
@@ -34,12 +29,4 @@ test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
     // Roles belong to the whole server, which need not be the tests' alone.
     await (page === 'roles.md' ? trx.rollback() : trx.commit()).execute();
   }
-});
-
-test('the statement that drains a worker asks for its stop (F5, E5)', async () => {
-  const stops = database.db
-    .selectFrom('tasks')
-    .select('subject_id')
-    .where('kind', '=', 'stop-worker');
-  expect(await stops.execute()).toEqual([{ subject_id: 'pdk-abc123-linux-x64-0123456789ab' }]);
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { runCommand } from './run-command.ts';
 
@@ -8,6 +9,7 @@ describe('tasks in the terminal (F5)', () => {
     runCommand(words, { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema });
 
   beforeAll(async () => {
+    await putPools(database.db, examplePools());
     const installation = { entity_id: 1, app_id: 7, installation_id: 2, login: 'acme' };
     await database.db
       .insertInto('installations')
@@ -35,6 +37,11 @@ describe('tasks in the terminal (F5)', () => {
     [['redeliver-since', '-1d', '--app', '7'], 'queued: redeliver-since of 7.'],
     [['run', 'check-apps', '--dry-run'], 'queued: check-apps of check-apps.'],
     [['redeliver-since', '--app', '7', '--dry-run', '-2h'], 'queued: redeliver-since of 7.'],
+    [
+      ['redeliver', '0b989ba4-242f-11e5-81e1-c7b6966d2516'],
+      'queued: redeliver-delivery of 0b989ba4-242f-11e5-81e1-c7b6966d2516.',
+    ],
+    [['drain', 'pool', 'linux'], 'queued: drain-pool of linux.'],
     [['run', 'redeliver'], 'queued: redeliver of 7.'],
     [['resync', 'disable', 'acme/other'], 'acme/other may not be resynced, by '],
     [['resync', 'enable', 'acme/other'], 'acme/other may be resynced.'],
@@ -48,6 +55,8 @@ describe('tasks in the terminal (F5)', () => {
     [['resync', 'acme'], 2, 'A repository is OWNER/NAME.'],
     [['redeliver-since', 'noon', '--app', '7'], 2, 'must be a day'],
     [['redeliver-since', '-1d'], 2, 'app'],
+    [['drain', 'worker', 'none'], 1, 'There is no worker of this name.'],
+    [['redeliver', 'x'], 2, 'Invalid GUID'],
     [['run', 'check-app'], 2, 'Invalid option'],
     [['resync', 'globex/app'], 1, 'None of our Apps was ever installed on globex.'],
   ])('%j is wrong', async (words, code, problem) => {

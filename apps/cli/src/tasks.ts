@@ -1,8 +1,11 @@
+import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-delivery';
+import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
 import type { resyncState } from '@paddock/api/repositories/resync-state';
 import { switchResyncEndpoint } from '@paddock/api/repositories/switch-resync';
 import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
 import type { z } from 'zod';
 import { askCommand } from './ask-database.ts';
 import { printable } from './columns.ts';
@@ -66,6 +69,41 @@ DATE is 2026-01-31, an instant, or -7d, -24h.`,
       app: given.options['app'],
       ...dryRun(given),
     }),
+    print: started,
+  }),
+  askCommand({
+    name: 'redeliver',
+    takes: 'GUID',
+    summary: 'Has GitHub repeat one delivery, which it can for three days.',
+    options: {
+      app: { type: 'string', value: 'ID', doc: 'whose log has it; all are looked through else' },
+      ...DRY_RUN,
+    },
+    endpoint: redeliverDeliveryEndpoint,
+    input: (given) => ({
+      delivery: oneWord(given, 'GUID'),
+      app: given.options['app'],
+      ...dryRun(given),
+    }),
+    print: started,
+  }),
+  askCommand({
+    name: 'drain worker',
+    takes: 'NAME',
+    summary: `Stops a worker on which no job runs, once everything proves that none does.
+If jobs wait for it, another one is made.`,
+    endpoint: drainWorkerEndpoint,
+    input: (given) => ({ worker: oneWord(given, 'name') }),
+    print: started,
+  }),
+  askCommand({
+    name: 'drain pool',
+    takes: 'NAME',
+    summary: `Stops the making of workers in a pool, and those of its workers on which no job runs.
+\`paddock resume pool:NAME\` allows new ones.`,
+    options: DRY_RUN,
+    endpoint: drainPoolEndpoint,
+    input: (given) => ({ pool: oneWord(given, 'name'), ...dryRun(given) }),
     print: started,
   }),
   askCommand({

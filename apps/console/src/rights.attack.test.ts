@@ -23,6 +23,7 @@ describe('with the connection of the console (A10)', () => {
     ['makes a worker', `insert into workers (pod_name, k8s_image) values ('pdk-evil', 'evil:1')`],
     ['gives a worker another image', `update workers set k8s_image = 'evil:1'`],
     ['ends a worker', `update workers set status = 'failed', completed_at = now()`],
+    ['gives a worker a job', `update workers set assigned_job_id = 1`],
     ['ends a job', `update jobs set status = 'completed'`],
     ['forgets jobs', `delete from jobs`],
     ['forgets deliveries', `delete from installation_events`],

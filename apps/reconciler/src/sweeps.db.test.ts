@@ -13,7 +13,12 @@ const database = useTestDatabase();
 const sweeps = useSweeps(database);
 
 /** Sweeps that run only on request. */
-const ASKED_FOR = new Set(['redeliver-since', 'resync-repository']);
+const ASKED_FOR = new Set([
+  'redeliver-since',
+  'redeliver-delivery',
+  'resync-repository',
+  'drain-pool',
+]);
 
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {

@@ -1,3 +1,4 @@
+import { REDELIVER_DELIVERY } from '@paddock/domain/tasks/sweep-names';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { executorRules } from '@paddock/queue/executor-settings';
@@ -7,6 +8,7 @@ import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { actOrCount } from './count-only.ts';
 import { deliveryLogAtGitHub } from './redelivery/delivery-log-at-github.ts';
 import { redeliver } from './redelivery/redeliver.ts';
+import { redeliverDelivery } from './redelivery/redeliver-delivery.ts';
 import { readSince, redeliverSince } from './redelivery/redeliver-since.ts';
 import { kindsOf, type Sweep } from './sweep.ts';
 import type { SweepContext } from './sweep-context.ts';
@@ -45,6 +47,12 @@ function waitOf(error: unknown): Outcome {
 
 const notConfigured = (appId: string): Outcome =>
   poison(`App ${appId} is no longer in the configuration`);
+
+/** The App that the payload names, if it is configured here; else all. */
+const appIdsOf = (payload: unknown, configured: readonly number[]): readonly number[] =>
+  typeof payload === 'object' && payload !== null && 'appId' in payload
+    ? configured.filter((id) => id === payload.appId)
+    : configured;
 
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
@@ -104,6 +112,25 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         const { cursor, ...counts } = passed;
         const rest = cursor === undefined ? [] : [redeliverSinceTask(appId, wanted.since, cursor)];
         return done({ ...counts, more: cursor !== undefined }, [redeliverTask(appId), ...rest]);
+      },
+    },
+    [REDELIVER_DELIVERY]: {
+      slots: 1,
+      pass: async ({ task: { subject, payload }, signal, dryRun }) => {
+        const appIds = appIdsOf(payload, github.appIds);
+        if (appIds.length === 0) return poison('its App is no longer in the configuration');
+        return redeliverDelivery(
+          {
+            db,
+            appIds,
+            logOf: (appId) => deliveryLogAtGitHub(github, appId, signal),
+            maxPages: MOST_PAGES,
+            firstStepMs: config.redeliverySpacingMs,
+            dryRun,
+          },
+          subject.id,
+          signal,
+        );
       },
     },
     'recover-tasks': {

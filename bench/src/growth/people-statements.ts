@@ -15,6 +15,7 @@ import {
   isKnownEntity,
   isKnownPool,
 } from '@paddock/db/people/find-by-name';
+import { findDrainState } from '@paddock/db/workers/drain-workers';
 import { findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
@@ -34,6 +35,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
       kind: 'check-apps',
       subject: { type: 'schedule', id: 'check-apps' },
     }),
+  findDrainState: (trx) => findDrainState(trx, 'none'),
   findOwner: (trx) => findOwner(trx, 'entity-1'),
   findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),

@@ -14,6 +14,9 @@ import { findResyncEndpoint } from './repositories/find-resync.ts';
 import { resyncRepositoryEndpoint } from './repositories/resync-repository.ts';
 import { switchResyncEndpoint } from './repositories/switch-resync.ts';
 import { redeliverSinceEndpoint } from './sweeps/redeliver-since.ts';
+import { redeliverDeliveryEndpoint } from './deliveries/redeliver-delivery.ts';
+import { drainPoolEndpoint } from './pools/drain-pool.ts';
+import { drainWorkerEndpoint } from './workers/drain-worker.ts';
 import { runSweepEndpoint } from './sweeps/run-sweep.ts';
 import { listStopsEndpoint } from './stops/list-stops.ts';
 import { pauseSweepEndpoint } from './stops/pause-sweep.ts';
@@ -54,6 +57,9 @@ const SUBJECTS: readonly Endpoint[] = [
   resyncRepositoryEndpoint,
   switchResyncEndpoint,
   redeliverSinceEndpoint,
+  redeliverDeliveryEndpoint,
+  drainWorkerEndpoint,
+  drainPoolEndpoint,
   runSweepEndpoint,
   listStopsEndpoint,
   stopMakingEndpoint,

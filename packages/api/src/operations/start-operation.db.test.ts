@@ -2,11 +2,14 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, snooze } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import type { z } from 'zod';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { redeliverDeliveryEndpoint } from '../deliveries/redeliver-delivery.ts';
+import { drainPoolEndpoint } from '../pools/drain-pool.ts';
 import { findResyncEndpoint } from '../repositories/find-resync.ts';
 import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
 import { switchResyncEndpoint } from '../repositories/switch-resync.ts';
@@ -25,8 +28,10 @@ const database = useTestDatabase();
 beforeEach(async () => {
   await emptyTables(database.db, [
     ...(['tasks', 'operations', 'actions', 'paused_sweeps', 'schedules', 'installations'] as const),
+    'stopped_making',
   ]);
   await putInstallation(database.db, 'acme');
+  await putPools(database.db, examplePools());
   const tick = { last_tick_at: new Date(), taken_by: 'test' };
   await database.db
     .insertInto('schedules')
@@ -70,6 +75,18 @@ const TASKS: readonly {
     input: { app: '7', since: '2026-01-31' },
     kind: 'redeliver-since',
     subject: { type: 'app', id: '7' },
+  },
+  {
+    endpoint: redeliverDeliveryEndpoint,
+    input: { delivery: '0B989BA4-242F-11E5-81E1-C7B6966D2516' },
+    kind: 'redeliver-delivery',
+    subject: { type: 'delivery', id: '0b989ba4-242f-11e5-81e1-c7b6966d2516' },
+  },
+  {
+    endpoint: drainPoolEndpoint,
+    input: { pool: 'linux' },
+    kind: 'drain-pool',
+    subject: { type: 'pool', id: 'linux' },
   },
   {
     endpoint: runSweepEndpoint,
@@ -244,12 +261,22 @@ test.each([
   [resyncRepositoryEndpoint, { owner: 'globex', repository: 'app' }, 404, 'ever installed'],
   [redeliverSinceEndpoint, { app: '8', since: '-1d' }, 404, 'does not know the App 8. It knows 7.'],
   [redeliverSinceEndpoint, { app: '7', since: '2999-01-31' }, 400, 'in the future'],
+  [drainPoolEndpoint, { pool: 'none' }, 404, 'There is no pool of the name none.'],
   [runSweepEndpoint, { sweep: 'redeliver', app: '8' }, 404, 'does not know the App 8'],
   [runSweepEndpoint, { sweep: 'check-apps', app: '7' }, 400, 'is not about one App'],
 ] as const)('$0.name refuses %j (F5)', async (endpoint, input, status, detail) => {
   const asking: Promise<unknown> = ask<z.ZodObject, z.ZodType>(endpoint, database.db, input);
   await expect(asking).rejects.toMatchObject({ status, detail: expect.stringContaining(detail) });
   expect([await rows(), await actions()]).toEqual([[], []]);
+});
+
+test('draining a pool stops the making there at once, and a dry run does not (F5, C12)', async () => {
+  await ask(drainPoolEndpoint, database.db, { pool: 'linux', dryRun: true });
+  expect((await ask(listStopsEndpoint, database.db)).items).toEqual([]);
+  await ask(drainPoolEndpoint, database.db, { pool: 'linux', note: 'new image' });
+  expect((await ask(listStopsEndpoint, database.db)).items).toMatchObject([
+    { what: 'making', subject: 'pool:linux', by: 'ada', note: 'new image' },
+  ]);
 });
 
 test('a resync is refused where the App was removed (F5)', async () => {

@@ -36,6 +36,20 @@ export async function resumeMaking(db: Kysely<Database>, subject: MakingSubject)
   return numDeletedRows === 1n;
 }
 
+/** Whether such a stop holds; another one may hold it back too. */
+export async function isMakingStopped(
+  db: Kysely<Database>,
+  subject: MakingSubject,
+): Promise<boolean> {
+  const rows = await db
+    .selectFrom('stopped_making')
+    .select('subject_id')
+    .where('subject_type', '=', subject.type)
+    .where('subject_id', '=', idOf(subject))
+    .execute();
+  return rows.length > 0;
+}
+
 /**
  * For a WHERE: the row of `stopped_making` has the id of an entity. Rows that are older than the
  * table's check may have anything there.

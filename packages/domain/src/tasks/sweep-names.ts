@@ -24,8 +24,21 @@ export const REDELIVER_SINCE = 'redeliver-since';
 /** The sweep of one repository, which people ask for. */
 export const RESYNC_REPOSITORY = 'resync-repository';
 
+/** Has GitHub repeat one delivery, which people ask for. */
+export const REDELIVER_DELIVERY = 'redeliver-delivery';
+
+/** Stops the idle workers of a pool, which people ask for. */
+export const DRAIN_POOL = 'drain-pool';
+
 /** Every sweep of the reconciler, by the kind of its task. People pause them by these names. */
-export const SWEEPS = [REDELIVER, REDELIVER_SINCE, RESYNC_REPOSITORY, ...SCHEDULED_SWEEPS] as const;
+export const SWEEPS = [
+  REDELIVER,
+  REDELIVER_SINCE,
+  REDELIVER_DELIVERY,
+  RESYNC_REPOSITORY,
+  DRAIN_POOL,
+  ...SCHEDULED_SWEEPS,
+] as const;
 
 /** How often a scheduled sweep is tried. Few, since the next tick starts it again anyway. */
 export const SWEEP_ATTEMPTS = 3;

@@ -1,0 +1,38 @@
+import { REDELIVER_DELIVERY } from '@paddock/domain/tasks/sweep-names';
+import { z } from 'zod';
+import { note } from '../actions/act.ts';
+import { endpoint } from '../endpoint.ts';
+import { operation } from '../operations/operation.ts';
+import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
+import { asDryRun, dryRun } from '../operations/sweep-task.ts';
+import { app, requireApp } from '../sweeps/app.ts';
+
+export const redeliverDeliveryEndpoint = endpoint({
+  name: 'redeliverDelivery',
+  method: 'POST',
+  path: '/api/v1/deliveries/{delivery}/redeliver',
+  summary: 'Has GitHub repeat one delivery, which it can for three days.',
+  access: 'operate',
+  status: 202,
+  input: z.object({
+    delivery: z.guid().toLowerCase().describe('The GUID of the delivery'),
+    app: app.optional().describe('Whose log has it; without it, all Apps are looked through'),
+    dryRun,
+    note,
+  }),
+  output: operation,
+  answer(caller, { delivery, app: appId, dryRun: onlyCounts, note: why }) {
+    const request = { endpoint: 'redeliverDelivery', subject: { delivery }, note: why };
+    return startOperation(caller, request, async (trx) => {
+      if (appId !== undefined) await requireApp(trx, appId);
+      const task = {
+        kind: REDELIVER_DELIVERY,
+        subject: { type: 'delivery', id: delivery },
+        payload: appId === undefined ? {} : { appId },
+      };
+      if (onlyCounts) return asDryRun(task);
+      await requireUnpaused(trx, task.kind, delivery);
+      return task;
+    });
+  },
+});

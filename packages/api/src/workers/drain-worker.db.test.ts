@@ -1,0 +1,58 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { ask } from '../scenes/ask.scene.ts';
+import { drainWorkerEndpoint } from './drain-worker.ts';
+
+const database = useTestDatabase();
+beforeEach(() => emptyTables(database.db, ['workers', 'tasks', 'actions']));
+
+const now = new Date();
+const put = async (given: Parameters<typeof putWorker>[1] = {}) =>
+  (await putWorker(database.db, given)).pod_name;
+const drain = (worker: string) => ask(drainWorkerEndpoint, database.db, { worker });
+const row = () =>
+  database.db
+    .selectFrom('workers')
+    .select(['stopping_at', 'stop_reason'])
+    .executeTakeFirstOrThrow();
+
+describe('draining a worker (F5)', () => {
+  test.each([
+    ['is idle', {}],
+    ['stops until a job needs it', { stopping_at: now, stop_reason: 'surplus' }],
+  ])('that %s requests its stop for good', async (_what, given) => {
+    const worker = await put(given);
+    expect(await drain(worker)).toMatchObject({
+      kind: 'stop-worker',
+      subject: { type: 'worker', id: worker },
+      origin: 'MANUAL',
+      requestedBy: 'ada',
+    });
+    expect(await row()).toEqual({ stopping_at: expect.any(Date), stop_reason: 'drained' });
+  });
+
+  test('that stops anyway is answered with its operation', async () => {
+    const worker = await put({ stopping_at: now, stop_reason: 'offline' });
+    const [queued] = await enqueueAlone(database.db, [stopTask(worker)]);
+    expect(await drain(worker)).toMatchObject({ id: queued?.id, requestedBy: 'ada' });
+    expect(await row()).toMatchObject({ stop_reason: 'offline' });
+  });
+
+  test.each([
+    ['has ended', { status: 'failed', completed_at: now } as const, 409],
+    ['runs a job', { status: 'running', assigned_at: now } as const, 409],
+  ])('that %s is refused', async (_what, given, status) => {
+    const worker = await put(given);
+    await expect(drain(worker)).rejects.toMatchObject({ status });
+    expect(await row()).toEqual({ stopping_at: null, stop_reason: null });
+    expect(await database.db.selectFrom('tasks').select('id').execute()).toEqual([]);
+  });
+
+  test('that does not exist is not found', async () => {
+    await expect(drain('none')).rejects.toMatchObject({ status: 404 });
+  });
+});
