@@ -80,6 +80,20 @@ export const consoleApi: readonly NamedMutant[] = [
     tests: ASKED,
   },
   {
+    mutant: 'two people deal with one failed operation',
+    file: 'packages/queue/src/handle-failed.ts',
+    find: ' and handled_at is null and expires_at > now() and ${isMeant',
+    replace: ' and expires_at > now() and ${isMeant',
+    tests: ['packages/api/src/operations/failed-operations.db.test.ts'],
+  },
+  {
+    mutant: 'a failed operation is retried while its sweep is paused',
+    file: 'packages/api/src/operations/retry-operation.ts',
+    find: '      await requireRepeatable(trx, failed);\n',
+    replace: '',
+    tests: ['packages/api/src/operations/failed-operations.db.test.ts'],
+  },
+  {
     mutant: 'a dry run takes the place of a real one',
     file: 'packages/api/src/operations/sweep-task.ts',
     find: "  subject: { type: 'dry-run', id: task.subject.id },\n",

@@ -1,5 +1,6 @@
 import { actions } from './actions.ts';
 import type { Command } from './command.ts';
+import { failedCommands } from './failed.ts';
 import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
 import { pools } from './pools.ts';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   ...jobsCommands,
   ...workersCommands,
   ...traceCommands,
+  ...failedCommands,
   ...operationsCommands,
   ...tasksCommands,
   ...stopsCommands,

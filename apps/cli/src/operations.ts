@@ -40,6 +40,9 @@ const failedRuns = (failures: Operation['failures']): string =>
     '',
   );
 
+const handledBy = ({ by, at, retriedAs }: NonNullable<Operation['handled']>): string =>
+  `\n${retriedAs === null ? 'discarded' : `retried as ${retriedAs}`} by ${printable(by)} at ${at}\n`;
+
 /** Each once, in order. */
 const people = (askers: Operation['askers']): string =>
   [...new Set(askers.map(({ person }) => printable(person)))].join(', ');
@@ -72,8 +75,12 @@ export const operationsCommands: readonly Command[] = [
   askCommand({
     name: 'operations failed',
     takes: '',
-    summary: 'Lists the failed operations, the one that ended last first.',
-    options: { kind: { type: 'string', value: 'KIND', doc: 'of this kind only' }, ...PAGE },
+    summary: 'Lists the failed operations that nobody has retried or discarded, newest first.',
+    options: {
+      kind: { type: 'string', value: 'KIND', doc: 'of this kind only' },
+      ...DATES,
+      ...PAGE,
+    },
     endpoint: listFailedOperationsEndpoint,
     input: ({ options }) => options,
     print: ({ items }) => table(items, 'No operation has failed.'),
@@ -99,6 +106,7 @@ Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and othe
         table([row], ''),
         ...(output === null ? [] : [`\n${stringify(output)}`]),
         ...(failures.length === 0 ? [] : ['\n', failedRuns(failures)]),
+        ...(row.handled === null ? [] : [handledBy(row.handled)]),
         ...(askers.length === 0 ? [] : [`\nasked for by: ${people(askers)}\n`]),
       ].join(''),
   }),

@@ -31,6 +31,8 @@ describe('with the connection of the console (A10)', () => {
     ['changes an installation', `update installations set suspended_at = null`],
     ['takes a task for itself', `update tasks set status = 'running', locked_by = 'x'`],
     ['turns a task into another', `update tasks set kind = 'x', subject_id = 'x'`],
+    ['makes a failed operation good', `update operations set status = 'OK', failure_reason = null`],
+    ['forgets an operation', `delete from operations`],
     ['ends a task', `delete from tasks`],
     ['holds a lease', `update leases set holder = 'x'`],
     ['closes a breaker', `delete from breakers`],

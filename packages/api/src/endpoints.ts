@@ -23,6 +23,10 @@ import { pauseSweepEndpoint } from './stops/pause-sweep.ts';
 import { resumeMakingEndpoint } from './stops/resume-making.ts';
 import { stopMakingEndpoint } from './stops/stop-making.ts';
 import { unpauseSweepEndpoint } from './stops/unpause-sweep.ts';
+import { discardFailedOperationsEndpoint } from './operations/discard-failed.ts';
+import { discardOperationEndpoint } from './operations/discard-operation.ts';
+import { retryFailedOperationsEndpoint } from './operations/retry-failed.ts';
+import { retryOperationEndpoint } from './operations/retry-operation.ts';
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
@@ -53,6 +57,10 @@ const SUBJECTS: readonly Endpoint[] = [
   listFailedOperationsEndpoint,
   countOperationsEndpoint,
   findOperationEndpoint,
+  retryOperationEndpoint,
+  discardOperationEndpoint,
+  retryFailedOperationsEndpoint,
+  discardFailedOperationsEndpoint,
   findResyncEndpoint,
   resyncRepositoryEndpoint,
   switchResyncEndpoint,

@@ -8,7 +8,7 @@ import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from './new-t
 /** A task that a person asks for. It is due at once. */
 export interface AskedTask extends Pick<
   NewTask,
-  'kind' | 'subject' | 'payload' | 'maxAttempts' | 'maxCrashes'
+  'kind' | 'subject' | 'payload' | 'maxAttempts' | 'maxCrashes' | 'deliveryGuid'
 > {
   readonly requestedBy: string;
 }
@@ -20,15 +20,15 @@ export interface AskedTask extends Pick<
  */
 export async function enqueueAsked(
   trx: Transaction<Database>,
-  { kind, subject, payload = {}, requestedBy, ...limits }: AskedTask,
+  { kind, subject, payload = {}, requestedBy, deliveryGuid, ...limits }: AskedTask,
 ): Promise<string> {
   const { maxAttempts = DEFAULT_MAX_ATTEMPTS, maxCrashes = DEFAULT_MAX_CRASHES } = limits;
   // The insert trigger wakes executors for a new task, and this statement for one that was queued.
   const { rows } = await sql<{ id: string }>`${prepared}
     with asked as (
-      insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, max_attempts, max_crashes)
+      insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid, max_attempts, max_crashes)
       values (${kind}, ${subject.type}, ${subject.id}, ${subject.name ?? null}, ${jsonText(payload)}::jsonb, 'MANUAL', ${requestedBy},
-        ${maxAttempts}, ${maxCrashes})
+        ${deliveryGuid ?? null}, ${maxAttempts}, ${maxCrashes})
       on conflict (subject_id, subject_type, kind) where status = 'queued' do update set
         origin = 'MANUAL', requested_by = coalesce(tasks.requested_by, excluded.requested_by),
         payload = ${mergedPayload('tasks', 'excluded')},

@@ -118,12 +118,24 @@ export async function listOperationsOf(
 /** Failed operations that nobody has dealt with, the one that ended last first. */
 export async function listFailedOperations(
   db: Kysely<Database>,
-  { kind, limit, after }: OperationsPage & { readonly kind?: string | undefined },
+  {
+    kind,
+    from,
+    to,
+    limit,
+    after,
+  }: OperationsPage & {
+    readonly kind?: string | undefined;
+    /** Ended from here on. */
+    readonly from?: Date | undefined;
+    /** Ended before. */
+    readonly to?: Date | undefined;
+  },
 ): Promise<ListedOperation[]> {
   const { rows } = await sql<Row & { at: string }>`
     select *, finished_at::text as at from (
       ${ended(sql`null::jsonb`)}
-      where status = 'ERROR' and handled_at is null and expires_at > now()${kind === undefined ? sql`` : sql` and kind = ${kind}`}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
+      where status = 'ERROR' and handled_at is null and expires_at > now()${kind === undefined ? sql`` : sql` and kind = ${kind}`}${from === undefined ? sql`` : sql` and finished_at >= ${from}`}${to === undefined ? sql`` : sql` and finished_at < ${to}`}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
       order by finished_at desc, id desc limit ${limit}
     ) failed`.execute(db);
   return rows.map(toListed);

@@ -2,6 +2,7 @@ import { listFailedOperations, listOperationsOf } from '@paddock/queue/read-oper
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
+import { failedFilter } from './failed-filter.ts';
 import { operationRow, toOperationRow } from './operation.ts';
 
 const page = { limit, after: after(z.tuple([z.string().max(40), z.uuid()])) };
@@ -39,10 +40,11 @@ export const listFailedOperationsEndpoint = endpoint({
   name: 'listFailedOperations',
   method: 'GET',
   path: '/api/v1/failed-operations',
-  summary: 'Lists the failed operations, the one that ended last first.',
+  summary:
+    'Lists the failed operations that nobody has retried or discarded, the one that ended last first.',
   access: 'read',
   status: 200,
-  input: z.object({ kind: z.string().max(100).optional(), ...page }),
+  input: z.object({ ...failedFilter, ...page }),
   output: pageOf(operationRow),
   answer: async ({ db }, input) =>
     toPage(

@@ -1,0 +1,193 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { done, poison } from '@paddock/queue/outcome';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { listActionsEndpoint } from '../actions/list-actions.ts';
+import { ask } from '../scenes/ask.scene.ts';
+import { pauseSweepEndpoint } from '../stops/pause-sweep.ts';
+import { discardFailedOperationsEndpoint } from './discard-failed.ts';
+import { discardOperationEndpoint } from './discard-operation.ts';
+import { findOperationEndpoint } from './find-operation.ts';
+import { listFailedOperationsEndpoint } from './list-operations.ts';
+import { retryFailedOperationsEndpoint } from './retry-failed.ts';
+import { retryOperationEndpoint } from './retry-operation.ts';
+
+const database = useTestDatabase();
+beforeEach(() =>
+  emptyTables(database.db, ['tasks', 'operations', 'task_counts', 'actions', 'paused_sweeps']),
+);
+
+const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
+const failed = async (more: Readonly<Record<string, unknown>> = {}) =>
+  (await ask(listFailedOperationsEndpoint, database.db, more)).items.map(({ id }) => id);
+const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
+const queued = () => database.db.selectFrom('tasks').selectAll().orderBy('queued_at').execute();
+
+/** A task that ends as this says. */
+async function ended(kind: string, id: string, outcome = poison('no such row')): Promise<string> {
+  const task = { kind, subject: { type: 'worker', id, name: 'W' }, payload: { a: 1 } };
+  const [made] = await enqueueAlone(database.db, [
+    { ...task, maxAttempts: 2, deliveryGuid: 'guid' },
+  ]);
+  const handler = () => Promise.resolve(outcome);
+  await runDueTasks({ db: database.db, kinds: { [kind]: { slots: 1, handler } } });
+  return made?.id ?? '';
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+const retry = (operation: string, person = 'ada', note?: string) =>
+  ask(retryOperationEndpoint, database.db, { operation, note }, person);
+const discard = (operation: string, person = 'ada', note?: string) =>
+  ask(discardOperationEndpoint, database.db, { operation, note }, person);
+const retryAll = (input: Input) => ask(retryFailedOperationsEndpoint, database.db, input, 'grace');
+const discardAll = (input: Input) =>
+  ask(discardFailedOperationsEndpoint, database.db, input, 'grace');
+
+describe('a failed operation (F6)', () => {
+  test('says how each of its runs failed, and when', async () => {
+    const { failures } = await find(await ended('a', 'x'));
+    expect(failures).toEqual([
+      { attempt: 1, at: expect.any(String), reason: 'poison', message: 'no such row' },
+    ]);
+  });
+
+  test('is repeated as it was, with all attempts, and keeps who had it repeated', async () => {
+    const id = await ended('a', 'x');
+    const again = await retry(id, 'grace', 'it is back');
+    expect(again).toMatchObject({
+      kind: 'a',
+      subject: { type: 'worker', id: 'x', name: 'W' },
+      status: 'QUEUED',
+      origin: 'MANUAL',
+      attempt: 0,
+      maxAttempts: 2,
+      requestedBy: 'grace',
+      askers: [{ person: 'grace', note: 'it is back' }],
+    });
+    expect(await queued()).toMatchObject([{ payload: { a: 1 }, delivery_guid: 'guid' }]);
+    expect(await find(id)).toMatchObject({
+      status: 'ERROR',
+      handled: { by: 'grace', at: expect.any(String), retriedAs: again.id },
+    });
+    expect(await failed()).toEqual([]);
+    expect(await actions()).toMatchObject([
+      { endpoint: 'retryOperation', subject: { operation: id }, operation: again.id },
+    ]);
+  });
+
+  test('is repeated by a task that is queued anyway', async () => {
+    const id = await ended('a', 'x');
+    const [next] = await enqueueAlone(database.db, [
+      { kind: 'a', subject: { type: 'worker', id: 'x' }, dueInMs: 9_999_999 },
+    ]);
+    expect(await retry(id)).toMatchObject({ id: next?.id, origin: 'MANUAL' });
+  });
+
+  test('is discarded, found until it expires, and keeps who did it', async () => {
+    const id = await ended('a', 'x');
+    const byAda = { by: 'ada', at: expect.any(String), retriedAs: null };
+    expect(await discard(id, 'ada', 'known')).toMatchObject({ id, handled: byAda });
+    expect(await find(id)).toMatchObject({ handled: byAda });
+    expect([await failed(), await queued()]).toEqual([[], []]);
+    expect(await actions()).toMatchObject([{ endpoint: 'discardOperation', note: 'known' }]);
+  });
+
+  test('is dealt with once, by the first of two people', async () => {
+    const id = await ended('a', 'x');
+    const both = await Promise.allSettled([retry(id, 'ada'), discard(id, 'grace')]);
+    expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const { handled } = await find(id);
+    await expect(discard(id, 'linus')).rejects.toMatchObject({
+      status: 409,
+      detail: expect.stringContaining(`${handled?.by} has dealt with it before`),
+    });
+    expect(await actions()).toHaveLength(1);
+  });
+
+  test('is not repeated while its sweep is paused', async () => {
+    const id = await ended('check-apps', 'x');
+    await ask(pauseSweepEndpoint, database.db, { sweep: 'all' }, 'grace');
+    await expect(retry(id)).rejects.toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('paused by grace'),
+    });
+    expect([await failed(), await queued()]).toEqual([[id], []]);
+    // What is no sweep is not paused by that.
+    await retry(await ended('stop-worker', 'x'));
+  });
+
+  test('must have failed, and must be known', async () => {
+    const good = await ended('a', 'x', done());
+    for (const act of [retry, discard]) {
+      await expect(act(good)).rejects.toMatchObject({ status: 409 });
+      await expect(act('none')).rejects.toMatchObject({ status: 404 });
+    }
+    expect(await actions()).toEqual([]);
+  });
+});
+
+describe('failed operations by a filter (F6)', () => {
+  const none = { operations: 0, paused: 0, dryRun: false, more: false };
+
+  test('are retried by kind and by when they ended, each once', async () => {
+    const [old, other] = [await ended('a', 'old'), await ended('b', 'x')];
+    await sql`update operations set finished_at = now() - interval '3 hours' where id = ${old}::uuid`.execute(
+      database.db,
+    );
+    const fresh = [await ended('a', 'x'), await ended('a', 'y')];
+    const filter = { kind: 'a', from: '-1h' };
+    expect(await failed(filter)).toEqual(fresh.toReversed());
+    expect(await retryAll({ ...filter, dryRun: true })).toEqual({
+      ...none,
+      operations: 2,
+      dryRun: true,
+    });
+    expect([await queued(), await actions()]).toEqual([[], []]);
+    expect(await retryAll(filter)).toEqual({ ...none, operations: 2 });
+    expect(await retryAll(filter)).toEqual(none);
+    expect(await failed()).toEqual([other, old]);
+    const tasks = await queued();
+    expect(tasks.map((task) => task.subject_id).toSorted()).toEqual(['x', 'y']);
+    for (const { id } of tasks)
+      expect(await find(id)).toMatchObject({ requestedBy: 'grace', askers: [{ person: 'grace' }] });
+    expect(new Set((await actions()).map(({ operation }) => operation))).toEqual(
+      new Set(tasks.map(({ id }) => id)),
+    );
+  });
+
+  test('stay while their sweeps are paused', async () => {
+    const id = await ended('check-apps', 'x');
+    await ended('a', 'x');
+    await ask(pauseSweepEndpoint, database.db, { sweep: 'check-apps' });
+    expect(await retryAll({})).toEqual({ ...none, operations: 1, paused: 1 });
+    expect(await failed()).toEqual([id]);
+  });
+
+  test('are discarded, with one row in the audit', async () => {
+    const ids = [await ended('a', 'x'), await ended('a', 'y')];
+    expect(await discardAll({ kind: 'a', dryRun: true })).toMatchObject({ operations: 2 });
+    expect(await failed()).toHaveLength(2);
+    expect(await discardAll({ kind: 'a', note: 'known' })).toEqual({ ...none, operations: 2 });
+    expect(await failed()).toEqual([]);
+    for (const id of ids) expect(await find(id)).toMatchObject({ handled: { by: 'grace' } });
+    expect(await actions()).toMatchObject([
+      { person: 'grace', subject: { kind: 'a', operations: 2 }, note: 'known' },
+    ]);
+    expect(await discardAll({ kind: 'a' })).toEqual(none);
+    expect(await actions()).toHaveLength(1);
+  });
+
+  test('are at most 200 at a time, and the answer says that there are more', async () => {
+    await sql`
+      insert into operations (id, kind, subject_type, subject_id, payload, origin, status, attempt, max_attempts, crashes, failures,
+        queued_at, expires_at, failure_reason)
+      select gen_random_uuid(), 'a', 'worker', n::text, '{}', 'AUTOMATIC', 'ERROR', 1, 1, 0, '[]', now(), now() + interval '1 day', 'attempts'
+      from generate_series(1, 201) n`.execute(database.db);
+    expect(await discardAll({})).toEqual({ ...none, operations: 200, more: true });
+    expect(await discardAll({})).toEqual({ ...none, operations: 1 });
+  });
+});
