@@ -1,18 +1,19 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
+import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
 import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
 import { ask } from '@paddock/api/scenes/ask.scene';
 import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { useSweeps } from '@paddock/reconciler/scenes/use-scenes.scene';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 
-const database = useTestDatabase();
+const { database, service } = useConsole();
 const sweeps = useSweeps(database);
 
 beforeEach(async () => {
@@ -88,6 +89,55 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
       [again.id, 'QUEUED'],
       [asked.id, 'OK'],
     ]);
+  });
+
+  test('a token for one repository starts its resync over HTTP, follows it to its end, and does nothing else (F7)', async () => {
+    await sweeps.scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
+    const subject = { owner: 'acme', repository: 'api' };
+    const narrowed = { endpoint: 'resyncRepository', subject };
+    const token = await makeToken(database, { name: 'api-team', ...narrowed });
+    const other = await makeToken(database, { name: 'other', access: 'operate' });
+    const post = (path: string, asker = token) => service.ask(path, asker, { method: 'POST' });
+    // Somebody else asks first: the operation is theirs, and it serves the token too.
+    await post('repositories/acme/api/resync', other);
+    const started = await post('repositories/ACME/api/resync');
+    expect(started.status).toBe(202);
+    const place = new URL(started.headers.get('location') ?? '', started.url);
+    const follow = async () =>
+      (await service.ask(place.pathname.slice('/api/v1/'.length), token)).json();
+    expect(await follow()).toMatchObject({
+      status: 'QUEUED',
+      requestedBy: 'token other',
+      askers: [{ person: 'token other' }, { person: 'token api-team' }],
+    });
+    await run();
+    expect(await follow()).toMatchObject({ status: 'OK', output: { found: 1 } });
+    const theirs = await post('repositories/acme/shop/resync', other);
+    const { id } = (await theirs.json()) as { id: string };
+    for (const path of [`operations/${id}`, 'operations?subject=repository:acme/api', 'stops'])
+      expect([path, (await service.ask(path, token)).status]).toEqual([path, 401]);
+    for (const path of ['repositories/acme/shop/resync', 'sweeps/check-apps/run'])
+      expect([path, (await post(path)).status]).toEqual([path, 401]);
+  });
+
+  test('a resync of an installation has its active repositories resynced, each once', async () => {
+    await sweeps.scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
+    await database.db
+      .insertInto('repositories')
+      .values({
+        repo_id: sweeps.scene.world.repositories.api,
+        entity_id: sweeps.scene.world.organization.id,
+        app_id: sweeps.scene.world.appId,
+        active_at: new Date(),
+      })
+      .execute();
+    const installation = String(sweeps.scene.world.organization.installationId);
+    const { id } = await ask(resyncInstallationEndpoint, database.db, { installation });
+    await run();
+    expect(await find(id)).toMatchObject({ status: 'OK', output: { resyncs: expect.any(Number) } });
+    const list = await ask(listOperationsEndpoint, database.db, { subject: 'repository:acme/api' });
+    expect(list.items).toMatchObject([{ kind: 'resync-repository', status: 'OK' }]);
+    expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(1);
   });
 
   test('a resync that cannot be done ends as an error with its reason', async () => {

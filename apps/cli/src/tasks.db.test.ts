@@ -41,6 +41,7 @@ describe('tasks in the terminal (F5)', () => {
       ['redeliver', '0b989ba4-242f-11e5-81e1-c7b6966d2516'],
       'queued: redeliver-delivery of 0b989ba4-242f-11e5-81e1-c7b6966d2516.',
     ],
+    [['resync', 'installation', '2'], 'queued: resync-installation of acme.'],
     [['drain', 'pool', 'linux'], 'queued: drain-pool of linux.'],
     [['run', 'redeliver'], 'queued: redeliver of 7.'],
     [['resync', 'disable', 'acme/other'], 'acme/other may not be resynced, by '],

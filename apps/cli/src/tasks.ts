@@ -1,4 +1,5 @@
 import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-delivery';
+import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
 import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
 import type { resyncState } from '@paddock/api/repositories/resync-state';
@@ -47,6 +48,16 @@ export const tasksCommands: readonly Command[] = [
     endpoint: switchResyncEndpoint,
     input: (given) => ({ ...repository(given), enabled: false }),
     print: switched,
+  }),
+  askCommand({
+    name: 'resync installation',
+    takes: 'ID',
+    summary: `Resyncs the active repositories of an installation, by GitHub's id of it.
+Each has an operation of its own.`,
+    options: DRY_RUN,
+    endpoint: resyncInstallationEndpoint,
+    input: (given) => ({ installation: oneWord(given, 'id'), ...dryRun(given) }),
+    print: started,
   }),
   askCommand({
     name: 'resync',

@@ -17,6 +17,7 @@ const ASKED_FOR = new Set([
   'redeliver-since',
   'redeliver-delivery',
   'resync-repository',
+  'resync-installation',
   'drain-pool',
 ]);
 

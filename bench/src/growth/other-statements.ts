@@ -120,6 +120,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'resumeSweep',
     'readTaskCounts',
     'enqueueAsked',
+    'findInstallationById',
+    'findActiveRepositoryIds',
     'lockFailed',
     'noteHandled',
     'drainWorkers',

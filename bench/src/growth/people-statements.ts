@@ -10,6 +10,7 @@ import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
 import { listInstallations } from '@paddock/db/people/list-installations';
 import { findStop, listStops } from '@paddock/db/people/list-stops';
 import {
+  findInstallationState,
   findOwner,
   findScheduledApps,
   isKnownEntity,
@@ -36,6 +37,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
       subject: { type: 'schedule', id: 'check-apps' },
     }),
   findDrainState: (trx) => findDrainState(trx, 'none'),
+  findInstallationState: (trx) => findInstallationState(trx, 1),
   findOwner: (trx) => findOwner(trx, 'entity-1'),
   findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),

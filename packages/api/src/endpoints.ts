@@ -1,6 +1,7 @@
 import { listActionsEndpoint } from './actions/list-actions.ts';
 import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
+import { resyncInstallationEndpoint } from './installations/resync-installation.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
 import { findJobEndpoint } from './jobs/find-job.ts';
 import { listJobsEndpoint } from './jobs/list-jobs.ts';
@@ -61,6 +62,7 @@ const SUBJECTS: readonly Endpoint[] = [
   discardOperationEndpoint,
   retryFailedOperationsEndpoint,
   discardFailedOperationsEndpoint,
+  resyncInstallationEndpoint,
   findResyncEndpoint,
   resyncRepositoryEndpoint,
   switchResyncEndpoint,

@@ -1,10 +1,12 @@
 import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { RESYNC_INSTALLATION, RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';
 import { done, poison } from '@paddock/queue/outcome';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
 import { recoverStuckJobs } from './recover-jobs.ts';
+import { resyncInstallation } from './resync-installation.ts';
 import { resyncRepository } from './resync-repository.ts';
 import type { Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
@@ -26,6 +28,14 @@ export const ROWS_OF_RECOVERY = 250;
 export const LOOK_UPS_OF_A_PASS = 250;
 /** Most waiting jobs of a demand key to look up after a runner ended whose job is unknown. */
 export const LOOK_UPS_PER_KEY = 10;
+
+/** Most repositories of an installation that one request has resynced: each costs some calls. */
+const MOST_RESYNCS = 200;
+
+const resyncTask = (fullName: string): NewTask => ({
+  kind: RESYNC_REPOSITORY,
+  subject: { type: 'repository', id: fullName },
+});
 
 /**
  * If GitHub hides an object, our installations may be out of date: check them soon, but not in
@@ -107,7 +117,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
         ]);
       },
     },
-    'resync-repository': {
+    [RESYNC_REPOSITORY]: {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {
         const counts = await resyncRepository(
@@ -117,6 +127,19 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
         );
         if (typeof counts === 'string') return poison(counts);
         return done(counts, counts.inDoubt > 0 ? [lookUpJobsTask] : []);
+      },
+    },
+    [RESYNC_INSTALLATION]: {
+      slots: 1,
+      pass: async ({ task: { subject }, signal }) => {
+        const found = await resyncInstallation(
+          { db, github, appIds, activeMs: ACTIVE_MS, most: MOST_RESYNCS },
+          Number(subject.id),
+          signal,
+        );
+        if (typeof found === 'string') return poison(found);
+        const { fullNames, ...counts } = found;
+        return done({ ...counts, resyncs: fullNames.length }, fullNames.map(resyncTask));
       },
     },
   } satisfies Readonly<Record<string, Sweep>>;

@@ -9,10 +9,9 @@ import type { z } from 'zod';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { redeliverDeliveryEndpoint } from '../deliveries/redeliver-delivery.ts';
+import { resyncInstallationEndpoint } from '../installations/resync-installation.ts';
 import { drainPoolEndpoint } from '../pools/drain-pool.ts';
-import { findResyncEndpoint } from '../repositories/find-resync.ts';
 import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
-import { switchResyncEndpoint } from '../repositories/switch-resync.ts';
 import { ask } from '../scenes/ask.scene.ts';
 import { putInstallation } from '../scenes/why.scene.ts';
 import { listStopsEndpoint } from '../stops/list-stops.ts';
@@ -46,8 +45,6 @@ const path = { owner: 'Acme', repository: 'App' };
 const resync = (person = 'ada', more: object = {}) =>
   ask(resyncRepositoryEndpoint, database.db, { ...path, ...more }, person);
 const find = (id: string) => ask(findOperationEndpoint, database.db, { operation: id });
-const turn = (enabled: boolean, person = 'ada', note?: string) =>
-  ask(switchResyncEndpoint, database.db, { ...path, enabled, note }, person);
 /** Whose token is for resyncs of the repository alone. */
 const bearer = (person: string) => ({
   person,
@@ -69,6 +66,12 @@ const TASKS: readonly {
     input: path,
     kind: 'resync-repository',
     subject: { type: 'repository', id: 'acme/app' },
+  },
+  {
+    endpoint: resyncInstallationEndpoint,
+    input: { installation: '51000001' },
+    kind: 'resync-installation',
+    subject: { type: 'installation', id: '51000001' },
   },
   {
     endpoint: redeliverSinceEndpoint,
@@ -222,43 +225,9 @@ describe('an operation that several ask for (F5)', () => {
   });
 });
 
-describe('the switch of a repository’s resync (F5)', () => {
-  test('forbids resyncs of this repository only, with who and why', async () => {
-    const disabled = { by: 'ada', at: expect.any(String), note: 'too large' };
-    expect(await turn(false, 'ada', 'too large')).toEqual({
-      repository: 'acme/app',
-      enabled: false,
-      disabled,
-      finishedAt: null,
-    });
-    await expect(resync()).rejects.toMatchObject({ status: 409 });
-    await resync('ada', { repository: 'other' });
-    expect((await ask(listStopsEndpoint, database.db)).items).toEqual([
-      { what: 'resync', subject: 'repository:acme/app', name: null, ...disabled },
-    ]);
-    expect(await turn(true)).toMatchObject({ enabled: true, disabled: null });
-    await resync();
-    expect((await actions()).map(({ endpoint }) => endpoint)).toEqual([
-      'resyncRepository',
-      'switchResync',
-      'resyncRepository',
-      'switchResync',
-    ]);
-  });
-
-  test('says when a resync last ended well (F4)', async () => {
-    const { id } = await resync();
-    await runDueTasks({
-      db: database.db,
-      kinds: { 'resync-repository': { slots: 1, handler: () => Promise.resolve(done()) } },
-    });
-    const { finishedAt } = await find(id);
-    expect(await ask(findResyncEndpoint, database.db, path)).toMatchObject({ finishedAt });
-  });
-});
-
 test.each([
   [resyncRepositoryEndpoint, { owner: 'globex', repository: 'app' }, 404, 'ever installed'],
+  [resyncInstallationEndpoint, { installation: '1' }, 404, 'no installation of this id'],
   [redeliverSinceEndpoint, { app: '8', since: '-1d' }, 404, 'does not know the App 8. It knows 7.'],
   [redeliverSinceEndpoint, { app: '7', since: '2999-01-31' }, 400, 'in the future'],
   [drainPoolEndpoint, { pool: 'none' }, 404, 'There is no pool of the name none.'],
@@ -282,6 +251,9 @@ test('draining a pool stops the making there at once, and a dry run does not (F5
 test('a resync is refused where the App was removed (F5)', async () => {
   await database.db.updateTable('installations').set({ deleted_at: new Date() }).execute();
   await expect(resync()).rejects.toMatchObject({ status: 409 });
+  const input = { installation: '51000001' };
+  const whole = ask(resyncInstallationEndpoint, database.db, input);
+  await expect(whole).rejects.toMatchObject({ status: 409 });
 });
 
 test('of several Apps one must be named (F5)', async () => {

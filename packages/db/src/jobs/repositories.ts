@@ -163,6 +163,32 @@ export async function findInstallationByLogin(
   return rows[0];
 }
 
+/** An installation by GitHub's id of it; undefined if none of these Apps may be used there. */
+export async function findInstallationById(
+  db: Kysely<Database>,
+  installationId: number,
+  appIds: readonly number[],
+): Promise<InstallationToAsk | undefined> {
+  const { rows } = await sql<InstallationToAsk>`
+    select ${installationColumns} from installations entity
+    where installation_id = ${installationId} and ${isUsable('entity', appIds)} limit 1`.execute(
+    db,
+  );
+  return rows[0];
+}
+
+/** The ids of an entity's repositories in which something happened in the last `activeMs`. */
+export async function findActiveRepositoryIds(
+  db: Kysely<Database>,
+  entityId: number,
+  activeMs: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ repoId: number }>`
+    select repo_id as "repoId" from repositories
+    where active_at > now() - ${milliseconds(activeMs)} and entity_id = ${entityId}`.execute(db);
+  return rows.map(({ repoId }) => repoId);
+}
+
 /** The result of listing a repository's runs. */
 export interface RepositoryListing {
   readonly repoId: number;

@@ -24,6 +24,9 @@ export const REDELIVER_SINCE = 'redeliver-since';
 /** The sweep of one repository, which people ask for. */
 export const RESYNC_REPOSITORY = 'resync-repository';
 
+/** Has the active repositories of one installation resynced, which people ask for. */
+export const RESYNC_INSTALLATION = 'resync-installation';
+
 /** Has GitHub repeat one delivery, which people ask for. */
 export const REDELIVER_DELIVERY = 'redeliver-delivery';
 
@@ -36,6 +39,7 @@ export const SWEEPS = [
   REDELIVER_SINCE,
   REDELIVER_DELIVERY,
   RESYNC_REPOSITORY,
+  RESYNC_INSTALLATION,
   DRAIN_POOL,
   ...SCHEDULED_SWEEPS,
 ] as const;

@@ -1,0 +1,33 @@
+import { findInstallationState } from '@paddock/db/people/find-by-name';
+import { RESYNC_INSTALLATION } from '@paddock/domain/tasks/sweep-names';
+import { z } from 'zod';
+import { note } from '../actions/act.ts';
+import { endpoint } from '../endpoint.ts';
+import { operation } from '../operations/operation.ts';
+import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
+import { asDryRun, dryRun } from '../operations/sweep-task.ts';
+import { notFound, refused } from '../problem.ts';
+
+export const resyncInstallationEndpoint = endpoint({
+  name: 'resyncInstallation',
+  method: 'POST',
+  path: '/api/v1/installations/{installation}/resync',
+  summary: 'Resyncs the active repositories of an installation, each by an operation of its own.',
+  access: 'operate',
+  status: 202,
+  input: z.object({ installation: z.coerce.number().int().min(1), dryRun, note }),
+  output: operation,
+  answer(caller, { installation, dryRun: onlyCounts, note: why }) {
+    const request = { endpoint: 'resyncInstallation', subject: { installation }, note: why };
+    return startOperation(caller, request, async (trx) => {
+      const found = await findInstallationState(trx, installation);
+      if (found === undefined) throw notFound('There is no installation of this id.');
+      if (!found.isUsable) throw refused('The installation is suspended or was removed.');
+      const subject = { type: 'installation', id: String(installation), name: found.login };
+      const task = { kind: RESYNC_INSTALLATION, subject };
+      if (onlyCounts) return asDryRun(task);
+      await requireUnpaused(trx, task.kind, subject.id);
+      return task;
+    });
+  },
+});

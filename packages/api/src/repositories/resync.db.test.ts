@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { done } from '@paddock/queue/outcome';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { listActionsEndpoint } from '../actions/list-actions.ts';
+import { findOperationEndpoint } from '../operations/find-operation.ts';
+import { ask } from '../scenes/ask.scene.ts';
+import { putInstallation } from '../scenes/why.scene.ts';
+import { listStopsEndpoint } from '../stops/list-stops.ts';
+import { findResyncEndpoint } from './find-resync.ts';
+import { resyncRepositoryEndpoint } from './resync-repository.ts';
+import { switchResyncEndpoint } from './switch-resync.ts';
+
+const database = useTestDatabase();
+beforeEach(async () => {
+  await emptyTables(database.db, ['tasks', 'operations', 'actions', 'paused_sweeps']);
+  await emptyTables(database.db, ['installations']);
+  await putInstallation(database.db, 'acme');
+});
+
+const path = { owner: 'Acme', repository: 'App' };
+const resync = (person = 'ada', more: object = {}) =>
+  ask(resyncRepositoryEndpoint, database.db, { ...path, ...more }, person);
+const find = (id: string) => ask(findOperationEndpoint, database.db, { operation: id });
+const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
+const turn = (enabled: boolean, person = 'ada', note?: string) =>
+  ask(switchResyncEndpoint, database.db, { ...path, enabled, note }, person);
+
+describe('the switch of a repository’s resync (F5)', () => {
+  test('forbids resyncs of this repository only, with who and why', async () => {
+    const disabled = { by: 'ada', at: expect.any(String), note: 'too large' };
+    expect(await turn(false, 'ada', 'too large')).toEqual({
+      repository: 'acme/app',
+      enabled: false,
+      disabled,
+      finishedAt: null,
+    });
+    await expect(resync()).rejects.toMatchObject({ status: 409 });
+    await resync('ada', { repository: 'other' });
+    expect((await ask(listStopsEndpoint, database.db)).items).toEqual([
+      { what: 'resync', subject: 'repository:acme/app', name: null, ...disabled },
+    ]);
+    expect(await turn(true)).toMatchObject({ enabled: true, disabled: null });
+    await resync();
+    expect((await actions()).map(({ endpoint }) => endpoint)).toEqual([
+      'resyncRepository',
+      'switchResync',
+      'resyncRepository',
+      'switchResync',
+    ]);
+  });
+
+  test('says when a resync last ended well (F4)', async () => {
+    const { id } = await resync();
+    await runDueTasks({
+      db: database.db,
+      kinds: { 'resync-repository': { slots: 1, handler: () => Promise.resolve(done()) } },
+    });
+    const { finishedAt } = await find(id);
+    expect(await ask(findResyncEndpoint, database.db, path)).toMatchObject({ finishedAt });
+  });
+});
