@@ -57,13 +57,14 @@ grant select, insert, delete on installation_events, delivery_listings to :recon
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
 grant select, delete on wait_reason_changes to :reconciler;
+grant select, insert, update, delete on usage_hours, usage_summed to :reconciler;
 grant select on instance, leases, paused_sweeps, stopped_making to :reconciler;
 
 -- The console, which people reach: reads what they ask for, keeps their tokens, and adds what they do
 -- to the audit, which it never changes.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select on installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
-    registration_budgets, runner_groups, repositories, wait_reason_changes, former_logins,
+    registration_budgets, runner_groups, repositories, wait_reason_changes, former_logins, usage_hours, usage_summed,
     warm_repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
 grant select, insert on actions to :console;

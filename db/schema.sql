@@ -666,6 +666,28 @@ create table unserved_keys (
   constraint unserved_keys_pkey PRIMARY KEY (demand_key)
 );
 
+create table usage_hours (
+  hour timestamp with time zone not null,
+  entity_id bigint not null,
+  repo_id bigint not null,
+  repo_full_name text,
+  workflow_name text not null,
+  k8s_pool text not null,
+  queued_seconds integer,
+  jobs integer not null,
+  workers integer not null,
+  pod_ms bigint not null,
+  idle_ms bigint not null,
+  thrown_away_ms bigint not null
+);
+
+create table usage_summed (
+  hour timestamp with time zone not null,
+  unended integer not null,
+  summed_at timestamp with time zone default now() not null,
+  constraint usage_summed_pkey PRIMARY KEY (hour)
+);
+
 create table wait_reason_changes (
   demand_key bigint not null,
   reason text not null,
@@ -819,6 +841,10 @@ CREATE UNIQUE INDEX tasks_queued_once ON tasks USING btree (subject_id, subject_
 CREATE UNIQUE INDEX tasks_running_once ON tasks USING btree (kind, subject_id, subject_type) WHERE (status = 'running'::text);
 
 CREATE INDEX unresolved_deliveries_due ON unresolved_deliveries USING btree (app_id, next_request_at) WHERE (resolved_at IS NULL);
+
+CREATE INDEX usage_hours_by_repository ON usage_hours USING btree (repo_id, hour DESC);
+
+CREATE INDEX usage_hours_by_time ON usage_hours USING btree (hour);
 
 CREATE INDEX wait_reason_changes_by_age ON wait_reason_changes USING btree (until);
 

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { listUsageEndpoint } from '@paddock/api/usage/list-usage';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
 
@@ -161,4 +164,66 @@ describe('the journey of a job, over HTTP and through processes', () => {
     expect(system.cluster.report().mostActivePods).toBeLessThanOrEqual(6); // five of acme's, and one of mona's at the most
     expect((await system.github.report()).excessWorkers).toBe(0);
   });
+
+  test('usage adds up to the pods’ own times (G1)', async () => {
+    const { db } = system.database;
+    const jobs = await Promise.all(
+      [1_200, 2_200, 3_200].map((durationMs) =>
+        system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'], durationMs }),
+      ),
+    );
+    for (const { id } of jobs) await ended(id);
+    const rows = await waitFor('their workers to end', async () => {
+      const workers = await db
+        .selectFrom('workers')
+        .select(['pod_name', 'assigned_job_id', 'running_at', 'completed_at'])
+        .where('completed_at', 'is not', null)
+        .execute();
+      return jobs.every(({ id }) => workers.some((one) => one.assigned_job_id === id)) && workers;
+    });
+    const caller = { db, person: 'ada', from: 'api' } as const;
+    const { id: operation } = await runSweepEndpoint.answer(
+      caller,
+      runSweepEndpoint.input.parse({ sweep: 'sum-usage' }),
+    );
+    await waitFor('the sums', async () => {
+      const { status } = await findOperationEndpoint.answer(caller, { operation });
+      return status === 'OK';
+    });
+    const { total } = await listUsageEndpoint.answer(caller, listUsageEndpoint.input.parse({}));
+    const pods = await podTimes(
+      system,
+      rows.map((row) => row.pod_name),
+    );
+    const seconds = pods.reduce((sum, one) => sum + one, 0);
+    expect(total).toMatchObject({ workers: pods.length, thrownAwayMinutes: 0 });
+    expect(seconds).toBeGreaterThanOrEqual(6);
+    // The cluster tells whole seconds, and our row knows that no pod ran before it was made.
+    expect(Math.abs(total.runnerMinutes * 60 - seconds)).toBeLessThan(pods.length);
+    const ofRows = rows.map((row) => Number(row.completed_at) - Number(row.running_at));
+    expect(total.runnerMinutes).toBeCloseTo(ofRows.reduce((sum, one) => sum + one, 0) / 60_000, 6);
+  });
 });
+
+/** How long the runner of each pod ran, in seconds, as its status says. */
+async function podTimes({ cluster }: TestSystem, names: readonly string[]): Promise<number[]> {
+  const token = /"token":"(\w+)"/.exec(cluster.kubeconfig)?.[1] ?? '';
+  const answer = await fetch(`${cluster.url}/api/v1/namespaces/runners/pods`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const { items } = (await answer.json()) as { items: readonly EndedPod[] };
+  const meant = items.filter(({ metadata }) => names.includes(metadata.name));
+  return meant.map(({ status }) => {
+    const { startedAt, finishedAt } = status.containerStatuses[0].state.terminated;
+    return (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
+  });
+}
+
+interface EndedPod {
+  readonly metadata: { readonly name: string };
+  readonly status: {
+    readonly containerStatuses: readonly [
+      { readonly state: { readonly terminated: { startedAt: string; finishedAt: string } } },
+    ];
+  };
+}

@@ -9,6 +9,7 @@ import { stopsCommands } from './stops.ts';
 import { tasksCommands } from './tasks.ts';
 import { tokenCommands } from './tokens.ts';
 import { traceCommands } from './trace.ts';
+import { usage } from './usage.ts';
 import { why } from './why.ts';
 import { workersCommands } from './workers.ts';
 
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   ...workersCommands,
   ...traceCommands,
   ...failedCommands,
+  usage,
   ...operationsCommands,
   ...tasksCommands,
   ...stopsCommands,

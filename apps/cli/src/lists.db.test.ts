@@ -92,6 +92,32 @@ describe('the lists in the terminal', () => {
       expect(await runCommand(['trace', ...words], environment)).toMatchObject({ code: 1 });
   });
 
+  test('paddock usage sums up, as a table and as CSV (D12)', async () => {
+    const [line = ''] = await lines('usage', '--by', 'pool');
+    expect(line).toMatch(/^Nothing has ended from 20/);
+    await database.db
+      .insertInto('usage_hours')
+      .values({
+        hour: new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000),
+        entity_id: 90_000_001,
+        repo_id: 7,
+        repo_full_name: 'acme/api',
+        workflow_name: 'CI',
+        k8s_pool: 'linux',
+        queued_seconds: 12,
+        jobs: 3,
+        workers: 3,
+        pod_ms: 600_000,
+        idle_ms: 60_000,
+        thrown_away_ms: 0,
+      })
+      .execute();
+    const [, row = '', total = ''] = await lines('usage', '--by', 'workflow');
+    expect(row).toMatch(/^acme\/api \/ CI +3 +3 +10\.0 +10\.0 % +0\.0 % +12 s +12 s$/);
+    expect(total).toMatch(/^in all +3 +3 +10\.0/);
+    expect(await paddock('usage', '--csv')).toMatch(/\r\n,acme\/api,,,3,3,10,1,0,12,12\r\n$/);
+  });
+
   test('paddock pools shows each pool, also one that is not in force (D12)', async () => {
     const [heads = '', row = ''] = await lines('pools');
     expect(heads).toMatch(/^POOL +WAITING +OLDEST/);

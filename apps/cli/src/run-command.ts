@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Environment } from '@paddock/runtime/settings';
 import { type Command, type CommandResult, WrongUsage } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { usageOf, usageOfAll } from './usage.ts';
+import { usageOf, usageOfAll } from './help.ts';
 
 /** Runs the command that the program's arguments name. */
 export async function runCommand(

@@ -32,6 +32,13 @@ describe('the console', () => {
     expect(await description.json()).toMatchObject({ openapi: '3.1.0' });
   });
 
+  test('answers a text of another type than JSON as it is (G1)', async () => {
+    const token = await makeToken(database, { name: 'sheets', access: 'read' });
+    const answer = await service.ask('usage.csv?by=pool', token);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(await answer.text()).toMatch(/^entity,repository,workflow,pool,[^\n]*\r\n$/);
+  });
+
   test.each(ENDPOINTS.filter(({ method }) => method === 'GET'))(
     'its role may read what $name answers (A10)',
     async ({ name, path }) => {

@@ -15,6 +15,7 @@ import {
   listJobEvents,
 } from '@paddock/db/people/list-trace-events';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
+import { findUsageSummedAt, readUsage, readUsageTotal } from '@paddock/db/people/read-usage';
 import { listEntityOperations } from '@paddock/queue/list-entity-operations';
 import { APP_ID } from '../app-id.ts';
 import type { PeriodicStatement } from './periodic-statements.ts';
@@ -28,6 +29,7 @@ const LONG_AGO = {
   from: new Date(Date.now() - 200 * DAY_MS),
   to: new Date(Date.now() - 190 * DAY_MS),
 };
+const MONTH = { from: new Date(Date.now() - 31 * DAY_MS), to: new Date() };
 const isEnded = true;
 /** Of the first entity: its App, and its installation. */
 const PLACES = [
@@ -92,6 +94,12 @@ export const listStatements = {
   tracedEntity: (trx) => findTracedEntity(trx, 1),
   tracedInstallation: (trx) => findTracedInstallation(trx, 1),
   tracedJob: (trx) => findTracedJob(trx, 77),
+  usageOfRepositories: (trx) => readUsage(trx, 'repository', MONTH, PAGE),
+  usageOfWorkflowsInPool: (trx) => readUsage(trx, 'workflow', { ...MONTH, pool: 'pool-3' }, PAGE),
+  usageOfPools: (trx) => readUsage(trx, 'pool', MONTH, PAGE),
+  usageOfEntities: (trx) => readUsage(trx, 'entity', MONTH, PAGE),
+  usageInAll: (trx) => readUsageTotal(trx, MONTH),
+  usageSummedAt: (trx) => findUsageSummedAt(trx),
   entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
   repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
 } satisfies Readonly<Record<string, PeriodicStatement>>;

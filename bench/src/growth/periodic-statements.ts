@@ -55,6 +55,7 @@ import { nextDueInMs } from '@paddock/queue/next-due';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
+import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Transaction } from 'kysely';
 import { APP_ID as APP } from '../app-id.ts';
@@ -234,6 +235,9 @@ export const periodicStatements = {
   retiredUpTo: retire.retiredUpTo,
   retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),
   retireJobs: (trx) => retire.retireJobs(trx, { keepDays: 90, batch: BATCH }),
+  findHoursToSum: (trx) => findHoursToSum(trx, { keptDays: 365, most: 200 }),
+  sumUsage: (trx) => sumUsage(trx, new Date(Date.now() - 24 * HOUR)),
+  retireUsage: (trx) => retireUsage(trx),
   retireWaitReasons: (trx) => retireWaitReasons(trx, { keepHours: 24, batch: BATCH }),
   readSnapshot: async (trx) => readSnapshot(trx, await sumUpDemand(trx), SETTINGS),
   countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),

@@ -37,6 +37,8 @@ import { listWorkersEndpoint } from './workers/list-workers.ts';
 import { traceEntityEndpoint, traceInstallationEndpoint } from './trace/trace-entity.ts';
 import { traceEventEndpoint } from './trace/trace-event.ts';
 import { traceJobEndpoint } from './trace/trace-job.ts';
+import { exportUsageEndpoint } from './usage/export-usage.ts';
+import { listUsageEndpoint } from './usage/list-usage.ts';
 import { whyJobEndpoint } from './why/why-job.ts';
 import { whyRunEndpoint } from './why/why-run.ts';
 
@@ -50,6 +52,8 @@ const SUBJECTS: readonly Endpoint[] = [
   listPoolsEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,
+  listUsageEndpoint,
+  exportUsageEndpoint,
   traceEntityEndpoint,
   traceInstallationEndpoint,
   traceJobEndpoint,

@@ -70,8 +70,12 @@ async function answerBearer(
       read.input,
     );
     if (!maySee(bearer, endpoint, body)) return { reply: STRANGER };
-    const headers = { ...linkTo(body, query), ...locationOf(endpoint, pathname, body) };
-    return { endpoint, reply: { status: endpoint.status, headers, json: JSON.stringify(body) } };
+    const headers = {
+      ...(endpoint.media !== undefined && { 'content-type': `${endpoint.media}; charset=utf-8` }),
+      ...linkTo(body, query),
+      ...locationOf(endpoint, pathname, body),
+    };
+    return { endpoint, reply: { status: endpoint.status, headers, text: textOf(endpoint, body) } };
   } catch (error) {
     if (error instanceof Problem && !maySee(bearer, endpoint, undefined))
       return { reply: STRANGER };
@@ -80,6 +84,9 @@ async function answerBearer(
     return { endpoint, reply: failed(error), error };
   }
 }
+
+const textOf = ({ media }: Endpoint, body: unknown): string =>
+  media === undefined ? `${JSON.stringify(body)}\n` : String(body);
 
 const STRANGER = problem(
   401,

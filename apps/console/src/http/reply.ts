@@ -4,7 +4,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 export interface Reply {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
-  readonly json: string;
+  /** The body: JSON, unless `content-type` says otherwise. */
+  readonly text: string;
 }
 
 /** One mistake of an input, and its place, as `query.limit`. */
@@ -22,7 +23,7 @@ export const problem = (
 ): Reply => ({
   status,
   headers: { 'content-type': 'application/problem+json', ...headers },
-  json: JSON.stringify({ type: 'about:blank', title, status, detail, errors }),
+  text: `${JSON.stringify({ type: 'about:blank', title, status, detail, errors })}\n`,
 });
 
 /** Answers are for one caller, and are data: a browser runs, frames and keeps nothing of them. */
@@ -34,8 +35,7 @@ const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-export function send(response: ServerResponse, { status, headers, json }: Reply): void {
-  const text = `${json}\n`;
+export function send(response: ServerResponse, { status, headers, text }: Reply): void {
   response.writeHead(status, {
     'content-type': 'application/json',
     ...SAFE_HEADERS,

@@ -27,6 +27,7 @@ export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
     scheduleFor('retire-rows', HOUR_SECONDS),
     scheduleFor('purge-operations', 600),
     scheduleFor('roll-up-counts', HOUR_SECONDS),
+    scheduleFor('sum-usage', 300),
   ];
 }
 

@@ -5,6 +5,7 @@ import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import { actOrCount } from '../count-only.ts';
 import { checkApps } from './check-apps.ts';
 import { retireRows } from './retire-rows.ts';
+import { sumUsageHours } from './sum-usage-hours.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep-context.ts';
@@ -57,6 +58,16 @@ export function upkeepSweeps({ db, github, config, events }: SweepContext) {
     'roll-up-counts': counting(1, ({ dryRun }) =>
       actOrCount(db, dryRun, (using) => rollUpTaskCounts(using)),
     ),
+    'sum-usage': {
+      slots: 1,
+      pass: async ({ signal, dryRun }) => {
+        const { more, ...counts } = await sumUsageHours(
+          { db, keepJobsDays: config.keepJobsDays, dryRun },
+          signal,
+        );
+        return done(counts, more ? [sweepTask('sum-usage')] : []);
+      },
+    },
   } satisfies Readonly<Record<string, Sweep>>;
 }
 

@@ -49,7 +49,7 @@ const ACCESS = {
 } as const;
 
 function operation(endpoint: Endpoint): Record<string, unknown> {
-  const { name, method, path, summary, access, status, input, output } = endpoint;
+  const { name, method, path, summary, access, status, media, input, output } = endpoint;
   const { properties = {}, required = [] } = schemaOf(input);
   const inPath = fieldsOfPath(path);
   const others = Object.keys(properties).filter((field) => !inPath.includes(field));
@@ -80,7 +80,7 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
     responses: {
       [status]: {
         description: status === 202 ? 'The operation of the enqueued task' : 'The answer',
-        content: { 'application/json': { schema: schemaOf(output) } },
+        content: { [media ?? 'application/json']: { schema: schemaOf(output) } },
       },
       default: {
         description: 'What is wrong',

@@ -27,6 +27,29 @@ export interface FormerLoginsTable {
   left_at: Generated<Date>;
 }
 
+export interface UsageHoursTable {
+  hour: Date;
+  entity_id: number;
+  /** 0: no job. */
+  repo_id: number;
+  repo_full_name: Nullable<string>;
+  /** Empty: no job, or no name. */
+  workflow_name: string;
+  k8s_pool: string;
+  queued_seconds: Nullable<number>;
+  jobs: number;
+  workers: number;
+  pod_ms: number;
+  idle_ms: number;
+  thrown_away_ms: number;
+}
+
+export interface UsageSummedTable {
+  hour: Date;
+  unended: number;
+  summed_at: Generated<Date>;
+}
+
 export interface TokensTable {
   id: string;
   name: string;

@@ -6,7 +6,13 @@ import type {
   UnresolvedDeliveriesTable,
 } from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
-import type { ActionsTable, FormerLoginsTable, TokensTable } from './people-tables.ts';
+import type {
+  ActionsTable,
+  FormerLoginsTable,
+  TokensTable,
+  UsageHoursTable,
+  UsageSummedTable,
+} from './people-tables.ts';
 import type {
   PausedSweepsTable,
   PoolRunnerVersionsTable,
@@ -241,4 +247,6 @@ export interface Database {
   unresolved_deliveries: UnresolvedDeliveriesTable;
   tokens: TokensTable;
   actions: ActionsTable;
+  usage_hours: UsageHoursTable;
+  usage_summed: UsageSummedTable;
 }

@@ -13,6 +13,7 @@ export const SCHEDULED_SWEEPS = [
   'retire-rows',
   'purge-operations',
   'roll-up-counts',
+  'sum-usage',
 ] as const;
 
 /** The sweep over one App's delivery log. */

@@ -1,0 +1,36 @@
+import type { Command } from './command.ts';
+
+const line = ({ name, takes, options }: Command): string =>
+  [
+    `paddock ${name}`,
+    takes,
+    ...Object.entries(options).map(
+      ([option, { value }]) => `[--${option}${value === undefined ? '' : ` ${value}`}]`,
+    ),
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+
+/** How each command is called. */
+export const usageOfAll = (commands: readonly Command[]): string =>
+  `Usage:\n${commands.map((command) => `  ${line(command)}\n`).join('')}
+\`paddock COMMAND --help\` explains one. Commands that ask the database need DATABASE_URL, and
+PADDOCK_SCHEMA unless the schema is \`paddock\`.
+`;
+
+/** One command, its options and its exit codes. */
+export function usageOf(command: Command): string {
+  const options = Object.entries(command.options).map(
+    ([name, { value, doc }]) =>
+      [`--${name}${value === undefined ? '' : ` ${value}`}`, doc] as const,
+  );
+  const width = Math.max(0, ...options.map(([option]) => option.length));
+  return `Usage: ${line(command)}
+
+${command.summary}
+${options.length === 0 ? '' : '\n'}${options
+    .map(([option, doc]) => `  ${option.padEnd(width)}   ${doc}\n`)
+    .join('')}
+Exit code: 0 if done, 1 if it could not be done or the answer is no, 2 if the command is wrong.
+`;
+}

@@ -1,0 +1,28 @@
+import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+import { actOrCount } from '../count-only.ts';
+
+/** A pass with as many busy hours ends well within its task's time. */
+const HOURS_AT_ONCE = 200;
+
+/**
+ * Sums up what jobs and workers used, hour by hour, each in its own transaction. After an upgrade
+ * the hours before follow, the newest first.
+ */
+export async function sumUsageHours(
+  { db, keepJobsDays, dryRun }: { db: Kysely<Database>; keepJobsDays: number; dryRun: boolean },
+  signal: AbortSignal,
+): Promise<{ hours: number; removed: number; more: boolean }> {
+  const hours = await findHoursToSum(db, { keptDays: keepJobsDays, most: HOURS_AT_ONCE });
+  let [summed, older] = [0, 0];
+  for (const hour of hours) {
+    if (signal.aborted) break;
+    const unended = dryRun ? 0 : await db.transaction().execute((trx) => sumUsage(trx, hour));
+    summed += 1;
+    // It is summed up again at each tick, so it asks for no further pass.
+    if (unended === 0) older += 1;
+  }
+  const removed = await actOrCount(db, dryRun, (using) => retireUsage(using));
+  return { hours: summed, removed, more: !dryRun && hours.length === HOURS_AT_ONCE && older > 0 };
+}

@@ -1,0 +1,199 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { findHoursToSum, sumUsage } from '@paddock/db/people/sum-usage';
+import { putJob } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { ask, askAll } from '../scenes/ask.scene.ts';
+import { exportUsageEndpoint } from './export-usage.ts';
+import { listUsageEndpoint } from './list-usage.ts';
+
+const database = useTestDatabase();
+const HOUR_MS = 3_600_000;
+const START = Math.floor((Date.now() - 20 * HOUR_MS) / HOUR_MS) * HOUR_MS;
+
+/** A worker that ended, and the job that it ran, if any. */
+interface Ended {
+  readonly entity: number;
+  readonly repo: number | null;
+  readonly workflow: string;
+  readonly pool: string;
+  readonly podMs: number;
+  readonly jobMs: number;
+  readonly failed: boolean;
+  readonly queuedS: number;
+}
+
+const ended: Ended[] = [];
+
+/** Sums up what the sweep would. */
+async function sumAll(): Promise<number> {
+  const hours = await findHoursToSum(database.db, { keptDays: 90, most: 500 });
+  for (const hour of hours) await database.db.transaction().execute((trx) => sumUsage(trx, hour));
+  return hours.length;
+}
+
+beforeAll(async () => {
+  const { db } = database;
+  // The same numbers in every run.
+  let drawn = 7;
+  const below = (n: number) => {
+    drawn = (drawn * 48_271) % 2_147_483_647;
+    return drawn % n;
+  };
+  for (let n = 0; n < 80; n += 1) {
+    const one: Ended = {
+      entity: 1 + below(3),
+      repo: n % 8 === 0 ? null : 10 + below(4),
+      workflow: below(2) === 0 ? 'CI' : '=Nightly, "late"',
+      pool: below(2) === 0 ? 'linux' : 'gpu',
+      podMs: 10_000 + below(600_000),
+      jobMs: 5_000 + below(300_000),
+      failed: n % 9 === 0,
+      queuedS: below(300),
+    };
+    ended.push(one);
+    const at = START + below(15 * HOUR_MS);
+    const ran = at + one.queuedS * 1_000;
+    const row = { entity_id: one.entity, entity_name: `org-${one.entity}`, k8s_pool: one.pool };
+    await putWorker(db, {
+      ...row,
+      pod_name: `w-${n}`,
+      status: one.failed ? 'failed' : 'completed',
+      assigned_job_id: one.repo === null ? null : n + 1,
+      created_at: new Date(at),
+      running_at: new Date(ran),
+      completed_at: new Date(ran + one.podMs),
+    });
+    if (one.repo === null) continue;
+    await putJob(db, {
+      ...row,
+      job_id: n + 1,
+      status: 'completed',
+      wants_worker: false,
+      conclusion: 'success',
+      repo_id: one.repo,
+      repo_full_name: `org/app-${one.repo}`,
+      workflow_name: one.workflow,
+      k8s_pod: `w-${n}`,
+      created_at: new Date(at),
+      queued_at: new Date(at),
+      started_at: new Date(ran),
+      completed_at: new Date(ran + one.jobMs),
+    });
+  }
+  await sumAll();
+});
+
+const list = (input: Readonly<Record<string, unknown>> = {}) =>
+  ask(listUsageEndpoint, database.db, { limit: 100, ...input });
+
+const sumOf = (some: readonly Ended[], of: (one: Ended) => number): number =>
+  some.reduce((sum, one) => sum + of(one), 0);
+
+/** The sums of these, made one by one. */
+const meant = (some: readonly Ended[]) => ({
+  jobs: some.filter(({ repo }) => repo !== null).length,
+  workers: some.length,
+  runnerMinutes: expect.closeTo(sumOf(some, ({ podMs }) => podMs) / 60_000, 6),
+  idleMinutes: expect.closeTo(
+    sumOf(some, ({ podMs, jobMs, failed, repo }) =>
+      failed ? 0 : podMs - (repo === null ? 0 : Math.min(jobMs, podMs)),
+    ) / 60_000,
+    6,
+  ),
+  thrownAwayMinutes: expect.closeTo(
+    sumOf(some, ({ podMs, failed }) => (failed ? podMs : 0)) / 60_000,
+    6,
+  ),
+});
+
+/** As the answers round it. */
+const rounded = (seconds: number) => (seconds < 100 ? seconds : Math.round(seconds / 10) * 10);
+const quantile = (some: readonly Ended[], share: number) => {
+  const sorted = some.flatMap(({ queuedS }) => rounded(queuedS)).toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
+};
+
+const KEYS = {
+  pool: ({ pool }: Ended) => pool,
+  entity: ({ entity }: Ended) => `${entity}`,
+  repository: ({ repo }: Ended) => `${repo}`,
+  workflow: ({ repo, workflow }: Ended) => `${repo} ${repo === null ? null : workflow}`,
+} as const;
+type Row = Awaited<ReturnType<typeof list>>['items'][number];
+const KEY_OF: Readonly<Record<keyof typeof KEYS, (row: Row) => string>> = {
+  pool: ({ pool }) => `${pool}`,
+  entity: ({ entity }) => `${entity?.id}`,
+  repository: ({ repository }) => `${repository?.id ?? null}`,
+  workflow: ({ repository, workflow }) => `${repository?.id ?? null} ${workflow}`,
+};
+
+describe('usage (G1)', () => {
+  test.each(['pool', 'entity', 'repository', 'workflow'] as const)(
+    'by %s adds up to the times of the pods and the jobs',
+    async (by) => {
+      const { items, total } = await list({ by });
+      expect(total).toMatchObject(meant(ended));
+      const groups = Map.groupBy(ended, KEYS[by]);
+      expect(items.map(KEY_OF[by]).toSorted()).toEqual([...groups.keys()].toSorted());
+      for (const item of items) {
+        const own = groups.get(KEY_OF[by](item)) ?? [];
+        expect(item).toMatchObject(meant(own));
+        const started = own.filter(({ repo }) => repo !== null);
+        expect(item.queuedSeconds).toEqual(
+          started.length === 0
+            ? null
+            : { p50: quantile(started, 0.5), p95: quantile(started, 0.95) },
+        );
+      }
+      const minutes = items.map(({ runnerMinutes }) => runnerMinutes);
+      expect(minutes).toEqual(minutes.toSorted((a, b) => b - a));
+      expect(await askAll(listUsageEndpoint, database.db, { by, limit: '2' })).toEqual(items);
+    },
+  );
+
+  test.each([
+    [{ pool: 'gpu', by: 'repository' }, ({ pool }: Ended) => pool === 'gpu'],
+    [{ entity: '2', by: 'pool' }, ({ entity }: Ended) => entity === 2],
+    [{ repository: '11', by: 'workflow' }, ({ repo }: Ended) => repo === 11],
+    [{ to: new Date(START).toISOString() }, () => false],
+  ])('takes %j', async (input, fits) => {
+    expect((await list(input)).total).toMatchObject(meant(ended.filter(fits)));
+  });
+
+  test('refuses a span that is too long, and says how to ask', async () => {
+    await expect(list({ from: '-60d' })).rejects.toMatchObject({ status: 400 });
+    expect((await list({ from: '-31d' })).total.workers).toBe(ended.length);
+  });
+
+  test('is a sheet that runs no formula of foreign text', async () => {
+    const csv = await ask(exportUsageEndpoint, database.db, { by: 'workflow' });
+    const [heads, ...lines] = csv.trimEnd().split('\r\n');
+    expect(heads).toBe(
+      'entity,repository,workflow,pool,jobs,workers,runner_minutes,idle_minutes,thrown_away_minutes,queued_p50_seconds,queued_p95_seconds',
+    );
+    expect(lines).toHaveLength((await list({ by: 'workflow' })).items.length);
+    expect(csv).toContain(`,org/app-10,"'=Nightly, ""late""",,`);
+  });
+});
+
+describe('the sums', () => {
+  test('are made again only for hours that may have changed', async () => {
+    await sql`update usage_summed set summed_at = now() + interval '1 day'`.execute(database.db);
+    expect(await sumAll()).toBe(0);
+    // A job that runs, and one that ran on a worker that lives.
+    await putJob(database.db, { job_id: 901, status: 'running', created_at: new Date(START) });
+    await sql`delete from usage_summed where hour = ${new Date(START)}`.execute(database.db);
+    expect(await sumAll()).toBe(1);
+    expect(await sumAll()).toBe(1);
+    const before = (await list()).total.jobs;
+    await sql`update jobs set status = 'completed', completed_at = now() where job_id = 901`.execute(
+      database.db,
+    );
+    expect(await sumAll()).toBe(1);
+    expect((await list()).total.jobs).toBe(before + 1);
+    await sql`update usage_summed set summed_at = now() + interval '1 day'`.execute(database.db);
+    expect(await sumAll()).toBe(0);
+  });
+});
