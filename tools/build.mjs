@@ -1,6 +1,7 @@
 // Bundles each app, or those that are named, with all that it imports into apps/*/dist/main.mjs: its
 // image needs Node and that one file. The same sources give the same bytes in any folder.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { buildPage } from './build-page.mjs';
 import { bundle } from './bundle.mjs';
 
 const [MAJOR, MINOR] = JSON.parse(readFileSync('package.json', 'utf8')).engines.node.match(/\d+/g);
@@ -30,4 +31,5 @@ for (const app of named.length > 0 ? named : all) {
     banner: BANNER,
   });
   console.log(`apps/${app}/dist/main.mjs ${(output[0].code.length / 1e6).toFixed(1)} MB`);
+  if (app === 'console') await buildPage('apps/console/dist');
 }

@@ -7,6 +7,7 @@ import {
   makeTemporaryFolder,
   removeFolder,
 } from '../packages/embedded-postgres/src/temporary-folder.ts';
+import { buildPage } from './build-page.mjs';
 import { bundle } from './bundle.mjs';
 
 const PROGRAMS = {
@@ -40,6 +41,7 @@ export async function bundlePrograms() {
       entryFileNames: '[name].bundle.mjs',
       chunkFileNames: '[name]-[hash].mjs',
     });
+    await buildPage(folder);
     for (const name of Object.keys(PROGRAMS))
       await writeFile(join(folder, `${name}.mjs`), starter(name));
   } catch (error) {

@@ -4,5 +4,17 @@ require('./check-node.cjs');
 var path = require('path');
 var url = require('url');
 
+var app = process.argv[1];
+
 // What the app throws ends the process, as it does in one that is started directly.
-void import(url.pathToFileURL(path.join(process.argv[1], 'src', 'main.ts')).href);
+void buildPage().then(function () {
+  return import(url.pathToFileURL(path.join(app, 'src', 'main.ts')).href);
+});
+
+// The console started from sources has the page of these sources.
+function buildPage() {
+  if (path.basename(path.resolve(app)) !== 'console') return Promise.resolve();
+  return import('./build-page.mjs').then(function (tools) {
+    return tools.buildPage(path.join(app, 'dist'));
+  });
+}

@@ -56,14 +56,14 @@ test('each pool says its demand, its supply, its cap, and how long jobs were que
     name: 'linux',
     inForce: true,
     labels: ['linux', 'self-hosted'],
-    demand: { waiting: 2, oldestSince: '2026-01-31T00:00:00.000Z' },
+    demand: { waiting: 2, oldestSince: '2026-01-31T00:00:00.000Z', oldestJob: expect.any(Number) },
     supply: { starting: 1, idle: 1, busy: 1, stopping: 1 },
     cap: { used: 4, limit: 4 },
     lastHour: { started: 3, queuedP50Ms: 120_000, queuedP95Ms: 174_000 },
   });
   expect(gpu).toMatchObject({
     name: 'gpu',
-    demand: { waiting: 0, oldestSince: null },
+    demand: { waiting: 0, oldestSince: null, oldestJob: null },
     supply: { starting: 0, idle: 0, busy: 0, stopping: 0 },
     cap: null,
     lastHour: { started: 1, queuedP50Ms: 0, queuedP95Ms: 0 },

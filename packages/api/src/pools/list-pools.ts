@@ -13,6 +13,7 @@ const pool = z.object({
   demand: z.object({
     waiting: count.describe('Jobs that wait for a worker'),
     oldestSince: z.iso.datetime().nullable().describe('When the oldest of them was stored'),
+    oldestJob: z.int().nullable().describe('Its id'),
   }),
   supply: z.object({
     starting: count.describe('Workers on their way'),
@@ -65,7 +66,11 @@ const toPool = (row: ListedPool): z.input<typeof pool> => ({
   name: row.pool,
   inForce: row.isInForce,
   labels: [...row.labels],
-  demand: { waiting: row.waiting, oldestSince: row.oldestWaitingAt?.toISOString() ?? null },
+  demand: {
+    waiting: row.waiting,
+    oldestSince: row.oldestWaitingAt?.toISOString() ?? null,
+    oldestJob: row.oldestJobId,
+  },
   supply: { starting: row.starting, idle: row.idle, busy: row.busy, stopping: row.stopping },
   cap: row.maxWorkers === null ? null : { used: row.alive, limit: row.maxWorkers },
   breakers: row.breakers.map(({ subject, entityId, failureClass, message, pausedUntil }) => ({

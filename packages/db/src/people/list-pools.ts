@@ -12,6 +12,7 @@ export interface ListedPool {
   readonly maxWorkers: number | null;
   readonly waiting: number;
   readonly oldestWaitingAt: Date | null;
+  readonly oldestJobId: number | null;
   readonly starting: number;
   readonly idle: number;
   readonly busy: number;
@@ -46,7 +47,8 @@ export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
     with in_force as materialized (
       select p ->> 'name' as pool, p -> 'labels' as labels, (p ->> 'maxWorkers')::integer as "maxWorkers" from ${POOLS_IN_FORCE}
     ), demand as materialized (
-      select k8s_pool as pool, count(*) as waiting, min(created_at) as "oldestWaitingAt" from jobs where wants_worker group by 1
+      select k8s_pool as pool, count(*) as waiting, min(created_at) as "oldestWaitingAt",
+        (array_agg(job_id order by created_at, job_id))[1] as "oldestJobId" from jobs where wants_worker group by 1
     ), supply as materialized (
       select k8s_pool as pool, count(*) as alive,
         count(*) filter (where status = 'pending' and assigned_at is null and stopping_at is null) as starting,
@@ -64,7 +66,7 @@ export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
       from breakers where subject_type in ('pool', 'github', 'cluster') and pauses > 0
     )
     select named.pool, labels is not null as "isInForce", coalesce(labels, '[]') as labels, "maxWorkers", coalesce(waiting, 0) as waiting,
-      "oldestWaitingAt", coalesce(alive, 0) as alive, coalesce(starting, 0) as starting, coalesce(idle, 0) as idle, coalesce(busy, 0) as busy,
+      "oldestWaitingAt", "oldestJobId", coalesce(alive, 0) as alive, coalesce(starting, 0) as starting, coalesce(idle, 0) as idle, coalesce(busy, 0) as busy,
       coalesce(stopping, 0) as stopping, to_jsonb(array(
         select jsonb_build_object('subject', subject, 'failureClass', failure_class, 'entityId', "entityId", 'message', message,
           'pausedUntil', paused_until)

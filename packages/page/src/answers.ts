@@ -1,0 +1,41 @@
+import type { listActionsEndpoint } from '@paddock/api/actions/list-actions';
+import type { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
+import type { findJobEndpoint } from '@paddock/api/jobs/find-job';
+import type { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
+import type { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import type { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
+import type { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
+import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
+import type { listStopsEndpoint } from '@paddock/api/stops/list-stops';
+import type { createToken } from '@paddock/api/endpoints';
+import type { listTokensEndpoint } from '@paddock/api/tokens/list-tokens';
+import type { whyJobEndpoint } from '@paddock/api/why/why-job';
+import type { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
+import type { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import type { z } from 'zod';
+
+// Types alone: nothing of the API's code is in the page.
+type Output<E extends { readonly output: z.ZodType }> = z.output<E['output']>;
+type Item<E extends { readonly output: z.ZodType<{ readonly items: readonly unknown[] }> }> =
+  Output<E>['items'][number];
+
+/** A page of a list. */
+export interface List<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+export type Pool = Item<typeof listPoolsEndpoint>;
+export type JobRow = Item<typeof listJobsEndpoint>;
+export type Job = Output<typeof findJobEndpoint>;
+export type Why = Output<typeof whyJobEndpoint>;
+export type WorkerRow = Item<typeof listWorkersEndpoint>;
+export type Worker = Output<typeof findWorkerEndpoint>;
+export type OperationRow = Item<typeof listFailedOperationsEndpoint>;
+export type Operation = Output<typeof findOperationEndpoint>;
+export type Installation = Item<typeof listInstallationsEndpoint>;
+export type Action = Item<typeof listActionsEndpoint>;
+export type Token = Item<typeof listTokensEndpoint>;
+export type MadeToken = Output<typeof createToken>;
+export type OperationCount = Item<typeof countOperationsEndpoint>;
+export type Stop = Item<typeof listStopsEndpoint>;

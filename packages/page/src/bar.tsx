@@ -1,0 +1,99 @@
+import { Link } from './parts/link.tsx';
+import { isConnected, isPaused } from './state/live.ts';
+import { go } from './state/place.ts';
+import { signOut } from './state/session.ts';
+import { session } from './state/session-signal.ts';
+import { switchTheme, theme } from './state/theme.ts';
+import { findPlace } from './text/find.ts';
+import { BAR } from './views/views.ts';
+
+const NAMES = { auto: 'Theme of the system', light: 'Light theme', dark: 'Dark theme' } as const;
+const SIGNS = { auto: '◐', light: '☀', dark: '☾' } as const;
+
+/** The bar above every view. */
+export function Bar({ path }: { path: string }) {
+  const isHere = (to: string) =>
+    to === '/'
+      ? path === '/' || path.startsWith('/pools')
+      : path === to || path.startsWith(`${to}/`);
+  return (
+    <header class="top">
+      <Link to="/" class="name">
+        Paddock
+      </Link>
+      <nav aria-label="Views">
+        {BAR.map(([to, name]) => (
+          <Link key={to} to={to} {...(isHere(to) && { 'aria-current': 'page' })}>
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <Find />
+      <Live />
+      <button
+        type="button"
+        class="plain"
+        title={NAMES[theme.value]}
+        aria-label={`${NAMES[theme.value]}: switch`}
+        onClick={switchTheme}
+      >
+        {SIGNS[theme.value]}
+      </button>
+      <details class="person">
+        <summary>{session.value?.person.replace(/^token /, '')}</summary>
+        <div>
+          <p>
+            {session.value?.person}, who may{' '}
+            {session.value?.access === 'operate' ? 'read and act' : 'read'}
+          </p>
+          <button type="button" onClick={() => void signOut()}>
+            Sign out
+          </button>
+        </div>
+      </details>
+    </header>
+  );
+}
+
+function find(event: Event): void {
+  event.preventDefault();
+  const form = event.currentTarget as HTMLFormElement;
+  const text = new FormData(form).get('find');
+  const to = findPlace(typeof text === 'string' ? text : '');
+  if (to === undefined) return;
+  form.reset();
+  go(to);
+}
+
+function Find() {
+  return (
+    <search class="find">
+      <form onSubmit={find}>
+        <input
+          name="find"
+          type="search"
+          aria-label="Find a job, a run, a repository, a worker or an operation"
+          placeholder="Find: id, name or GitHub URL"
+          autocomplete="off"
+          spellcheck={false}
+        />
+      </form>
+    </search>
+  );
+}
+
+/** Whether the page moves by itself. Paused, it asks for nothing until somebody wants it to. */
+function Live() {
+  const state = isPaused.value ? 'Paused' : isConnected.value ? 'Live' : 'Connecting';
+  return (
+    <button
+      type="button"
+      class={`live ${state.toLowerCase()}`}
+      aria-pressed={isPaused.value}
+      title={isPaused.value ? 'Go on' : 'Pause: nothing moves, nothing is asked'}
+      onClick={() => (isPaused.value = !isPaused.value)}
+    >
+      {state}
+    </button>
+  );
+}

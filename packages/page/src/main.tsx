@@ -1,0 +1,14 @@
+import { render } from 'preact';
+import { Page } from './page.tsx';
+import { runClock } from './state/clock.ts';
+import { followChanges, isResting } from './state/live.ts';
+import { followPlace } from './state/place.ts';
+import { findSession } from './state/session.ts';
+import { readTheme } from './state/theme.ts';
+
+readTheme();
+followPlace();
+runClock(() => isResting.value);
+followChanges();
+render(<Page />, document.body);
+await findSession();

@@ -1,0 +1,43 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { findPath } from './paths.ts';
+import { Bar } from './bar.tsx';
+import { TroubleNote } from './parts/trouble.tsx';
+import { place } from './state/place.ts';
+import { session, unreachable } from './state/session-signal.ts';
+import { NotFound } from './views/not-found.tsx';
+import { SignIn } from './views/sign-in.tsx';
+import { VIEWS } from './views/views.ts';
+
+/** The whole page: the view of the address, for those who have signed in. */
+export function Page() {
+  if (session.value === undefined)
+    return unreachable.value === undefined ? null : (
+      <main>
+        <TroubleNote trouble={unreachable.value} />
+      </main>
+    );
+  return session.value === null ? <SignIn /> : <SignedIn />;
+}
+
+function SignedIn() {
+  const { path, query } = place.value;
+  const found = findPath(path);
+  const View = found === undefined ? NotFound : VIEWS[found.path];
+  const shown = useRef(path);
+  useEffect(() => {
+    // Who cannot see hears that another view is here, and goes on from its heading.
+    if (shown.current !== path) document.querySelector('h1')?.focus();
+    shown.current = path;
+  }, [path]);
+  return (
+    <>
+      <a class="skip" href="#content">
+        To the content
+      </a>
+      <Bar path={path} />
+      <main id="content">
+        <View key={path} fields={found?.fields ?? {}} query={query} />
+      </main>
+    </>
+  );
+}

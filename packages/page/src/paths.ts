@@ -1,0 +1,51 @@
+/** Where the page has something: the console answers 404 elsewhere. `views/views.ts` draws each. */
+export const PATHS = [
+  '/',
+  '/pools',
+  '/pools/{pool}',
+  '/jobs',
+  '/jobs/{job}',
+  '/runs/{run}',
+  '/workers',
+  '/workers/{worker}',
+  '/operations',
+  '/operations/{operation}',
+  '/installations',
+  '/stops',
+  '/actions',
+  '/tokens',
+] as const;
+
+export type Path = (typeof PATHS)[number];
+
+/** The path that fits, with the values of its fields. Undefined: the page has nothing there. */
+export function findPath(
+  pathname: string,
+): { path: Path; fields: Readonly<Record<string, string>> } | undefined {
+  const given = pathname.split('/');
+  for (const path of PATHS) {
+    const fields = fieldsOf(path.split('/'), given);
+    if (fields !== undefined) return { path, fields };
+  }
+  return undefined;
+}
+
+function fieldsOf(path: readonly string[], given: readonly string[]) {
+  if (path.length !== given.length) return undefined;
+  const fields: Record<string, string> = {};
+  for (const [index, word] of path.entries()) {
+    const value = given[index] ?? '';
+    if (word.startsWith('{') && value !== '') fields[word.slice(1, -1)] = decoded(value);
+    else if (word !== value) return undefined;
+  }
+  return fields;
+}
+
+/** A `%` that begins no code stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,34 @@
+import { request } from './request.ts';
+import type { Trouble } from './trouble.ts';
+import { type Session, session, unreachable } from './session-signal.ts';
+
+const AGAIN_MS = 3_000;
+
+/** Finds out whether somebody has signed in here, and asks again until the console answers. */
+export async function findSession(): Promise<void> {
+  const asked = await request<Session>('/session');
+  if ('answer' in asked) session.value = asked.answer;
+  else if (asked.trouble.status !== 401) {
+    unreachable.value = asked.trouble;
+    setTimeout(() => void findSession(), AGAIN_MS);
+  }
+}
+
+/**
+ * Shows a token once, for a session that its cookie proves from then on; the page keeps neither.
+ * Returns why it is refused.
+ */
+export async function signIn(token: string): Promise<Trouble | undefined> {
+  const asked = await request<Session>('/session', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  if ('trouble' in asked) return asked.trouble;
+  session.value = asked.answer;
+  return undefined;
+}
+
+export async function signOut(): Promise<void> {
+  await request('/session', { method: 'DELETE' });
+  session.value = null;
+}

@@ -1,0 +1,206 @@
+import { useEffect } from 'preact/hooks';
+import type { Pool } from '../answers.ts';
+import { Answer } from '../parts/answer.tsx';
+import { Heading } from '../parts/heading.tsx';
+import { Link } from '../parts/link.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Ago, Took } from '../parts/time.tsx';
+import { pushedPools, showsPools } from '../state/live.ts';
+import { useAnswer } from '../state/use-answer.ts';
+import { duration } from '../text/durations.ts';
+import { number } from '../text/words.ts';
+import { inOrder, stretchesOf, totalsOf } from './board.ts';
+
+interface Pools {
+  readonly items: readonly Pool[];
+}
+
+/** The fleet: each pool’s demand beside its supply beside its cap. */
+export function Board() {
+  // Asked once; then the list travels with the changes.
+  const asked = useAnswer<Pools>('/pools', []);
+  useEffect(() => {
+    showsPools.value = true;
+    return () => {
+      showsPools.value = false;
+      pushedPools.value = undefined;
+    };
+  }, []);
+  const pushed = pushedPools.value as Pools | undefined;
+  return (
+    <>
+      <Heading title="Fleet" />
+      <Answer of={pushed === undefined ? asked : { answer: pushed, again: asked.again }}>
+        {({ items }) => (
+          <>
+            <Headline pools={items} />
+            <Table
+              caption="Pools"
+              columns={COLUMNS}
+              rows={inOrder(items)}
+              keyOf={({ name }) => name}
+              none="No pool is in force. The scheduler loads them from the configuration file."
+            />
+            <Key />
+            {items.map((pool) => (
+              <Breakers key={pool.name} pool={pool} />
+            ))}
+          </>
+        )}
+      </Answer>
+    </>
+  );
+}
+
+function Headline({ pools }: { pools: readonly Pool[] }) {
+  const { waiting, coming, busy, oldest, started } = totalsOf(pools);
+  return (
+    <ul class="headline">
+      <li>
+        <Link to="/jobs?state=waiting">
+          <b>{number(waiting)}</b> waiting
+        </Link>
+      </li>
+      <li>
+        <b>{oldest === null ? '–' : <Took from={oldest} to={null} />}</b> the longest wait
+      </li>
+      <li>
+        <Link to="/workers?state=pending">
+          <b>{number(coming)}</b> workers ready or coming
+        </Link>
+      </li>
+      <li>
+        <Link to="/jobs?state=running">
+          <b>{number(busy)}</b> at work
+        </Link>
+      </li>
+      <li>
+        <b>{number(started)}</b> started in the last hour
+      </li>
+    </ul>
+  );
+}
+
+const link = (kind: 'jobs' | 'workers', state: string, pool: string, many: number) =>
+  many === 0 ? (
+    <span class="quiet">0</span>
+  ) : (
+    <Link to={`/${kind}?${new URLSearchParams({ state, pool }).toString()}`}>{number(many)}</Link>
+  );
+
+const time = (ms: number | null) => (ms === null ? <span class="quiet">–</span> : duration(ms));
+
+const COLUMNS: readonly Column<Pool>[] = [
+  {
+    name: 'Pool',
+    of: ({ name, inForce, labels }) => (
+      <>
+        <Link to={`/pools/${encodeURIComponent(name)}`} title={labels.join(', ')}>
+          {name}
+        </Link>
+        {!inForce && <span class="quiet"> no longer in force</span>}
+      </>
+    ),
+  },
+  {
+    name: 'Waiting',
+    isNumber: true,
+    of: ({ name, demand }) => link('jobs', 'waiting', name, demand.waiting),
+  },
+  {
+    name: 'Longest wait',
+    isNumber: true,
+    of: ({ demand }) =>
+      demand.oldestSince === null ? (
+        <span class="quiet">–</span>
+      ) : (
+        <Link to={`/jobs/${demand.oldestJob}`} title="Why it waits">
+          <Took from={demand.oldestSince} to={null} />
+        </Link>
+      ),
+  },
+  { name: 'Demand, supply and cap', isWide: true, of: (pool) => <Bar pool={pool} /> },
+  {
+    name: 'Starting',
+    isNumber: true,
+    of: ({ name, supply }) => link('workers', 'pending', name, supply.starting),
+  },
+  {
+    name: 'Idle',
+    isNumber: true,
+    of: ({ name, supply }) => link('workers', 'running', name, supply.idle),
+  },
+  {
+    name: 'Busy',
+    isNumber: true,
+    of: ({ name, supply }) => link('jobs', 'running', name, supply.busy),
+  },
+  {
+    name: 'Stopping',
+    isNumber: true,
+    of: ({ name, supply }) => link('workers', 'stopping', name, supply.stopping),
+  },
+  {
+    name: 'Cap',
+    isNumber: true,
+    of: ({ cap }) =>
+      cap === null ? <span class="quiet">none</span> : `${number(cap.used)} / ${number(cap.limit)}`,
+  },
+  { name: 'Queued p50', isNumber: true, of: ({ lastHour }) => time(lastHour.queuedP50Ms) },
+  { name: 'p95', isNumber: true, of: ({ lastHour }) => time(lastHour.queuedP95Ms) },
+];
+
+export function Bar({ pool }: { pool: Pool }) {
+  const stretches = stretchesOf(pool);
+  const said = stretches.map(({ what, many }) => `${number(many)} ${what}`).join(', ');
+  return (
+    <span class="bar" title={said}>
+      <span class="unseen">{said || 'nothing'}</span>
+      {stretches.map(({ what, many }) => (
+        <i key={what} class={what} style={{ flexGrow: many }} />
+      ))}
+    </span>
+  );
+}
+
+const KEY = {
+  busy: 'at work',
+  idle: 'ready',
+  starting: 'starting',
+  stopping: 'stopping',
+  waiting: 'jobs without a worker yet',
+};
+
+const Key = () => (
+  <ul class="key" aria-label="Colours of the bars">
+    {Object.entries(KEY).map(([what, said]) => (
+      <li key={what}>
+        <span class="bar">
+          <i class={what} />
+        </span>
+        {said}
+      </li>
+    ))}
+  </ul>
+);
+
+/** What holds new workers of a pool back. */
+export const Breakers = ({ pool: { name, breakers } }: { pool: Pool }) => (
+  <>
+    {breakers.map(({ subject, entity, failure, message, until }) => (
+      <p class="trouble" key={`${failure} ${subject} ${entity}`}>
+        <strong>{name}</strong>
+        {entity !== null && ` for the entity ${entity}`}: {message}{' '}
+        <span class="quiet">
+          ({failure} of {subject}
+          {until !== null && (
+            <>
+              , tries again <Ago at={until} />
+            </>
+          )}
+          )
+        </span>
+      </p>
+    ))}
+  </>
+);

@@ -1,0 +1,42 @@
+import type { JobRow } from '../answers.ts';
+import type { Tone } from '../parts/chip.tsx';
+
+/** A job’s state in a word, and how it feels. */
+export function stateOf({ state, conclusion, failure }: JobRow): { word: string; tone: Tone } {
+  if (state === 'waiting') return { word: 'waiting', tone: 'wait' };
+  if (state === 'running') return { word: 'running', tone: 'busy' };
+  if (conclusion === null) return { word: failure === null ? 'ended' : 'given up', tone: 'over' };
+  if (conclusion === 'success') return { word: conclusion, tone: 'good' };
+  const isHarmless = ['cancelled', 'skipped', 'neutral', 'stale'].includes(conclusion);
+  return { word: conclusion.replaceAll('_', ' '), tone: isHarmless ? 'over' : 'bad' };
+}
+
+/** A stretch of time; `to` null: it lasts. */
+export interface Span {
+  readonly from: string;
+  readonly to: string | null;
+}
+
+/** How long GitHub had it queued. A job that ended without a start was queued to its end. */
+export const queuedOf = (job: JobRow): Span => ({
+  from: job.queuedAt ?? job.createdAt,
+  to: job.startedAt ?? (job.state === 'waiting' ? null : (job.completedAt ?? job.createdAt)),
+});
+
+/** How long it ran, or has run; undefined: it never started, or nobody said when it ended. */
+export function ranOf({ state, startedAt, completedAt }: JobRow): Span | undefined {
+  if (startedAt === null || state === 'waiting') return undefined;
+  if (state === 'running') return { from: startedAt, to: null };
+  return completedAt === null ? undefined : { from: startedAt, to: completedAt };
+}
+
+/** The filters that the API takes for the jobs of `state`, by their names. */
+export function filtersFor(query: URLSearchParams): readonly string[] {
+  const isActive = ['waiting', 'running'].includes(query.get('state') ?? '');
+  if (isActive) return ['entity', 'repository', 'pool', 'workflow', 'from', 'to'];
+  if (query.has('repository')) return ['repository', 'workflow', 'conclusion', 'from', 'to'];
+  const ofEntity = query.has('entity') || query.has('pool');
+  return ofEntity
+    ? ['entity', 'pool', 'conclusion', 'from', 'to']
+    : ['entity', 'repository', 'pool', 'conclusion', 'from', 'to'];
+}

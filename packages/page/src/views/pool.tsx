@@ -1,0 +1,106 @@
+import type { Pool as PoolAnswer } from '../answers.ts';
+import { Act } from '../parts/act.tsx';
+import { Answer } from '../parts/answer.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { Heading } from '../parts/heading.tsx';
+import { Link } from '../parts/link.tsx';
+import { Meter } from '../parts/meter.tsx';
+import { Took } from '../parts/time.tsx';
+import { useAnswer } from '../state/use-answer.ts';
+import { duration } from '../text/durations.ts';
+import { count, number } from '../text/words.ts';
+import { Bar, Breakers } from './board.tsx';
+import type { ViewProps } from './view.ts';
+
+/** One pool, with what may be done to it. */
+export function Pool({ fields: { pool: name = '' } }: ViewProps) {
+  const shown = useAnswer<{ items: readonly PoolAnswer[] }>('/pools', [
+    'jobs',
+    'workers',
+    'breakers',
+    'pools_documents',
+  ]);
+  const pool = shown.answer?.items.find((one) => one.name === name);
+  const { idle = 0, starting = 0 } = pool?.supply ?? {};
+  return (
+    <>
+      <Heading title={name}>
+        {pool?.inForce && (
+          <>
+            <Act
+              label="Stop making …"
+              method="PUT"
+              path={`/stops/${encodeURIComponent(`pool:${name}`)}`}
+            >
+              Stops the making of workers in the pool {name} at once. Its workers go on. To resume,
+              turn the switch under “Switches”.
+            </Act>
+            <Act
+              label="Drain …"
+              method="POST"
+              path={`/pools/${encodeURIComponent(name)}/drain`}
+              isGrave
+            >
+              Stops the making of workers in the pool {name}, and {count(idle + starting, 'worker')}{' '}
+              on which no job runs. Busy ones go on to their end.
+            </Act>
+          </>
+        )}
+      </Heading>
+      <Answer of={shown}>
+        {() =>
+          pool === undefined ? (
+            <p class="none">There is no pool of this name, and neither job nor worker names it.</p>
+          ) : (
+            <Row pool={pool} />
+          )
+        }
+      </Answer>
+    </>
+  );
+}
+
+function Row({ pool }: { pool: PoolAnswer }) {
+  const { name, labels, demand, supply, cap, lastHour } = pool;
+  const { queuedP50Ms, queuedP95Ms } = lastHour;
+  const of = (kind: 'jobs' | 'workers', state: string, many: number) => (
+    <Link to={`/${kind}?${new URLSearchParams({ state, pool: name }).toString()}`}>
+      {number(many)}
+    </Link>
+  );
+  return (
+    <>
+      <Breakers pool={pool} />
+      <Bar pool={pool} />
+      {cap !== null && (
+        <ul class="meters">
+          <Meter name="maxWorkers" {...cap} />
+        </ul>
+      )}
+      <h2>Pool</h2>
+      <Facts
+        of={{
+          Labels: labels.join(', '),
+          'Jobs that wait': of('jobs', 'waiting', demand.waiting),
+          'The oldest waits': demand.oldestSince && (
+            <Link to={`/jobs/${demand.oldestJob}`}>
+              <Took from={demand.oldestSince} to={null} />
+            </Link>
+          ),
+          'Workers on their way': of('workers', 'pending', supply.starting),
+          'Ready workers': of('workers', 'running', supply.idle),
+          'At work': of('jobs', 'running', supply.busy),
+          Stopping: of('workers', 'stopping', supply.stopping),
+          'Started in the last hour': number(lastHour.started),
+          'Queued, median': queuedP50Ms === null ? null : duration(queuedP50Ms),
+          'Queued, 95th percentile': queuedP95Ms === null ? null : duration(queuedP95Ms),
+          Failures: (
+            <Link to={`/workers?state=failed&pool=${encodeURIComponent(name)}`}>
+              its failed workers
+            </Link>
+          ),
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import type { JobRow, OperationCount, Pool, WorkerRow } from '../answers.ts';
+import { inOrder, stretchesOf, totalsOf } from './board.ts';
+import { filtersFor, queuedOf, ranOf, stateOf as jobState } from './jobs.ts';
+import { sumByKind } from './operations.ts';
+import { resumePath } from './switches.ts';
+import { readDiagnosis } from './worker.ts';
+import { remarkOf, stateOf as workerState } from './workers.ts';
+
+const pool = (given: Partial<Pool>): Pool => ({
+  name: 'linux',
+  inForce: true,
+  labels: [],
+  demand: { waiting: 0, oldestSince: null, oldestJob: null },
+  supply: { starting: 0, idle: 0, busy: 0, stopping: 0 },
+  cap: null,
+  breakers: [],
+  lastHour: { started: 0, queuedP50Ms: null, queuedP95Ms: null },
+  ...given,
+});
+
+const demand = (waiting: number, oldestSince: string) => ({
+  waiting,
+  oldestSince,
+  oldestJob: 1,
+});
+
+describe('the board', () => {
+  test('draws demand only as far as no worker comes for it, and room only beside that', () => {
+    const busy = pool({
+      demand: { waiting: 9, oldestSince: '2026-01-31T09:00:00Z', oldestJob: 7 },
+      supply: { starting: 2, idle: 1, busy: 5, stopping: 0 },
+      cap: { used: 8, limit: 20 },
+    });
+    expect(stretchesOf(busy)).toEqual([
+      { what: 'busy', many: 5 },
+      { what: 'idle', many: 1 },
+      { what: 'starting', many: 2 },
+      { what: 'waiting', many: 6 },
+      { what: 'free', many: 6 },
+    ]);
+    expect(stretchesOf(pool({ cap: { used: 9, limit: 5 } }))).toEqual([]);
+  });
+
+  test('sums the pools, and shows those in trouble or in demand first', () => {
+    const pools = [
+      pool({ name: 'a' }),
+      pool({ name: 'b', demand: demand(2, '2026-01-31T09:00:02Z') }),
+      pool({
+        name: 'c',
+        breakers: [{ subject: 'pool', entity: null, failure: 'x', message: 'y', until: null }],
+        demand: demand(1, '2026-01-31T09:00:01Z'),
+      }),
+    ];
+    expect(inOrder(pools).map(({ name }) => name)).toEqual(['c', 'b', 'a']);
+    expect(totalsOf(pools)).toMatchObject({ waiting: 3, oldest: '2026-01-31T09:00:01Z' });
+    expect(totalsOf([]).oldest).toBe(null);
+  });
+});
+
+const job = (given: Partial<JobRow>) =>
+  ({ state: 'ended', conclusion: null, failure: null, createdAt: 'c', ...given }) as JobRow;
+
+describe('a job', () => {
+  test.each([
+    [{ state: 'waiting' }, 'waiting', 'wait'],
+    [{ state: 'running' }, 'running', 'busy'],
+    [{ conclusion: 'success' }, 'success', 'good'],
+    [{ conclusion: 'timed_out' }, 'timed out', 'bad'],
+    [{ conclusion: 'skipped' }, 'skipped', 'over'],
+    [{ failure: 'GitHub does not know it' }, 'given up', 'over'],
+    [{}, 'ended', 'over'],
+  ] as const)('of %j is %s', (given, word, tone) => {
+    expect(jobState(job(given))).toEqual({ word, tone });
+  });
+
+  test.each([
+    [{ state: 'waiting', queuedAt: 'q' }, { from: 'q', to: null }, undefined],
+    // GitHub called it queued again.
+    [{ state: 'waiting', queuedAt: 'q', startedAt: 's' }, { from: 'q', to: 's' }, undefined],
+    [
+      { state: 'running', startedAt: 's' },
+      { from: 'c', to: 's' },
+      { from: 's', to: null },
+    ],
+    [
+      { queuedAt: 'q', startedAt: 's', completedAt: 'e' },
+      { from: 'q', to: 's' },
+      { from: 's', to: 'e' },
+    ],
+    [{ queuedAt: 'q', completedAt: 'e' }, { from: 'q', to: 'e' }, undefined],
+  ] as const)('of %j was queued and ran as long as is known', (given, queued, ran) => {
+    const row = job({ queuedAt: null, startedAt: null, completedAt: null, ...given });
+    expect([queuedOf(row), ranOf(row)]).toEqual([queued, ran]);
+  });
+
+  test.each([
+    ['state=waiting&repository=a', 'entity repository pool workflow from to'],
+    ['repository=a', 'repository workflow conclusion from to'],
+    ['state=ended&pool=a', 'entity pool conclusion from to'],
+    ['', 'entity repository pool conclusion from to'],
+  ])('is filtered, at %s, by %s', (query, filters) => {
+    expect(filtersFor(new URLSearchParams(query)).join(' ')).toBe(filters);
+  });
+});
+
+const worker = (given: Partial<WorkerRow>) =>
+  ({
+    state: 'pending',
+    job: null,
+    stuck: null,
+    stop: null,
+    failure: null,
+    ...given,
+  }) as WorkerRow;
+
+describe('a worker', () => {
+  test.each([
+    [{}, 'pending', ''],
+    [{ stuck: { reason: 'image_pull', since: null } }, 'stuck', 'image pull'],
+    [{ state: 'running' }, 'idle', ''],
+    [{ state: 'running', job: 7 }, 'busy', ''],
+    [{ state: 'stopping', stop: { reason: 'surplus', since: null } }, 'stopping', 'surplus'],
+    [{ state: 'failed', failure: 'killed' }, 'failed', 'killed'],
+  ] as const)('of %j is %s', (given, word, remark) => {
+    expect([workerState(worker(given)).word, remarkOf(worker(given))]).toEqual([word, remark]);
+  });
+
+  test('has a diagnosis of which the known parts are shown', () => {
+    expect(
+      readDiagnosis({
+        message: 'killed',
+        pod: { conditions: [{ type: 'Ready', status: 'False', reason: 'X' }, 'odd'] },
+        containers: [{ name: 'runner', exitCode: 137, reason: 'OOMKilled', log: 'end' }, null],
+        events: [{ reason: 'Pulled', message: 'm', source: 'kubelet', count: 2 }],
+      }),
+    ).toEqual({
+      message: 'killed',
+      conditions: ['Ready is False: X'],
+      containers: [{ name: 'runner', end: 'exit code 137, OOMKilled', log: 'end' }],
+      events: [{ reason: 'Pulled', message: 'm', source: 'kubelet', count: 2 }],
+    });
+    for (const odd of [{}, { containers: 7, events: 'x', pod: [], message: null }])
+      expect(readDiagnosis(odd)).toEqual({
+        message: '',
+        conditions: [],
+        containers: [],
+        events: [],
+      });
+  });
+});
+
+const counted = (kind: string, outcome: 'OK' | 'ERROR', ended: number, reason: string | null) =>
+  ({ kind, outcome, ended, reason, from: '' }) satisfies OperationCount;
+
+test('operations are summed by kind, those with failures first', () => {
+  expect(
+    sumByKind([
+      counted('a', 'OK', 5, null),
+      counted('b', 'OK', 1, null),
+      counted('b', 'ERROR', 2, 'poison'),
+      counted('b', 'ERROR', 3, 'too_many_attempts'),
+      counted('b', 'ERROR', 4, 'poison'),
+    ]),
+  ).toEqual([
+    { kind: 'b', good: 1, bad: 9, reasons: ['6 poison', '3 too many attempts'] },
+    { kind: 'a', good: 5, bad: 0, reasons: [] },
+  ]);
+});
+
+test.each([
+  ['making', 'pool:a b', '/stops/pool%3Aa%20b'],
+  ['sweep', 'all', '/paused-sweeps/all'],
+  ['resync', 'repository:acme/api', '/repositories/acme/api/resync'],
+] as const)('a stop of %s of %s is lifted at %s', (what, subject, path) => {
+  expect(resumePath({ what, subject, name: null, by: 'ada', at: '', note: null })).toBe(path);
+});

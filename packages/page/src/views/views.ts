@@ -1,0 +1,46 @@
+import type { ComponentType } from 'preact';
+import type { Path } from '../paths.ts';
+import { Actions } from './actions.tsx';
+import { Board } from './board.tsx';
+import { Installations } from './installations.tsx';
+import { Job } from './job.tsx';
+import { Jobs } from './jobs.tsx';
+import { Operation } from './operation.tsx';
+import { Operations } from './operations.tsx';
+import { Pool } from './pool.tsx';
+import { Run } from './run.tsx';
+import { Switches } from './switches.tsx';
+import { Tokens } from './tokens.tsx';
+import type { ViewProps } from './view.ts';
+import { Worker } from './worker.tsx';
+import { Workers } from './workers.tsx';
+
+/** What is drawn at each path. */
+export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
+  '/': Board,
+  '/pools': Board,
+  '/pools/{pool}': Pool,
+  '/jobs': Jobs,
+  '/jobs/{job}': Job,
+  '/runs/{run}': Run,
+  '/workers': Workers,
+  '/workers/{worker}': Worker,
+  '/operations': Operations,
+  '/operations/{operation}': Operation,
+  '/installations': Installations,
+  '/stops': Switches,
+  '/actions': Actions,
+  '/tokens': Tokens,
+};
+
+/** The main views, in the order of the bar. */
+export const BAR: readonly (readonly [path: Path, name: string])[] = [
+  ['/', 'Fleet'],
+  ['/jobs', 'Jobs'],
+  ['/workers', 'Workers'],
+  ['/operations', 'Operations'],
+  ['/installations', 'Installations'],
+  ['/stops', 'Switches'],
+  ['/actions', 'Actions'],
+  ['/tokens', 'Tokens'],
+];

@@ -1,0 +1,62 @@
+// Builds the console's page into one file that the console serves: FOLDER/page.json has its HTML,
+// its paths, and its script, styles and icon by names that change with their content.
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const PAGE = join(import.meta.dirname, '..', 'packages', 'page');
+const read = (name) => readFileSync(join(PAGE, name), 'utf8');
+
+export async function buildPage(folder) {
+  const { PATHS } = await import('../packages/page/src/paths.ts');
+  const script = named('page.js', 'text/javascript; charset=utf-8', await bundleScript());
+  const style = named('page.css', 'text/css; charset=utf-8', styles());
+  const icon = named('icon.svg', 'image/svg+xml', read('src/icon.svg'));
+  const html = [script, style, icon].reduce(
+    (text, { given, name }) => text.replace(given, `UPassets/${name}`),
+    read('src/page.html'),
+  );
+  const files = Object.fromEntries(
+    [script, style, icon].map(({ name, type, text }) => [name, { type, text }]),
+  );
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, 'page.json');
+  // Another process may be reading it.
+  const unfinished = `${path}.${process.pid}`;
+  writeFileSync(unfinished, JSON.stringify({ html, paths: PATHS, files }));
+  renameSync(unfinished, path);
+}
+
+async function bundleScript() {
+  const bundled = await rolldown({
+    input: join(PAGE, 'src/main.tsx'),
+    platform: 'browser',
+    transform: { target: 'es2023' },
+  });
+  try {
+    const { output } = await bundled.generate({
+      format: 'esm',
+      minify: true,
+      codeSplitting: false,
+      comments: false,
+    });
+    return output[0].code;
+  } finally {
+    await bundled.close();
+  }
+}
+
+/** All styles in the order of their names, without comments and indents. */
+const styles = () =>
+  globSync('src/style/*.css', { cwd: PAGE })
+    .toSorted()
+    .map(read)
+    .join('\n')
+    .replaceAll(/\/\*[^]*?\*\//g, '')
+    .replaceAll(/\s*\n\s*/g, '\n');
+
+function named(given, type, text) {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return { given, type, text, name: given.replace('.', `-${hash}.`) };
+}
