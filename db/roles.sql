@@ -68,6 +68,7 @@ grant select on installation_events, pools_documents, login_pins, jobs, workers,
     warm_repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
 grant select, insert on actions to :console;
+grant select, insert, delete on sessions to :console;
 -- The switches of people.
 grant insert, delete on stopped_making to :console;
 grant select, insert, delete on paused_sweeps to :console;

@@ -551,6 +551,18 @@ create table schedules (
   constraint schedules_pkey PRIMARY KEY (name)
 );
 
+create table sessions (
+  id text not null,
+  token_id text not null,
+  secret_sha256 text not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  constraint sessions_id_check CHECK ((id ~ '^[0-9a-f]{16}$'::text)),
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_secret_sha256_check CHECK ((secret_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id)
+);
+
 create table stopped_making (
   subject_type text not null,
   subject_id text not null,
@@ -829,6 +841,10 @@ CREATE INDEX repositories_active ON repositories USING btree (active_at);
 CREATE INDEX repositories_due ON repositories USING btree (due_at);
 
 CREATE INDEX repositories_noted ON repositories USING btree (noted_at) WHERE (noted_at IS NOT NULL);
+
+CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
+
+CREATE INDEX sessions_by_token ON sessions USING btree (token_id, created_at);
 
 CREATE INDEX task_counts_by_hour ON task_counts USING btree (hour, kind);
 

@@ -137,7 +137,7 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'a console that stops keeps connections open',
-    file: 'apps/console/src/http/create-listener.ts',
+    file: 'apps/console/src/create-listener.ts',
     find: "    if (isStopping()) response.setHeader('connection', 'close');\n",
     replace: '',
     tests: service,

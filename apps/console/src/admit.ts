@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { type Bearer, checkToken } from '@paddock/api/tokens/check-token';
-import { parseToken } from '@paddock/api/tokens/token-text';
+import type { Bearer } from '@paddock/api/tokens/check-token';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
+import { type Credential, credentialOf } from './credential.ts';
 import { createPlaces } from './places.ts';
 
-/** `stranger`: the request has no good token. `busy`: there is no place for it now. */
+/** `stranger`: the request has neither a good token nor a session of one. `busy`: there is no place for it now. */
 export type Admission =
-  | { readonly bearer: Bearer; readonly release: () => void }
+  | { readonly bearer: Bearer; readonly credential: Credential; readonly release: () => void }
   | 'stranger'
   | 'busy';
 
@@ -25,11 +25,11 @@ export interface AdmitOptions {
 /** Most requests at a time: each waits for a connection, with at most one body in memory. */
 const MOST = 200;
 
-/** Most tokens that are known to have been good. */
+/** Most tokens and sessions that are known to have been good. */
 const MOST_PROVEN = 10_000;
 
 /**
- * Checks each request's token in the database, so that a revocation holds at once. Tokens that were
+ * Checks each request's token, or its session's, in the database, so that a revocation holds at once. Tokens that were
  * never good here have their own places and connections: a flood of made-up ones keeps no good one
  * waiting.
  */
@@ -40,14 +40,14 @@ export function createAdmit({ db, unproven, mostEach }: AdmitOptions): Admit {
     unproven: { db: unproven, places: createPlaces({ most: MOST, mostEach }) },
   };
 
-  return async ({ headers: { authorization = '' } }) => {
-    const [, text = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
-    const id = parseToken(text)?.id;
-    if (id === undefined) return 'stranger';
+  return async (request) => {
+    const credential = credentialOf(request);
+    if (credential === undefined) return 'stranger';
+    const { id, tokenId, check } = credential;
     const lane = proven.has(id) ? lanes.proven : lanes.unproven;
-    const release = lane.places.take(id);
+    const release = lane.places.take(tokenId);
     if (release === undefined) return 'busy';
-    const bearer = await checkToken(lane.db, text).catch((error: unknown) => {
+    const bearer = await check(lane.db).catch((error: unknown) => {
       release();
       throw error;
     });
@@ -57,6 +57,6 @@ export function createAdmit({ db, unproven, mostEach }: AdmitOptions): Admit {
       return 'stranger';
     }
     if (proven.size < MOST_PROVEN) proven.add(id);
-    return { bearer, release };
+    return { bearer, credential, release };
   };
 }

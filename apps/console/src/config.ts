@@ -6,6 +6,7 @@ import {
   integer,
   port,
   type SettingsOf,
+  text,
   tuning,
 } from '@paddock/runtime/settings';
 
@@ -20,7 +21,11 @@ export const settings = {
   httpHost,
   logLevel,
   drainMs,
-  httpPort: port({ env: 'PADDOCK_CONSOLE_HTTP_PORT', default: 8084, doc: 'Port of the API' }),
+  httpPort: port({
+    env: 'PADDOCK_CONSOLE_HTTP_PORT',
+    default: 8084,
+    doc: 'Port of the API and the page',
+  }),
   ...tuning({
     healthPort: port({
       env: 'PADDOCK_CONSOLE_HEALTH_PORT',
@@ -33,6 +38,20 @@ export const settings = {
       min: 4,
       max: 100,
       doc: 'Connections to PostgreSQL; one caller has at most half of them at a time',
+    }),
+    pathPrefix: text({
+      env: 'PADDOCK_CONSOLE_PATH_PREFIX',
+      default: '',
+      pattern: /^(\/[\w.-]+)*$/,
+      hint: 'must begin with a slash and end without one, as /paddock',
+      doc: 'Path at which a proxy has the console, as `/paddock`, if the proxy does not take it off',
+    }),
+    lookEveryMs: duration({
+      env: 'PADDOCK_CONSOLE_LOOK_EVERY_MS',
+      default: 2_000,
+      min: 50,
+      max: 60_000,
+      doc: 'How often to look for changes, for all open pages together',
     }),
     statementTimeoutMs: duration({
       env: 'PADDOCK_CONSOLE_STATEMENT_TIMEOUT_MS',

@@ -7,6 +7,9 @@ import type { Answered } from './http/answer.ts';
 export interface ConsoleEvents {
   answered(answered: Answered & { readonly ms: number }): void;
   connectionsCut(reason: string): void;
+  pageMissing(): void;
+  /** Pages are not told of changes meanwhile. */
+  lookFailed(error: unknown): void;
 }
 
 /** From a read by an index to the longest statements. */
@@ -38,6 +41,12 @@ export function createConsoleEvents(log: Logger, metrics: Metrics): ConsoleEvent
         if (sampled !== undefined) log.error('an answer failed', { ...fields, ...sampled, error });
       } else if (endpoint?.access === 'operate') log.info('a person acted', fields);
       else log.debug('answered', fields);
+    },
+    pageMissing: () =>
+      log.warn('the page has not been built, so only the API is there; run `pnpm build console`'),
+    lookFailed(error) {
+      const sampled = sample('look');
+      if (sampled !== undefined) log.warn('a look for changes failed', { ...sampled, error });
     },
     connectionsCut: (reason) => log.warn('closed connections to PostgreSQL', { reason }),
   };

@@ -1,20 +1,26 @@
 import { ENDPOINTS } from '@paddock/api/endpoints';
+import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';
+import { readChanges } from '@paddock/db/people/read-changes';
 import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
+import { loop } from '@paddock/runtime/loop';
 import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
+import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './config.ts';
 import { createConsoleEvents } from './events.ts';
 import { createFindEndpoint } from './http/find-endpoint.ts';
-import { createListener } from './http/create-listener.ts';
+import { createChangeStreams } from './changes/changes.ts';
+import { loadPage } from './page/page-files.ts';
+import { createListener } from './create-listener.ts';
 
 /** Connections for readiness and for tokens that were never good. */
 const OTHER_CONNECTIONS = 2;
@@ -71,6 +77,15 @@ await main(async () => {
   });
   const host = config.httpHost;
   const healthServer = await listenHttp(health, { port: config.healthPort, host });
+  const page = await loadPage(import.meta.dirname);
+  if (page === undefined) events.pageMissing();
+  const wake = createWake();
+  const streams = createChangeStreams({
+    look: (tokens) => readChanges(answering.db, tokens),
+    listPools: () =>
+      listPoolsEndpoint.answer({ db: answering.db, person: 'the page', from: 'api' }, {}),
+    onFirst: () => wake.ring(),
+  });
   const listener = createListener({
     admit: createAdmit({
       db: answering.db,
@@ -81,6 +96,9 @@ await main(async () => {
     db: answering.db,
     events,
     isStopping: () => isStopping,
+    streams,
+    page,
+    prefix: config.pathPrefix,
   });
   const http = await listenHttp(listener, { port: config.httpPort, host }).catch(
     async (error: unknown) => {
@@ -94,8 +112,23 @@ await main(async () => {
   http.server.maxConnections = MOST_CONNECTIONS;
 
   await run(
-    { http: serveUntilStopped(http, log, healthServer) },
-    { graceMs: config.drainMs, log, onStop: () => void (isStopping = true) },
+    {
+      http: serveUntilStopped(http, log, healthServer),
+      changes: (signal) =>
+        loop(
+          streams.once,
+          { wake, intervalMs: config.lookEveryMs, onError: events.lookFailed },
+          signal,
+        ),
+    },
+    {
+      graceMs: config.drainMs,
+      log,
+      onStop: () => {
+        isStopping = true;
+        streams.close();
+      },
+    },
   );
   await Promise.all([answering, unproven, checking].map((connection) => connection.close()));
   await outage.close();

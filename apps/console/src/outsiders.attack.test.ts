@@ -9,9 +9,13 @@ const REQUESTS = [
   ...ENDPOINTS.map(({ name, method, path }) => ({ name, method, path: pathWith(path, 'ci') })),
   ...[
     ['GET', 'nothing'],
-    ['GET', '../..'],
-    ['GET', '../../healthz'],
-    ['GET', '../../metrics'],
+    ['GET', '../../session'],
+    ['POST', '../../session'],
+    ['DELETE', '../../session'],
+    ['GET', '../../changes'],
+    ['GET', '../../jobs.json'],
+    ['GET', '../../nothing.json'],
+    ['POST', '../../jobs'],
     ['GET', 'tokens/%'],
     ['OPTIONS', 'tokens'],
     ['PUT', 'tokens'],
@@ -75,6 +79,16 @@ describe('an outsider learns nothing (G5)', () => {
         expected,
       ]);
   });
+
+  test.each(['', 'healthz', 'metrics', 'jobs', 'jobs/7', 'tokens', 'nothing', 'api'])(
+    'by the page at /%s, which is the same for all',
+    async (path) => {
+      const page = await shown(await service.ask(`../../${path}`), 'GET');
+      expect(page.body).toContain('<!doctype html>');
+      for (const token of Object.values(bad))
+        expect(await shown(await service.ask(`../../${path}`, token), 'GET')).toEqual(page);
+    },
+  );
 
   test.each(NARROWABLE)('by a token for one subject of $name (F7)', async ({ name, subject }) => {
     const token = await makeToken(database, { name: name.toLowerCase(), endpoint: name, subject });

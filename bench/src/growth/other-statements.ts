@@ -156,6 +156,8 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findTracedJob',
     'recordAction',
     'storeToken',
+    'storeSession',
+    'deleteSession',
     'revokeToken',
     'noteTokenUse',
   ],

@@ -17,6 +17,8 @@ import {
   isKnownPool,
 } from '@paddock/db/people/find-by-name';
 import { findDrainState } from '@paddock/db/workers/drain-workers';
+import { readChanges } from '@paddock/db/people/read-changes';
+import { findSession } from '@paddock/db/people/sessions';
 import { findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
@@ -44,6 +46,8 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   isKnownPool: (trx) => isKnownPool(trx, 'none'),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
+  findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
+  readChanges: (trx) => readChanges(trx, ['ci']),
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
   findChange: async (trx, { jobIds: [job = 0] }) => {
     await saveMatchingSettings(trx, SETTINGS);

@@ -19,7 +19,8 @@ import { z } from 'zod';
 import { createAdmit } from '../admit.ts';
 import { createConsoleEvents } from '../events.ts';
 import { asker, makeToken } from '../scenes/console.scene.ts';
-import { createListener } from './create-listener.ts';
+import { NO_PAGE } from '../scenes/no-page.scene.ts';
+import { createListener } from '../create-listener.ts';
 import { createFindEndpoint } from './find-endpoint.ts';
 
 const said = z.object({ id: z.unknown() });
@@ -107,6 +108,7 @@ describe('the API', () => {
       db,
       events: createConsoleEvents(SILENT_LOG, metrics),
       isStopping: () => false,
+      ...NO_PAGE,
     });
     http = await listenHttp(listener, { port: 0, host: '127.0.0.1' });
   });
@@ -244,7 +246,7 @@ describe('the API', () => {
   test('counts what it answered, by endpoint', async () => {
     const before = await metrics.registry.metrics();
     await ask('jobs/7', token);
-    await ask('../../x');
+    await ask('x');
     const after = await metrics.registry.metrics();
     for (const labels of ['endpoint="getJob",status="200"', 'endpoint="none",status="401"'])
       expect([labels, count(after, labels) - count(before, labels)]).toEqual([labels, 1]);

@@ -6,7 +6,7 @@ import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/narrowed-token';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import type { Admit } from '../admit.ts';
+import type { Admission, Admit } from '../admit.ts';
 import type { createFindEndpoint } from './find-endpoint.ts';
 import { readInput } from './read-input.ts';
 import { problem, type Reply } from './reply.ts';
@@ -26,21 +26,38 @@ export interface AnswerOptions {
   readonly db: Kysely<Database>;
 }
 
+/** Where a request of the API leads, whatever its address was. */
+export interface ApiTarget {
+  readonly pathname: string;
+  readonly query: URLSearchParams;
+}
+
 /**
- * Answers one request. Without a good token each has the same answer, whatever it asks: also a
- * revoked token has it, and a narrowed one for anything but its endpoint and its subject. Never
- * rejects.
+ * Answers one request of the API. Without a good token each has the same answer, whatever it asks:
+ * also a revoked token has it, and a narrowed one for anything but its endpoint and its subject.
+ * Never rejects.
  */
-export async function answer(options: AnswerOptions, request: IncomingMessage): Promise<Answered> {
+export const answer = (
+  options: AnswerOptions,
+  request: IncomingMessage,
+  target: ApiTarget,
+): Promise<Answered> =>
+  withBearer(options, request, ({ bearer }) => answerBearer(options, request, target, bearer));
+
+/** The answer to a bearer, or the one that all others get. Never rejects. */
+export async function withBearer(
+  { admit }: Pick<AnswerOptions, 'admit'>,
+  request: IncomingMessage,
+  answerTo: (admitted: Exclude<Admission, string>) => Promise<Answered>,
+): Promise<Answered> {
   try {
-    const admission = await options.admit(request);
+    const admission = await admit(request);
     if (admission === 'stranger') return { reply: STRANGER };
     if (admission === 'busy') return { reply: BUSY };
-    const { bearer, release } = admission;
     try {
-      return { person: bearer.person, ...(await answerBearer(options, request, bearer)) };
+      return { person: admission.bearer.person, ...(await answerTo(admission)) };
     } finally {
-      release();
+      admission.release();
     }
   } catch (error) {
     return { reply: failed(error), error };
@@ -50,10 +67,10 @@ export async function answer(options: AnswerOptions, request: IncomingMessage): 
 async function answerBearer(
   { findEndpoint, db }: AnswerOptions,
   request: IncomingMessage,
+  { pathname, query }: ApiTarget,
   bearer: Bearer,
 ): Promise<Answered> {
-  const { method = '', url = '' } = request;
-  const { pathname, query } = partsOf(url);
+  const { method = '' } = request;
   const found = findEndpoint(method, pathname);
   if ('methods' in found)
     return { reply: bearer.narrowedTo === null ? nothingThere(found.methods) : STRANGER };
@@ -88,18 +105,23 @@ async function answerBearer(
 const textOf = ({ media }: Endpoint, body: unknown): string =>
   media === undefined ? `${JSON.stringify(body)}\n` : String(body);
 
-const STRANGER = problem(
+export const STRANGER = problem(
   401,
   'Not authorized',
   'Send `Authorization: Bearer TOKEN` with a token that may do this.',
   { headers: { 'www-authenticate': 'Bearer' } },
 );
-const BUSY = problem(503, 'Busy', 'Too many requests are being answered: repeat this one later.', {
-  headers: { 'retry-after': '1' },
-});
+export const BUSY = problem(
+  503,
+  'Busy',
+  'Too many requests are being answered: repeat this one later.',
+  {
+    headers: { 'retry-after': '1' },
+  },
+);
 const MAY_ONLY_READ = problem(403, 'Forbidden', 'This token may only read.');
 
-const nothingThere = (methods: readonly string[]): Reply =>
+export const nothingThere = (methods: readonly string[]): Reply =>
   methods.length === 0
     ? problem(404, 'Not found', 'There is nothing at this path.')
     : problem(405, 'Wrong method', `This path takes ${methods.join(', ')}.`, {
@@ -115,11 +137,6 @@ function failed(error: unknown): Reply {
         headers: { 'retry-after': '5' },
       })
     : problem(500, 'Failed', 'This is a fault of Paddock; its log says more.');
-}
-
-function partsOf(url: string): { pathname: string; query: URLSearchParams } {
-  const [, pathname = '', query = ''] = /^([^?]*)\??(.*)$/.exec(url) ?? [];
-  return { pathname, query: new URLSearchParams(query) };
 }
 
 /** The next page of a list, as GitHub's. Relative, so that a proxy may add a prefix. */

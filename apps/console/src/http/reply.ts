@@ -27,7 +27,7 @@ export const problem = (
 });
 
 /** Answers are for one caller, and are data: a browser runs, frames and keeps nothing of them. */
-const SAFE_HEADERS = {
+export const SAFE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'cross-origin-resource-policy': 'same-origin',

@@ -23,7 +23,11 @@ export const mayTouch = (
   );
 
 /** Whether the bearer may see this answer; undefined: the endpoint has refused to answer. */
-export const maySee = (bearer: Bearer, endpoint: Named, answer: unknown): boolean => {
+export const maySee = (
+  bearer: Omit<Bearer, 'token'>,
+  endpoint: Named,
+  answer: unknown,
+): boolean => {
   if (!findsOwn(bearer, endpoint)) return true;
   const read = asked.safeParse(answer);
   if (!read.success) return false;

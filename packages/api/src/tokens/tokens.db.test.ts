@@ -50,6 +50,7 @@ describe('tokens (F7)', () => {
     const { token } = await create({ access: 'read' }, 'ada');
     expect(await checkToken(db(), token)).toEqual({
       person: 'token ci',
+      token: 'ci',
       access: 'read',
       narrowedTo: null,
     });

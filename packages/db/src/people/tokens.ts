@@ -95,17 +95,30 @@ export interface FoundToken extends TokenRights {
 export async function findToken(db: Kysely<Database>, id: string): Promise<FoundToken | undefined> {
   const row = await db
     .selectFrom('tokens')
-    .select(['name', 'access', 'endpoint', 'subject', 'secret_sha256 as secretSha256'])
-    .select(
-      sql<boolean>`coalesce(last_used_at > now() - interval '1 hour', false)`.as('isUseNoted'),
-    )
+    .select(RIGHTS)
+    .select(['secret_sha256 as secretSha256', USE_IS_NOTED])
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { endpoint, subject, ...token } = row;
-  return { ...token, narrowedTo: narrowing({ endpoint, subject }) };
+  return row && withNarrowing(row);
 }
+
+/** What requests need of the token behind them. */
+export const RIGHTS = [
+  'tokens.name',
+  'tokens.access',
+  'tokens.endpoint',
+  'tokens.subject',
+] as const;
+
+export const USE_IS_NOTED =
+  sql<boolean>`coalesce(last_used_at > now() - interval '1 hour', false)`.as('isUseNoted');
+
+/** Replaces the two columns of a narrowed token. */
+export const withNarrowing = <R extends Narrowing>({ endpoint, subject, ...row }: R) => ({
+  ...row,
+  narrowedTo: narrowing({ endpoint, subject }),
+});
 
 /** Notes that a token is used. */
 export async function noteTokenUse(db: Kysely<Database>, id: string): Promise<void> {
@@ -136,7 +149,4 @@ interface Narrowing {
 const narrowing = ({ endpoint, subject }: Narrowing): TokenRights['narrowedTo'] =>
   endpoint === null || subject === null ? null : { endpoint, subject };
 
-const toToken = ({ endpoint, subject, ...row }: Omit<Token, 'narrowedTo'> & Narrowing): Token => ({
-  ...row,
-  narrowedTo: narrowing({ endpoint, subject }),
-});
+const toToken = (row: Omit<Token, 'narrowedTo'> & Narrowing): Token => withNarrowing(row);

@@ -63,3 +63,11 @@ export interface TokensTable {
   revoked_by: Nullable<string>;
   revoked_at: Nullable<Date>;
 }
+
+export interface SessionsTable {
+  id: string;
+  token_id: string;
+  secret_sha256: string;
+  created_at: Generated<Date>;
+  expires_at: Date;
+}

@@ -9,6 +9,7 @@ import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-table
 import type {
   ActionsTable,
   FormerLoginsTable,
+  SessionsTable,
   TokensTable,
   UsageHoursTable,
   UsageSummedTable,
@@ -246,6 +247,7 @@ export interface Database {
   delivery_listings: DeliveryListingsTable;
   unresolved_deliveries: UnresolvedDeliveriesTable;
   tokens: TokensTable;
+  sessions: SessionsTable;
   actions: ActionsTable;
   usage_hours: UsageHoursTable;
   usage_summed: UsageSummedTable;

@@ -1,0 +1,76 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Duplex } from 'node:stream';
+import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import type { Changes } from '@paddock/db/people/read-changes';
+import { createChangeStreams } from './changes.ts';
+
+/** A response whose text goes nowhere else. */
+function page(): { response: ServerResponse; text: () => string } {
+  let text = '';
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  response.assignSocket(
+    new Duplex({
+      read: () => undefined,
+      write(chunk: Buffer, _encoding, done) {
+        text += chunk.toString();
+        done();
+      },
+    }) as Socket,
+  );
+  return { response, text: () => text };
+}
+
+describe('changes', () => {
+  const zero = { jobs: 0, workers: 0 } as Changes['written'];
+
+  test('cost one look for any number of pages, and none without a page', async () => {
+    const looks: (readonly string[])[] = [];
+    let lists = 0;
+    const streams = createChangeStreams({
+      look(tokens) {
+        looks.push(tokens);
+        return Promise.resolve({ written: { ...zero, jobs: looks.length }, tokens });
+      },
+      listPools: () => Promise.resolve({ items: [], n: ++lists }),
+      onFirst: () => undefined,
+    });
+    await streams.once();
+    expect(looks).toEqual([]);
+
+    const pages = Array.from({ length: 30 }, () => page());
+    for (const [n, { response }] of pages.entries())
+      streams.open({ token: `t${n % 2}`, wantsPools: n < 20 })?.(response);
+    await streams.once();
+    await streams.once();
+    await setImmediate();
+    expect([looks, lists]).toEqual([
+      [
+        ['t0', 't1'],
+        ['t0', 't1'],
+      ],
+      2,
+    ]);
+    expect(pages[0]?.text()).toMatch(
+      /"jobs","workers"\][^]*event: pools[^]*\["jobs"\][^]*event: pools\ndata: \{"items":\[\],"n":2\}/,
+    );
+    expect(pages[29]?.text()).not.toContain('pools');
+  });
+
+  test('end with the token, and with the service', async () => {
+    const streams = createChangeStreams({
+      look: () => Promise.resolve({ written: zero, tokens: ['good'] }),
+      listPools: () => Promise.resolve([]),
+      onFirst: () => undefined,
+    });
+    const [good, bad] = [page(), page()];
+    streams.open({ token: 'good', wantsPools: false })?.(good.response);
+    streams.open({ token: 'bad', wantsPools: false })?.(bad.response);
+    await streams.once();
+    expect([good, bad].map(({ response }) => response.writableEnded)).toEqual([false, true]);
+    expect(bad.text()).not.toContain('jobs');
+    streams.close();
+    expect(good.response.writableEnded).toBe(true);
+  });
+});

@@ -1,0 +1,123 @@
+import type { ServerResponse } from 'node:http';
+import type { Changes, Watched } from '@paddock/db/people/read-changes';
+import { createPlaces } from '../places.ts';
+
+/** Clients at a time, in all and of one token: each holds a connection and a little memory. */
+const MOST = { most: 500, mostEach: 100 };
+
+/** Proxies and we ourselves close connections on which nothing moves. */
+const SILENCE_MS = 20_000;
+
+/** A client comes again with its session, which may be over by then. */
+const LONGEST_MS = 15 * 60_000;
+
+/** A client that has not read so much has gone, or is too slow to follow. */
+const MOST_UNREAD_BYTES = 1_000_000;
+
+/** What changes the list of pools. */
+const OF_POOLS: readonly Watched[] = ['jobs', 'workers', 'breakers', 'pools_documents'];
+
+interface Client {
+  readonly response: ServerResponse;
+  readonly token: string;
+  /** It shows the pools, and gets their list with each change. */
+  readonly wantsPools: boolean;
+  readonly until: number;
+  isNew: boolean;
+  saidAt: number;
+}
+
+export interface ChangesOptions {
+  /** What has changed since, and which of the tokens are still good. */
+  readonly look: (tokens: readonly string[]) => Promise<Changes>;
+  /** The answer that lists the pools. */
+  readonly listPools: () => Promise<unknown>;
+  /** Called with the first client: nobody has looked yet. */
+  readonly onFirst: () => void;
+}
+
+export interface ChangeStreams {
+  /**
+   * Sends the client what changes, until it goes or its token ends. Undefined: there is no place.
+   */
+  open(
+    client: Pick<Client, 'token' | 'wantsPools'>,
+  ): ((response: ServerResponse) => void) | undefined;
+  /** Looks once for all clients, and tells them. Without a client it looks at nothing. */
+  once(): Promise<void>;
+  /** Ends all streams. */
+  close(): void;
+}
+
+/**
+ * Tells pages what has changed, as server-sent events. A new client hears of everything once: it
+ * has missed what changed between its first answers and its first look.
+ */
+export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions): ChangeStreams {
+  const clients = new Set<Client>();
+  const places = createPlaces(MOST);
+  let before: Changes['written'] | undefined;
+
+  const say = (client: Client, text: string): void => {
+    client.saidAt = performance.now();
+    if (!clients.has(client) || client.response.writableEnded) return;
+    if (client.response.writableLength > MOST_UNREAD_BYTES) client.response.destroy();
+    else client.response.write(text);
+  };
+
+  return {
+    open({ token, wantsPools }) {
+      const leave = places.take(token);
+      return (
+        leave &&
+        ((response) => {
+          if (response.destroyed) return leave();
+          const now = performance.now();
+          const until = now + LONGEST_MS;
+          const client = { response, token, wantsPools, until, isNew: true, saidAt: now };
+          clients.add(client);
+          response.once('close', () => {
+            clients.delete(client);
+            leave();
+          });
+          say(client, 'retry: 3000\n\n');
+          if (clients.size === 1) onFirst();
+        })
+      );
+    },
+    async once() {
+      if (clients.size === 0) {
+        before = undefined;
+        return;
+      }
+      const present = [...clients];
+      const { written, tokens } = await look([...new Set(present.map(({ token }) => token))]);
+      const changed = changesBetween(before, written);
+      before = written;
+      const all = Object.keys(written);
+      const ofPools = present.filter(
+        ({ wantsPools, isNew }) =>
+          wantsPools && (isNew || OF_POOLS.some((table) => changed.includes(table))),
+      );
+      const pools = ofPools.length === 0 ? '' : event('pools', await listPools());
+      const now = performance.now();
+      for (const client of present) {
+        if (!tokens.includes(client.token) || now > client.until) client.response.end();
+        else if (client.isNew) say(client, event('changed', all));
+        else if (changed.length > 0) say(client, event('changed', changed));
+        else if (now - client.saidAt > SILENCE_MS) say(client, ':\n\n');
+        if (ofPools.includes(client)) say(client, pools);
+        client.isNew = false;
+      }
+    },
+    close() {
+      for (const { response } of clients) response.end();
+    },
+  };
+}
+
+const changesBetween = (before: Changes['written'] | undefined, now: Changes['written']) =>
+  (Object.keys(now) as Watched[]).filter((table) => now[table] !== before?.[table]);
+
+const event = (name: string, data: unknown): string =>
+  `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
