@@ -1,0 +1,209 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
+import { putJob } from '@paddock/testing/demand-rows';
+import {
+  type BrowserContext,
+  describeInBrowser,
+  keepPicture,
+  seriousFlaws,
+  settled,
+  tabTo,
+  troublesOf,
+  type,
+  useBrowser,
+} from './scenes/browser.scene.ts';
+import { HOSTILE, putFleet } from './scenes/fleet.scene.ts';
+
+const SIZES = {
+  desk: { viewport: { width: 1_280, height: 800 } },
+  phone: { viewport: { width: 375, height: 720 } },
+  // As a browser of 1280 pixels shows it at 200 %.
+  zoomed: { viewport: { width: 640, height: 400 } },
+} as const;
+
+describeInBrowser('the page in a browser', () => {
+  const { database, service } = useConsole({ PADDOCK_CONSOLE_LOOK_EVERY_MS: '50' });
+  const browser = useBrowser();
+  let token: string;
+  let ids: Awaited<ReturnType<typeof putFleet>>;
+  let cookie: string;
+
+  beforeAll(async () => {
+    ids = await putFleet(database.db);
+    token = await makeToken(database, { name: 'ada' });
+    await makeToken(database, { name: 'ci-reader', access: 'read' });
+    const answer = await service.ask('../../session', token, { method: 'POST' });
+    cookie = /^paddock=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  });
+
+  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`;
+
+  async function open(path: string, options: Parameters<typeof browser.newContext>[0] = {}) {
+    const context = await browser.newContext({ ...SIZES.desk, ...options });
+    if (cookie !== '') await context.addCookies([{ name: 'paddock', value: cookie, url: at('/') }]);
+    const page = await context.newPage();
+    const troubles = troublesOf(page);
+    await page.goto(at(path));
+    return { context, page, troubles };
+  }
+
+  const VIEWS: readonly (readonly [name: string, path: () => string])[] = [
+    ['fleet', () => '/'],
+    ['pool', () => '/pools/gpu-a100'],
+    ['jobs', () => '/jobs'],
+    ['waiting-jobs', () => '/jobs?state=waiting'],
+    ['job', () => `/jobs/${ids.waiting}`],
+    ['hostile-job', () => `/jobs/${ids.hostile}`],
+    ['run', () => '/runs/9200000001?owner=acme&limit=3'],
+    ['workers', () => '/workers'],
+    ['worker', () => `/workers/${ids.failed}`],
+    ['operations', () => '/operations'],
+    ['operation', () => `/operations/${ids.operation}`],
+    ['installations', () => '/installations'],
+    ['switches', () => '/stops'],
+    ['actions', () => '/actions'],
+    ['tokens', () => '/tokens'],
+    ['nothing', () => '/nothing/here'],
+    ['no-job', () => '/jobs/7'],
+  ];
+
+  test.each([
+    ['light', 'desk'],
+    ['dark', 'desk'],
+    ['light', 'phone'],
+    ['dark', 'zoomed'],
+  ] as const)('is fit for every reader: each view, %s, %s', async (theme, size) => {
+    const { context, page, troubles } = await open('/', { ...SIZES[size], colorScheme: theme });
+    for (const [name, path] of VIEWS) {
+      await page.goto(at(path()));
+      await settled(page);
+      await keepPicture(page, `${name}-${theme}-${size}`);
+      // Twice: each theme, and a wide and a narrow window.
+      const isJudged = (theme === 'light') === (size === 'desk');
+      expect([name, isJudged ? await seriousFlaws(page) : [], troubles]).toEqual([name, [], []]);
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect([name, width]).toEqual([name, SIZES[size].viewport.width]);
+      expect(await page.locator('body').innerText()).not.toMatch(
+        /-\d+ (s|min|h|d)\b|NaN|undefined/,
+      );
+    }
+    await context.close();
+  });
+
+  test('asks no other host, and its first load is one script and one style', async () => {
+    const asked: string[] = [];
+    const { context, page } = await open('/jobs');
+    page.on('request', (request) => asked.push(request.url()));
+    await page.reload();
+    await settled(page);
+    expect(asked.filter((url) => !url.startsWith(at('/')))).toEqual([]);
+    expect(asked.filter((url) => /\.(js|css)$/.test(url))).toHaveLength(2);
+    await context.close();
+  });
+
+  test('says why with the very sentence of the API (P5)', async () => {
+    const answer = await service.ask(`jobs/${ids.waiting}/why`, token);
+    const { sentence, advice } = (await answer.json()) as { sentence: string; advice: string };
+    const { context, page } = await open(`/jobs/${ids.waiting}`);
+    expect(await page.locator('.sentence').textContent()).toBe(sentence);
+    expect(await page.locator('.why').textContent()).toContain(advice);
+    await context.close();
+  });
+
+  test('shows hostile names as text', async () => {
+    const { context, page, troubles } = await open(`/jobs/${ids.hostile}`);
+    await settled(page);
+    expect(await page.locator('h1').textContent()).toBe(HOSTILE);
+    expect(await page.title()).toBe(`${HOSTILE} · Paddock`);
+    expect(await page.locator('main img, main script, a[href^="javascript"]').count()).toBe(0);
+    await page.goto(at(`/workers/${ids.failed}`));
+    await settled(page);
+    expect(await page.locator('pre').first().textContent()).toContain(HOSTILE);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  test('moves by itself, rests while hidden, and asks nothing while paused', async () => {
+    const { context, page } = await open('/jobs?state=waiting&entity=globex');
+    await settled(page);
+    await page.locator('.live', { hasText: 'Live' }).waitFor();
+    await putJob(database.db, { entity_id: 90_000_002, entity_name: 'globex', job_name: 'first' });
+    await page.getByRole('link', { name: 'first' }).waitFor();
+
+    await page.locator('.live').click();
+    await page.locator('.live', { hasText: 'Paused' }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await putJob(database.db, { entity_id: 90_000_002, entity_name: 'globex', job_name: 'second' });
+    // Another page is told meanwhile.
+    const other = await open('/jobs?state=waiting&entity=globex');
+    await other.page.getByRole('link', { name: 'second' }).waitFor();
+    await page.evaluate('window.dispatchEvent(new Event("focus"))');
+    expect([asked, await page.getByRole('link', { name: 'second' }).count()]).toEqual([[], 0]);
+    await page.locator('.live').click();
+    await page.getByRole('link', { name: 'second' }).waitFor();
+    for (const one of [context, other.context]) await one.close();
+  });
+
+  test('is used by keyboard alone, from the sign-in to an action', async () => {
+    const context: BrowserContext = await browser.newContext(SIZES.desk);
+    const page = await context.newPage();
+    await page.goto(at('/jobs?state=waiting'));
+    await page.getByLabel('Token').waitFor();
+    await keepPicture(page, 'sign-in');
+    expect(await seriousFlaws(page)).toEqual([]);
+    await type(page, 'paddock_wrong');
+    await page.getByRole('alert').waitFor();
+    await tabTo(page, 'input[name=token]');
+    await page.keyboard.press('ControlOrMeta+A');
+    await type(page, token);
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+
+    // A job, by the first link of the table.
+    await tabTo(page, 'td a');
+    const name = await page.evaluate('document.activeElement.textContent');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: String(name) }).waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await tabTo(page, '.why summary');
+    await page.keyboard.press('Enter');
+    await page.locator('.why details[open] pre').first().waitFor();
+
+    // To the tokens, where one is made and revoked.
+    await tabTo(page, 'nav a[href$="/tokens"]');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'main button');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'dialog input[name=name]');
+    await type(page, 'by-keyboard');
+    await page.getByText('Only this answer shows it').waitFor();
+    await keepPicture(page, 'token-made');
+    await page.keyboard.press('Escape');
+    await page.getByRole('cell', { name: 'by-keyboard' }).waitFor();
+    await tabTo(page, 'tr:has-text("by-keyboard") button');
+    await page.keyboard.press('Enter');
+    await keepPicture(page, 'revoke');
+    await tabTo(page, 'dialog[open] button[type=submit]');
+    await page.keyboard.press('Enter');
+    await page.locator('tr:has-text("by-keyboard")', { hasText: 'revoked' }).waitFor();
+
+    await page.keyboard.press('Home');
+    await tabTo(page, '.person summary');
+    await page.keyboard.press('Enter');
+    await tabTo(page, '.person button');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Token').waitFor();
+    expect((await context.cookies()).filter(({ name: of }) => of.includes('paddock'))).toEqual([]);
+    await context.close();
+  });
+
+  test('loses the session with its token', async () => {
+    const { context, page } = await open('/jobs');
+    await settled(page);
+    await context.clearCookies();
+    await page.getByRole('link', { name: 'Workers' }).click();
+    await page.getByLabel('Token').waitFor();
+    expect(await page.locator('table').count()).toBe(0);
+    await context.close();
+  });
+});

@@ -1,0 +1,231 @@
+import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import type { Database } from '@paddock/db/schema/tables';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { done, poison } from '@paddock/queue/outcome';
+import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { type Kysely, sql } from 'kysely';
+
+/** What a stranger may have named a job, to see what a page makes of it. */
+export const HOSTILE =
+  '<img src=x onerror="document.title=1"><script>document.title=1</script>"\'&lt;\u202Egnp';
+
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+/** Rows in every state that the page can show. */
+export async function putFleet(
+  db: Kysely<Database>,
+): Promise<{ waiting: number; failed: string; hostile: number; operation: string }> {
+  await saveMatchingSettings(db, MATCHING_SETTINGS);
+  await putPools(
+    db,
+    examplePools({
+      pools: [
+        { name: 'linux-x64', labels: ['self-hosted', 'linux', 'x64'], maxWorkers: 24 },
+        { name: 'linux-arm64', labels: ['self-hosted', 'linux', 'arm64'], maxWorkers: 40 },
+        { name: 'gpu-a100', labels: ['self-hosted', 'gpu'], maxWorkers: 4 },
+        { name: 'windows', labels: ['self-hosted', 'windows'] },
+      ],
+      entities: { '*': { maxWorkers: 60 } },
+    }),
+  );
+  await putInstallations(db);
+  const waiting = await putDemand(db);
+  const failed = await putSupply(db);
+  const hostile = await putJob(db, {
+    ...X64,
+    job_name: HOSTILE,
+    workflow_name: HOSTILE,
+    job_labels: JSON.stringify([HOSTILE]),
+    repo_full_name: `acme/${'x'.repeat(90)}`,
+    html_url: 'javascript:document.title=1',
+    queued_at: ago(-5),
+    created_at: ago(1),
+  });
+  return { waiting, failed, hostile: hostile.job_id, operation: await putOperations(db) };
+}
+
+const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };
+
+async function putDemand(db: Kysely<Database>): Promise<number> {
+  const names = ['build', 'test (node 22, ubuntu)', 'integration', 'lint', 'e2e / chromium'];
+  let oldest = 0;
+  for (let n = 0; n < 46; n += 1) {
+    const isWaiting = n < 14;
+    const isRunning = !isWaiting && n < 26;
+    const pool = n % 7 === 0 ? { k8s_pool: 'gpu-a100', job_labels: '["self-hosted","gpu"]' } : X64;
+    const minutes = isWaiting ? 14 - n : n * 3;
+    const job = await putJob(db, {
+      ...pool,
+      job_name: names[n % names.length] ?? 'build',
+      workflow_name: n % 2 === 0 ? 'CI' : 'Nightly',
+      repo_full_name: n % 3 === 0 ? 'acme/api' : 'acme/web',
+      repo_id: n % 3 === 0 ? 780_000_001 : 780_000_002,
+      html_url: `https://github.example.com/acme/api/actions/runs/9/job/${n}`,
+      status: isWaiting ? 'pending' : isRunning ? 'running' : 'completed',
+      wants_worker: isWaiting,
+      conclusion: isWaiting || isRunning ? null : (CONCLUSIONS[n % 5] ?? 'success'),
+      queued_at: ago(minutes + 0.05),
+      created_at: ago(minutes),
+      started_at: isWaiting ? null : ago(minutes - 0.4),
+      completed_at: isWaiting || isRunning ? null : ago(Math.max(0, minutes - 9)),
+    });
+    if (n === 1) oldest = job.job_id;
+    if (n < 2)
+      await db
+        .insertInto('demand_keys')
+        .values({
+          demand_key: job.demand_key,
+          entity_id: job.entity_id,
+          entity_name: 'acme',
+          scope_repo_id: job.scope_repo_id,
+          k8s_pool: job.k8s_pool,
+          waiting: 12,
+          unassigned: 3,
+          wait_reason: 'at_pool_cap',
+          wait_since: ago(9),
+        })
+        .execute();
+  }
+  return oldest;
+}
+
+const CONCLUSIONS = ['success', 'success', 'failure', 'cancelled', 'success'];
+
+async function putSupply(db: Kysely<Database>): Promise<string> {
+  for (let n = 0; n < 24; n += 1) {
+    const isRunning = n < 18;
+    await putWorker(db, {
+      pod_name: `pdk-a1b2c3-linux-x64-${String(n).padStart(4, '0')}`,
+      k8s_pool: 'linux-x64',
+      status: isRunning ? 'running' : 'pending',
+      k8s_node: isRunning ? `node-${n % 5}` : null,
+      running_at: isRunning ? ago(20 - n) : null,
+      assigned_at: n < 15 ? ago(19 - n) : null,
+      assigned_job_id: n < 15 ? 34_500_000_020 + n : null,
+      stopping_at: n === 17 ? ago(1) : null,
+      stop_reason: n === 17 ? 'surplus' : null,
+      stuck_reason: n === 23 ? 'image_pull' : null,
+      stuck_at: n === 23 ? ago(4) : null,
+      created_at: ago(21 - n / 2),
+    });
+  }
+  const failed = 'pdk-a1b2c3-gpu-a100-0001';
+  await putWorker(db, {
+    pod_name: failed,
+    k8s_pool: 'gpu-a100',
+    status: 'failed',
+    k8s_node: 'node-3',
+    registered_at: ago(31),
+    pod_created_at: ago(31),
+    running_at: ago(30),
+    completed_at: ago(12),
+    created_at: ago(32),
+    exit_code: 137,
+    failure_info: JSON.stringify(DIAGNOSIS),
+  });
+  await db
+    .insertInto('breakers')
+    .values({
+      subject_type: 'pool',
+      subject_id: 'gpu-a100',
+      failure_class: 'ErrImagePull',
+      failures: 3,
+      pauses: 2,
+      paused_until: ago(-7),
+      message: 'image registry.example.com/runner:gpu cannot be pulled: manifest unknown',
+    })
+    .execute();
+  return failed;
+}
+
+const DIAGNOSIS = {
+  version: 2,
+  reason: 'oom_killed',
+  message: 'The container runner was killed for using more memory than its limit.',
+  pod: {
+    phase: 'Failed',
+    reason: null,
+    message: null,
+    node: 'node-3',
+    conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' }],
+  },
+  containers: [
+    {
+      name: 'runner',
+      exitCode: 137,
+      reason: 'OOMKilled',
+      message: null,
+      log: `√ Connected to GitHub\n2026-01-31 09:00:00Z: Running job: train\n${HOSTILE}\nKilled\n`,
+    },
+  ],
+  events: [
+    { type: 'Normal', reason: 'Pulled', message: 'Image is there', count: 1, source: 'kubelet' },
+    {
+      type: 'Warning',
+      reason: 'BackOff',
+      message: 'Back-off restarting failed container',
+      count: 4,
+      source: 'kubelet',
+    },
+  ],
+};
+
+async function putInstallations(db: Kysely<Database>): Promise<void> {
+  for (const [n, login] of ['acme', 'globex', 'initech'].entries())
+    await db
+      .insertInto('installations')
+      .values({
+        entity_id: 90_000_001 + n,
+        app_id: 1001,
+        installation_id: 51_000_001 + n,
+        login,
+        entity_type: n === 2 ? 'User' : 'Organization',
+        suspended_at: n === 1 ? ago(3_000) : null,
+        stated_at: new Date(),
+        repository_selection: n === 0 ? 'all' : 'selected',
+      })
+      .execute();
+  await sql`
+    insert into actions (person, came_from, endpoint, subject, note)
+    values ('ada', 'terminal', 'drainPool', '{"pool":"gpu-a100"}', 'the driver update hangs'),
+      ('token ci', 'api', 'redeliverSince', '{"app":1001}', null)`.execute(db);
+  await sql`
+    insert into stopped_making (subject_type, subject_id, stopped_by, note)
+    values ('pool', 'windows', 'ada', 'the image is being rebuilt')`
+    .execute(db)
+    .catch(() => undefined);
+}
+
+async function putOperations(db: Kysely<Database>): Promise<string> {
+  const subject = { type: 'repository', id: 'acme/api', name: 'acme/api' };
+  const tasks = await enqueueAlone(db, [
+    { kind: 'resync-repository', subject, requestedBy: 'token ci' },
+    { kind: 'remove-secret', subject: { type: 'worker', id: 'pdk-a1b2c3-linux-x64-0004' } },
+  ]);
+  await runDueTasks({
+    db,
+    kinds: {
+      'resync-repository': {
+        slots: 1,
+        handler: () => Promise.resolve(done({ looked: 214, found: 2 })),
+      },
+      'remove-secret': {
+        slots: 1,
+        handler: () => Promise.resolve(poison('the namespace runners refused it: 403 Forbidden')),
+      },
+    },
+  });
+  return tasks[0]?.id ?? '';
+}
+
+const MATCHING_SETTINGS = {
+  appIds: [1001],
+  unschedulableLimit: 2,
+  trialEveryMs: 60_000,
+  registrationsPerMinute: 180,
+  surplusAfterMs: 60_000,
+  warmLifetimeMs: 43_200_000,
+  unservedPauses: { firstPauseMs: 600_000, longestPauseMs: 7_200_000 },
+};
