@@ -93,6 +93,9 @@ export const survivors: readonly Excuse[] = [
       ['pools/refuse-untrusted.ts', 'if (pool.allowUntrusted === true || power ===', 1],
       ['text/matches-glob.ts', "const [first = '', last = ''] = [pieces[0], p", 2],
       ['text/matches-glob.ts', 'patterns.every((part, index) => matchesPart(p', 1],
+      ['why/explain-unserved.ts', 'sentence: `The pool ${poolsFor(document.pools', 2],
+      ['why/explain-wait.ts', 'const own = place === null ? undefined', 1],
+      ['why/explain-wait.ts', "case 'stopping':", 1],
     ],
   },
   {

@@ -22,7 +22,7 @@ const entityKeysOf = ({ id, login }: NamedEntity): readonly string[] => [
 ];
 
 /** The key, in lower case, under which an entity is listed; undefined: none. */
-export const entityKeyAmong = (
+const entityKeyAmong = (
   entities: { has(key: string): boolean },
   entity: NamedEntity,
 ): string | undefined => entityKeysOf(entity).find((key) => entities.has(key));

@@ -52,6 +52,11 @@ test('the common cap counts the entities that only * admits, and binds them alon
     ['at_common_cap', 46, 50],
   ]);
   expect(caps({ ...JOB, entityId: 2, login: 'lab' }, rules)).toEqual([]);
+  // The first job of its entity.
+  expect(caps({ ...JOB, entityId: 4, login: 'sam' }, rules)).toEqual([
+    ['at_entity_cap', 0, 10],
+    ['at_common_cap', 46, 50],
+  ]);
 });
 
 test('a login that is pinned to another entity gives no cap (P5)', () => {

@@ -47,6 +47,9 @@ const JOB: JobStatement = {
 const explain = (outcome: string, given: Partial<JobStatement> = {}, document = DOCUMENT) =>
   explainUnserved({ outcome, receivedAt, job: { ...JOB, ...given } }, document);
 
+/** What only jobs of our rows have. */
+const ALONE = { place: null, workers: [], caps: [], earlier: [] };
+
 const stranger = { id: 8, login: 'sam', type: 'User' } as const;
 
 const CASES: readonly [(typeof NOT_SERVED)[number], Partial<JobStatement>, string, string][] = [
@@ -103,11 +106,13 @@ const CASES: readonly [(typeof NOT_SERVED)[number], Partial<JobStatement>, strin
 ];
 
 test.each(CASES)('a job without a pool: %s %j (P5)', (outcome, given, actor, sentence) => {
-  expect(explain(outcome, given)).toMatchObject({
+  expect(explain(outcome, given)).toEqual({
+    ...ALONE,
     state: 'not_served',
     reason: outcome,
     actor,
     sentence,
+    advice: expect.stringMatching(/^[A-Z].+\.$/),
     since: new Date('2026-01-31T10:00:00Z'),
   });
 });
@@ -118,13 +123,12 @@ test('every outcome without a pool is explained (P5)', () => {
 
 test('the pools in force count, not those of the delivery (P5)', () => {
   expect(explain('ignored_no_label')).toMatchObject({
+    actor: 'platform',
     sentence: 'The pool linux serves the job now, and did not when GitHub announced it.',
   });
   expect(
     explainUnserved({ outcome: 'ignored_no_label', receivedAt, job: JOB }, undefined),
-  ).toMatchObject({
-    sentence: 'No pools are in force yet.',
-  });
+  ).toMatchObject({ actor: 'platform', sentence: 'No pools are in force yet.' });
   const elsewhere = { ...DOCUMENT, pools: DOCUMENT.pools.filter(({ name }) => name === 'gpu') };
   expect(explain('ignored_no_label', {}, elsewhere).sentence).toBe(
     'The pools gpu have its labels, and none of them serves acme/api.',
@@ -134,33 +138,45 @@ test('the pools in force count, not those of the delivery (P5)', () => {
   );
 });
 
+const began = { startedAt: '2026-01-31T10:01:00Z', runnerName: 'mine' };
+const ended = { ...began, status: 'completed', completedAt: '2026-01-31T10:02:00Z' } as const;
+
 test.each([
-  ['job_waiting', {}, { state: 'held', actor: 'author' }],
   [
-    'job_already_exists',
-    { status: 'running', runnerName: 'mine', startedAt: '2026-01-31T10:01:00Z' },
+    { status: 'running', ...began },
     {
       state: 'running',
-      actor: null,
       since: new Date('2026-01-31T10:01:00Z'),
       sentence: 'It runs on mine, a runner of others, since 2026-01-31T10:01:00Z.',
     },
   ],
   [
-    'job_already_exists',
-    {
-      status: 'completed',
-      conclusion: 'success',
-      runnerName: 'mine',
-      completedAt: '2026-01-31T10:02:00Z',
-    },
+    { ...ended, conclusion: 'success' },
     {
       state: 'ended',
+      since: new Date('2026-01-31T10:02:00Z'),
       sentence:
         'It ended on mine, a runner of others, at 2026-01-31T10:02:00Z with the conclusion success.',
     },
   ],
-  ['ignored_no_label', { queuedAt: null, labels: ['arm'] }, { since: receivedAt }],
-] as const)('a job without a pool may be elsewhere: %s %j (P5)', (outcome, given, answer) => {
-  expect(explain(outcome, given)).toMatchObject(answer);
+  [
+    { ...ended, runnerName: null },
+    {
+      state: 'ended',
+      since: new Date('2026-01-31T10:02:00Z'),
+      sentence: 'It ended at 2026-01-31T10:02:00Z.',
+    },
+  ],
+] as const)('a job without a pool may run elsewhere: %j (P5)', (given, answer) => {
+  const reason = 'job_already_exists';
+  const none = { actor: null, advice: 'Nothing.' };
+  expect(explain(reason, given)).toEqual({ ...ALONE, ...none, ...answer, reason });
+});
+
+test('a job without a pool may be held back at GitHub (P5)', () => {
+  expect(explain('job_waiting')).toMatchObject({ state: 'held', actor: 'author' });
+});
+
+test('a job of unknown times waits since its delivery (P5)', () => {
+  expect(explain('ignored_no_label', { queuedAt: null }).since).toBe(receivedAt);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { factsWith, secondsAgo, workerWith } from '../scenes/wait-facts.scene.ts';
 import { explainWait } from './explain-wait.ts';
 import type { StopFacts, WorkerFacts } from './wait-facts.ts';
-import { workerState } from './worker-progress.ts';
+import type { WorkerState } from './worker-progress.ts';
 
 const ready = { hasBegunRegistration: true, isRegistered: true, hasPod: true, isRunning: true };
 const stuck = {
@@ -22,21 +22,6 @@ const stop = (given: Partial<StopFacts> = {}): StopFacts => ({
   at: secondsAgo(60),
   note: null,
   ...given,
-});
-
-test.each<[string, Partial<WorkerFacts>]>([
-  ['reserved', {}],
-  ['registering', { hasBegunRegistration: true }],
-  ['registered', { hasBegunRegistration: true, isRegistered: true }],
-  ['starting', { hasPod: true }],
-  ['ready', ready],
-  ['offline', { ...ready, isOffline: true }],
-  ['no_node', { hasPod: true, isUnschedulable: true }],
-  ['stuck', stuck],
-  ['stuck', { ...ready, stuckReason: 'terminating' }],
-  ['stopping', { ...ready, isStopping: true }],
-])('a worker is %s (P5)', (state, given) => {
-  expect(workerState(workerWith(given))).toBe(state);
 });
 
 describe('a waiting job (P5)', () => {
@@ -61,29 +46,81 @@ describe('a waiting job (P5)', () => {
     expect(caps).toEqual([{ name: 'maxWorkers of the pool linux', used: 1, limit: 1 }]);
   });
 
-  test('waits for GitHub if a worker is ready for it', () => {
-    expect(explainWait(factsWith({ ...first, workers: [workerWith(ready)] }))).toMatchObject({
+  test.each<[WorkerState, Partial<WorkerFacts>, 'wait' | 'platform', string]>([
+    [
+      'reserved',
+      {},
+      'wait',
+      'Its worker pd-linux-1 is on its way: its registration has not begun.',
+    ],
+    [
+      'registering',
+      { hasBegunRegistration: true },
+      'wait',
+      'Its worker pd-linux-1 is on its way: GitHub is asked to register it.',
+    ],
+    [
+      'registered',
+      { isRegistered: true },
+      'wait',
+      'Its worker pd-linux-1 is on its way: it is registered, and its pod is being made.',
+    ],
+    [
+      'starting',
+      { hasPod: true },
+      'wait',
+      'Its worker pd-linux-1 is on its way: its pod is starting.',
+    ],
+    [
+      'ready',
+      ready,
+      'wait',
+      'The worker pd-linux-1 is ready for it: GitHub has given it no job yet, or its delivery is on its way.',
+    ],
+    [
+      'offline',
+      { ...ready, isOffline: true },
+      'wait',
+      'Its worker pd-linux-1 cannot take it: its pod runs, and GitHub calls its runner offline.',
+    ],
+    [
+      'no_node',
+      { hasPod: true, isUnschedulable: true },
+      'platform',
+      'Its worker pd-linux-1 is on its way: no node takes its pod.',
+    ],
+    [
+      'stuck',
+      { hasPod: true, stuckReason: 'image_pull' },
+      'platform',
+      'Its worker pd-linux-1 is stuck: its pod does not start, or does not go (image_pull).',
+    ],
+  ])('waits for its worker that is %s', (state, given, actor, sentence) => {
+    const worker = { name: 'pd-linux-1', state, detail: expect.any(String), ageMs: 10_000 };
+    expect(explainWait(factsWith({ ...first, workers: [workerWith(given)] }))).toEqual({
+      state: 'waiting',
       reason: null,
-      actor: 'wait',
-      sentence:
-        'The worker pd-linux-1 is ready for it: GitHub has given it no job yet, or its delivery is on its way.',
+      since: secondsAgo(10),
+      actor,
+      sentence,
+      advice: expect.stringMatching(actor === 'wait' ? /^Nothing/ : /^(?:Add|Look)/),
+      place: first.place,
+      workers: [worker],
+      caps: [],
+      earlier: [],
     });
   });
 
-  test('does not wait for a runner that GitHub calls offline without saying so', () => {
-    const workers = [workerWith({ ...ready, isOffline: true })];
-    expect(explainWait(factsWith({ ...first, workers })).sentence).toBe(
-      'Its worker pd-linux-1 cannot take it: its pod runs, and GitHub calls its runner offline.',
-    );
-  });
-
-  test('waits for its worker, even while a cap holds back others', () => {
-    expect(
-      explainWait(factsWith({ ...fullPool, ...first, workers: [workerWith({ hasPod: true })] })),
-    ).toMatchObject({
+  test.each([
+    'at_entity_cap',
+    'at_common_cap',
+    'at_pool_cap',
+    'at_repository_cap',
+    'github_budget',
+  ])('waits for its worker, even while %s holds back others', (reason) => {
+    const workers = [workerWith({ hasPod: true })];
+    expect(explainWait(factsWith({ reason, ...first, workers }))).toMatchObject({
       reason: null,
-      actor: 'wait',
-      since: secondsAgo(10),
       sentence: 'Its worker pd-linux-1 is on its way: its pod is starting.',
     });
   });
@@ -107,6 +144,20 @@ describe('a waiting job (P5)', () => {
     });
   });
 
+  test('names the first of several workers that do not start, and counts no others', () => {
+    const workers = [
+      workerWith(stuck),
+      workerWith({ name: 'pd-linux-8', hasPod: true, isUnschedulable: true }),
+      workerWith(ready),
+    ];
+    const place = { ...first.place, position: 4 };
+    expect(explainWait(factsWith({ ...fullPool, place, workers }))).toMatchObject({
+      reason: 'at_pool_cap',
+      sentence:
+        'maxWorkers of the pool linux is 1, and 1 worker is there. 2 of its workers do not start: pd-linux-8, no node takes its pod.',
+    });
+  });
+
   test('shows what it waited for before', () => {
     const earlier = [{ reason: 'pool_paused', since: secondsAgo(250), until: secondsAgo(120) }];
     expect(explainWait(factsWith({ ...fullPool, earlier })).earlier).toBe(earlier);
@@ -118,11 +169,19 @@ describe('a waiting job (P5)', () => {
   });
 
   test('gets its worker with the next pass', () => {
-    const sentence = 'The scheduler makes its worker with one of its next passes.';
+    const answer = {
+      actor: 'wait',
+      sentence: 'The scheduler makes its worker with one of its next passes.',
+      advice: 'Nothing.',
+    };
+    expect(explainWait(factsWith())).toMatchObject({ ...answer, since: secondsAgo(300) });
+    expect(explainWait(factsWith({ job: { queuedAt: null } }))).toMatchObject({
+      ...answer,
+      since: secondsAgo(299),
+    });
     // Known for long, and waiting again since then.
-    const changedAt = secondsAgo(5);
-    expect(explainWait(factsWith())).toMatchObject({ actor: 'wait', sentence });
-    expect(explainWait(factsWith({ key: null, job: { changedAt } }))).toMatchObject({ sentence });
+    const changedAt = secondsAgo(60);
+    expect(explainWait(factsWith({ key: null, job: { changedAt } }))).toMatchObject(answer);
   });
 
   test('that no scheduler has seen for long says so', () => {
@@ -134,14 +193,14 @@ describe('a waiting job (P5)', () => {
   });
 
   test('names a person’s stop before every other reason, with the note and the workers that go on', () => {
-    const workers = [workerWith(), workerWith(ready)];
+    const workers = [workerWith(), workerWith(ready), workerWith(ready)];
     const stops = [stop({ note: 'new image.' }), stop({ type: 'environment', by: 'bob' })];
     expect(explainWait(factsWith({ ...fullPool, ...first, workers, stops }))).toMatchObject({
       reason: 'making_stopped',
       actor: 'platform',
       since: secondsAgo(60),
       sentence:
-        'ada stopped the making of workers for the pool linux at 2026-01-31T09:59:00Z (“new image”); bob stopped the making of workers for everything at 2026-01-31T09:59:00Z. 1 worker made before may still run it.',
+        'ada stopped the making of workers for the pool linux at 2026-01-31T09:59:00Z (“new image”); bob stopped the making of workers for everything at 2026-01-31T09:59:00Z. 2 workers made before may still run it.',
       advice: 'Ask ada and bob, then resume the making of workers.',
     });
     expect(explainWait(factsWith({ stops: [stop({ type: 'entity' })] })).sentence).toBe(
@@ -151,45 +210,61 @@ describe('a waiting job (P5)', () => {
 });
 
 describe('a job that waits no longer (P5)', () => {
-  const gone = { reason: null, actor: null, place: null, workers: [] };
+  const gone = { reason: null, actor: null, place: null, workers: [], caps: [], earlier: [] };
+  const at = secondsAgo(60);
+
   test.each([
     [
       'our worker',
-      { podName: 'pd-linux-1', runnerName: 'pd-linux-1' },
-      ' on our worker pd-linux-1',
+      { podName: 'pd-linux-1', runnerName: 'pd-linux-1', startedAt: at },
+      ' on our worker pd-linux-1 since 2026-01-31T09:59:00Z',
     ],
-    ['another runner', { runnerName: 'mine' }, ' on mine, a runner of others,'],
-    ['an unknown runner', {}, ''],
+    [
+      'another runner',
+      { runnerName: 'mine', startedAt: at },
+      ' on mine, a runner of others, since 2026-01-31T09:59:00Z',
+    ],
+    ['an unknown runner', { startedAt: at }, ' since 2026-01-31T09:59:00Z'],
+    ['our worker since an unknown time', { podName: 'pd-linux-1' }, ' on our worker pd-linux-1'],
   ])('runs on %s', (_which, runner, words) => {
-    const job = { ...runner, status: 'running', wantsWorker: false, startedAt: secondsAgo(60) };
-    const sentence = `It runs${words} since 2026-01-31T09:59:00Z.`;
-    expect(explainWait(factsWith({ job: { ...job, status: 'running' } }))).toMatchObject({
+    const job = { startedAt: null, ...runner, status: 'running', wantsWorker: false } as const;
+    expect(explainWait(factsWith({ job }))).toEqual({
       ...gone,
       state: 'running',
-      since: secondsAgo(60),
-      sentence,
+      since: job.startedAt,
+      sentence: `It runs${words}.`,
+      advice: 'Nothing.',
     });
   });
 
   test.each([
-    [{ status: 'completed', conclusion: 'success' }, ' with the conclusion success'],
     [
-      { status: 'failed', failure: 'GitHub no longer knows the job' },
-      ': GitHub no longer knows the job',
+      { status: 'completed', conclusion: 'success', completedAt: at },
+      ' at 2026-01-31T09:59:00Z with the conclusion success',
     ],
+    [
+      { status: 'failed', failure: 'GitHub no longer knows the job', completedAt: at },
+      ' at 2026-01-31T09:59:00Z: GitHub no longer knows the job',
+    ],
+    [{ status: 'completed', completedAt: null }, ''],
   ] as const)('has ended: %j', (given, words) => {
-    const job = { ...given, wantsWorker: false, completedAt: secondsAgo(60) };
-    expect(explainWait(factsWith({ job }))).toMatchObject({
+    expect(explainWait(factsWith({ job: { ...given, wantsWorker: false } }))).toEqual({
       ...gone,
       state: 'ended',
-      sentence: `It ended at 2026-01-31T09:59:00Z${words}.`,
+      since: given.completedAt,
+      sentence: `It ended${words}.`,
+      advice: 'Nothing.',
     });
   });
 
   test('is in doubt while GitHub is asked about it', () => {
-    expect(explainWait(factsWith({ job: { wantsWorker: false } }))).toMatchObject({
+    expect(explainWait(factsWith({ job: { wantsWorker: false } }))).toEqual({
+      ...gone,
       state: 'in_doubt',
+      since: secondsAgo(299),
       actor: 'wait',
+      sentence: expect.stringMatching(/GitHub is asked whether it is still queued\.$/),
+      advice: expect.stringMatching(/^Nothing/),
     });
   });
 

@@ -106,6 +106,7 @@ function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): W
     return { ...explained, reason: 'making_stopped', since: stop.at, sentence: sentence + others };
   }
   const reason = key?.waitReason ?? null;
+  const since = key?.waitSince ?? null;
   // GitHub gives the oldest job the first runner that is ready, as a rule.
   const own = place === null ? undefined : coming[place.position - 1];
   if (reason === null || (own !== undefined && LIMITS.has(reason)))
@@ -115,7 +116,7 @@ function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): W
   const [example] = failing;
   return {
     reason,
-    since: key?.waitSince ?? null,
+    since,
     ...explained,
     // Workers that do not start keep the places that others wait for.
     ...(LIMITS.has(reason) && example !== undefined

@@ -11,7 +11,7 @@ test.each([
   ['https://github.example.com/acme/api/actions/runs/7/job/8', { job: 8 }],
   [RUN, { run: 9_200_000_001, owner: 'acme' }],
   [`${RUN}/`, { run: 9_200_000_001, owner: 'acme' }],
-  [`${RUN}/attempts/2`, { run: 9_200_000_001, owner: 'acme' }],
+  [`${RUN}/attempts/12`, { run: 9_200_000_001, owner: 'acme' }],
 ])('%s is %o (P5)', (text, reference) => {
   expect(readJobReference(text)).toEqual(reference);
 });
@@ -27,6 +27,7 @@ test.each([
   'https://github.com/acme/api/actions/runs/x',
   'https://github.com/acme/api/actions/runs/1/job/x',
   'github.com/acme/api/actions/runs/1',
+  'https://example.com/mirror/acme/api/actions/runs/1',
 ])('%s is neither a job nor a run (P5)', (text) => {
   expect(readJobReference(text)).toBeUndefined();
 });

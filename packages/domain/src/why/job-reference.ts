@@ -14,7 +14,8 @@ const PATH =
 export function readJobReference(text: string): JobReference | undefined {
   if (ID.test(text)) return { job: Number(text) };
   if (!URL.canParse(text)) return undefined;
-  const [, owner, run, job] = PATH.exec(new URL(text).pathname) ?? [];
-  if (job !== undefined) return { job: Number(job) };
-  return owner === undefined || run === undefined ? undefined : { run: Number(run), owner };
+  const found = PATH.exec(new URL(text).pathname);
+  if (found === null) return undefined;
+  const [, owner, run, job] = found;
+  return job === undefined ? { run: Number(run), owner: String(owner) } : { job: Number(job) };
 }

@@ -1,5 +1,5 @@
 import type { StoredRules } from '../matching/stored-rules.ts';
-import { entityKeyAmong } from '../pools/entities.ts';
+import { ruleAmong } from '../pools/entities.ts';
 import type { CapFacts, JobFacts } from './wait-facts.ts';
 
 type Place = Pick<JobFacts, 'entityId' | 'login' | 'pool'>;
@@ -46,5 +46,5 @@ export function settingOf(rules: StoredRules, { kind, name }: CapFacts, place: P
 /** The key of `entities`, as it is written, that admits the entity. */
 function entryOf({ entities }: StoredRules, { entityId: id, login }: Place): string {
   const written = new Map(Object.keys(entities).map((key) => [key.toLowerCase(), key]));
-  return written.get(entityKeyAmong(written, { id, login }) ?? '') ?? login;
+  return ruleAmong(written, { id, login }) ?? login;
 }

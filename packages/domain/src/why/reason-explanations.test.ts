@@ -35,6 +35,11 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
     { nearest: { pool: 'linux', missing: ['gpu', 'large'] } },
     'No pool serves the job now: the nearest, linux, lacks the labels gpu, large.',
   ],
+  [
+    'no_pool_fits',
+    { nearest: { pool: 'linux', missing: [] } },
+    'A change of the configuration left the job without a pool that serves it.',
+  ],
   ['no_pool_fits', {}, 'A change of the configuration left the job without a pool that serves it.'],
   ['pool_closed', {}, 'The pool linux no longer serves acme.'],
   ['pool_closed', atRepository, 'The pool linux no longer serves acme/api.'],
@@ -42,6 +47,11 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
     'runner_group_open',
     { group: { name: 'ci', excess: 'The runner group ci lets in public repositories' } },
     'The runner group ci lets in public repositories, and the pool linux does not serve that.',
+  ],
+  [
+    'runner_group_open',
+    { group: { name: 'ci', excess: null } },
+    'The runner group of the pool linux let in more than the pool serves.',
   ],
   ['runner_group_open', {}, 'The runner group of the pool linux let in more than the pool serves.'],
   ['pool_paused', {}, 'The configuration has paused the pool linux.'],
@@ -55,8 +65,18 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ['github_unavailable', {}, 'GitHub does not answer as it should.'],
   [
     'cluster_unavailable',
-    breaker({ type: 'cluster', id: 'default', pausedUntil: secondsAgo(1), failures: 1, pauses: 1 }),
+    breaker({ type: 'cluster', id: 'default', pausedUntil: NOW, failures: 1, pauses: 1 }),
     'The cluster does not answer as it should (1 failure since the last success, 1 pause, one worker tries now): The quota is used up.',
+  ],
+  [
+    'cluster_unavailable',
+    breaker({
+      type: 'cluster',
+      id: 'default',
+      pausedUntil: null,
+      message: ' No route to 10.0.0.1\n',
+    }),
+    'The cluster does not answer as it should (3 failures since the last success, 2 pauses, one worker tries now): No route to 10.0.0.1.',
   ],
   [
     'installation_refused',
@@ -112,7 +132,13 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ],
   [
     'github_budget',
-    {},
+    breaker({ type: 'installation', failureClass: 'rate_limited', pausedUntil: NOW }),
+    'The runners that were registered for acme in the last minute are as many as GitHub allows.',
+  ],
+  // The words of another breaker are not GitHub's.
+  [
+    'github_budget',
+    breaker({}),
     'The runners that were registered for acme in the last minute are as many as GitHub allows.',
   ],
   [
@@ -131,6 +157,7 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
     cap('at_common_cap', "commonMaxWorkers of '*'"),
     "commonMaxWorkers of '*' is 20, and 20 workers are there.",
   ],
+  ['at_common_cap', {}, "The last pass found no room under commonMaxWorkers of '*'."],
   [
     'no_capacity',
     { withoutNode: 2 },
@@ -141,6 +168,12 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
     cap('at_pool_cap', 'maxWorkers of the pool linux'),
     'maxWorkers of the pool linux is 20, and 20 workers are there.',
   ],
+  // The numbers of another cap are not its own.
+  [
+    'at_pool_cap',
+    cap('at_entity_cap', 'maxWorkers of acme'),
+    'The last pass found no room under maxWorkers of the pool linux.',
+  ],
   [
     'github_does_not_assign',
     breaker({ id: 'linux@90000001#5', failureClass: 'not_assigned' }),
@@ -150,6 +183,11 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
     'at_repository_cap',
     { ...atRepository, ...cap('at_repository_cap', 'maxWorkersPerRepository of the pool linux') },
     'maxWorkersPerRepository of the pool linux is 20, and 20 workers are there.',
+  ],
+  [
+    'at_repository_cap',
+    {},
+    'The last pass found no room under maxWorkersPerRepository of the pool linux.',
   ],
   [
     'unexplained_ends',
@@ -167,7 +205,7 @@ describe('each reason to wait (P5)', () => {
   test.each(CASES)('%s %j is a sentence with its numbers', (reason, facts, sentence) => {
     const answer = explainWait(factsWith({ ...facts, reason }));
     expect(answer).toMatchObject({ state: 'waiting', reason, sentence, since: secondsAgo(120) });
-    expect(answer.advice).not.toBe('');
+    expect(answer.advice).toMatch(/^[A-Z].+\.$/);
   });
 
   test('has such a sentence', () => {
@@ -189,8 +227,13 @@ describe('each reason to wait (P5)', () => {
     ]);
   });
 
+  test('that has ended since asks for nothing', () => {
+    expect(explainWait(factsWith({ reason: 'making_stopped' })).advice).toBe('Nothing.');
+  });
+
   test('that a newer scheduler stores is named', () => {
     expect(explainWait(factsWith({ reason: 'moon_phase' }))).toMatchObject({
+      actor: 'platform',
       reason: 'moon_phase',
       sentence: 'The scheduler gives the reason moon_phase, which this version cannot explain.',
     });

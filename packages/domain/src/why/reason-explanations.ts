@@ -28,7 +28,7 @@ const wait = actorIs('wait');
 const platform = actorIs('platform');
 
 /** An instant in a sentence, to the second. */
-export const instant = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
+export const instant = (at: Date): string => at.toISOString().replace(/\.\d+/, '');
 
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
@@ -39,7 +39,7 @@ function afterFailures({ breakers, now }: WaitFacts, reason: WaitReason): string
   if (found === undefined) return '';
   const { failures, pauses, pausedUntil, message } = found;
   const again =
-    pausedUntil !== null && pausedUntil > now
+    pausedUntil && pausedUntil > now
       ? `one worker tries again at ${instant(pausedUntil)}`
       : 'one worker tries now';
   return ` (${count(failures, 'failure')} since the last success, ${count(pauses, 'pause')}, ${again}): ${withoutStop(message)}`;

@@ -9,6 +9,7 @@ test.each([1, 2, 3, 5, 63, 64, 65, 999, 1_000])('a raise of %i is found (P5)', a
   });
   expect(found).toBe(needed);
   expect(asked.length).toBeLessThanOrEqual(21);
+  expect(new Set(asked).size).toBe(asked.length);
 });
 
 test('begins with the least that can be enough, and ends with the most (P5)', async () => {

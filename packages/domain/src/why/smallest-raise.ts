@@ -7,17 +7,17 @@ export async function smallestRaise(
   { least, most }: { least: number; most: number },
   isEnough: (raise: number) => Promise<boolean>,
 ): Promise<number | undefined> {
-  let tooFew = least - 1;
+  let lowest = least;
   let enough = least;
   while (!(await isEnough(enough))) {
     if (enough >= most) return undefined;
-    tooFew = enough;
+    lowest = enough + 1;
     enough = Math.min(2 * enough, most);
   }
-  while (enough - tooFew > 1) {
-    const middle = Math.floor((tooFew + enough) / 2);
+  while (lowest < enough) {
+    const middle = Math.floor((lowest + enough) / 2);
     if (await isEnough(middle)) enough = middle;
-    else tooFew = middle;
+    else lowest = middle + 1;
   }
   return enough;
 }
