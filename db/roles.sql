@@ -63,7 +63,7 @@ grant select on instance, leases, paused_sweeps, stopped_making to :reconciler;
 -- The console, which people reach: reads what they ask for, keeps their tokens, and adds what they do
 -- to the audit, which it never changes.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
-grant select on installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
+grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
     registration_budgets, runner_groups, repositories, wait_reason_changes, former_logins, usage_hours, usage_summed,
     warm_repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;

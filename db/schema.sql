@@ -28,6 +28,8 @@ begin
       return (select j.entity_id from jobs j where subject_id ~ '^\d{1,18}$' and j.job_id = subject_id::bigint);
     when 'key' then
       return (select d.entity_id from demand_keys d where subject_id ~ '^\d{1,18}$' and d.demand_key = subject_id::bigint);
+    when 'installation' then
+      return (select i.entity_id from installations i where subject_id ~ '^\d{1,18}$' and i.installation_id = subject_id::bigint limit 1);
     when 'repository' then
       return (select i.entity_id from installations i where lower(i.login) = lower(split_part(subject_id, '/', 1))
         order by i.deleted_at desc nulls first, i.updated_at desc limit 1);
@@ -796,6 +798,10 @@ CREATE INDEX installation_events_by_installation ON installation_events USING bt
 
 CREATE INDEX installation_events_by_job ON installation_events USING btree (job_id) WHERE (job_id IS NOT NULL);
 
+CREATE INDEX installation_events_given_up ON installation_events USING btree (received_at DESC, id DESC) WHERE (outcome = 'redelivery_given_up'::text);
+
+CREATE INDEX installation_events_of_installations ON installation_events USING btree (installation_id, received_at DESC, id DESC) WHERE (event ~~ 'installation%'::text);
+
 CREATE INDEX installation_events_without_entity ON installation_events USING btree (app_id, installation_id, received_at DESC, id DESC) WHERE (entity_id IS NULL);
 
 CREATE INDEX installations_by_id ON installations USING btree (installation_id);
@@ -918,7 +924,7 @@ CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_ro
 
 CREATE TRIGGER login_pins_changed AFTER DELETE OR UPDATE ON login_pins FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
-CREATE TRIGGER operations_entity BEFORE INSERT ON operations FOR EACH ROW WHEN ((new.subject_type = ANY (ARRAY['worker'::text, 'key'::text, 'repository'::text]))) EXECUTE FUNCTION note_entity_of_operation();
+CREATE TRIGGER operations_entity BEFORE INSERT ON operations FOR EACH ROW WHEN ((new.subject_type = ANY (ARRAY['worker'::text, 'key'::text, 'repository'::text, 'installation'::text]))) EXECUTE FUNCTION note_entity_of_operation();
 
 CREATE TRIGGER pools_documents_inserted AFTER INSERT ON pools_documents FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 

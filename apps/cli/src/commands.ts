@@ -1,10 +1,12 @@
 import { actions } from './actions.ts';
 import type { Command } from './command.ts';
 import { failedCommands } from './failed.ts';
+import { installationsCommands } from './installations.ts';
 import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
 import { pools } from './pools.ts';
 import { poolsCheck } from './pools-check.ts';
+import { redeliveriesCommands } from './redeliveries.ts';
 import { stopsCommands } from './stops.ts';
 import { tasksCommands } from './tasks.ts';
 import { tokenCommands } from './tokens.ts';
@@ -21,6 +23,8 @@ export const COMMANDS: readonly Command[] = [
   ...traceCommands,
   ...failedCommands,
   usage,
+  ...installationsCommands,
+  ...redeliveriesCommands,
   ...operationsCommands,
   ...tasksCommands,
   ...stopsCommands,

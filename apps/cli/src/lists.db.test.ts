@@ -92,6 +92,14 @@ describe('the lists in the terminal', () => {
       expect(await runCommand(['trace', ...words], environment)).toMatchObject({ code: 1 });
   });
 
+  test('paddock installations and redeliveries have a line for each (D12)', async () => {
+    const [, row = ''] = await lines('installations');
+    expect(row).toMatch(/^acme +90000001 +Organization +1 +1 +installed +- +-$/);
+    expect(await paddock('installation', '1', '--at', '-24h')).toMatch(/\nstatus: unknown\n/);
+    expect(await paddock('redeliveries')).toMatch(/^Every delivery has arrived/);
+    expect(await paddock('redeliveries', 'given-up')).toBe('No delivery was given up.\n');
+  });
+
   test('paddock usage sums up, as a table and as CSV (D12)', async () => {
     const [line = ''] = await lines('usage', '--by', 'pool');
     expect(line).toMatch(/^Nothing has ended from 20/);

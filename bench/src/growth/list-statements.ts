@@ -15,6 +15,8 @@ import {
   listJobEvents,
 } from '@paddock/db/people/list-trace-events';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
+import { findInstallationEvents } from '@paddock/db/people/find-installation-events';
+import { listGivenUp, listUnresolved } from '@paddock/db/people/list-redeliveries';
 import { findUsageSummedAt, readUsage, readUsageTotal } from '@paddock/db/people/read-usage';
 import { listEntityOperations } from '@paddock/queue/list-entity-operations';
 import { APP_ID } from '../app-id.ts';
@@ -100,6 +102,9 @@ export const listStatements = {
   usageOfEntities: (trx) => readUsage(trx, 'entity', MONTH, PAGE),
   usageInAll: (trx) => readUsageTotal(trx, MONTH),
   usageSummedAt: (trx) => findUsageSummedAt(trx),
+  eventsOfInstallation: (trx) => findInstallationEvents(trx, 1, 2_000),
+  unresolvedDeliveries: (trx) => listUnresolved(trx, PAGE),
+  givenUpDeliveries: (trx) => listGivenUp(trx, PAGE),
   entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
   repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
 } satisfies Readonly<Record<string, PeriodicStatement>>;

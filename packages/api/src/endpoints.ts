@@ -2,6 +2,8 @@ import { listActionsEndpoint } from './actions/list-actions.ts';
 import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { resyncInstallationEndpoint } from './installations/resync-installation.ts';
+import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './deliveries/list-redeliveries.ts';
+import { installationStateEndpoint } from './installations/installation-state.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
 import { findJobEndpoint } from './jobs/find-job.ts';
 import { listJobsEndpoint } from './jobs/list-jobs.ts';
@@ -45,6 +47,9 @@ import { whyRunEndpoint } from './why/why-run.ts';
 /** Every question and action but those about tokens, in the order of the API's description. */
 const SUBJECTS: readonly Endpoint[] = [
   listInstallationsEndpoint,
+  installationStateEndpoint,
+  listRedeliveriesEndpoint,
+  listGivenUpEndpoint,
   listJobsEndpoint,
   findJobEndpoint,
   listWorkersEndpoint,

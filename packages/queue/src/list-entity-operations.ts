@@ -9,9 +9,11 @@ const ofEntity = (entityId: number) => sql`case subject_type
   when 'key' then exists (select from demand_keys d where d.demand_key::text = subject_id and d.entity_id = ${entityId})
   when 'repository' then exists (
     select from installations i where i.entity_id = ${entityId} and lower(i.login) = lower(split_part(subject_id, '/', 1)))
+  when 'installation' then exists (
+    select from installations i where i.entity_id = ${entityId} and i.installation_id::text = subject_id)
   else false end`;
 
-/** The operations of an entity's workers, keys and repositories, in the order of their enqueuing, the newest first. */
+/** The operations of an entity's workers, keys, repositories and installations, in the order of their enqueuing, the newest first. */
 export async function listEntityOperations(
   db: Kysely<Database>,
   entityId: number,

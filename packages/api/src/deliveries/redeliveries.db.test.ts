@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { giveUpRedeliveries } from '@paddock/db/deliveries/give-up-redeliveries';
+import { rememberFailedDeliveries } from '@paddock/db/deliveries/redelivery';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { ask, askAll } from '../scenes/ask.scene.ts';
+import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './list-redeliveries.ts';
+
+const database = useTestDatabase();
+const START = Date.parse('2026-01-31T09:00:00Z');
+
+beforeAll(async () => {
+  for (const app of [7, 8])
+    await rememberFailedDeliveries(
+      database.db,
+      app,
+      Array.from({ length: 7 }, (_, n) => ({
+        guid: `${app}-${n}`,
+        deliveryId: '9007199254740993',
+        event: 'workflow_job',
+        action: 'queued',
+        installationId: 70,
+        repositoryId: n,
+        firstFailedAt: new Date(START + n * 60_000),
+        lastFailedAt: new Date(START + n * 60_000),
+        lastStatusCode: 502,
+      })),
+    );
+  await sql`update unresolved_deliveries set resolved_at = now() where guid = '7-3'`.execute(
+    database.db,
+  );
+});
+
+const guidsOf = (items: readonly { readonly guid: string | null }[]) =>
+  items.map(({ guid }) => guid ?? '').toSorted();
+
+describe('the redeliveries (E1)', () => {
+  test('are those that are unresolved, each once', async () => {
+    const items = await askAll(listRedeliveriesEndpoint, database.db, { limit: '4' });
+    expect(guidsOf(items)).toEqual(
+      [7, 8]
+        .flatMap((app) => Array.from({ length: 7 }, (_, n) => `${app}-${n}`))
+        .filter((guid) => guid !== '7-3'),
+    );
+    expect(items[0]).toMatchObject({
+      app: 7,
+      delivery: '9007199254740993',
+      event: 'workflow_job.queued',
+      installation: 70,
+      lastStatusCode: 502,
+      requests: 0,
+      missingHere: false,
+    });
+  });
+
+  test('that were given up are a list of their own, with what was known', async () => {
+    expect((await ask(listGivenUpEndpoint, database.db)).items).toEqual([]);
+    await giveUpRedeliveries(database.db, 8, 0);
+    const items = await askAll(listGivenUpEndpoint, database.db, { limit: '3' });
+    expect(guidsOf(items)).toEqual(Array.from({ length: 7 }, (_, n) => `8-${n}`));
+    expect(items[0]).toMatchObject({
+      delivery: '9007199254740993',
+      event: 'workflow_job.queued',
+      lastStatusCode: 502,
+      firstFailedAt: expect.stringMatching(/^2026-01-31T09:0\d:00\.000Z$/),
+      eventId: expect.stringMatching(/^\d+$/),
+    });
+    const left = await askAll(listRedeliveriesEndpoint, database.db, {});
+    expect(left.every(({ app }) => app === 7)).toBe(true);
+  });
+});
