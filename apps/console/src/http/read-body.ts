@@ -33,14 +33,14 @@ async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> 
   const parts: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of parts) {
     size += chunk.length;
-    if (size > MOST_BYTES) {
-      // The sender reads the reply only once it has sent all. The server limits the time for that.
-      request.resume();
-      return undefined;
-    }
+    if (size > MOST_BYTES) break;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  if (size <= MOST_BYTES) return Buffer.concat(chunks);
+  // The sender reads the reply only once it has sent all. The server limits the time for that. While
+  // somebody iterates over a request, it does not flow.
+  request.resume();
+  return undefined;
 }
 
 function parseObject(bytes: Buffer): Fields | undefined {
