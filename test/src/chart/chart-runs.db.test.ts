@@ -116,6 +116,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       namespace: NAMESPACE,
       addressOf: (number) => addressOf(30 + number),
       boundTo: () => firstTokens,
+      service,
     });
     await waitFor('each Deployment to have two available replicas', async () => {
       await kubelet.look();

@@ -1,7 +1,7 @@
 import type { ChartObject } from '@paddock/testing/render-chart';
 import type { ChartCluster } from './chart-cluster.scene.ts';
 import { type Place, type PlayedContainer, startContainer } from './play-container.scene.ts';
-import { podAddress } from './play-service.scene.ts';
+import { endpointsOf, podAddress } from './play-service.scene.ts';
 import type { PlayedPod } from './played-pod.scene.ts';
 
 type End = Awaited<ReturnType<PlayedContainer['end']>>;
@@ -25,6 +25,8 @@ interface KubeletOptions {
   /** What a new pod's token is bound to; the pod by default. */
   readonly boundTo?: () => ChartObject | undefined;
   readonly hosts?: Place['hosts'];
+  /** What must no longer lead to a pod before its `preStop` hook ends. */
+  readonly service?: ChartObject;
 }
 
 /** Says that a pod is ready at a loopback address. */
@@ -47,6 +49,7 @@ export function createKubelet({
   addressOf,
   boundTo,
   hosts,
+  service,
 }: KubeletOptions): Kubelet {
   const starting = new Map<string, Promise<unknown>>();
   const running = new Map<string, PlayedContainer>();
@@ -63,7 +66,10 @@ export function createKubelet({
   };
   const end = async (uid: string, container: PlayedContainer): Promise<void> => {
     running.delete(uid);
-    ends.push(await container.end());
+    const isForgotten = async () =>
+      service === undefined ||
+      !(await endpointsOf(cluster, service)).some(({ host }) => host === container.address);
+    ends.push(await container.end(isForgotten));
   };
   const watched = (work: Promise<unknown>): Promise<unknown> =>
     work.catch((error: unknown) => failures.push(error));

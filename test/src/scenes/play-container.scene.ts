@@ -13,6 +13,7 @@ import { type Container, environmentOf, type PlayedPod, writeMounts } from './pl
 /** A pod's container that runs as a process of this machine. */
 export interface PlayedContainer {
   readonly pod: PlayedPod;
+  readonly address: string;
   readonly program: Program;
   /** Its token of its service account; undefined if it has none. */
   token(): Promise<string | undefined>;
@@ -20,8 +21,12 @@ export interface PlayedContainer {
   renewFiles(): Promise<void>;
   /** Resolves when the readiness probe succeeds; rejects with the reason if it never can. */
   untilReady(): Promise<void>;
-  /** Ends it as the kubelet does, and removes its files. Resolves with how the program ended. */
-  end(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  /**
+   * Ends it as the kubelet does, and removes its files. Resolves with how the program ended. A
+   * `preStop` hook goes on until `isForgotten`: it is there to outlast the cluster's controllers,
+   * and on a busy machine these may be late.
+   */
+  end(isForgotten?: () => Promise<boolean>): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 export interface Place {
@@ -88,13 +93,16 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     await remove();
     throw error;
   }
-  const end = async () => {
+  const end = async (isForgotten = () => Promise.resolve(true)) => {
     const grace = setTimeout(
       () => program.kill('SIGKILL'),
       pod.spec.terminationGracePeriodSeconds * 1000,
     );
     const before = container.lifecycle?.preStop?.exec.command;
-    if (before !== undefined) await runCommand(before, env);
+    if (before !== undefined) {
+      await runCommand(before, env);
+      await waitFor(`no Service to lead to ${pod.metadata.name}`, isForgotten);
+    }
     program.kill('SIGTERM');
     const ended = await program.exited;
     clearTimeout(grace);
@@ -112,6 +120,7 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
   }
   return {
     pod,
+    address: place.address,
     program,
     token: () => readFile(join(root, TOKEN), 'utf8').catch(() => undefined),
     renewFiles: () => writeMounts(place.cluster, pod, { root }),
