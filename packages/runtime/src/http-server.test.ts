@@ -1,6 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from './config-error.ts';
-import { listenHttp } from './http-server.ts';
+import { listenHttp, serveUntilStopped } from './http-server.ts';
+import { createLogger } from './logger.ts';
 
 test('a taken port is a configuration problem that names the port (H1)', async () => {
   const first = await listenHttp(() => undefined, { port: 0, host: '127.0.0.1' });
@@ -10,4 +13,43 @@ test('a taken port is a configuration problem that names the port (H1)', async (
     `It is not possible to listen on port ${first.port} of 127.0.0.1: listen EADDRINUSE`,
   );
   await first.close();
+});
+
+describe('a service that stops (A10, H2)', () => {
+  const place = { port: 0, host: '127.0.0.1' };
+  const start = async () => {
+    const stop = new AbortController();
+    const http = await listenHttp((request, response) => {
+      if (stop.signal.aborted) response.setHeader('connection', 'close');
+      response.end(`your port is ${request.socket.remotePort}`);
+    }, place);
+    const log = createLogger('test', 'error');
+    const health = await listenHttp((_request, response) => response.end('up'), place);
+    const stopped = serveUntilStopped(http, log, health)(stop.signal);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async (): Promise<string> => {
+      const answering = Promise.withResolvers<IncomingMessage>();
+      get({ ...place, port: http.port, agent }, answering.resolve).on('error', answering.reject);
+      return text(await answering.promise);
+    };
+    return { stop, stopped, ask };
+  };
+
+  test('answers what comes on a connection that is open, and ends with it', async () => {
+    const { stop, stopped, ask } = await start();
+    const first = await ask();
+    stop.abort();
+    // Not in the same turn, in which everything that closes at once has begun to.
+    await new Promise(setImmediate);
+    expect(await ask()).toBe(first);
+    await stopped;
+  });
+
+  test('ends although a caller keeps its connection', async () => {
+    const { stop, stopped, ask } = await start();
+    expect(await ask()).toContain('your port');
+    stop.abort();
+    await stopped;
+    await expect(ask()).rejects.toThrow(/ECONNREFUSED|hang up/);
+  });
 });

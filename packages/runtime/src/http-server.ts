@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { ConfigError } from './config-error.ts';
 import type { Logger } from './logger.ts';
 import type { Service } from './run.ts';
@@ -52,6 +54,13 @@ export async function listenHttp(
 }
 
 /**
+ * So long a stopping service goes on answering on connections that are open. The answers close
+ * them. To close one just as its next request arrives would lose that request.
+ */
+const LINGER_MS = 2_000;
+const LOOK_MS = 50;
+
+/**
  * The server as a part of a service. It logs that it listens once signals are handled, and closes
  * when the service stops. Health and metrics may have another server, which answers until this
  * one's last request has its answer.
@@ -64,7 +73,15 @@ export function serveUntilStopped(
   return async (signal) => {
     log.info('listening', { port: http.port, healthPort: health.port });
     if (!signal.aborted) await once(signal, 'abort');
+    if (health !== http) await untilForsaken(http.server);
     await http.close();
     if (health !== http) await health.close();
   };
+}
+
+/** Resolves once no connection is open, or after `LINGER_MS`. */
+async function untilForsaken(server: Server): Promise<void> {
+  const count = promisify(server.getConnections.bind(server));
+  const end = performance.now() + LINGER_MS;
+  while (performance.now() < end && (await count()) > 0) await sleep(LOOK_MS);
 }

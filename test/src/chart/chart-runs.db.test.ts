@@ -223,12 +223,13 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     const { jobs, registrations, ...report } = await github.report();
     expect(report).toMatchObject({ lost: 0, killed: 0 });
     // The played node evicts some pods before their runner begins: each gets one in its place.
-    const evicted = await database.db
+    const workers = await database.db
       .selectFrom('workers')
-      .select('pod_name')
-      .where('stop_reason', '=', 'evicted')
+      .select(['pod_name', 'assigned_job_id', 'stop_reason', 'exit_code'])
       .execute();
-    expect(registrations).toBe(jobs + evicted.length);
+    const withoutJob = workers.filter((worker) => worker.assigned_job_id === null);
+    expect(withoutJob.filter((worker) => worker.stop_reason !== 'evicted')).toEqual([]);
+    expect(registrations).toBe(jobs + withoutJob.length);
   });
 
   test('each ends well within its grace period', async () => {

@@ -64,13 +64,20 @@ export function createKubelet({
     await container.untilReady();
     await markReady(cluster, pod, address);
   };
-  const end = async (uid: string, container: PlayedContainer): Promise<void> => {
+  const end = async (
+    uid: string,
+    container: PlayedContainer,
+    isForgotten?: () => Promise<boolean>,
+  ): Promise<void> => {
     running.delete(uid);
-    const isForgotten = async () =>
-      service === undefined ||
-      !(await endpointsOf(cluster, service)).some(({ host }) => host === container.address);
     ends.push(await container.end(isForgotten));
   };
+  /** Ends a deleted pod's container. */
+  const endDeleted = (uid: string, container: PlayedContainer): Promise<void> =>
+    end(uid, container, async () => {
+      const led = service === undefined ? [] : await endpointsOf(cluster, service);
+      return !led.some(({ host }) => host === container.address);
+    });
   const watched = (work: Promise<unknown>): Promise<unknown> =>
     work.catch((error: unknown) => failures.push(error));
   return {
@@ -81,7 +88,7 @@ export function createKubelet({
         if (!starting.has(pod.metadata.uid)) starting.set(pod.metadata.uid, watched(start(pod)));
       const uids = new Set(wanted.map(({ metadata }) => metadata.uid));
       for (const [uid, container] of running) {
-        if (!uids.has(uid)) starting.set(`the end of ${uid}`, watched(end(uid, container)));
+        if (!uids.has(uid)) starting.set(`the end of ${uid}`, watched(endDeleted(uid, container)));
       }
       if (failures.length > 0) throw new AggregateError(failures, failures.join('\n'));
     },
