@@ -26,7 +26,9 @@ export interface PlayedContainer {
    * `preStop` hook goes on until `isForgotten`: it is there to outlast the cluster's controllers,
    * and on a busy machine these may be late.
    */
-  end(isForgotten?: () => Promise<boolean>): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  end(
+    isForgotten?: () => Promise<boolean>,
+  ): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 export interface Place {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import type { ChartObject } from '@paddock/testing/render-chart';
 import type { ChartCluster } from './chart-cluster.scene.ts';
 
@@ -35,7 +36,13 @@ export async function endpointsOf(
   );
 }
 
-/** Listens as a Service at its port of an address, and hands each connection to the next pod. */
+/** Between two hops of HTTP. */
+const OF_ONE_HOP = new Set(['connection', 'keep-alive']);
+
+/**
+ * Listens as a Service with a gateway before it, at the Service's port of an address, and hands each
+ * request to the next pod on a connection of its own.
+ */
 export async function playService(
   cluster: ChartCluster,
   service: ChartObject,
@@ -43,37 +50,31 @@ export async function playService(
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const { spec } = service as unknown as { spec: { ports: readonly [{ port: number }] } };
   const [{ port }] = spec.ports;
-  const open = new Set<Socket>();
-  const keep = (socket: Socket): Socket => {
-    open.add(socket);
-    socket.on('close', () => open.delete(socket));
-    socket.on('error', () => undefined); // a close follows
-    return socket;
-  };
   let turn = 0;
-  const serve = async (caller: Socket): Promise<void> => {
+  const forward = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const found = await endpointsOf(cluster, service);
     const to = found[turn++ % found.length];
-    if (to === undefined) {
-      caller.destroy();
-      return;
-    }
-    const pod = keep(connect(to));
-    pod.on('close', () => caller.destroy());
-    caller.on('close', () => pod.destroy());
-    caller.pipe(pod).pipe(caller);
+    if (to === undefined) throw new Error(`no pod is ready for ${service.metadata.name}`);
+    const { method, url: path, headers } = asked;
+    const toPod = request({ ...to, method, path, headers, agent: false });
+    const answering = once(toPod, 'response') as Promise<[IncomingMessage]>;
+    await Promise.all([pipeline(asked, toPod), answering]);
+    const [given] = await answering;
+    for (const [name, value = ''] of Object.entries(given.headers))
+      if (!OF_ONE_HOP.has(name)) answer.setHeader(name, value);
+    answer.statusCode = given.statusCode ?? 502;
+    await pipeline(given, answer);
   };
-  const server = createServer((caller) => {
-    keep(caller);
-    serve(caller).catch(() => caller.destroy());
+  const server = createServer((asked, answer) => {
+    forward(asked, answer).catch(() => answer.destroy());
   });
   server.listen(port, host);
   await once(server, 'listening');
   return {
     url: `http://${host}:${port}`,
     stop: async () => {
-      for (const socket of open) socket.destroy();
       server.close();
+      server.closeAllConnections();
       await once(server, 'close');
     },
   };
