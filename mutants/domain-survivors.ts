@@ -114,6 +114,12 @@ export const survivors: readonly Excuse[] = [
       ['pools/place-job.ts', "export const NO_POOL = '(none)';", 1],
       ['pools/place-job.ts', 'export const REFUSED_ENTITY: IgnoredJob = {', 2],
       ['pools/pod-template.ts', "export const DAEMON_CONTAINER = 'dind';", 1],
+      ['tasks/sweep-names.ts', "export const REDELIVER = 'redeliver';", 1],
+      ['tasks/sweep-names.ts', "export const REDELIVER_SINCE = 'redeliver-since';", 1],
+      ['tasks/sweep-names.ts', "export const RESYNC_REPOSITORY = 'resync-repository';", 1],
+      ['tasks/sweep-names.ts', "export const RESYNC_INSTALLATION = 'resync-installation';", 1],
+      ['tasks/sweep-names.ts', "export const REDELIVER_DELIVERY = 'redeliver-delivery';", 1],
+      ['tasks/sweep-names.ts', "export const DRAIN_POOL = 'drain-pool';", 1],
     ],
   },
   {
