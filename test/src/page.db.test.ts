@@ -59,6 +59,7 @@ describeInBrowser('the page in a browser', () => {
     ['worker', () => `/workers/${ids.failed}`],
     ['operations', () => '/operations'],
     ['operation', () => `/operations/${ids.operation}`],
+    ['usage', () => '/usage?by=pool'],
     ['installations', () => '/installations'],
     ['switches', () => '/stops'],
     ['actions', () => '/actions'],

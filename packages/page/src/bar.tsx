@@ -73,7 +73,7 @@ function Find() {
           name="find"
           type="search"
           aria-label="Find a job, a run, a repository, a worker or an operation"
-          placeholder="Find: id, name or GitHub URL"
+          placeholder="Find: id, name or URL"
           autocomplete="off"
           spellcheck={false}
         />

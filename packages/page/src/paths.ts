@@ -10,6 +10,7 @@ export const PATHS = [
   '/workers/{worker}',
   '/operations',
   '/operations/{operation}',
+  '/usage',
   '/installations',
   '/stops',
   '/actions',

@@ -145,10 +145,10 @@ function readForm(form: HTMLFormElement): Record<string, string> {
   return given;
 }
 
-/** The id of the operation that an answer is. */
+/** The id of the operation that an answer is, if it is still to end. */
 function operationOf(answer: unknown): string | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
-  return 'kind' in answer && 'id' in answer && typeof answer.id === 'string'
-    ? answer.id
-    : undefined;
+  const { id, status } = answer as { readonly id?: unknown; readonly status?: unknown };
+  const isUnderWay = status === 'QUEUED' || status === 'RUNNING';
+  return isUnderWay && typeof id === 'string' ? id : undefined;
 }

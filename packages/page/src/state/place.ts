@@ -46,6 +46,7 @@ const isOurs = (link: HTMLAnchorElement, event: MouseEvent): boolean =>
   !event.shiftKey &&
   !event.altKey &&
   link.target === '' &&
+  !link.download &&
   link.origin === location.origin &&
   link.hash === '' &&
   link.href.startsWith(location.origin + hrefOf('/')) &&

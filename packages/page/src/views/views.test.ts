@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JobRow, OperationCount, Pool, WorkerRow } from '../answers.ts';
+import type { JobRow, OperationCount, Pool, UsageRow, WorkerRow } from '../answers.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
 import { filtersFor, queuedOf, ranOf, stateOf as jobState } from './jobs.ts';
 import { sumByKind } from './operations.ts';
 import { resumePath } from './switches.ts';
+import { percent, subjectOf } from './usage.ts';
 import { readDiagnosis } from './worker.ts';
 import { remarkOf, stateOf as workerState } from './workers.ts';
 
@@ -174,4 +175,22 @@ test.each([
   ['resync', 'repository:acme/api', '/repositories/acme/api/resync'],
 ] as const)('a stop of %s of %s is lifted at %s', (what, subject, path) => {
   expect(resumePath({ what, subject, name: null, by: 'ada', at: '', note: null })).toBe(path);
+});
+
+const API = { id: 7, fullName: 'acme/api' };
+
+test.each([
+  [{ pool: 'gpu' }, 'gpu', { pool: 'gpu' }],
+  [{ repository: API }, 'acme/api', { repository: 'acme/api' }],
+  [{ repository: { id: 7, fullName: null } }, '7', { repository: '7' }],
+  [{ repository: API, workflow: 'CI' }, 'acme/api: CI', { repository: 'acme/api', workflow: 'CI' }],
+  [{ entity: { id: 9, login: 'acme' } }, 'acme', { entity: 'acme' }],
+  [{}, null, {}],
+])('usage of %j leads to its jobs', (given, name, filters) => {
+  const row = { entity: null, repository: null, workflow: null, pool: null, ...given } as UsageRow;
+  expect(subjectOf(row)).toEqual({ name, filters });
+});
+
+test('a share is a percentage', () => {
+  expect([null, 0, 0.001, 0.126, 1].map(percent)).toEqual(['–', '0 %', '< 1 %', '13 %', '100 %']);
 });

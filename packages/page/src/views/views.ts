@@ -11,6 +11,7 @@ import { Pool } from './pool.tsx';
 import { Run } from './run.tsx';
 import { Switches } from './switches.tsx';
 import { Tokens } from './tokens.tsx';
+import { Usage } from './usage.tsx';
 import type { ViewProps } from './view.ts';
 import { Worker } from './worker.tsx';
 import { Workers } from './workers.tsx';
@@ -27,6 +28,7 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/workers/{worker}': Worker,
   '/operations': Operations,
   '/operations/{operation}': Operation,
+  '/usage': Usage,
   '/installations': Installations,
   '/stops': Switches,
   '/actions': Actions,
@@ -39,6 +41,7 @@ export const BAR: readonly (readonly [path: Path, name: string])[] = [
   ['/jobs', 'Jobs'],
   ['/workers', 'Workers'],
   ['/operations', 'Operations'],
+  ['/usage', 'Usage'],
   ['/installations', 'Installations'],
   ['/stops', 'Switches'],
   ['/actions', 'Actions'],
