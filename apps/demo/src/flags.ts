@@ -5,7 +5,7 @@ export interface Flags {
   jobs: number;
   /** Share of deliveries that GitHub fails to deliver at first, 0 to 0.9. */
   loss: number;
-  /** Stay up after the summary, until Ctrl-C. */
+  /** Start the console too, and stay up after the summary, until Ctrl-C. */
   keep: boolean;
   /** End with one JSON object on stdout. */
   json: boolean;
@@ -16,7 +16,7 @@ export const USAGE = `Usage: npx -y pnpm@12 demo [--jobs N] [--loss P] [--keep] 
 
   --jobs N     how many jobs run, 1 to 10000 (50)
   --loss P     share of deliveries that fail at first, 0 to 0.9 (0)
-  --keep       stay up afterwards, until Ctrl-C
+  --keep       with the console; stay up afterwards, until Ctrl-C
   --json       the last line of stdout is one JSON object
   --cluster    "real" uses the cluster that KUBECONFIG names (simulated)
   DATABASE_URL names a PostgreSQL to use instead of the embedded one; the demo works in a schema of its own there.

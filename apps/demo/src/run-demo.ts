@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { createToken } from '@paddock/api/endpoints';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
+import type { Kysely } from 'kysely';
 import { findDatabase } from './find-database.ts';
 import type { Flags } from './flags.ts';
 import { playJobs } from './play-jobs.ts';
@@ -43,6 +46,7 @@ export async function runDemo(
       kubeconfigFile: flags.cluster === 'real' ? surroundings.kubeconfigFile : undefined,
       path: surroundings.path,
       seed: flags.jobs,
+      console: flags.keep,
     });
     undo.unshift(system.stop);
     const connection = connectDatabase({
@@ -52,6 +56,10 @@ export async function runDemo(
       applicationName: 'paddock-demo',
     });
     undo.unshift(connection.close);
+    if (flags.keep)
+      progress.say(
+        `The console is at ${system.addresses['console']}; sign in with the token ${await makeToken(connection.db)}`,
+      );
 
     const seconds = await playJobs({ flags, system, db: connection.db, progress }, signal);
     if (signal.aborted) {
@@ -81,6 +89,13 @@ export async function runDemo(
   } finally {
     await undoAll(undo);
   }
+}
+
+/** A token for whoever looks at the demo. It ends with the demo's database. */
+async function makeToken(db: Kysely<Database>): Promise<string> {
+  const input = createToken.input.parse({ name: 'demo', access: 'operate' });
+  const { token } = await createToken.answer({ db, person: 'the demo', from: 'terminal' }, input);
+  return token;
 }
 
 /**

@@ -3,11 +3,15 @@ import { connectDatabase } from '@paddock/db/connection/connect';
 import { roleOf, type ServiceName } from '@paddock/db/service-roles';
 import { sql } from 'kysely';
 
+/** In the order of their start. */
 export const SERVICES = [
   'scheduler',
   'reconciler',
   'ingress',
 ] as const satisfies readonly ServiceName[];
+
+/** Each service of the demo has a login. */
+const LOGINS = [...SERVICES, 'console'] as const satisfies readonly ServiceName[];
 
 export interface ServiceLogins {
   /** The URL with the login of one service. */
@@ -28,7 +32,7 @@ export async function createLogins(databaseUrl: string, schema: string): Promise
       applicationName: 'paddock-demo',
     });
     try {
-      for (const service of SERVICES) await sql.raw(statement(service)).execute(db);
+      for (const service of LOGINS) await sql.raw(statement(service)).execute(db);
     } finally {
       await close();
     }

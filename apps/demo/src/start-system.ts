@@ -71,6 +71,8 @@ export interface SystemOptions {
   kubeconfigFile: string | undefined;
   path: string | undefined;
   seed: number;
+  /** Starts the console too. */
+  console: boolean;
 }
 
 interface StartedProcess {
@@ -86,6 +88,7 @@ export async function startSystem({
   kubeconfigFile,
   path,
   seed,
+  console,
 }: SystemOptions): Promise<System> {
   const started: StartedProcess[] = [];
   const addresses: Record<string, string> = {};
@@ -156,6 +159,14 @@ export async function startSystem({
     const own = { ...env, DATABASE_URL: logins?.urlOf(service) ?? databaseUrl };
     addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], own);
   }
+  if (console)
+    addresses['console'] = await start('console', join(APPS, 'console'), [], {
+      DATABASE_URL: logins?.urlOf('console') ?? databaseUrl,
+      PADDOCK_SCHEMA: schema,
+      PADDOCK_HTTP_HOST: '127.0.0.1',
+      PADDOCK_CONSOLE_HTTP_PORT: '0',
+      PADDOCK_CONSOLE_HEALTH_PORT: '0',
+    });
   for (const { appId } of folder.apps)
     await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });
 
