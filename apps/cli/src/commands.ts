@@ -1,6 +1,7 @@
 import { actions } from './actions.ts';
 import type { Command } from './command.ts';
 import { failedCommands } from './failed.ts';
+import { diagnose } from './diagnose.ts';
 import { installationsCommands } from './installations.ts';
 import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
@@ -18,6 +19,7 @@ import { workersCommands } from './workers.ts';
 /** Every command, in the order of the help. Of two that begin alike, the longer one comes first. */
 export const COMMANDS: readonly Command[] = [
   why,
+  diagnose,
   ...jobsCommands,
   ...workersCommands,
   ...traceCommands,

@@ -1,7 +1,8 @@
 import type { WhyAnswer } from '@paddock/api/why/why-answer';
 import { columns, printable } from './columns.ts';
 
-const ACTORS = {
+/** Who can act, for people. */
+export const ACTORS = {
   wait: 'time will do',
   author: 'the workflow’s author',
   platform: 'the platform team',

@@ -100,6 +100,12 @@ describe('the lists in the terminal', () => {
     expect(await paddock('redeliveries', 'given-up')).toBe('No delivery was given up.\n');
   });
 
+  test('paddock diagnose says what is wrong, and who can mend it (G3)', async () => {
+    const [sentence = '', who = ''] = await lines('diagnose', 'acme');
+    expect(sentence).toBe('The rows have no delivery about acme.');
+    expect(who).toMatch(/^  not_delivered; the platform team: /);
+  });
+
   test('paddock usage sums up, as a table and as CSV (D12)', async () => {
     const [line = ''] = await lines('usage', '--by', 'pool');
     expect(line).toMatch(/^Nothing has ended from 20/);

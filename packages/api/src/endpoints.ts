@@ -3,6 +3,7 @@ import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { resyncInstallationEndpoint } from './installations/resync-installation.ts';
 import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './deliveries/list-redeliveries.ts';
+import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
 import { installationStateEndpoint } from './installations/installation-state.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
 import { findJobEndpoint } from './jobs/find-job.ts';
@@ -55,6 +56,7 @@ const SUBJECTS: readonly Endpoint[] = [
   listWorkersEndpoint,
   findWorkerEndpoint,
   listPoolsEndpoint,
+  listDiagnosesEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,
   listUsageEndpoint,

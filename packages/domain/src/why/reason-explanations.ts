@@ -14,16 +14,22 @@ export interface Explanation {
   readonly advice: string;
 }
 
-type Explain = (facts: WaitFacts) => Explanation;
+type Explain = ((facts: WaitFacts) => Explanation) & { readonly actor: Actor };
 
 const actorIs =
   (actor: Actor) =>
-  (sentence: (facts: WaitFacts) => string, advice: string | ((facts: WaitFacts) => string)) =>
-  (facts: WaitFacts): Explanation => ({
-    actor,
-    sentence: sentence(facts),
-    advice: typeof advice === 'string' ? advice : advice(facts),
-  });
+  (
+    sentence: (facts: WaitFacts) => string,
+    advice: string | ((facts: WaitFacts) => string),
+  ): Explain =>
+    Object.assign(
+      (facts: WaitFacts): Explanation => ({
+        actor,
+        sentence: sentence(facts),
+        advice: typeof advice === 'string' ? advice : advice(facts),
+      }),
+      { actor },
+    );
 const wait = actorIs('wait');
 const platform = actorIs('platform');
 
@@ -254,6 +260,10 @@ export const explainReason = (reason: string, facts: WaitFacts): Explanation =>
         sentence: `The scheduler gives the reason ${reason}, which this version cannot explain.`,
         advice: 'Ask the newest version.',
       };
+
+/** Who can act on a reason. */
+export const actorOn = (reason: string): Actor =>
+  isKnown(reason) ? EXPLANATIONS[reason].actor : 'platform';
 
 /** As `the labels gpu, large`. */
 export const labels = (missing: readonly string[]): string =>

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { putJob } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { sql } from 'kysely';
+import { ask } from '../scenes/ask.scene.ts';
+import { putKey } from '../scenes/why.scene.ts';
+import { listDiagnosesEndpoint } from './list-diagnoses.ts';
+
+const database = useTestDatabase();
+const diagnose = (of: string) => ask(listDiagnosesEndpoint, database.db, { of });
+const namesOf = async (of: string) => (await diagnose(of)).items.map(({ name }) => name);
+
+beforeAll(async () => {
+  const { db } = database;
+  await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, repository_selection, stated_at)
+    values (90000001, 1001, 70, 'acme-old', 'Organization', 'selected', now()), (2, 3003, 71, 'well', 'Organization', 'all', now())`.execute(
+    db,
+  );
+  await sql`update installations set login = 'acme' where entity_id = 90000001`.execute(db);
+  const created = {
+    installation: { id: 70, account: { login: 'acme' }, repository_selection: 'selected' },
+    repositories: [{ id: 780_000_001, full_name: 'acme/api' }],
+  };
+  await sql`insert into installation_events (source, event, outcome, app_id, installation_id, entity_id, repo_id, job_id, payload)
+    values ('webhook', 'installation.created', 'ok', 1001, 70, 90000001, null, null, ${JSON.stringify(created)}),
+      ('webhook', 'workflow_job.queued', 'ignored_no_label', 1001, 69, 90000001, 780000001, 5, '{}'),
+      ('webhook', 'workflow_job.queued', 'ignored_no_label', 1001, 70, 90000001, 780000001, 6, '{}'),
+      ('scheduler', 'auth_attempt.404', 'auth_404', 2002, 70, 90000001, null, null, '{}'),
+      ('reconciler', 'auth_attempt.other_error', 'auth_other_error', 1001, null, null, null, null, '{}'),
+      ('webhook', 'workflow_job.queued', 'ok', 3003, 71, 2, 9, 7, '{}')`.execute(db);
+  await sql`insert into unresolved_deliveries (app_id, guid, delivery_id, event, installation_id, first_failed_at, last_failed_at, last_status_code)
+    values (1001, 'a', 1, 'workflow_job', 70, now(), now(), 502)`.execute(db);
+  await putKey(db, await putJob(db, {}), 'at_pool_cap');
+});
+
+describe('the diagnoses (G3)', () => {
+  test('of an account are all that its rows say', async () => {
+    expect(await namesOf('acme')).toEqual([
+      'reinstalled',
+      'refused',
+      'wrong_app',
+      'not_delivered',
+      'no_fitting_labels',
+      'at_cap',
+    ]);
+    expect((await namesOf('ACME-OLD'))[0]).toBe('renamed');
+  });
+
+  test('of a repository are found by a former login and by the id', async () => {
+    const [first, ...others] = await namesOf('acme-old/API');
+    expect([first, others]).toEqual(['renamed', await namesOf('90000001/api')]);
+    expect(others).toContain('no_fitting_labels');
+  });
+
+  test('of a repository are those of its deliveries and jobs', async () => {
+    expect(await namesOf('acme/api')).toEqual(await namesOf('acme'));
+    expect(await namesOf('acme/shop')).toEqual([
+      'repository_not_selected',
+      'reinstalled',
+      'refused',
+      'wrong_app',
+      'not_delivered',
+    ]);
+  });
+
+  test('say what, since when and who can act', async () => {
+    const { entity, items } = await diagnose('acme');
+    expect(entity).toEqual({ id: 90_000_001, login: 'acme' });
+    expect(items.find(({ name }) => name === 'no_fitting_labels')).toMatchObject({
+      sentence: expect.stringContaining('2 of the newest deliveries made no worker'),
+      since: expect.stringMatching(/^20/),
+      actor: 'author',
+      advice: expect.stringMatching(/^`paddock why [56]` /),
+    });
+  });
+
+  test('are none where the rows know of nothing, and one where there is no row', async () => {
+    expect(await diagnose('well')).toEqual({ entity: { id: 2, login: 'well' }, items: [] });
+    expect(await diagnose('nobody/nothing')).toMatchObject({
+      entity: null,
+      items: [{ name: 'not_installed', actor: 'platform' }],
+    });
+  });
+});

@@ -1,0 +1,188 @@
+import type {
+  AuthFailures,
+  EntityFacts,
+  IgnoredJobs,
+  InstalledApp,
+  SeenInstallation,
+  WaitingKey,
+} from '@paddock/domain/entities/entity-facts';
+import { foldInstallation } from '@paddock/domain/entities/fold-installation';
+import { type Kysely, sql } from 'kysely';
+import { findMatchingSettings } from '../matching/stored-settings.ts';
+import type { Database } from '../schema/tables.ts';
+import { findRepositoryByName } from './find-by-name.ts';
+import { findInstallationEvents } from './find-installation-events.ts';
+
+/** How many of the newest events are read. */
+const MOST_EVENTS = 1_000;
+/** Of one installation; without those before, its beginning is unknown. */
+const MOST_OF_INSTALLATION = 2_000;
+/** Stands for a repository that no row names. GitHub's ids begin at 1. */
+const NO_REPOSITORY = 0;
+
+interface Subject {
+  readonly asked: EntityFacts['asked'];
+  readonly entityId: number | null;
+}
+
+/** What the rows say about an entity, or one repository of it. */
+export async function findDiagnosisFacts(
+  db: Kysely<Database>,
+  { asked, entityId }: Subject,
+): Promise<EntityFacts> {
+  const configuredApps = (await findMatchingSettings(db))?.appIds ?? null;
+  if (entityId === null) return { ...NOTHING, asked, configuredApps };
+  const apps = await findApps(db, entityId, asked.repository !== null);
+  const login = apps[0]?.login ?? null;
+  const repoId =
+    asked.repository === null
+      ? null
+      : ((await findRepositoryByName(db, `${login ?? asked.login}/${asked.repository}`)) ??
+        NO_REPOSITORY);
+  return {
+    asked,
+    configuredApps,
+    entity: { id: entityId, login },
+    installations: apps,
+    ...(await findSeen(db, entityId, repoId)),
+    ignored: await findOutcomes(db, entityId, repoId),
+    authFailures: await findAuthFailures(db, entityId, apps),
+    undelivered: await findUndelivered(db, apps),
+    waiting: await findWaitingKeys(db, entityId, repoId),
+  };
+}
+
+const NOTHING = {
+  entity: null,
+  installations: [],
+  ignored: [],
+  installationsSeen: [],
+  lastDeliveryAt: null,
+  isRepositorySeen: false,
+  authFailures: [],
+  undelivered: null,
+  waiting: [],
+} satisfies Partial<EntityFacts>;
+
+type App = InstalledApp & { readonly login: string };
+
+async function findApps(
+  db: Kysely<Database>,
+  entityId: number,
+  isStateAsked: boolean,
+): Promise<App[]> {
+  const { rows } = await sql<Omit<App, 'state'>>`
+    select login, app_id as "appId", installation_id as "installationId", repository_selection as selection, suspended_at as "suspendedAt",
+      deleted_at as "deletedAt"
+    from installations where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`.execute(
+    db,
+  );
+  const apps: App[] = [];
+  for (const row of rows) {
+    const state = isStateAsked ? await findState(db, row.installationId) : null;
+    apps.push({ ...row, state });
+  }
+  return apps;
+}
+
+const findState = async (db: Kysely<Database>, installationId: number) =>
+  foldInstallation(
+    await findInstallationEvents(db, installationId, MOST_OF_INSTALLATION),
+    new Date(),
+  ).state;
+
+/** The newest events of the entity, whatever their source. */
+const newestOf = (entityId: number) => sql`(
+  select source, event, outcome, app_id, installation_id, repo_id, job_id, received_at from installation_events
+  where entity_id = ${entityId} order by received_at desc limit ${MOST_EVENTS}) newest`;
+
+/** What the newest deliveries came to. */
+async function findOutcomes(
+  db: Kysely<Database>,
+  entityId: number,
+  repoId: number | null,
+): Promise<IgnoredJobs[]> {
+  const { rows } = await sql<IgnoredJobs>`
+    select outcome, count(*) as count, min(received_at) as since, max(received_at) as "lastAt",
+      (array_agg(job_id order by received_at desc) filter (where job_id is not null))[1] as "lastJobId"
+    from ${newestOf(entityId)} where source = 'webhook' and ${repoId === null ? sql`true` : sql`repo_id = ${repoId}`}
+    group by outcome order by count(*) desc, outcome`.execute(db);
+  return rows;
+}
+
+type Seen = Pick<EntityFacts, 'installationsSeen' | 'lastDeliveryAt' | 'isRepositorySeen'>;
+
+/** What the newest deliveries name. */
+async function findSeen(
+  db: Kysely<Database>,
+  entityId: number,
+  repoId: number | null,
+): Promise<Seen> {
+  const { rows } = await sql<Nullable<SeenInstallation> & { lastAt: Date; isOfIt: boolean | null }>`
+    select app_id as "appId", installation_id as "installationId", max(received_at) as "lastAt", bool_or(repo_id = ${repoId}::bigint) as "isOfIt"
+    from ${newestOf(entityId)} where source = 'webhook'
+    group by 1, 2 order by "lastAt" desc`.execute(db);
+  return {
+    installationsSeen: rows.flatMap(({ appId, installationId, lastAt }) =>
+      appId === null || installationId === null ? [] : [{ appId, installationId, lastAt }],
+    ),
+    lastDeliveryAt: rows[0]?.lastAt ?? null,
+    isRepositorySeen: rows.some(({ isOfIt }) => isOfIt === true),
+  };
+}
+
+type Nullable<T> = { readonly [Name in keyof T]: T[Name] | null };
+
+/** Of the last day: those that name the entity, and those of its Apps that name none. */
+async function findAuthFailures(
+  db: Kysely<Database>,
+  entityId: number,
+  apps: readonly App[],
+): Promise<AuthFailures[]> {
+  const { rows } = await sql<AuthFailures>`
+    select app_id as "appId", count(*) as count, min(received_at) as since, bool_and(event = 'auth_attempt.404') as "isNotFound"
+    from (
+      select app_id, event, received_at from ${newestOf(entityId)} where received_at > now() - interval '1 day'
+      union all
+      (select app_id, event, received_at from installation_events
+        where entity_id is null and app_id = any(${apps.map(({ appId }) => appId)}::bigint[]) and installation_id is null
+          and received_at > now() - interval '1 day' order by received_at desc limit ${MOST_EVENTS})
+    ) events
+    where event like 'auth_attempt.%' and app_id is not null group by app_id order by app_id`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Few rows are unresolved, unless GitHub cannot reach us at all. */
+async function findUndelivered(
+  db: Kysely<Database>,
+  apps: readonly App[],
+): Promise<EntityFacts['undelivered']> {
+  const { rows } = await sql<{ count: number; since: Date | null }>`
+    select count(*) as count, min(first_failed_at) as since from unresolved_deliveries
+    where resolved_at is null and app_id = any(${apps.map(({ appId }) => appId)}::bigint[])
+      and installation_id = any(${apps.map(({ installationId }) => installationId)}::bigint[])`.execute(
+    db,
+  );
+  const { count = 0, since = null } = rows[0] ?? {};
+  return since === null ? null : { count, since };
+}
+
+/** A key of the whole organisation holds jobs of each of its repositories. */
+async function findWaitingKeys(
+  db: Kysely<Database>,
+  entityId: number,
+  repoId: number | null,
+): Promise<WaitingKey[]> {
+  const { rows } = await sql<WaitingKey>`
+    select d.k8s_pool as pool, count(*) as waiting, d.wait_reason as reason, d.wait_since as since,
+      (array_agg(j.job_id order by j.created_at, j.job_id))[1] as "jobId"
+    from demand_keys d join jobs j on j.demand_key = d.demand_key and j.wants_worker
+    where d.entity_id = ${entityId} and d.wait_reason is not null and d.wait_since is not null
+      and ${repoId === null ? sql`true` : sql`j.repo_id = ${repoId}`}
+    group by d.demand_key, d.k8s_pool, d.wait_reason, d.wait_since order by d.wait_since, d.k8s_pool`.execute(
+    db,
+  );
+  return rows;
+}

@@ -1,0 +1,182 @@
+import { describe, expect, test } from '@jest/globals';
+import { diagnoseEntity } from './diagnose-entity.ts';
+import type { EntityFacts, InstalledApp } from './entity-facts.ts';
+import type { InstallationState } from './fold-installation.ts';
+
+const AT = new Date('2026-01-31T09:00:00Z');
+const STATE: InstallationState = {
+  status: 'installed',
+  since: null,
+  login: 'acme',
+  selection: 'selected',
+  repositories: ['acme/api'],
+  removed: ['acme/old'],
+  isComplete: true,
+};
+const APP: InstalledApp = {
+  appId: 7,
+  installationId: 70,
+  selection: 'selected',
+  suspendedAt: null,
+  deletedAt: null,
+  state: STATE,
+};
+const WELL: EntityFacts = {
+  asked: { login: 'acme', repository: 'API' },
+  entity: { id: 1, login: 'Acme' },
+  installations: [APP],
+  configuredApps: [7],
+  ignored: [],
+  authFailures: [],
+  installationsSeen: [{ appId: 7, installationId: 70, lastAt: AT }],
+  lastDeliveryAt: AT,
+  isRepositorySeen: false,
+  undelivered: null,
+  waiting: [],
+};
+const asking = (repository: string | null) => ({ asked: { login: 'acme', repository } });
+const app = (given: Partial<InstalledApp>) => ({ installations: [{ ...APP, ...given }] });
+const ignoredAs = (outcome: string) => ({
+  ignored: [{ outcome, count: 3, since: AT, lastAt: AT, lastJobId: 5 }],
+});
+const waitingFor = (reason: string) => ({
+  waiting: [{ pool: 'linux', waiting: 4, reason, since: AT, jobId: 6 }],
+});
+const seen = (appId: number, installationId: number) => ({ appId, installationId, lastAt: AT });
+const refused = { count: 2, since: AT, isNotFound: true };
+
+describe('the diagnoses of an entity (G3)', () => {
+  test.each<[string, Partial<EntityFacts>, string[]]>([
+    ['where all is well', {}, []],
+    [
+      'without the App',
+      { installations: [], entity: null, lastDeliveryAt: null },
+      ['not_installed'],
+    ],
+    ['after its removal', app({ deletedAt: AT }), ['not_installed']],
+    ['under suspension', app({ suspendedAt: AT }), ['suspended']],
+    ['with another App than the configured one', { configuredApps: [8, 9] }, ['wrong_app']],
+    ['where no scheduler has stored its Apps', { configuredApps: null }, []],
+    ['of a repository that is not selected', asking('shop'), ['repository_not_selected']],
+    ['of a repository whose selection ended', asking('OLD'), ['repository_not_selected']],
+    ['of an account', asking(null), []],
+    [
+      'where all repositories are selected',
+      { ...asking('shop'), ...app({ selection: 'all' }) },
+      [],
+    ],
+    [
+      'where the beginning is unknown',
+      { ...asking('shop'), ...app({ state: { ...STATE, isComplete: false } }) },
+      ['repository_maybe_not_selected'],
+    ],
+    [
+      'where the beginning is unknown, of a repository with deliveries',
+      {
+        ...asking('shop'),
+        ...app({ state: { ...STATE, isComplete: false } }),
+        isRepositorySeen: true,
+      },
+      [],
+    ],
+    [
+      'where the beginning is unknown, of a repository that is known',
+      app({ state: { ...STATE, isComplete: false } }),
+      [],
+    ],
+    ['under a former login', { entity: { id: 1, login: 'acme-new' } }, ['renamed']],
+    [
+      'by its id',
+      { entity: { id: 1, login: 'acme-new' }, asked: { login: '1', repository: null } },
+      [],
+    ],
+    ['after a reinstallation', { installationsSeen: [seen(7, 70), seen(7, 69)] }, ['reinstalled']],
+    ['with a former installation of another App', { installationsSeen: [seen(8, 69)] }, []],
+    ['whose App is refused', { authFailures: [{ ...refused, appId: 7 }] }, ['refused']],
+    ['that another App tries', { authFailures: [{ ...refused, appId: 8 }] }, ['wrong_app']],
+    ['with lost deliveries', { undelivered: { count: 5, since: AT } }, ['not_delivered']],
+    ['without any delivery', { lastDeliveryAt: null }, ['not_delivered']],
+    ['with labels that no pool has', ignoredAs('ignored_no_label'), ['no_fitting_labels']],
+    ['that is not allowed', ignoredAs('ignored_entity'), ['entity_not_allowed']],
+    ['whose deliveries say nothing bad', ignoredAs('ok'), []],
+    ['at the cap of the pool', waitingFor('at_pool_cap'), ['at_cap']],
+    ['at its own cap', waitingFor('at_entity_cap'), ['at_cap']],
+    ['without capacity', waitingFor('no_capacity'), ['no_capacity']],
+    ['of a paused pool', waitingFor('pool_paused'), ['pool_paused']],
+  ])('%s', (_what, given, names) => {
+    const found = diagnoseEntity({ ...WELL, ...given });
+    expect(found.map(({ name }) => name)).toEqual(names);
+    for (const { sentence, advice } of found) {
+      expect(sentence).toMatch(/^[A-Z\d][^\n]*\.$/);
+      expect(advice).toMatch(/\.$/);
+    }
+  });
+
+  test.each<[string, Partial<EntityFacts>, object]>([
+    [
+      'ignored jobs',
+      ignoredAs('ignored_no_label'),
+      {
+        name: 'no_fitting_labels',
+        sentence:
+          '3 of the newest deliveries made no worker, the last at 2026-01-31T09:00:00Z: no pool has all of the job’s labels.',
+        since: AT,
+        actor: 'author',
+        advice:
+          '`paddock why 5` explains the last one. Where other runners serve them, nothing is wrong.',
+      },
+    ],
+    [
+      'waiting jobs',
+      waitingFor('at_pool_cap'),
+      {
+        name: 'at_cap',
+        sentence:
+          '4 jobs wait for the pool linux: the pool has as many workers as its maxWorkers allows.',
+        since: AT,
+        actor: 'wait',
+        advice: '`paddock why 6` explains the one that waits longest.',
+      },
+    ],
+    [
+      'the last removal',
+      {
+        installations: [
+          { ...APP, deletedAt: new Date(0) },
+          { ...APP, appId: 8, deletedAt: AT },
+        ],
+      },
+      { name: 'not_installed', since: AT, actor: 'platform' },
+    ],
+    [
+      'lost deliveries',
+      { undelivered: { count: 1, since: AT } },
+      { sentence: expect.stringContaining(' 1 event of Acme,'), since: AT },
+    ],
+    [
+      'another App',
+      { configuredApps: [8, 9] },
+      {
+        sentence: 'Paddock is configured for the Apps 8, 9, and Acme has only the App 7.',
+        since: null,
+      },
+    ],
+    [
+      'a reinstallation',
+      { installationsSeen: [seen(7, 69)] },
+      { sentence: expect.stringContaining('as 70: '), since: AT, actor: 'wait' },
+    ],
+  ])('say since when and who can act, with their numbers: %s', (_what, given, expected) => {
+    expect(diagnoseEntity({ ...WELL, ...given })).toEqual([expect.objectContaining(expected)]);
+  });
+
+  test('name a reason that this version does not know', () => {
+    expect(diagnoseEntity({ ...WELL, ...waitingFor('of_tomorrow') })).toMatchObject([
+      {
+        name: 'of_tomorrow',
+        sentence: '4 jobs wait for the pool linux: of_tomorrow.',
+        actor: 'platform',
+      },
+    ]);
+  });
+});

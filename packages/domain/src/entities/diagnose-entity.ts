@@ -1,0 +1,232 @@
+import { OUTCOMES } from '../deliveries/outcomes.ts';
+import { WAIT_REASONS } from '../matching/wait-reasons.ts';
+import { type Actor, actorOn, count as counted, instant } from '../why/reason-explanations.ts';
+import type {
+  AuthFailures,
+  EntityFacts,
+  IgnoredJobs,
+  InstalledApp,
+  WaitingKey,
+} from './entity-facts.ts';
+
+/** One thing that is wrong, or that keeps jobs waiting. */
+export interface Diagnosis {
+  /** As `suspended`; of waiting jobs, the reason. */
+  readonly name: string;
+  readonly sentence: string;
+  readonly since: Date | null;
+  readonly actor: Actor;
+  readonly advice: string;
+}
+
+/** All that the rows say is wrong, what decides most first. Empty: they know of nothing. */
+export function diagnoseEntity(facts: EntityFacts): Diagnosis[] {
+  return [
+    ...findMissing(facts),
+    ...facts.installations.filter(isThere).flatMap((app) => diagnoseApp(facts, app)),
+    ...diagnoseName(facts),
+    ...facts.installations.filter(isThere).flatMap((app) => diagnoseReinstallation(facts, app)),
+    ...facts.authFailures.map((failures) => diagnoseRefusals(facts, failures)),
+    ...diagnoseDeliveries(facts),
+    ...facts.ignored.flatMap(diagnoseIgnored),
+    ...facts.waiting.map(diagnoseWait),
+  ];
+}
+
+const isThere = ({ deletedAt }: InstalledApp): boolean => deletedAt === null;
+const nameOf = ({ asked, entity }: EntityFacts): string => entity?.login ?? asked.login;
+const appsOf = (ids: readonly number[]): string =>
+  `the ${ids.length === 1 ? 'App' : 'Apps'} ${ids.join(', ')}`;
+
+function findMissing(facts: EntityFacts): Diagnosis[] {
+  const present = facts.installations.filter(isThere).map(({ appId }) => appId);
+  if (present.length === 0) {
+    const ends = facts.installations.map(({ deletedAt }) => Number(deletedAt));
+    return [
+      {
+        name: 'not_installed',
+        sentence: `No App of Paddock is installed on ${nameOf(facts)}.`,
+        since: ends.length === 0 ? null : new Date(Math.max(...ends)),
+        actor: 'platform',
+        advice: 'Install the App on the account, or have its owner do so.',
+      },
+    ];
+  }
+  const { configuredApps: configured } = facts;
+  if (configured === null || present.some((id) => configured.includes(id))) return [];
+  const wanted = configured.length === 0 ? 'no App' : appsOf(configured);
+  return [
+    {
+      name: 'wrong_app',
+      sentence: `Paddock is configured for ${wanted}, and ${nameOf(facts)} has only ${appsOf(present)}.`,
+      since: null,
+      actor: 'platform',
+      advice: 'Install a configured App there, or add the one that is installed to `github.apps`.',
+    },
+  ];
+}
+
+function diagnoseApp(facts: EntityFacts, app: InstalledApp): Diagnosis[] {
+  const suspended: Diagnosis = {
+    name: 'suspended',
+    sentence: `The App ${app.appId} is suspended on ${nameOf(facts)}.`,
+    since: app.suspendedAt,
+    actor: 'platform',
+    advice: 'Lift the suspension of the App in the account’s settings at GitHub.',
+  };
+  return [...(app.suspendedAt === null ? [] : [suspended]), ...diagnoseSelection(facts, app)];
+}
+
+/** What its deliveries say of the repository, and whether they say all. */
+function diagnoseSelection(
+  facts: EntityFacts,
+  { appId, selection, state }: InstalledApp,
+): Diagnosis[] {
+  const { repository } = facts.asked;
+  if (repository === null || state === null || selection !== 'selected') return [];
+  const names = (list: readonly string[]) =>
+    list.some((one) => isSame(one.slice(one.indexOf('/') + 1), repository));
+  if (names(state.repositories)) return [];
+  const isKnown = state.isComplete || names(state.removed);
+  if (!isKnown && facts.isRepositorySeen) return [];
+  const begin = `The App ${appId} is installed on selected repositories of ${nameOf(facts)}`;
+  return [
+    {
+      name: isKnown ? 'repository_not_selected' : 'repository_maybe_not_selected',
+      sentence: isKnown
+        ? `${begin}, and ${repository} is none of them.`
+        : `${begin}; no delivery says whether ${repository} is one of them.`,
+      since: null,
+      actor: 'platform',
+      advice: 'Look at the repositories of the installation at GitHub, and select this one.',
+    },
+  ];
+}
+
+function diagnoseName({ asked, entity }: EntityFacts): Diagnosis[] {
+  if (entity === null || entity.login === null) return [];
+  if (isSame(entity.login, asked.login) || asked.login === String(entity.id)) return [];
+  return [
+    {
+      name: 'renamed',
+      sentence: `The account ${asked.login} is called ${entity.login} now.`,
+      since: null,
+      actor: 'platform',
+      advice: 'Use the new name: the configuration may still have the old one.',
+    },
+  ];
+}
+
+function diagnoseReinstallation(
+  { installationsSeen }: EntityFacts,
+  { appId, installationId }: InstalledApp,
+): Diagnosis[] {
+  return installationsSeen
+    .filter((seen) => seen.appId === appId && seen.installationId !== installationId)
+    .map((seen) => ({
+      name: 'reinstalled',
+      sentence: `The App ${appId} was installed again, as ${installationId}: the last delivery of the installation ${seen.installationId} came at ${instant(seen.lastAt)}.`,
+      since: seen.lastAt,
+      actor: 'wait',
+      advice: 'Nothing: Paddock uses the installation of today.',
+    }));
+}
+
+function diagnoseRefusals(
+  facts: EntityFacts,
+  { appId, count, since, isNotFound }: AuthFailures,
+): Diagnosis {
+  const times = `In the last day GitHub refused the App ${appId} ${counted(count, 'time')}`;
+  const isInstalled = facts.installations.some((app) => isThere(app) && app.appId === appId);
+  return isInstalled
+    ? {
+        name: 'refused',
+        sentence: isNotFound ? `${times}: it knew no such installation.` : `${times}.`,
+        since,
+        actor: 'platform',
+        advice: `\`paddock trace ${nameOf(facts)} --kind event\` has what GitHub said.`,
+      }
+    : {
+        name: 'wrong_app',
+        sentence: `${times}, which is not installed on ${nameOf(facts)}.`,
+        since,
+        actor: 'platform',
+        advice: 'Install this App, or take it out of `github.apps`.',
+      };
+}
+
+function diagnoseDeliveries(facts: EntityFacts): Diagnosis[] {
+  const { undelivered, lastDeliveryAt, installations } = facts;
+  if (undelivered !== null)
+    return [
+      {
+        name: 'not_delivered',
+        sentence: `GitHub could not deliver ${counted(undelivered.count, 'event')} of ${nameOf(facts)}, and Paddock asks for them again.`,
+        since: undelivered.since,
+        actor: 'platform',
+        advice: '`paddock redeliveries` has how they failed: see how GitHub reaches the webhook.',
+      },
+    ];
+  if (lastDeliveryAt !== null || !installations.some(isThere)) return [];
+  return [
+    {
+      name: 'not_delivered',
+      sentence: `The rows have no delivery about ${nameOf(facts)}.`,
+      since: null,
+      actor: 'platform',
+      advice: 'Check the App’s webhook, and that the App is subscribed to `workflow_job`.',
+    },
+  ];
+}
+
+/** The outcomes after which a job gets no worker. */
+const IGNORED: Readonly<Partial<Record<string, { name: string; actor: Actor }>>> = {
+  ignored_no_label: { name: 'no_fitting_labels', actor: 'author' },
+  ignored_entity: { name: 'entity_not_allowed', actor: 'platform' },
+  ignored_pool_closed: { name: 'pool_closed', actor: 'platform' },
+  ignored_public_repository: { name: 'public_repository', actor: 'platform' },
+  refused_entity: { name: 'login_pinned', actor: 'platform' },
+  repository_hidden: { name: 'repository_hidden', actor: 'platform' },
+};
+
+function diagnoseIgnored({ outcome, count, since, lastAt, lastJobId }: IgnoredJobs): Diagnosis[] {
+  const found = IGNORED[outcome];
+  if (found === undefined) return [];
+  const why = OUTCOMES[outcome as keyof typeof OUTCOMES];
+  const explained = lastJobId === null ? '' : `\`paddock why ${lastJobId}\` explains the last one.`;
+  const elsewhere =
+    outcome === 'ignored_no_label' ? 'Where other runners serve them, nothing is wrong.' : '';
+  return [
+    {
+      ...found,
+      sentence: `${count} of the newest deliveries made no worker, the last at ${instant(lastAt)}: ${why}.`,
+      since,
+      advice: [explained, elsewhere].filter((text) => text !== '').join(' ') || 'See its trace.',
+    },
+  ];
+}
+
+/** Where people have one word for several reasons, or the other diagnoses have one. */
+const WORDS: Readonly<Partial<Record<string, string>>> = {
+  at_entity_cap: 'at_cap',
+  at_common_cap: 'at_cap',
+  at_pool_cap: 'at_cap',
+  at_repository_cap: 'at_cap',
+  installation_suspended: 'suspended',
+  installation_gone: 'not_installed',
+  app_not_configured: 'wrong_app',
+  no_pool_fits: 'no_fitting_labels',
+};
+
+function diagnoseWait({ pool, waiting, reason, since, jobId }: WaitingKey): Diagnosis {
+  const meaning: Readonly<Partial<Record<string, string>>> = WAIT_REASONS;
+  return {
+    name: WORDS[reason] ?? reason,
+    sentence: `${counted(waiting, 'job waits', 'jobs wait')} for the pool ${pool}: ${meaning[reason] ?? reason}.`,
+    since,
+    actor: actorOn(reason),
+    advice: `\`paddock why ${jobId}\` explains the one that waits longest.`,
+  };
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
