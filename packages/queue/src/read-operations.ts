@@ -46,6 +46,7 @@ export interface Row {
   handled_by: string | null;
   handled_at: Date | null;
   retried_as: string | null;
+  failures?: TaskFailure[];
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -93,24 +94,29 @@ export interface OperationsPage {
   readonly after?: OperationPosition | undefined;
 }
 
-/** A row of a list has its position, and no output. */
+/** A row of a list has its position. It has output and failed runs only if they are asked for. */
 export interface ListedOperation extends Operation {
   readonly position: OperationPosition;
+  readonly failures?: TaskFailure[] | undefined;
 }
 
-/** All operations of a subject, newest first: queued, running and ended ones. */
+/**
+ * All operations of a subject, newest first: queued, running and ended ones. `hasDetail`: with their
+ * output and failed runs, which may be long.
+ */
 export async function listOperationsOf(
   db: Kysely<Database>,
   subject: { readonly type: string; readonly id: string },
-  { limit, after }: OperationsPage,
+  { limit, after, hasDetail = false }: OperationsPage & { readonly hasDetail?: boolean },
 ): Promise<ListedOperation[]> {
   const isMeant = sql`subject_id = ${subject.id} and subject_type = ${subject.type}${after === undefined ? sql`` : sql` and (queued_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}`;
   const newest = sql`order by queued_at desc, id desc limit ${limit}`;
+  const failures = sql`, (select failures from tasks t where t.id = found.id union all select failures from operations o where o.id = found.id limit 1) as failures`;
   const { rows } = await sql<Row & { at: string }>`
-    select *, queued_at::text as at from (
+    select *, queued_at::text as at${hasDetail ? failures : sql``} from (
       ${UNFINISHED} where status = 'queued' and ${isMeant}
       union all ${UNFINISHED} where status = 'running' and ${isMeant}
-      union all (${ended(sql`null::jsonb`)} where ${isMeant} and expires_at > now() ${newest})
+      union all (${ended(hasDetail ? sql`output` : sql`null::jsonb`)} where ${isMeant} and expires_at > now() ${newest})
     ) found ${newest}`.execute(db);
   return rows.map(toListed);
 }
@@ -157,6 +163,7 @@ export async function findLastSuccess(
 
 export const toListed = (row: Row & { at: string }): ListedOperation => ({
   ...toOperation(row),
+  failures: row.failures,
   position: [row.at, row.id],
 });
 

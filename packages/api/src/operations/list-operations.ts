@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 import { failedFilter } from './failed-filter.ts';
-import { operationRow, toOperationRow } from './operation.ts';
+import { listedOperation, operationRow, toOperationRow } from './operation.ts';
 
 const page = { limit, after: after(z.tuple([z.string().max(40), z.uuid()])) };
 
@@ -18,6 +18,12 @@ const subject = z
   })
   .describe('TYPE:ID, such as repository:acme/app or worker:NAME');
 
+const detail = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((given) => given === 'true')
+  .describe('`true`: each with its output and its failed runs');
+
 export const listOperationsEndpoint = endpoint({
   name: 'listOperations',
   method: 'GET',
@@ -25,14 +31,19 @@ export const listOperationsEndpoint = endpoint({
   summary: 'Lists the operations of a subject, newest first: queued, running and ended ones.',
   access: 'read',
   status: 200,
-  input: z.object({ subject, ...page }),
-  output: pageOf(operationRow),
-  answer: async ({ db }, input) =>
+  input: z.object({ subject, detail, ...page }),
+  output: pageOf(listedOperation),
+  answer: async ({ db }, { detail: hasDetail, ...input }) =>
     toPage(
-      await listOperationsOf(db, input.subject, { ...input, limit: rowsToRead(input.limit) }),
+      await listOperationsOf(db, input.subject, {
+        ...input,
+        hasDetail,
+        limit: rowsToRead(input.limit),
+      }),
       input.limit,
       ({ position }) => position,
-      toOperationRow,
+      ({ output, failures = [], ...row }) =>
+        Object.assign(toOperationRow({ output, ...row }), hasDetail && { output, failures }),
     ),
 });
 

@@ -46,6 +46,11 @@ export const operation = z.object({
 /** As lists have it. */
 export const operationRow = operation.omit({ output: true, failures: true, askers: true });
 
+/** As a list of one subject's has it. */
+export const listedOperation = operationRow.extend(
+  operation.pick({ output: true, failures: true }).partial().shape,
+);
+
 export const toOperationRow = ({
   id,
   kind,

@@ -108,6 +108,21 @@ describe('the operations of a subject', () => {
     expect(await list('acme/none')).toEqual([]);
   });
 
+  test('have their output and failed runs if asked for (F4)', async () => {
+    for (const kind of ['quick', 'failing']) await enqueueOne(kind);
+    await runAll();
+    await enqueueOne('later');
+    const detailed = await list(subject.id, { detail: 'true' });
+    expect(detailed.map(({ kind, output, failures }) => [kind, output, failures])).toEqual([
+      ['later', null, []],
+      ['failing', null, [expect.objectContaining({ message: 'no such row' })]],
+      ['quick', { made: 1 }, []],
+    ]);
+    const rows = await list();
+    expect(rows.flatMap((row) => Object.keys(row))).not.toContain('output');
+    expect(detailed).toMatchObject(rows);
+  });
+
   test('come in pages, each one once, also those of one instant (F4)', async () => {
     for (let n = 0; n < 5; n += 1) await enqueueOne(`kind-${n}`);
     await sql`update tasks set queued_at = now()`.execute(database.db);
