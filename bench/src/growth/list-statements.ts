@@ -15,10 +15,12 @@ import {
   listJobEvents,
 } from '@paddock/db/people/list-trace-events';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
+import { findDiagnosisFacts } from '@paddock/db/people/find-diagnosis-facts';
 import { findInstallationEvents } from '@paddock/db/people/find-installation-events';
 import { listGivenUp, listUnresolved } from '@paddock/db/people/list-redeliveries';
-import { findUsageSummedAt, readUsage, readUsageTotal } from '@paddock/db/people/read-usage';
+import { findUsageSummedAt, readUsage } from '@paddock/db/people/read-usage';
 import { listEntityOperations } from '@paddock/queue/list-entity-operations';
+import { listFailedOperations, listOperationsOf } from '@paddock/queue/read-operations';
 import { APP_ID } from '../app-id.ts';
 import type { PeriodicStatement } from './periodic-statements.ts';
 
@@ -92,6 +94,10 @@ export const listStatements = {
   tracedEventsOfJob: (trx) => listJobEvents(trx, 77, PAGE),
   payloadOfEvent: (trx) => findEventPayload(trx, '77', 1_000_000),
   operationsOfEntity: (trx) => listEntityOperations(trx, 1, PAGE),
+  operationsOfSubject: (trx, { endedNames: [id = ''] }) =>
+    listOperationsOf(trx, { type: 'worker', id }, { ...PAGE, hasDetail: true }),
+  failedOperations: (trx) => listFailedOperations(trx, PAGE),
+  failedOperationsOfKind: (trx) => listFailedOperations(trx, { ...LONG_AGO, kind: 'stop-worker' }),
   actionsOfEntity: (trx) => listEntityActions(trx, 1, PAGE),
   tracedEntity: (trx) => findTracedEntity(trx, 1),
   tracedInstallation: (trx) => findTracedInstallation(trx, 1),
@@ -100,9 +106,13 @@ export const listStatements = {
   usageOfWorkflowsInPool: (trx) => readUsage(trx, 'workflow', { ...MONTH, pool: 'pool-3' }, PAGE),
   usageOfPools: (trx) => readUsage(trx, 'pool', MONTH, PAGE),
   usageOfEntities: (trx) => readUsage(trx, 'entity', MONTH, PAGE),
-  usageInAll: (trx) => readUsageTotal(trx, MONTH),
   usageSummedAt: (trx) => findUsageSummedAt(trx),
   eventsOfInstallation: (trx) => findInstallationEvents(trx, 1, 2_000),
+  diagnosisFacts: (trx) =>
+    findDiagnosisFacts(trx, {
+      asked: { login: 'entity-1', repository: 'app' },
+      entityId: 1,
+    }),
   unresolvedDeliveries: (trx) => listUnresolved(trx, PAGE),
   givenUpDeliveries: (trx) => listGivenUp(trx, PAGE),
   entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),

@@ -1,7 +1,6 @@
 import {
   findUsageSummedAt,
   readUsage,
-  readUsageTotal,
   type UsageFilter,
   type UsagePosition,
   type UsageRow,
@@ -95,8 +94,7 @@ export async function findUsage(
     repoId: await repoIdOf(caller, input.repository),
     pool: input.pool,
   };
-  const rows = await readUsage(caller.db, input.by, filter, page);
-  const total = await readUsageTotal(caller.db, filter);
+  const { rows, total } = await readUsage(caller.db, input.by, filter, page);
   const summedAt = await findUsageSummedAt(caller.db);
   return {
     rows,

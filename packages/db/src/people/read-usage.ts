@@ -53,35 +53,44 @@ const KEYS: Readonly<Record<UsageBy, readonly [string, string]>> = {
   entity: ['entity_id', "''"],
 };
 
-const SUMS = sql`sum(jobs)::bigint as jobs, sum(workers)::bigint as workers, sum(pod_ms)::bigint as "podMs", sum(idle_ms)::bigint as "idleMs",
-  sum(thrown_away_ms)::bigint as "thrownAwayMs"`;
+const SUMS = sql.join(
+  ['jobs', 'workers', 'podMs', 'idleMs', 'thrownAwayMs'].map(
+    (name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint as ${sql.ref(name)}`,
+  ),
+);
 
-/** The groups of a span, the most time first. A rolled-up hour is read, and no job or worker. */
+/**
+ * The groups of a span, the most time first, and the sums of all of them. Reads each hour's sums
+ * twice: for all groups, and for the quantiles of those on the page. Pools are so few that once is
+ * enough.
+ */
 export async function readUsage(
   db: Kysely<Database>,
   by: UsageBy,
   filter: UsageFilter,
   { limit, after }: { limit: number; after?: UsagePosition | undefined },
-): Promise<UsageRow[]> {
-  const [key, more] = KEYS[by].map((column) => sql.raw(column)) as [
-    RawBuilder<unknown>,
-    RawBuilder<unknown>,
-  ];
-  const isText = by === 'pool';
-  const idType = sql.raw(isText ? 'text' : 'bigint');
+): Promise<{ rows: UsageRow[]; total: UsageSums }> {
+  const [key, more] = KEYS[by];
+  const used = sql`(
+    select ${sql.raw(key)} as key, ${sql.raw(more)} as more, queued_seconds, jobs, workers, pod_ms as "podMs", idle_ms as "idleMs",
+      thrown_away_ms as "thrownAwayMs"
+    from usage_hours where ${isMeant(filter)}) used`;
+  const cells =
+    by === 'pool'
+      ? sql`cells as materialized (select key, more, queued_seconds, ${SUMS} from ${used} group by 1, 2, 3),`
+      : sql``;
+  const source = by === 'pool' ? sql`cells` : used;
+  const idType = sql.raw(by === 'pool' ? 'text' : 'bigint');
   const isAfter =
     after === undefined
       ? sql`true`
       : sql`(-"podMs", key, more) > (${-after[0]}::bigint, ${after[1]}::${idType}, ${after[2]})`;
   const { rows } = await sql<Row>`
-    with page as materialized (
-      select * from (select ${key} as key, ${more}::text as more, ${SUMS} from usage_hours where ${isMeant(filter)} group by 1, 2) sums
-      where ${isAfter} order by "podMs" desc, key, more limit ${limit}
-    ),
+    with ${cells} sums as materialized (select key, more, ${SUMS} from ${source} group by 1, 2),
+    page as materialized (select * from sums where ${isAfter} order by "podMs" desc, key, more limit ${limit}),
     queued as (
-      select key, more, queued_seconds, sum(u.jobs) as jobs
-      from usage_hours u join page on page.key = u.${key} and page.more = ${by === 'workflow' ? sql`u.workflow_name` : sql`''`}
-      where ${isMeant(filter)} and queued_seconds is not null group by 1, 2, 3
+      select key, more, queued_seconds, sum(u.jobs) as jobs from (select key, more, queued_seconds, jobs from ${source}) u join page using (key, more)
+      where queued_seconds is not null group by 1, 2, 3
     ),
     ranked as (
       select key, more, queued_seconds, sum(jobs) over (partition by key, more order by queued_seconds) as upto, sum(jobs) over (partition by key, more) as of
@@ -91,24 +100,24 @@ export async function readUsage(
       select key, more, min(queued_seconds) filter (where upto >= 0.5 * of) as p50, min(queued_seconds) filter (where upto >= 0.95 * of) as p95
       from ranked group by 1, 2
     )
-    select page.*, p50, p95,
-      ${by === 'entity' ? sql`(select login from installations where entity_id = page.key order by deleted_at desc nulls first, updated_at desc limit 1)` : sql`null::text`} as login,
-      ${by === 'repository' || by === 'workflow' ? sql`(select repo_full_name from usage_hours n where n.repo_id = page.key order by hour desc limit 1)` : sql`null::text`} as "repoFullName"
-    from page left join quantiles using (key, more)
+    select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total
+    from (select ${SUMS} from sums) total left join page on true left join quantiles using (key, more)
     order by "podMs" desc, key, more`.execute(db);
-  return rows.map((row) => toUsageRow(by, row));
+  return {
+    rows: rows.flatMap((row) => (row.key === null ? [] : [toUsageRow(by, row, row.key)])),
+    total: rows[0]?.total ?? NOTHING,
+  };
 }
 
-/** The sums of all groups. */
-export async function readUsageTotal(
-  db: Kysely<Database>,
-  filter: UsageFilter,
-): Promise<UsageSums> {
-  const { rows } = await sql<UsageSums>`
-    select coalesce(sum(jobs), 0)::bigint as jobs, coalesce(sum(workers), 0)::bigint as workers, coalesce(sum(pod_ms), 0)::bigint as "podMs",
-      coalesce(sum(idle_ms), 0)::bigint as "idleMs", coalesce(sum(thrown_away_ms), 0)::bigint as "thrownAwayMs"
-    from usage_hours where ${isMeant(filter)}`.execute(db);
-  return rows[0] ?? { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
+const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
+
+/** The names of a group, as they are now. */
+function nameOf(by: UsageBy): RawBuilder<unknown> {
+  const login = sql`(select login from installations where entity_id = page.key order by deleted_at desc nulls first, updated_at desc limit 1)`;
+  const fullName = sql`(select repo_full_name from usage_hours n where n.repo_id = page.key order by hour desc limit 1)`;
+  const nothing = sql`null::text`;
+  const isOfJob = by === 'repository' || by === 'workflow';
+  return sql`${by === 'entity' ? login : nothing} as login, ${isOfJob ? fullName : nothing} as "repoFullName"`;
 }
 
 /** When the sums were last made; null: never. */
@@ -119,26 +128,34 @@ export async function findUsageSummedAt(db: Kysely<Database>): Promise<Date | nu
 }
 
 interface Row extends UsageSums {
-  readonly key: number | string;
+  /** Null: the page is empty. */
+  readonly key: number | string | null;
   readonly more: string;
   readonly p50: number | null;
   readonly p95: number | null;
   readonly login: string | null;
   readonly repoFullName: string | null;
+  readonly total: UsageSums;
 }
 
-function toUsageRow(by: UsageBy, { key, more, p50, p95, ...row }: Row): UsageRow {
+function toUsageRow(by: UsageBy, row: Row, key: number | string): UsageRow {
   const isOfJob = by === 'repository' || by === 'workflow';
   return {
-    ...row,
+    jobs: row.jobs,
+    workers: row.workers,
+    podMs: row.podMs,
+    idleMs: row.idleMs,
+    thrownAwayMs: row.thrownAwayMs,
+    login: row.login,
+    repoFullName: row.repoFullName,
     entityId: by === 'entity' ? Number(key) : null,
-    // Of workers without a job.
+    // 0: workers without a job.
     repoId: isOfJob && key !== 0 ? Number(key) : null,
-    workflow: by === 'workflow' && more !== '' ? more : null,
+    workflow: by === 'workflow' && row.more !== '' ? row.more : null,
     pool: by === 'pool' ? String(key) : null,
-    queuedP50: p50,
-    queuedP95: p95,
-    position: [row.podMs, String(key), more],
+    queuedP50: row.p50,
+    queuedP95: row.p95,
+    position: [row.podMs, String(key), row.more],
   };
 }
 
