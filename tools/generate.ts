@@ -28,16 +28,16 @@ import { helmValuesSchema } from './helm/values-schema.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const inChart: Record<string, Declarations> = {
+const programs: Record<string, Declarations> = {
   ingress,
   scheduler,
   reconciler,
   'db:migrate': migrateSettings,
+  console: consoleSettings,
 };
-const programs = { ...inChart, console: consoleSettings };
 
 const VALUES = 'deploy/helm/paddock/values.yaml';
-const valuesSchema = helmValuesSchema(Object.values(inChart));
+const valuesSchema = helmValuesSchema(Object.values(programs));
 
 const files = {
   'db/schema.sql': await schemaText(),

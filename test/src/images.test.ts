@@ -8,6 +8,7 @@ const TARGETS = [
   ['ingress', 'ingress'],
   ['scheduler', 'scheduler'],
   ['reconciler', 'reconciler'],
+  ['console', 'console'],
   ['migrate', 'migrate'],
   ['paddock', 'cli'],
 ] as const;

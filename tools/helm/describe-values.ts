@@ -64,6 +64,10 @@ without the internet.
   metadata, and call nothing in the cluster but its DNS ([network.md](../../../docs/network.md)).
 - **Rights.** Each service has a ServiceAccount, and Roles in the namespaces of the pools alone
   ([kubernetes.md](../../../docs/kubernetes.md)).
+- **Console.** \`console\` runs the page and the API for people. It has neither rights nor credentials,
+  and no way in from runner pods. It gets an address by \`console.ingress\` or \`console.gateway\`, else
+  by \`kubectl port-forward\` ([console.md](../../../docs/console.md)). To do without it:
+  \`console.enabled: false\`.
 `;
 
 type Row = readonly [key: string, fallback: string, allowed: string, meaning: string];

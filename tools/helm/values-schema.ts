@@ -63,6 +63,28 @@ const service = {
   ...additions,
 };
 
+/** How those outside reach a service. */
+const ways = {
+  service: z.strictObject({
+    type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
+    port,
+    annotations: texts,
+  }),
+  ingress: z.strictObject({
+    enabled: flag,
+    className: text,
+    annotations: texts,
+    host: text,
+    tlsSecret: text,
+  }),
+  gateway: z.strictObject({
+    enabled: flag,
+    annotations: texts,
+    hostnames: z.array(text.min(1)),
+    parentRefs: objects,
+  }),
+};
+
 const valuesWith = (settings: z.ZodRawShape) =>
   z.strictObject({
     // Helm passes it to every chart that is a part of another.
@@ -78,6 +100,7 @@ const valuesWith = (settings: z.ZodRawShape) =>
         ingress: secretKey,
         scheduler: secretKey,
         reconciler: secretKey,
+        console: secretKey,
         migrate: secretKey,
       }),
       certificateAuthority: z.strictObject({ configMap: text, secret: text }),
@@ -91,6 +114,7 @@ const valuesWith = (settings: z.ZodRawShape) =>
       ingress: image,
       scheduler: image,
       reconciler: image,
+      console: image,
       migrate: image,
     }),
     ingress: z.strictObject({
@@ -104,6 +128,7 @@ const valuesWith = (settings: z.ZodRawShape) =>
     }),
     scheduler: z.strictObject(service),
     reconciler: z.strictObject(service),
+    console: z.strictObject({ enabled: flag, ...service, ...ways }),
     migration: z.strictObject({
       enabled: flag,
       hook: flag,
@@ -112,26 +137,7 @@ const valuesWith = (settings: z.ZodRawShape) =>
       tolerations: objects,
       ...additions,
     }),
-    webhook: z.strictObject({
-      service: z.strictObject({
-        type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
-        port,
-        annotations: texts,
-      }),
-      ingress: z.strictObject({
-        enabled: flag,
-        className: text,
-        annotations: texts,
-        host: text,
-        tlsSecret: text,
-      }),
-      gateway: z.strictObject({
-        enabled: flag,
-        annotations: texts,
-        hostnames: z.array(text.min(1)),
-        parentRefs: objects,
-      }),
-    }),
+    webhook: z.strictObject(ways),
     runners: z.strictObject({
       rbac: z.strictObject({ enabled: flag }),
       networkPolicy: z.strictObject({
@@ -141,7 +147,12 @@ const valuesWith = (settings: z.ZodRawShape) =>
       }),
       disruptionBudget: z.strictObject({ enabled: flag }),
     }),
-    networkPolicy: z.strictObject({ enabled: flag, metricsFrom: z.array(texts) }),
+    networkPolicy: z.strictObject({
+      enabled: flag,
+      metricsFrom: z.array(texts),
+      consoleFrom: objects,
+      databasePort: port,
+    }),
     monitoring: z.strictObject({
       podMonitor: z.strictObject({ enabled: flag, interval: text, labels: texts }),
     }),

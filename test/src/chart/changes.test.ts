@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { settings as ofConsole } from '@paddock/console/config';
 import { settings as ingress } from '@paddock/ingress/config';
 import { settings as reconciler } from '@paddock/reconciler/config';
 import { settings as scheduler } from '@paddock/scheduler/config';
@@ -97,21 +98,24 @@ described('a change (needs helm)', () => {
 });
 
 /** Connections of each service beside its pool, as docs/roles.md lists them. */
-const BESIDE = { ingress: 0, scheduler: 3, reconciler: 3, migrate: 2 };
+const BESIDE = { ingress: 0, scheduler: 3, reconciler: 3, console: 0, migrate: 2 };
 
 const sizes = {
   ingress: ingress.poolSize.default,
+  console: ofConsole.poolSize.default,
   scheduler: scheduler.poolSize.default,
   reconciler: reconciler.poolSize.default,
 };
 
 /** Of replicas, and of one more of each service during an upgrade. */
 const connections = (
-  replicas: { ingress: number; scheduler: number; reconciler: number },
-  pools = sizes,
+  given: { ingress: number; scheduler: number; reconciler: number; console?: number },
+  pools: Partial<typeof sizes> = {},
 ): number =>
-  (['ingress', 'scheduler', 'reconciler'] as const).reduce(
-    (sum, service) => sum + (replicas[service] + 1) * ((pools[service] ?? 0) + BESIDE[service]),
+  (['ingress', 'scheduler', 'reconciler', 'console'] as const).reduce(
+    (sum, service) =>
+      sum +
+      ((given[service] ?? 2) + 1) * ((pools[service] ?? sizes[service] ?? 0) + BESIDE[service]),
     BESIDE.migrate,
   );
 
@@ -140,6 +144,12 @@ described('NOTES say how many connections PostgreSQL must allow (A11; needs helm
       'with as many replicas as the autoscaler may make',
       { ingress: { autoscaling: { enabled: true, maxReplicas: 9 } } },
       connections({ ingress: 9, scheduler: 2, reconciler: 2 }),
+    ],
+    // Not even one more during an upgrade.
+    [
+      'without the console',
+      { console: { enabled: false } },
+      connections({ ingress: 2, scheduler: 2, reconciler: 2, console: -1 }),
     ],
     [
       'with other pools',

@@ -127,7 +127,11 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       async () => (await endpointsOf(cluster, service)).length === 2,
     );
     // Another port's name would lead nowhere.
-    const text = JSON.stringify(rendered.find(({ kind }) => kind === 'Service'));
+    const text = JSON.stringify(
+      rendered.find(
+        ({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-webhook'),
+      ),
+    );
     const lame = await cluster.apply(
       JSON.parse(
         text
@@ -141,6 +145,16 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       async () => (await cluster.list('EndpointSlice', NAMESPACE, slices)).length > 0,
     );
     expect(await endpointsOf(cluster, lame)).toEqual([]);
+  });
+
+  test('the Service of the console leads to the page (F1)', async () => {
+    const page = await release.cluster.read('Service', NAMESPACE, 'paddock-console');
+    const endpoints = await endpointsOf(release.cluster, page);
+    expect(endpoints).toHaveLength(2);
+    for (const { host, port } of endpoints) {
+      const answer = await fetch(`http://${host}:${port}/`, { headers: { accept: 'text/html' } });
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<html')]);
+    }
   });
 
   test('the pod of `helm test` ends well, and not with a wrong secret', async () => {
@@ -172,7 +186,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       const running = kubelet.running();
       const tokens = await Promise.all(running.map((container) => container.token()));
       const first = tokens.filter((token) => token !== undefined);
-      expect(first).toHaveLength(4); // ingress has none
+      expect(first).toHaveLength(4); // ingress and the console have none
       for (const container of running) await container.renewFiles();
       await cluster.remove(firstTokens as ChartObject);
       firstTokens = undefined;
@@ -212,7 +226,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
         await kubelet.look();
         const { jobs, completed: done } = await github.report();
         if (jobs - done < 5) await queueJob();
-        return kubelet.ends.length === 6 && isRolledOut();
+        return kubelet.ends.length === 8 && isRolledOut();
       });
       await completeJobs(1);
     } finally {
@@ -235,6 +249,6 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
 
   test('each ends well within its grace period', async () => {
     await kubelet.endAll();
-    expect(kubelet.ends).toEqual(Array.from({ length: 12 }, () => ({ code: 0, signal: null })));
+    expect(kubelet.ends).toEqual(Array.from({ length: 16 }, () => ({ code: 0, signal: null })));
   });
 });

@@ -50,6 +50,11 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     { settings: { PADDOCK_INGRESS_HTTP_PORT: 8083 } },
     ['settings.PADDOCK_INGRESS_HEALTH_PORT: 8083', 'PADDOCK_INGRESS_HTTP_PORT'],
   ],
+  [
+    'one port for the page and for health',
+    { settings: { PADDOCK_CONSOLE_HTTP_PORT: 8085 } },
+    ['settings.PADDOCK_CONSOLE_HEALTH_PORT: 8085', 'PADDOCK_CONSOLE_HTTP_PORT'],
+  ],
   ['no App', config({ github: { apps: [] } }), ["at '/config/github/apps'", 'got 0, want 1']],
   [
     'one App twice',
@@ -140,7 +145,7 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
   [
     'a login for some services alone',
     { database: { logins: { ingress: { name: 'a' }, scheduler: { name: 'b' } } } },
-    ['database.existingSecret.name: it is empty', 'reconciler, migrate has no DSN'],
+    ['database.existingSecret.name: it is empty', 'reconciler, console, migrate has no DSN'],
   ],
   [
     'two databases',
@@ -171,6 +176,11 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     'an Ingress without a host',
     { webhook: { ingress: { enabled: true } } },
     ['webhook.ingress.host: it is empty', 'the name by which GitHub reaches the webhook'],
+  ],
+  [
+    'an Ingress of the console without a host',
+    { console: { ingress: { enabled: true } } },
+    ['console.ingress.host: it is empty', 'the name by which people reach the console'],
   ],
   [
     'a route without hostnames and Gateways',

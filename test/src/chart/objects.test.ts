@@ -104,10 +104,10 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     expect(JSON.stringify(objects)).not.toContain('subPath');
   });
 
-  test('give a service longer to end than its drain lasts, and ingress time to leave the Service (A10)', () => {
+  test('give a service longer to end than its drain lasts, and time to leave its Service (A10)', () => {
     for (const { owner, spec } of podsOf(all('Deployment'))) {
       const stops = { preStop: { exec: { command: expect.arrayContaining(['node', '--eval']) } } };
-      const lifecycle = owner.endsWith('-ingress') ? stops : undefined;
+      const lifecycle = /-(ingress|console)$/.test(owner) ? stops : undefined;
       expect(spec.containers[0]?.['lifecycle']).toEqual(lifecycle);
       const drain = spec.containers[0]?.env.find(({ name }) => name === 'PADDOCK_DRAIN_MS');
       const seconds = Number(drain?.value ?? 30_000) / 1000;
@@ -119,19 +119,58 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     expect(JSON.stringify(objects)).not.toMatch(/\d[eE]\+\d/);
   });
 
-  test('expose the webhook’s port and path alone (H2)', () => {
-    const services = all('Service').filter(
-      ({ metadata }) => !metadata.name.endsWith('-evaluation'),
-    );
-    expect(services.map(({ spec }) => spec?.['ports'])).toEqual([
-      [{ name: 'http', port: expect.any(Number), targetPort: 'webhook' }],
+  const serviceOf = (suffix: string): ChartObject[] =>
+    all('Service').filter(({ metadata }) => metadata.name.endsWith(suffix));
+  const waysOf = (suffix: string): string[] =>
+    [...all('Ingress'), ...all('HTTPRoute')]
+      .filter(({ metadata }) => metadata.name.endsWith(suffix))
+      .map(({ spec }) => JSON.stringify(spec?.['rules']));
+
+  test('expose the webhook’s port and path alone, and the console beside it (H2)', () => {
+    const [webhook, ...others] = serviceOf('-webhook');
+    expect(others).toEqual([]);
+    expect(webhook?.spec?.['ports']).toEqual([
+      { name: 'http', port: expect.any(Number), targetPort: 'webhook' },
     ]);
-    for (const { spec } of [...all('Ingress'), ...all('HTTPRoute')]) {
-      const rules = JSON.stringify(spec?.['rules']);
+    for (const rules of waysOf('-webhook')) {
       expect(rules.match(/"\/[^"]*"/g)).toEqual(['"/webhooks/github"']);
       expect(rules).toContain('"Exact"');
-      expect(rules).toContain(services[0]?.metadata.name);
+      expect(rules).toContain(webhook?.metadata.name);
     }
+    const [page] = serviceOf('-console');
+    const ports = page?.spec?.['ports'] as { targetPort: string }[] | undefined;
+    expect(ports?.map(({ targetPort }) => targetPort) ?? ['page']).toEqual(['page']);
+    for (const rules of waysOf('-console')) expect(rules).toContain(page?.metadata.name);
+    expect(waysOf('').length).toBe(waysOf('-webhook').length + waysOf('-console').length);
+  });
+
+  test('close the console to runners, and give it neither secrets, a token nor rights (H3)', () => {
+    const config = parse(configOf(objects)) as { pools: { namespace: string }[] };
+    const consoles = podsOf(all('Deployment')).filter(({ owner }) => owner.endsWith('-console'));
+    const policies = all('NetworkPolicy').filter(({ spec }) => spec?.['egress'] !== undefined);
+    const policy = policies.find(({ metadata }) => metadata.name.endsWith('-console'));
+    for (const { spec } of consoles) {
+      expect(spec.automountServiceAccountToken).toBe(false);
+      expect(JSON.stringify(spec)).not.toMatch(/\/etc\/paddock\/(app|webhook|config)/);
+    }
+    if (policy === undefined) return;
+    const { policyTypes, ingress, egress } = policy.spec as {
+      policyTypes: string[];
+      ingress: { from: { namespaceSelector: { matchExpressions: object[] } }[] }[];
+      egress: { ports: { port: number | string }[] }[];
+    };
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(ingress).toHaveLength(1);
+    expect(ingress[0]?.from[0]?.namespaceSelector.matchExpressions).toEqual([
+      {
+        key: 'kubernetes.io/metadata.name',
+        operator: 'NotIn',
+        values: [...new Set(config.pools.map(({ namespace }) => namespace))].toSorted(),
+      },
+    ]);
+    const ports = egress.flatMap((rule) => rule.ports.map(({ port }) => port));
+    expect(ports.slice(0, 2)).toEqual([53, 53]);
+    expect([['postgres'], [5432], [6432]]).toContainEqual(ports.slice(2));
   });
 
   test('select what is there: each Service and budget one workload, policies some', () => {
@@ -199,8 +238,10 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
   test('have each ServiceAccount and ConfigMap of the chart that a pod names', () => {
     const accounts = all('ServiceAccount').map(({ metadata }) => metadata.name);
     const [configuration] = all('ConfigMap').map(({ metadata }) => metadata.name);
-    for (const { spec } of podsOf(all('Deployment'))) {
+    for (const { owner, spec } of podsOf(all('Deployment'))) {
       expect(accounts).toContain(spec.serviceAccountName);
+      // It names credentials, which the console has not.
+      if (owner.endsWith('-console')) continue;
       expect(spec['volumes']).toContainEqual({
         name: 'config',
         configMap: { name: configuration },

@@ -18,6 +18,7 @@ const named = (release: string, namespace: string): Release => ({
     evaluation: { enabled: true, password: 'x' },
     ingress: { autoscaling: { enabled: true } },
     webhook: { ingress: { enabled: true, host: 'paddock.test' } },
+    console: { ingress: { enabled: true, host: 'console.test' } },
   },
 });
 
@@ -30,9 +31,15 @@ described.each<[string, readonly Release[]]>([
   ['in one namespace', [named('paddock', 'ci'), named('blue', 'ci')]],
   [
     'in one namespace, named as the objects of each other',
-    ['paddock', 'a', 'a-paddock', 'a-paddock-webhook', 'paddock-ingress', 'paddock-ci'].map(
-      (release) => named(release, 'ci'),
-    ),
+    [
+      'paddock',
+      'a',
+      'a-paddock',
+      'a-paddock-webhook',
+      'paddock-ingress',
+      'paddock-console',
+      'paddock-ci',
+    ].map((release) => named(release, 'ci')),
   ],
   ['in one namespace, of long names', [named(`${LONG}a`, 'ci'), named(`${LONG}b`, 'ci')]],
   ['of one name in two namespaces', [named('paddock', 'a'), named('paddock', 'b')]],

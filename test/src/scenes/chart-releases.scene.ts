@@ -114,6 +114,8 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
         PADDOCK_INGRESS_HEALTH_PORT: 9083,
         PADDOCK_SCHEDULER_HTTP_PORT: 9081,
         PADDOCK_RECONCILER_HTTP_PORT: 9082,
+        PADDOCK_CONSOLE_HTTP_PORT: 9084,
+        PADDOCK_CONSOLE_HEALTH_PORT: 9085,
         PADDOCK_INGRESS_POOL_SIZE: 20,
         PADDOCK_SCHEDULER_POOL_SIZE: 40,
         PADDOCK_RECONCILER_POOL_SIZE: 30,
@@ -127,13 +129,16 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
         service: { type: 'LoadBalancer', port: 8443 },
         gateway: { enabled: true, hostnames: ['a.test'], parentRefs: [{ name: 'public' }] },
       },
+      console: {
+        gateway: { enabled: true, hostnames: ['b.test'], parentRefs: [{ name: 'private' }] },
+      },
       monitoring: { podMonitor: { enabled: true } },
       migration: { hook: true },
     }),
   ],
   [
     'each service with a place',
-    release({ ingress: placed, scheduler: placed, reconciler: placed }),
+    release({ ingress: placed, scheduler: placed, reconciler: placed, console: placed }),
   ],
   [
     'all off that can be off',
@@ -144,6 +149,18 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
       ingress: service,
       scheduler: service,
       reconciler: service,
+      console: off,
+    }),
+  ],
+  [
+    'a console at a path, which a load balancer reaches',
+    release({
+      console: {
+        service: { type: 'LoadBalancer' },
+        ingress: { enabled: true, host: 'ci.test', tlsSecret: 'ci-tls' },
+      },
+      networkPolicy: { consoleFrom: [{ ipBlock: { cidr: '10.0.0.0/16' } }], databasePort: 6432 },
+      settings: { PADDOCK_CONSOLE_PATH_PREFIX: '/paddock' },
     }),
   ],
   ['metrics for no namespace', release({ networkPolicy: { metricsFrom: [] } })],

@@ -41,7 +41,7 @@ export async function markReady(
   await cluster.patch(pod, { status }, '/status');
 }
 
-const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler)';
+const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler,console)';
 
 export function createKubelet({
   cluster,

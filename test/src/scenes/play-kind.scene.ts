@@ -21,6 +21,7 @@ const VALUES = {
   ingress: service,
   scheduler: service,
   reconciler: service,
+  console: service,
 };
 
 /** A machine with a cluster as kind makes it, whose pods run as processes. */

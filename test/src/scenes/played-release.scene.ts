@@ -63,7 +63,7 @@ const valuesFor = (apiUrl: string) => {
     },
     database: {
       logins: Object.fromEntries(
-        ['ingress', 'scheduler', 'reconciler', 'migrate'].map((name) => [
+        ['ingress', 'scheduler', 'reconciler', 'console', 'migrate'].map((name) => [
           name,
           { name: 'paddock-database', key: name },
         ]),
@@ -79,6 +79,7 @@ const valuesFor = (apiUrl: string) => {
     ingress: service,
     scheduler: service,
     reconciler: service,
+    console: service,
   };
 };
 
@@ -136,7 +137,7 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
     const database = await openMigrated({ url: empty.url, schema: SCHEMA });
     undo.push(() => database.drop());
     // As the operator makes them: docs/roles.md.
-    const urls = (['ingress', 'scheduler', 'reconciler'] as const).map(
+    const urls = (['ingress', 'scheduler', 'reconciler', 'console'] as const).map(
       (service) => [service, database.urlOf(service)] as const,
     );
     await cluster.patch(secret('paddock-database', {}), {

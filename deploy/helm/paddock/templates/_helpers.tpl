@@ -94,6 +94,9 @@ ingress:
   health: {{ get .Values.settings "PADDOCK_INGRESS_HEALTH_PORT" | default 8083 }}
 scheduler: { health: {{ get .Values.settings "PADDOCK_SCHEDULER_HTTP_PORT" | default 8081 }} }
 reconciler: { health: {{ get .Values.settings "PADDOCK_RECONCILER_HTTP_PORT" | default 8082 }} }
+console:
+  page: {{ get .Values.settings "PADDOCK_CONSOLE_HTTP_PORT" | default 8084 }}
+  health: {{ get .Values.settings "PADDOCK_CONSOLE_HEALTH_PORT" | default 8085 }}
 {{- end -}}
 
 {{/*
@@ -104,8 +107,10 @@ and of the migration. docs/roles.md has the numbers.
 {{- $ingress := get .Values.settings "PADDOCK_INGRESS_POOL_SIZE" | default 10 | int -}}
 {{- $scheduler := get .Values.settings "PADDOCK_SCHEDULER_POOL_SIZE" | default 32 | add 3 -}}
 {{- $reconciler := get .Values.settings "PADDOCK_RECONCILER_POOL_SIZE" | default 24 | add 3 -}}
+{{- $console := get .Values.settings "PADDOCK_CONSOLE_POOL_SIZE" | default 14 | int -}}
+{{- $consoles := .Values.console.enabled | ternary (add1 .Values.console.replicas) 0 -}}
 {{- $replicas := .Values.ingress.autoscaling.enabled | ternary .Values.ingress.autoscaling.maxReplicas .Values.ingress.replicas -}}
-{{- add (mul (add1 $replicas) $ingress) (mul (add1 .Values.scheduler.replicas) $scheduler) (mul (add1 .Values.reconciler.replicas) $reconciler) 2 -}}
+{{- add (mul (add1 $replicas) $ingress) (mul (add1 .Values.scheduler.replicas) $scheduler) (mul (add1 .Values.reconciler.replicas) $reconciler) (mul $consoles $console) 2 -}}
 {{- end -}}
 
 {{/* How long a pod may take to end: the drain limit, and ten seconds for what comes after it. */}}

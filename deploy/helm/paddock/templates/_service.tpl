@@ -70,7 +70,9 @@ spec:
           image: {{ include "paddock.image" . }}
           imagePullPolicy: {{ .root.Values.image.pullPolicy }}
           env:
+            {{- if ne .service "console" }}
             - { name: PADDOCK_CONFIG, value: /etc/paddock/config/paddock.yaml }
+            {{- end }}
             {{- include "paddock.environment" (dict "root" .root "service" .service "values" $values) | nindent 12 }}
           ports:
             {{- range $port, $number := index (include "paddock.ports" .root | fromYaml) .service }}
@@ -85,23 +87,20 @@ spec:
             httpGet: { path: /readyz, port: health }
             periodSeconds: 5
             timeoutSeconds: 5
-          {{- if eq .service "ingress" }}
-          # Deliveries come until every node knows that this pod ends.
+          {{- if has .service (list "ingress" "console") }}
+          # Requests come until every node knows that this pod ends.
           lifecycle:
             preStop: { exec: { command: [node, --eval, 'setTimeout(() => {}, 5_000)'] } }
           {{- end }}
           resources: {{- toYaml $values.resources | nindent 12 }}
           securityContext: {{- include "paddock.securityContext" .root | nindent 12 }}
-          volumeMounts:
-            # Whole folders: a file mounted by `subPath` would never change.
-            - { name: config, mountPath: /etc/paddock/config, readOnly: true }
-            {{- include "paddock.volumeMounts" . | nindent 12 }}
-            {{- with $values.volumeMounts }}{{- toYaml . | nindent 12 }}{{- end }}
-      volumes:
-        - name: config
-          configMap: { name: {{ include "paddock.fullname" .root | quote }} }
-        {{- include "paddock.volumes" . | nindent 8 }}
-        {{- with $values.volumes }}{{- toYaml . | nindent 8 }}{{- end }}
+          {{- with concat (include "paddock.volumeMounts" . | fromYamlArray) $values.volumeMounts }}
+          # Whole folders: a file mounted by `subPath` would never change.
+          volumeMounts: {{- toYaml . | nindent 12 }}
+          {{- end }}
+      {{- with concat (include "paddock.volumes" . | fromYamlArray) $values.volumes }}
+      volumes: {{- toYaml . | nindent 8 }}
+      {{- end }}
 {{- if $values.disruptionBudget.enabled }}
 ---
 apiVersion: policy/v1
@@ -146,23 +145,33 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* The credentials folder of a service: its name below /etc/paddock and its Secret. */}}
+{{/*
+The credentials folder of a service: its name below /etc/paddock and its Secret. The console has
+neither credentials nor the configuration file, which names them.
+*/}}
 {{- define "paddock.credentials" -}}
 {{- if eq .service "ingress" }}webhook{{ else }}app{{ end -}}
 {{- end -}}
 
 {{- define "paddock.volumeMounts" -}}
-{{- $credentials := include "paddock.credentials" . -}}
+{{- if ne .service "console" }}
+{{- $credentials := include "paddock.credentials" . }}
+- { name: config, mountPath: /etc/paddock/config, readOnly: true }
 {{- if (index .root.Values.credentials $credentials).existingSecret }}
 - { name: credentials, mountPath: /etc/paddock/{{ $credentials }}, readOnly: true }
+{{- end }}
 {{- end }}
 {{- include "paddock.databaseMount" . }}
 {{- end -}}
 
 {{- define "paddock.volumes" -}}
+{{- if ne .service "console" }}
+- name: config
+  configMap: { name: {{ include "paddock.fullname" .root | quote }} }
 {{- with (index .root.Values.credentials (include "paddock.credentials" .)).existingSecret }}
 - name: credentials
   secret: { secretName: {{ . | quote }}, defaultMode: 0440 }
+{{- end }}
 {{- end }}
 {{- include "paddock.databaseVolume" . }}
 {{- end -}}

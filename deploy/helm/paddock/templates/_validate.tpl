@@ -4,7 +4,7 @@ line says the place, what is there, and what is allowed.
 */}}
 {{- define "paddock.validate" -}}
 {{- $found := list -}}
-{{- range list "release" "settings" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" -}}
+{{- range list "release" "settings" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" "console" -}}
 {{- $found = append $found (include (printf "paddock.validate.%s" .) $) -}}
 {{- end -}}
 {{- with $found | join "\n" | splitList "\n" | compact -}}
@@ -97,8 +97,9 @@ migration.hook: it is true, and evaluation.enabled too; allowed: false, for a ho
 {{- end }}
 {{- else if not .Values.database.existingSecret.name }}
 {{- $without := list -}}
-{{- range list "ingress" "scheduler" "reconciler" "migrate" -}}
-{{- if and (not (index $.Values.database.logins .).name) (or (ne . "migrate") $.Values.migration.enabled) }}{{ $without = append $without . }}{{ end -}}
+{{- $off := dict "migrate" (not .Values.migration.enabled) "console" (not .Values.console.enabled) -}}
+{{- range list "ingress" "scheduler" "reconciler" "console" "migrate" -}}
+{{- if not (or (index $.Values.database.logins .).name (get $off .)) }}{{ $without = append $without . }}{{ end -}}
 {{- end -}}
 {{- with $without }}
 database.existingSecret.name: it is empty, and {{ . | join ", " }} has no DSN; allowed: a Secret's name, a login of each service in database.logins, or evaluation.enabled
@@ -112,10 +113,10 @@ database.certificateAuthority: configMap is {{ .configMap }} and secret is {{ .s
 {{/* The chart derives ports, the grace period and NOTES from these, so it must know them. */}}
 {{- define "paddock.validate.env" -}}
 {{- $elsewhere := dict "DATABASE_URL" "database.existingSecret or database.logins" "PADDOCK_CONFIG" "config" -}}
-{{- range list "PADDOCK_DRAIN_MS" "PADDOCK_INGRESS_HTTP_PORT" "PADDOCK_INGRESS_HEALTH_PORT" "PADDOCK_SCHEDULER_HTTP_PORT" "PADDOCK_RECONCILER_HTTP_PORT" "PADDOCK_INGRESS_POOL_SIZE" "PADDOCK_SCHEDULER_POOL_SIZE" "PADDOCK_RECONCILER_POOL_SIZE" -}}
+{{- range list "PADDOCK_DRAIN_MS" "PADDOCK_INGRESS_HTTP_PORT" "PADDOCK_INGRESS_HEALTH_PORT" "PADDOCK_SCHEDULER_HTTP_PORT" "PADDOCK_RECONCILER_HTTP_PORT" "PADDOCK_CONSOLE_HTTP_PORT" "PADDOCK_CONSOLE_HEALTH_PORT" "PADDOCK_CONSOLE_PATH_PREFIX" "PADDOCK_INGRESS_POOL_SIZE" "PADDOCK_SCHEDULER_POOL_SIZE" "PADDOCK_RECONCILER_POOL_SIZE" "PADDOCK_CONSOLE_POOL_SIZE" -}}
 {{- $_ := set $elsewhere . (printf "settings.%s" .) -}}
 {{- end -}}
-{{- range $place, $env := dict "env" .Values.env "ingress.env" .Values.ingress.env "scheduler.env" .Values.scheduler.env "reconciler.env" .Values.reconciler.env "migration.env" .Values.migration.env }}
+{{- range $place, $env := dict "env" .Values.env "ingress.env" .Values.ingress.env "scheduler.env" .Values.scheduler.env "reconciler.env" .Values.reconciler.env "console.env" .Values.console.env "migration.env" .Values.migration.env }}
 {{- range $env }}
 {{- $name := .name }}
 {{- with get $elsewhere $name }}
@@ -133,6 +134,9 @@ database.certificateAuthority: configMap is {{ .configMap }} and secret is {{ .s
 {{- if eq (int $ports.ingress.webhook) (int $ports.ingress.health) }}
 settings.PADDOCK_INGRESS_HEALTH_PORT: {{ $ports.ingress.health }} is the webhook's port (PADDOCK_INGRESS_HTTP_PORT) too; allowed: another one
 {{- end }}
+{{- if eq (int $ports.console.page) (int $ports.console.health) }}
+settings.PADDOCK_CONSOLE_HEALTH_PORT: {{ $ports.console.health }} is the page's port (PADDOCK_CONSOLE_HTTP_PORT) too; allowed: another one
+{{- end }}
 {{- end -}}
 
 {{- define "paddock.validate.autoscaling" -}}
@@ -147,15 +151,26 @@ ingress.resources.requests.cpu: it is empty, and the autoscaler measures by it; 
 {{- end -}}
 
 {{- define "paddock.validate.webhook" -}}
-{{- if and .Values.webhook.ingress.enabled (not .Values.webhook.ingress.host) }}
-webhook.ingress.host: it is empty; allowed: the name by which GitHub reaches the webhook
+{{- include "paddock.validate.ways" (dict "place" "webhook" "values" .Values.webhook "callers" "GitHub reaches the webhook") }}
+{{- end -}}
+
+{{- define "paddock.validate.console" -}}
+{{- if .Values.console.enabled }}
+{{- include "paddock.validate.ways" (dict "place" "console" "values" .Values.console "callers" "people reach the console") }}
 {{- end }}
-{{- if .Values.webhook.gateway.enabled }}
-{{- if not .Values.webhook.gateway.hostnames }}
-webhook.gateway.hostnames: it is empty; allowed: the names by which GitHub reaches the webhook
+{{- end -}}
+
+{{/* The Ingress and the route of a Service. Takes place, values and callers. */}}
+{{- define "paddock.validate.ways" -}}
+{{- if and .values.ingress.enabled (not .values.ingress.host) }}
+{{ .place }}.ingress.host: it is empty; allowed: the name by which {{ .callers }}
 {{- end }}
-{{- if not .Values.webhook.gateway.parentRefs }}
-webhook.gateway.parentRefs: it is empty; allowed: the Gateways of the route, as [{ name: public, namespace: gateways }]
+{{- if .values.gateway.enabled }}
+{{- if not .values.gateway.hostnames }}
+{{ .place }}.gateway.hostnames: it is empty; allowed: the names by which {{ .callers }}
+{{- end }}
+{{- if not .values.gateway.parentRefs }}
+{{ .place }}.gateway.parentRefs: it is empty; allowed: the Gateways of the route, as [{ name: public, namespace: gateways }]
 {{- end }}
 {{- end }}
 {{- end -}}
