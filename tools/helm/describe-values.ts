@@ -12,7 +12,7 @@ ${INTRODUCTION}
 ## Values
 
 Helm refuses a key that is not in this table, and a value that is not allowed, before it changes
-anything. It names the place.
+anything. It names the place, and what may stand there.
 
 | Key | Default | Allowed | Meaning |
 |---|---|---|---|
@@ -66,7 +66,8 @@ without the internet.
   ([kubernetes.md](../../../docs/kubernetes.md)).
 - **Console.** \`console\` runs the page and the API for people. It has neither rights nor credentials,
   and no way in from runner pods. It gets an address by \`console.ingress\` or \`console.gateway\`, else
-  by \`kubectl port-forward\` ([console.md](../../../docs/console.md)). To do without it:
+  by \`kubectl port-forward\`. \`helm get notes\` prints how to make the first token and where to sign in
+  with it ([console.md](../../../docs/console.md#in-the-cluster)). To do without it:
   \`console.enabled: false\`.
 `;
 

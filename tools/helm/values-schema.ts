@@ -49,9 +49,15 @@ const placement = {
 };
 const additions = { env: objects, volumes: objects, volumeMounts: objects };
 
+const resources = z.strictObject({
+  requests: anything.optional(),
+  limits: anything.optional(),
+  claims: objects.optional(),
+});
+
 const service = {
   replicas,
-  resources: anything,
+  resources,
   disruptionBudget: z.strictObject({
     enabled: flag,
     maxUnavailable: z.union([z.int().min(1), text.regex(/^[1-9]\d?%$/)]),
@@ -132,7 +138,7 @@ const valuesWith = (settings: z.ZodRawShape) =>
     migration: z.strictObject({
       enabled: flag,
       hook: flag,
-      resources: anything,
+      resources,
       nodeSelector: texts,
       tolerations: objects,
       ...additions,
@@ -198,8 +204,38 @@ export function helmValuesSchema(programs: readonly Declarations[]): JsonSchema 
   ]);
   const schema = z.toJSONSchema(valuesWith(settings), { io: 'input', target: 'draft-7' });
   const { $schema: _, ...config } = configJsonSchema() as Record<string, unknown>;
-  return withoutLookahead({ ...schema, properties: { ...schema.properties, config } });
+  return withKeysTold(
+    withoutLookahead({ ...schema, properties: { ...schema.properties, config } }),
+  );
 }
+
+/** More keys than a reader of an error wants to see. */
+const MANY_KEYS = 50;
+
+/**
+ * A map that takes no other keys than its own tells them: Helm prints `else` beside the unknown
+ * key. No map is equal to a text, so the condition refuses what `additionalProperties` refuses.
+ */
+const withKeysTold = (schema: object): JsonSchema =>
+  JSON.parse(
+    JSON.stringify(schema, (_, value: unknown) => {
+      if (!isStrictMap(value)) return value;
+      const keys = Object.keys(value.properties).toSorted();
+      const allowed = keys.length > MANY_KEYS ? 'the names in docs/settings.md' : keys.join(', ');
+      return {
+        ...value,
+        if: { propertyNames: { enum: keys } },
+        else: { const: `a map with no other keys than ${allowed}` },
+      };
+    }),
+  ) as JsonSchema;
+
+const isStrictMap = (value: unknown): value is { readonly properties: object } =>
+  typeof value === 'object' &&
+  value !== null &&
+  'properties' in value &&
+  'additionalProperties' in value &&
+  value.additionalProperties === false;
 
 /**
  * Helm's regular expressions have no lookahead, which the services' schema uses for lengths. The

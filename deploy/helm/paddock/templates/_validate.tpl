@@ -156,6 +156,10 @@ ingress.resources.requests.cpu: it is empty, and the autoscaler measures by it; 
 
 {{- define "paddock.validate.console" -}}
 {{- if .Values.console.enabled }}
+{{- $prefix := get .Values.settings "PADDOCK_CONSOLE_PATH_PREFIX" }}
+{{- if not (regexMatch "^(/[0-9A-Za-z_.-]+)*$" $prefix) }}
+settings.PADDOCK_CONSOLE_PATH_PREFIX: it is {{ $prefix }}; allowed: a path with a slash before each part, such as /paddock
+{{- end }}
 {{- include "paddock.validate.ways" (dict "place" "console" "values" .Values.console "callers" "people reach the console") }}
 {{- end }}
 {{- end -}}
