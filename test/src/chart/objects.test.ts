@@ -235,6 +235,22 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     }
   });
 
+  test('give the secrets of Apps to the services that read them alone (H3)', () => {
+    const { github } = parse(configOf(objects)) as {
+      github: { apps: Record<'webhookSecret' | 'privateKey', { env?: string }>[] };
+    };
+    const read = github.apps.flatMap(({ webhookSecret, privateKey }) => [
+      { secret: webhookSecret.env, readers: /-ingress$/ },
+      { secret: privateKey.env, readers: /-(scheduler|reconciler)$/ },
+    ]);
+    for (const { owner, spec } of podsOf([...all('Deployment'), ...all('Job')])) {
+      const names = spec.containers.flatMap(({ env }) => env.map(({ name }) => name));
+      const has = names.filter((name) => read.some(({ secret }) => secret === name));
+      const may = read.filter(({ readers }) => readers.test(owner)).flatMap(({ secret }) => secret);
+      expect([owner, has]).toEqual([owner, may.filter((name) => name !== undefined)]);
+    }
+  });
+
   test('have each ServiceAccount and ConfigMap of the chart that a pod names', () => {
     const accounts = all('ServiceAccount').map(({ metadata }) => metadata.name);
     const [configuration] = all('ConfigMap').map(({ metadata }) => metadata.name);

@@ -163,5 +163,19 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
       settings: { PADDOCK_CONSOLE_PATH_PREFIX: '/paddock' },
     }),
   ],
+  [
+    'secrets of the Apps in variables for all services',
+    release({
+      config: {
+        ...LEAST.config,
+        github: { apps: [{ ...APP, webhookSecret: { env: 'HUSH' }, privateKey: { env: 'KEY' } }] },
+      },
+      credentials: {},
+      env: ['HUSH', 'KEY', 'HTTPS_PROXY'].map((name) => ({
+        name,
+        valueFrom: { secretKeyRef: { name: 'paddock-variables', key: name } },
+      })),
+    }),
+  ],
   ['metrics for no namespace', release({ networkPolicy: { metricsFrom: [] } })],
 ];

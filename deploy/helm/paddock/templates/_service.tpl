@@ -132,19 +132,6 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* The DSN, the settings, and what the operator adds. */}}
-{{- define "paddock.environment" -}}
-- name: DATABASE_URL
-  valueFrom: { secretKeyRef: {{ include "paddock.dsn" . }} }
-{{- range $name, $value := .root.Values.settings }}
-{{- /* Printed as they stand: a template would write 3600000 as 3.6e+06. */}}
-- { name: {{ $name | quote }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
-{{- end }}
-{{- with concat .root.Values.env .values.env }}
-{{ toYaml . }}
-{{- end }}
-{{- end -}}
-
 {{/*
 The credentials folder of a service: its name below /etc/paddock and its Secret. The console has
 neither credentials nor the configuration file, which names them.

@@ -34,12 +34,10 @@ settings.{{ $name }}: it is no setting now; {{ . }}
 {{ $place }}.id: {{ $id }} is the id of {{ . }} too; allowed: each App once
 {{- end }}
 {{- $_ := set $places $id $place -}}
-{{- range $key, $readers := dict "webhookSecret" (list "ingress") "privateKey" (list "scheduler" "reconciler") }}
-{{- if not (get $app $key) }}
+{{- range $key, $readers := include "paddock.readers" $ | fromYaml }}
+{{- if not (or (get $app $key) (eq $key "previousWebhookSecret")) }}
 {{ $place }}.{{ $key }}: it is missing, and {{ $readers | join " and " }} cannot start; allowed: { file: PATH } or { env: NAME }
 {{- end }}
-{{- end }}
-{{- range $key, $readers := dict "webhookSecret" (list "ingress") "previousWebhookSecret" (list "ingress") "privateKey" (list "scheduler" "reconciler") }}
 {{- range $reader := $readers }}
 {{- include "paddock.validate.source" (dict "root" $ "place" (printf "%s.%s" $place $key) "source" (get $app $key | default dict) "service" $reader) }}
 {{- end }}
