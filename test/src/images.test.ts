@@ -68,10 +68,15 @@ describe('the images', () => {
     ]);
   });
 
-  test.each(TARGETS)('%s has the bundle and no other files but migrations', (target, app) => {
+  test.each(TARGETS)('%s has the bundle and no other files but these', (target, app) => {
+    const others: Readonly<Record<string, string>> = {
+      migrate: '--from=build /src/db db',
+      // For the first token.
+      console: '--from=build /src/apps/cli/dist apps/cli/dist',
+    };
     const bundle = `--from=build /src/apps/${app}/dist apps/${app}/dist`;
-    const migrations = target === 'migrate' ? ['--from=build /src/db db'] : [];
-    expect(all('COPY', instructionsOf(target))).toEqual([bundle, ...migrations]);
+    const files = [bundle, others[target]].filter((path) => path !== undefined);
+    expect(all('COPY', instructionsOf(target))).toEqual(files);
     expect(all('WORKDIR', instructionsOf(target))).toEqual(['/paddock']);
     for (const path of [`apps/${app}/src/main.ts`, 'db/migrations', 'db/roles.sql'])
       expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);

@@ -14,6 +14,7 @@ import {
   type Release,
   renderChart,
 } from '@paddock/testing/render-chart';
+import { renderNotes } from '@paddock/testing/render-notes';
 import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
 
 const named = { release: 'paddock', namespace: 'paddock' };
@@ -120,19 +121,6 @@ const connections = (
   );
 
 described('NOTES say how many connections PostgreSQL must allow (A11; needs helm)', () => {
-  let chart: string;
-  beforeAll(() => {
-    chart = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
-    cpSync(CHART, chart, { recursive: true });
-    // Helm 3 prints NOTES beside a cluster alone, so an object has them.
-    const notes = readFileSync(join(CHART, 'templates/NOTES.txt'), 'utf8');
-    writeFileSync(
-      join(chart, 'templates/notes.yaml'),
-      `{{ define "notes" }}${notes}{{ end }}kind: Notes\ntext: {{ include "notes" . | toJson }}`,
-    );
-  });
-  afterAll(() => rmSync(chart, { recursive: true }));
-
   test.each<[string, object, number]>([
     ['by default', {}, connections({ ingress: 2, scheduler: 2, reconciler: 2 })],
     [
@@ -166,8 +154,7 @@ described('NOTES say how many connections PostgreSQL must allow (A11; needs helm
       ),
     ],
   ])('%s', (_name, set, sum) => {
-    const notes = renderChart({ ...release(set), chart }).find(({ kind }) => kind === 'Notes');
-    expect(notes?.['text']).toContain(`PostgreSQL must allow ${sum} connections`);
+    expect(renderNotes(release(set))).toContain(`PostgreSQL must allow ${sum} connections`);
   });
 
   test('and the database for a first look allows them', () => {

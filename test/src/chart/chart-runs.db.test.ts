@@ -82,6 +82,11 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     await release?.stop();
   });
 
+  test('in the order of Argo CD the services begin before the migration, and wait for it (A10)', () => {
+    const waits = { isGood: false, text: expect.stringContaining('schema') };
+    expect(release.early).toEqual([waits, waits, waits, waits]);
+  });
+
   test('a wrong chart keeps its pods unready, and each says why', async () => {
     const { cluster, addressOf } = release;
     const found = await Promise.all(
@@ -147,13 +152,31 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
     expect(await endpointsOf(cluster, lame)).toEqual([]);
   });
 
-  test('the Service of the console leads to the page (F1)', async () => {
-    const page = await release.cluster.read('Service', NAMESPACE, 'paddock-console');
-    const endpoints = await endpointsOf(release.cluster, page);
+  test('NOTES lead an operator to the page: first token, Service and path (F1, H1)', async () => {
+    const { cluster, notes } = release;
+    const [, deployment = '', command = ''] =
+      /kubectl exec -n paddock deployment\/(\S+) -- (.+)/.exec(notes) ?? [];
+    const pod = kubelet.running().find((one) => one.pod.metadata.name.startsWith(`${deployment}-`));
+    const made = await pod?.exec(command.replace('NAME', 'ada').split(' '));
+    expect(made).toEqual({ code: 0, output: expect.stringMatching(/^paddock_\S+\n$/) });
+
+    const [, name = ''] = /port-forward -n paddock service\/(\S+) 8084:80/.exec(notes) ?? [];
+    const [, path = ''] = /http:\/\/localhost:8084(\/\S*)/.exec(notes) ?? [];
+    const authorization = `Bearer ${made?.output.trim()}`;
+    const endpoints = await endpointsOf(cluster, await cluster.read('Service', NAMESPACE, name));
     expect(endpoints).toHaveLength(2);
     for (const { host, port } of endpoints) {
-      const answer = await fetch(`http://${host}:${port}/`, { headers: { accept: 'text/html' } });
-      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<html')]);
+      const url = `http://${host}:${port}${path}`;
+      const page = await fetch(url, { headers: { accept: 'text/html' } });
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(path)]);
+      expect((await fetch(`${url}api/v1/pools`)).status).toBe(401);
+      const pools = await fetch(`${url}api/v1/pools`, { headers: { authorization } });
+      expect(await pools.json()).toMatchObject({ items: [{ name: 'linux', cap: { limit: 30 } }] });
+      const session = await fetch(`${url}session`, { method: 'POST', headers: { authorization } });
+      expect([session.status, await session.json()]).toEqual([
+        200,
+        { person: 'token ada', access: 'operate' },
+      ]);
     }
   });
 

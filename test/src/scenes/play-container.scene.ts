@@ -10,6 +10,11 @@ import { waitFor } from '@paddock/testing/wait-for';
 import type { ChartCluster } from './chart-cluster.scene.ts';
 import { type Container, environmentOf, type PlayedPod, writeMounts } from './played-pod.scene.ts';
 
+interface ProbeAnswer {
+  readonly isGood: boolean;
+  readonly text: string;
+}
+
 /** A pod's container that runs as a process of this machine. */
 export interface PlayedContainer {
   readonly pod: PlayedPod;
@@ -19,6 +24,10 @@ export interface PlayedContainer {
   token(): Promise<string | undefined>;
   /** Writes all mounted files anew, with a new token. */
   renewFiles(): Promise<void>;
+  /** Runs a command of its image in it, as `kubectl exec` does. */
+  exec(command: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
+  /** What the readiness probe is answered now. */
+  readiness(): Promise<ProbeAnswer>;
   /** Resolves when the readiness probe succeeds; rejects with the reason if it never can. */
   untilReady(): Promise<void>;
   /**
@@ -52,6 +61,12 @@ function entryPointOf({ image }: Container): string {
   // The migrator finds its SQL beside its source.
   return app === 'migrate' ? source : bundledProgram(app, source);
 }
+
+/** A program in the images' working folder, where our sources have it. */
+const sourceOf = (path: string): string => {
+  const [, app] = /^apps\/(\w+)\/dist\/main\.mjs$/.exec(path) ?? [];
+  return app === undefined ? path : join(APPS, app, 'src/main.ts');
+};
 
 /** The environment of a pod's container; its files are below `root` until they are removed. */
 export async function furnish({ cluster, address, boundTo, hosts = {} }: Place, pod: PlayedPod) {
@@ -126,9 +141,12 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     program,
     token: () => readFile(join(root, TOKEN), 'utf8').catch(() => undefined),
     renewFiles: () => writeMounts(place.cluster, pod, { root }),
+    exec: (command) => runCommand(command.map(sourceOf), env),
+    readiness: () => probe(container, 'readinessProbe', place.address),
     untilReady: async () => {
-      await waitFor(`${pod.metadata.name} to be ready`, () =>
-        probe(container, 'readinessProbe', place.address),
+      await waitFor(
+        `${pod.metadata.name} to be ready`,
+        async () => (await probe(container, 'readinessProbe', place.address)).isGood,
       );
     },
     end,
@@ -176,12 +194,12 @@ const accepts = (host: string, port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Whether a rendered probe succeeds. Rejects if its port or path is not the service's. */
+/** What a rendered probe is answered. Rejects if its port or path is not the service's. */
 async function probe(
   container: Container,
   kind: 'livenessProbe' | 'readinessProbe',
   address: string,
-): Promise<boolean> {
+): Promise<ProbeAnswer> {
   const httpGet = container[kind]?.httpGet;
   if (httpGet === undefined) throw new Error(`${container.name} has no ${kind}`);
   const port =
@@ -192,5 +210,5 @@ async function probe(
   const text = await answer.text();
   if (answer.status !== 200 && answer.status !== 503)
     throw new Error(`the ${kind} of ${container.name} is answered ${answer.status}: ${text}`);
-  return answer.status === 200;
+  return { isGood: answer.status === 200, text };
 }
