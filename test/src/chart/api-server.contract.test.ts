@@ -13,6 +13,7 @@ import {
   renderChart,
   runHelm,
 } from '@paddock/testing/render-chart';
+import { differences, inArgoOrder } from '../scenes/argo-order.scene.ts';
 import { DEPLOYED, EXAMPLES, LEAST, MATRIX } from '../scenes/chart-releases.scene.ts';
 import { collectionOf } from '../scenes/collection-of.scene.ts';
 import { defineCustomResources } from '../scenes/custom-resources.scene.ts';
@@ -29,6 +30,22 @@ const RELEASES = [...EXAMPLES, ...MATRIX].map(([name, release], nth): [string, R
 ]);
 
 const kindsOf = (objects: readonly ChartObject[]): string[] => objects.map(({ kind }) => kind);
+
+type LiveObject = ChartObject & { readonly metadata: { readonly resourceVersion: string } };
+
+/** What changes with every change of an object. */
+const versionsOf = (objects: readonly LiveObject[]): string[] =>
+  objects.map(
+    ({ kind, metadata }) => `${kind} ${metadata.name}: version ${metadata.resourceVersion}`,
+  );
+
+/** A Secret as the API keeps it. */
+function withData(object: ChartObject): ChartObject {
+  const { stringData, ...rest } = object as ChartObject & { stringData?: Record<string, string> };
+  if (stringData === undefined) return object;
+  const data = Object.entries(stringData).map(([key, text]) => [key, btoa(text)]);
+  return { ...rest, data: Object.fromEntries(data) };
+}
 
 /** The pod that a workload's controller would make. */
 function podOf({ kind, spec }: ChartObject): ChartPod[] {
@@ -68,26 +85,35 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
         metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
       });
   };
-  /** Applies objects as Helm does; returns their kinds. An unknown field is an error. */
-  const apply = async (objects: readonly ChartObject[]): Promise<string[]> => {
-    const kinds: string[] = [];
+  /** Applies objects in this order; returns them as the API has them. An unknown field is an error. */
+  const applyAll = async (objects: readonly ChartObject[]): Promise<LiveObject[]> => {
+    const live: LiveObject[] = [];
     for (const object of objects) {
       const path = `${collectionOf(object)}/${object.metadata.name}`;
-      const taken = await admin(
-        'APPLY',
-        `${path}?fieldManager=helm&fieldValidation=Strict`,
-        object,
+      live.push(
+        (await admin(
+          'APPLY',
+          `${path}?fieldManager=helm&fieldValidation=Strict`,
+          object,
+        )) as LiveObject,
       );
-      kinds.push((taken as ChartObject).kind);
     }
-    return kinds;
+    return live;
   };
+  const apply = async (objects: readonly ChartObject[]): Promise<string[]> =>
+    kindsOf(await applyAll(objects));
+
   test.each(RELEASES)(
-    '%s: it takes every object, and holds every pod to `restricted`',
+    '%s: it takes every object in the order of Argo CD, and a second time without a change; every pod is `restricted`',
     async (_name, release) => {
       const objects = renderChart(release);
       await makeNamespaces(objects);
-      expect(await apply(objects)).toEqual(kindsOf(objects));
+      const synced = inArgoOrder(objects);
+      const first = await applyAll(synced);
+      const second = await applyAll(synced);
+      expect(versionsOf(second)).toEqual(versionsOf(first));
+      const found = synced.flatMap((object, nth) => differences(withData(object), second[nth]));
+      expect(found).toEqual([]);
       // Without their controllers, workloads make no pods.
       for (const [nth, pod] of objects.flatMap(podOf).entries())
         expect(

@@ -5,13 +5,16 @@ import {
 } from '@paddock/simulators/github/start-github-simulator';
 import { createEmptyDatabase, openMigrated, type TestDatabase } from '@paddock/testing/database';
 import { type ChartObject, renderChart } from '@paddock/testing/render-chart';
+import { renderNotes } from '@paddock/testing/render-notes';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
+import { inArgoOrder } from './argo-order.scene.ts';
 import { type ChartCluster, podsOf, startChartCluster } from './chart-cluster.scene.ts';
-import { runContainer } from './play-container.scene.ts';
+import { type PlayedContainer, runContainer, startContainer } from './play-container.scene.ts';
 import type { PlayedPod } from './played-pod.scene.ts';
 
 export const NAMESPACE = 'paddock';
 export const RUNNERS = 'runners';
+const SERVICES = ['ingress', 'scheduler', 'reconciler', 'console'] as const;
 const APP_ID = 4711;
 const SCHEMA = 'charted';
 /** On a busy machine a delivery takes longer than GitHub's ten seconds. A refused one fails at once. */
@@ -25,6 +28,10 @@ export interface PlayedRelease {
   readonly database: TestDatabase;
   /** What helm has rendered. */
   readonly rendered: readonly ChartObject[];
+  /** What the readiness of each service was answered before the migration; then all were ready. */
+  readonly early: readonly { readonly isGood: boolean; readonly text: string }[];
+  /** What helm tells the operator. */
+  readonly notes: string;
   /** A loopback address that no other test uses. */
   addressOf(number: number): string;
   sendWebhooksTo(url: string): Promise<void>;
@@ -63,14 +70,12 @@ const valuesFor = (apiUrl: string) => {
     },
     database: {
       logins: Object.fromEntries(
-        ['ingress', 'scheduler', 'reconciler', 'console', 'migrate'].map((name) => [
-          name,
-          { name: 'paddock-database', key: name },
-        ]),
+        [...SERVICES, 'migrate'].map((name) => [name, { name: 'paddock-database', key: name }]),
       ),
     },
     settings: {
       PADDOCK_SCHEMA: SCHEMA,
+      PADDOCK_CONSOLE_PATH_PREFIX: '/paddock',
       // As long as a delivery may take on a busy machine: until then, the end counts for its job.
       PADDOCK_UNEXPLAINED_GRACE_MS: 60_000,
     },
@@ -120,26 +125,27 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
       });
     await cluster.apply(secret('paddock-webhook', { 'webhook-secret': WEBHOOK_SECRET }));
     await cluster.apply(secret('paddock-app', { 'private-key.pem': key.privateKeyPem }));
-    await cluster.apply(secret('paddock-database', { migrate: empty.url }));
+    // The migration makes the services' roles, so one login is for all until then.
+    const logins = Object.fromEntries([...SERVICES, 'migrate'].map((name) => [name, empty.url]));
+    await cluster.apply(secret('paddock-database', logins));
 
-    const rendered = renderChart({
-      release: 'paddock',
-      namespace: NAMESPACE,
-      set: valuesFor(github.url),
-    });
-    for (const object of rendered)
-      if (object.metadata.annotations?.['helm.sh/hook'] === undefined) await cluster.apply(object);
+    const release = { release: 'paddock', namespace: NAMESPACE, set: valuesFor(github.url) };
+    const rendered = renderChart(release);
+    for (const object of inArgoOrder(rendered)) await cluster.apply(object);
 
     const network = `127.${randomInt(64, 250)}.${randomInt(0, 250)}`;
     const addressOf = (number: number): string => `${network}.${number}`;
     const [pod] = await podsOf(cluster, NAMESPACE, 'migrate', 1);
+    const containers = await startEarly(cluster, addressOf);
+    undo.push(() => Promise.all(containers.map((container) => container.end())));
+    const early = await Promise.all(containers.map((container) => container.readiness()));
     await migrate(cluster, pod as PlayedPod, addressOf(1));
+    await Promise.all(containers.map((container) => container.untilReady()));
+    await undo.pop()?.();
     const database = await openMigrated({ url: empty.url, schema: SCHEMA });
     undo.push(() => database.drop());
     // As the operator makes them: docs/roles.md.
-    const urls = (['ingress', 'scheduler', 'reconciler', 'console'] as const).map(
-      (service) => [service, database.urlOf(service)] as const,
-    );
+    const urls = SERVICES.map((service) => [service, database.urlOf(service)] as const);
     await cluster.patch(secret('paddock-database', {}), {
       stringData: Object.fromEntries(urls),
     });
@@ -148,6 +154,8 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
       github,
       database,
       rendered,
+      early,
+      notes: renderNotes(release),
       addressOf,
       sendWebhooksTo: (url) => github.setApp(APP_ID, { webhookUrl: `${url}/webhooks/github` }),
       stop,
@@ -157,6 +165,18 @@ export async function startPlayedRelease(assets: string): Promise<PlayedRelease>
     throw error;
   }
 }
+
+/** Starts a pod of each service, as the Deployments do beside the migration's Job. */
+const startEarly = (
+  cluster: ChartCluster,
+  addressOf: PlayedRelease['addressOf'],
+): Promise<PlayedContainer[]> =>
+  Promise.all(
+    SERVICES.map(async (service, nth) => {
+      const [pod] = await podsOf(cluster, NAMESPACE, service, 2);
+      return startContainer({ cluster, address: addressOf(10 + nth) }, pod as PlayedPod);
+    }),
+  );
 
 async function migrate(cluster: ChartCluster, pod: PlayedPod, address: string): Promise<void> {
   const { code, output } = await runContainer({ cluster, address }, pod);
