@@ -11,13 +11,19 @@ import { findWorker } from '@paddock/db/people/find-worker';
 import { listPools } from '@paddock/db/people/list-pools';
 import {
   findEventPayload,
+  listDeliveryEvents,
   listEntityEvents,
   listJobEvents,
 } from '@paddock/db/people/list-trace-events';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
 import { findDiagnosisFacts } from '@paddock/db/people/find-diagnosis-facts';
 import { findInstallationEvents } from '@paddock/db/people/find-installation-events';
-import { listGivenUp, listUnresolved } from '@paddock/db/people/list-redeliveries';
+import { findByName, findByNumber, findByUuid } from '@paddock/db/people/find-named';
+import {
+  findUnresolvedByGuid,
+  listGivenUp,
+  listUnresolved,
+} from '@paddock/db/people/list-redeliveries';
 import { findUsageSummedAt, readUsage } from '@paddock/db/people/read-usage';
 import { listEntityOperations } from '@paddock/queue/list-entity-operations';
 import { listFailedOperations, listOperationsOf } from '@paddock/queue/read-operations';
@@ -33,6 +39,7 @@ const LONG_AGO = {
   from: new Date(Date.now() - 200 * DAY_MS),
   to: new Date(Date.now() - 190 * DAY_MS),
 };
+const UUID = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
 const MONTH = { from: new Date(Date.now() - 31 * DAY_MS), to: new Date() };
 const isEnded = true;
 /** Of the first entity: its App, and its installation. */
@@ -92,6 +99,7 @@ export const listStatements = {
   eventsOfEntityOfOldDays: (trx) =>
     listEntityEvents(trx, { entityId: 1, places: PLACES }, LONG_AGO),
   tracedEventsOfJob: (trx) => listJobEvents(trx, 77, PAGE),
+  eventsOfDelivery: (trx) => listDeliveryEvents(trx, UUID, PAGE),
   payloadOfEvent: (trx) => findEventPayload(trx, '77', 1_000_000),
   operationsOfEntity: (trx) => listEntityOperations(trx, 1, PAGE),
   operationsOfSubject: (trx, { endedNames: [id = ''] }) =>
@@ -115,6 +123,10 @@ export const listStatements = {
     }),
   unresolvedDeliveries: (trx) => listUnresolved(trx, PAGE),
   givenUpDeliveries: (trx) => listGivenUp(trx, PAGE),
+  unresolvedDelivery: (trx) => findUnresolvedByGuid(trx, UUID),
+  byNumber: (trx) => findByNumber(trx, 77),
+  byUuid: (trx) => findByUuid(trx, UUID),
+  byName: (trx) => findByName(trx, 'Entity-7'),
   entityByLogin: (trx) => findEntityByLogin(trx, 'Entity-7'),
   repositoryByName: (trx) => findRepositoryByName(trx, 'Entity/Repository-7'),
 } satisfies Readonly<Record<string, PeriodicStatement>>;

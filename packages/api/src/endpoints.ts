@@ -2,6 +2,8 @@ import { listActionsEndpoint } from './actions/list-actions.ts';
 import { describeApiEndpoint } from './description/describe-api-endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
 import { resyncInstallationEndpoint } from './installations/resync-installation.ts';
+import { findDeliveryEndpoint } from './deliveries/find-delivery.ts';
+import { findEndpoint } from './find/find.ts';
 import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './deliveries/list-redeliveries.ts';
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
 import { installationStateEndpoint } from './installations/installation-state.ts';
@@ -47,10 +49,12 @@ import { whyRunEndpoint } from './why/why-run.ts';
 
 /** Every question and action but those about tokens, in the order of the API's description. */
 const SUBJECTS: readonly Endpoint[] = [
+  findEndpoint,
   listInstallationsEndpoint,
   installationStateEndpoint,
   listRedeliveriesEndpoint,
   listGivenUpEndpoint,
+  findDeliveryEndpoint,
   listJobsEndpoint,
   findJobEndpoint,
   listWorkersEndpoint,

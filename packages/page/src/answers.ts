@@ -1,4 +1,11 @@
 import type { listActionsEndpoint } from '@paddock/api/actions/list-actions';
+import type { findDeliveryEndpoint } from '@paddock/api/deliveries/find-delivery';
+import type {
+  listGivenUpEndpoint,
+  listRedeliveriesEndpoint,
+} from '@paddock/api/deliveries/list-redeliveries';
+import type { findEndpoint } from '@paddock/api/find/find';
+import type { installationStateEndpoint } from '@paddock/api/installations/installation-state';
 import type { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
 import type { findJobEndpoint } from '@paddock/api/jobs/find-job';
 import type { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
@@ -6,9 +13,12 @@ import type { findOperationEndpoint } from '@paddock/api/operations/find-operati
 import type { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
 import type { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
+import type { findResyncEndpoint } from '@paddock/api/repositories/find-resync';
 import type { listStopsEndpoint } from '@paddock/api/stops/list-stops';
 import type { createToken } from '@paddock/api/endpoints';
 import type { listTokensEndpoint } from '@paddock/api/tokens/list-tokens';
+import type { traceEntityEndpoint } from '@paddock/api/trace/trace-entity';
+import type { traceEventEndpoint } from '@paddock/api/trace/trace-event';
 import type { listUsageEndpoint } from '@paddock/api/usage/list-usage';
 import type { whyJobEndpoint } from '@paddock/api/why/why-job';
 import type { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
@@ -40,5 +50,19 @@ export type Token = Item<typeof listTokensEndpoint>;
 export type MadeToken = Output<typeof createToken>;
 export type OperationCount = Item<typeof countOperationsEndpoint>;
 export type Stop = Item<typeof listStopsEndpoint>;
+export type ResyncState = Output<typeof findResyncEndpoint>;
+export type Found = Item<typeof findEndpoint>;
+export type Delivery = Output<typeof findDeliveryEndpoint>;
+export type UnresolvedDelivery = Item<typeof listRedeliveriesEndpoint>;
+export type GivenUpDelivery = Item<typeof listGivenUpEndpoint>;
+/** What both have. */
+export type FailedDelivery = Pick<
+  UnresolvedDelivery,
+  keyof UnresolvedDelivery & keyof GivenUpDelivery
+>;
+export type InstallationState = Output<typeof installationStateEndpoint>;
+export type Trace = Output<typeof traceEntityEndpoint>;
+export type TraceItem = Trace['items'][number];
+export type EventPayload = Output<typeof traceEventEndpoint>;
 export type Usage = Output<typeof listUsageEndpoint>;
 export type UsageRow = Usage['items'][number];

@@ -4,7 +4,6 @@ import { go } from './state/place.ts';
 import { signOut } from './state/session.ts';
 import { session } from './state/session-signal.ts';
 import { switchTheme, theme } from './state/theme.ts';
-import { findPlace } from './text/find.ts';
 import { BAR } from './views/views.ts';
 
 const NAMES = { auto: 'Theme of the system', light: 'Light theme', dark: 'Dark theme' } as const;
@@ -59,10 +58,9 @@ function find(event: Event): void {
   event.preventDefault();
   const form = event.currentTarget as HTMLFormElement;
   const text = new FormData(form).get('find');
-  const to = findPlace(typeof text === 'string' ? text : '');
-  if (to === undefined) return;
+  if (typeof text !== 'string' || text.trim() === '') return;
   form.reset();
-  go(to);
+  go(`/find?${new URLSearchParams({ text: text.trim() }).toString()}`);
 }
 
 function Find() {
@@ -72,8 +70,9 @@ function Find() {
         <input
           name="find"
           type="search"
-          aria-label="Find a job, a run, a repository, a worker or an operation"
-          placeholder="Find: id, name or URL"
+          aria-label="Find by an id, a name or an address at GitHub"
+          placeholder="Find: id, name, login or URL"
+          maxLength={1000}
           autocomplete="off"
           spellcheck={false}
         />

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { findPath } from './paths.ts';
 import { Bar } from './bar.tsx';
+import { Dialog } from './dialog.tsx';
 import { TroubleNote } from './parts/trouble.tsx';
 import { place } from './state/place.ts';
 import { session, unreachable } from './state/session-signal.ts';
@@ -38,6 +39,7 @@ function SignedIn() {
       <main id="content">
         <View key={path} fields={found?.fields ?? {}} query={query} />
       </main>
+      <Dialog />
     </>
   );
 }

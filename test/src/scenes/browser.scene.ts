@@ -41,7 +41,20 @@ export function troublesOf(page: Page): readonly string[] {
 /** Waits until the view has its answers. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').waitFor();
-  await page.locator('output').first().waitFor({ state: 'detached' });
+  await page.locator('output.none').first().waitFor({ state: 'detached' });
+}
+
+/** Goes to another address as a link does, without loading the page again. */
+export async function show(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `new Promise((drawn) => {
+      history.pushState(null, '', ${JSON.stringify(path)});
+      dispatchEvent(new PopStateEvent('popstate'));
+      scrollTo(0, 0);
+      requestAnimationFrame(() => requestAnimationFrame(drawn));
+    })`,
+  );
+  await settled(page);
 }
 
 /** Enters a text where the focus is, and sends it. */
@@ -69,12 +82,15 @@ interface AxeResults {
   }[];
 }
 
+/** Brings axe-core by the debugging protocol, which no policy of the page hinders. */
+export const bringJudge = (page: Page): Promise<unknown> => page.evaluate(axe.source);
+
+const RULES = { all: '', colours: ", runOnly: ['color-contrast']" } as const;
+
 /** What axe-core calls serious or critical, by its rule, with the elements. */
-export async function seriousFlaws(page: Page): Promise<string[]> {
-  // By the debugging protocol, which no policy of the page hinders.
-  await page.evaluate(axe.source);
+export async function seriousFlaws(page: Page, which: keyof typeof RULES): Promise<string[]> {
   const { violations } = await page.evaluate<AxeResults>(
-    "axe.run({ resultTypes: ['violations'] })",
+    `axe.run({ resultTypes: ['violations']${RULES[which]} })`,
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -91,4 +107,4 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true });
 }
 
-export type { BrowserContext } from 'playwright-core';
+export type { BrowserContext, Page } from 'playwright-core';

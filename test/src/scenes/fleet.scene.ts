@@ -6,17 +6,16 @@ import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
-
-/** What a stranger may have named a job, to see what a page makes of it. */
-export const HOSTILE =
-  '<img src=x onerror="document.title=1"><script>document.title=1</script>"\'&lt;\u202Egnp';
-
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+import { ago, HOSTILE, putDeliveries } from './fleet-deliveries.scene.ts';
 
 /** Rows in every state that the page can show. */
-export async function putFleet(
-  db: Kysely<Database>,
-): Promise<{ waiting: number; failed: string; hostile: number; operation: string }> {
+export async function putFleet(db: Kysely<Database>): Promise<{
+  waiting: number;
+  failed: string;
+  hostile: number;
+  operation: string;
+  event: string;
+}> {
   await saveMatchingSettings(db, MATCHING_SETTINGS);
   await putPools(
     db,
@@ -43,7 +42,8 @@ export async function putFleet(
     queued_at: ago(-5),
     created_at: ago(1),
   });
-  return { waiting, failed, hostile: hostile.job_id, operation: await putOperations(db) };
+  const event = await putDeliveries(db, hostile.job_id);
+  return { waiting, failed, hostile: hostile.job_id, operation: await putOperations(db), event };
 }
 
 const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };

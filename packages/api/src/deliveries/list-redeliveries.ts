@@ -2,6 +2,7 @@ import {
   type FailedRedelivery,
   listGivenUp,
   listUnresolved,
+  type UnresolvedRedelivery,
 } from '@paddock/db/people/list-redeliveries';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
@@ -34,6 +35,18 @@ const toFailed = (row: FailedRedelivery): z.input<typeof failed> => ({
   requests: row.requests,
 });
 
+/** A delivery that failed, for which Paddock goes on asking. */
+export const unresolved = failed.extend({
+  nextRequestAt: z.iso.datetime(),
+  missingHere: z.boolean().describe('GitHub calls it delivered, and no row has it'),
+});
+
+export const toUnresolved = (row: UnresolvedRedelivery): z.input<typeof unresolved> => ({
+  ...toFailed(row),
+  nextRequestAt: row.nextRequestAt.toISOString(),
+  missingHere: row.isMissingHere,
+});
+
 export const listRedeliveriesEndpoint = endpoint({
   name: 'listRedeliveries',
   method: 'GET',
@@ -46,22 +59,13 @@ export const listRedeliveriesEndpoint = endpoint({
     limit,
     after: after(z.tuple([z.int(), z.iso.datetime(), z.string().max(300)])),
   }),
-  output: pageOf(
-    failed.extend({
-      nextRequestAt: z.iso.datetime(),
-      missingHere: z.boolean().describe('GitHub calls it delivered, and no row has it'),
-    }),
-  ),
+  output: pageOf(unresolved),
   answer: async ({ db }, input) =>
     toPage(
       await listUnresolved(db, { limit: rowsToRead(input.limit), after: input.after }),
       input.limit,
       ({ position }) => position,
-      (row) => ({
-        ...toFailed(row),
-        nextRequestAt: row.nextRequestAt.toISOString(),
-        missingHere: row.isMissingHere,
-      }),
+      toUnresolved,
     ),
 });
 

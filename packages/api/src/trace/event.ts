@@ -1,4 +1,5 @@
 import type { EventSummary } from '@paddock/db/people/list-trace-events';
+import { OUTCOMES } from '@paddock/domain/deliveries/outcomes';
 import { z } from 'zod';
 
 /** A stored statement as the trace has it. */
@@ -27,3 +28,9 @@ export const toEventRow = (row: EventSummary): z.input<typeof eventRow> => ({
   job: row.jobId,
   receivedAt: row.receivedAt.toISOString(),
 });
+
+const MEANINGS: Readonly<Record<string, string>> = OUTCOMES;
+
+/** What the outcome means, in words; one of another version stands for itself. */
+export const meaningOf = ({ outcome }: Pick<EventSummary, 'outcome'>): string =>
+  MEANINGS[outcome] ?? outcome;

@@ -2,14 +2,13 @@ import type { RecordedAction } from '@paddock/db/people/actions';
 import type { JobSummary } from '@paddock/db/people/list-jobs';
 import type { EventSummary } from '@paddock/db/people/list-trace-events';
 import type { WorkerSummary } from '@paddock/db/people/list-workers';
-import { OUTCOMES } from '@paddock/domain/deliveries/outcomes';
 import type { Operation } from '@paddock/queue/read-operations';
 import { z } from 'zod';
 import { actionRow, toActionRow } from '../actions/list-actions.ts';
 import { jobRow, toJobRow } from '../jobs/job.ts';
 import { operationRow, toOperationRow } from '../operations/operation.ts';
 import { toWorkerRow, workerRow } from '../workers/worker.ts';
-import { eventRow, toEventRow } from './event.ts';
+import { eventRow, meaningOf, toEventRow } from './event.ts';
 
 /** Of one instant, the effect stands above its cause: in the order of these. */
 export const KINDS = ['worker', 'operation', 'job', 'event', 'action'] as const;
@@ -29,12 +28,10 @@ export const traceItem = z.discriminatedUnion('kind', [
 
 type Item = z.input<typeof traceItem>;
 
-const MEANINGS: Readonly<Record<string, string>> = OUTCOMES;
-
 export const eventItem = (row: EventSummary): Item => ({
   kind: 'event',
   at: row.receivedAt.toISOString(),
-  what: `${row.event}: ${MEANINGS[row.outcome] ?? row.outcome}`,
+  what: `${row.event}: ${meaningOf(row)}`,
   event: toEventRow(row),
 });
 

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { exactText, isOnPage, type PageOfTime, type Position } from './newest-first.ts';
 
@@ -30,7 +30,7 @@ export type UnresolvedPosition = readonly [appId: number, at: string, guid: stri
 const AT = exactText(sql`next_request_at`);
 
 /** What Paddock goes on asking for, by App, the next request first. */
-export async function listUnresolved(
+export function listUnresolved(
   db: Kysely<Database>,
   { limit, after }: { limit: number; after?: UnresolvedPosition | undefined },
 ): Promise<UnresolvedRedelivery[]> {
@@ -38,11 +38,33 @@ export async function listUnresolved(
     after === undefined
       ? sql`true`
       : sql`(app_id, next_request_at, guid) > (${after[0]}, ${after[1]}::timestamptz, ${after[2]})`;
+  return readUnresolved(db, isAfter, limit);
+}
+
+/** The same of one delivery: one for each App for which it failed. */
+export const findUnresolvedByGuid = (
+  db: Kysely<Database>,
+  guid: string,
+): Promise<UnresolvedRedelivery[]> =>
+  readUnresolved(
+    db,
+    // Its index begins with the App.
+    sql`app_id = any (array(select distinct app_id from installations)) and guid = ${guid}`,
+    MOST_APPS,
+  );
+
+const MOST_APPS = 100;
+
+async function readUnresolved(
+  db: Kysely<Database>,
+  condition: RawBuilder<unknown>,
+  limit: number,
+): Promise<UnresolvedRedelivery[]> {
   const { rows } = await sql<Omit<UnresolvedRedelivery, 'position'> & { guid: string; at: string }>`
     select app_id as "appId", guid, delivery_id::text as "deliveryId", concat_ws('.', event, action) as event,
       installation_id as "installationId", repository_id as "repoId", first_failed_at as "firstFailedAt", last_failed_at as "lastFailedAt",
       last_status_code as "lastStatusCode", requests, next_request_at as "nextRequestAt", missing_here as "isMissingHere", ${AT} as at
-    from unresolved_deliveries where resolved_at is null and ${isAfter}
+    from unresolved_deliveries where resolved_at is null and ${condition}
     order by app_id, next_request_at, guid limit ${limit}`.execute(db);
   return rows.map(({ at, ...row }) =>
     Object.assign(row, { position: [row.appId, at, row.guid] as const }),

@@ -73,6 +73,13 @@ export const listJobEvents = (
   page: PageOfTime<string>,
 ): Promise<ListedEvent[]> => readListed(db, newestRows(EVENTS, sql`job_id = ${jobId}`, page));
 
+/** The events of one delivery, the newest first: more than one if it was delivered again. */
+export const listDeliveryEvents = (
+  db: Kysely<Database>,
+  guid: string,
+  page: PageOfTime<string>,
+): Promise<ListedEvent[]> => readListed(db, newestRows(EVENTS, sql`delivery_guid = ${guid}`, page));
+
 const isOfPlace = ({ appId, installationId }: AppPlace): RawBuilder<unknown> =>
   sql`entity_id is null and app_id = ${appId} and ${
     installationId === null

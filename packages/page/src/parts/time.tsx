@@ -1,10 +1,17 @@
 import { now } from '../state/clock.ts';
-import { ago, between, instant } from '../text/durations.ts';
+import { ago, between, instant, until } from '../text/durations.ts';
 
 /** How long ago, and the instant itself on hover. */
 export const Ago = ({ at }: { at: string }) => (
   <time dateTime={at} title={`${instant(at)} UTC`}>
     {ago(at, now.value)}
+  </time>
+);
+
+/** How long until then; `now` once it is past. */
+export const Until = ({ at }: { at: string }) => (
+  <time dateTime={at} title={`${instant(at)} UTC`}>
+    {until(at, now.value)}
   </time>
 );
 

@@ -1,4 +1,5 @@
 import { hrefOf } from './base.ts';
+import { readJson } from '../text/read-json.ts';
 import { setClock } from './clock.ts';
 import { session } from './session-signal.ts';
 import type { Trouble } from './trouble.ts';
@@ -42,7 +43,7 @@ export async function request<T>(
   signal?.throwIfAborted();
   if (asked === undefined) return { trouble: NO_ANSWER };
   setClock(asked.headers.get('date'));
-  const told: unknown = await asked.json().catch(() => undefined);
+  const told = readJson(await asked.text().catch(() => ''));
   signal?.throwIfAborted();
   if (asked.ok && told !== undefined) return { answer: told as T };
   if (asked.status === 401) session.value = null;

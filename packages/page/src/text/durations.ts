@@ -28,6 +28,10 @@ export function ago(at: string, now: number): string {
   return ms < SECOND ? 'now' : `${duration(ms)} ago`;
 }
 
+/** Until an instant; one that is past is overdue for nobody: `now`. */
+export const until = (at: string, now: number): string =>
+  Date.parse(at) - now < SECOND ? 'now' : `in ${duration(Date.parse(at) - now)}`;
+
 /** From one instant to another, or to now. */
 export const between = (from: string, to: string | null, now: number): string =>
   duration((to === null ? now : Date.parse(to)) - Date.parse(from));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ago, between, duration, instant } from './durations.ts';
-import { findPlace } from './find.ts';
+import { ago, between, duration, instant, until } from './durations.ts';
+import { readJson } from './read-json.ts';
 import { count, number, plain } from './words.ts';
 
 describe('a length of time', () => {
@@ -34,19 +34,21 @@ describe('a length of time', () => {
   });
 });
 
-describe('what a person has at hand', () => {
-  test.each([
-    [' 34500000001 ', '/jobs/34500000001'],
-    ['https://github.com/acme/api/actions/runs/9/job/34500000001', '/jobs/34500000001'],
-    ['https://ghe.example/acme/api/actions/runs/92?pr=1', '/runs/92?owner=acme'],
-    ['acme/api', '/jobs?repository=acme%2Fapi'],
-    ['pdk-a1b2c3-linux-0001', '/workers/pdk-a1b2c3-linux-0001'],
-    ['6f9619ff-8b86-4d11-b42d-00c04fc964ff', '/operations/6f9619ff-8b86-4d11-b42d-00c04fc964ff'],
-    ['../a?b', '/workers/..%2Fa%3Fb'],
-    ['  ', undefined],
-  ])('"%s" is at %s', (given, path) => {
-    expect(findPlace(given)).toBe(path);
+test('what is due is now, however late', () => {
+  const now = Date.parse('2026-01-31T09:01:00Z');
+  expect([
+    until('2026-01-31T09:02:00Z', now),
+    until('2026-01-31T09:00:00Z', now),
+    until('2026-01-31T09:01:00Z', now),
+  ]).toEqual(['in 1 min', 'now', 'now']);
+});
+
+test('a stranger’s text does not turn what stands behind it', () => {
+  expect(readJson('{"name":"a\u202Eb\u2066","arabic":"\u0639"}')).toEqual({
+    name: 'a\\u202eb\\u2066',
+    arabic: '\u0639',
   });
+  expect(readJson('<html>')).toBeUndefined();
 });
 
 test('numbers and words are as people read them', () => {

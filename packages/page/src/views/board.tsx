@@ -4,7 +4,7 @@ import { Answer } from '../parts/answer.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { Link } from '../parts/link.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Ago, Took } from '../parts/time.tsx';
+import { Took, Until } from '../parts/time.tsx';
 import { pushedPools, showsPools } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { duration } from '../text/durations.ts';
@@ -195,7 +195,7 @@ export const Breakers = ({ pool: { name, breakers } }: { pool: Pool }) => (
           ({failure} of {subject}
           {until !== null && (
             <>
-              , tries again <Ago at={until} />
+              , tries again <Until at={until} />
             </>
           )}
           )

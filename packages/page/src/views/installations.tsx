@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Installation>[] = [
     isWide: true,
     of: ({ entity }) => (
       <>
-        <Link to={`/jobs?entity=${encodeURIComponent(entity.login)}`}>{entity.login}</Link>{' '}
+        <Link to={`/trace/entity/${entity.id}`}>{entity.login}</Link>{' '}
         <span class="quiet">{entity.type === 'User' ? 'user' : 'organisation'}</span>
       </>
     ),
@@ -36,6 +36,10 @@ const COLUMNS: readonly Column<Installation>[] = [
   { name: 'Since', of: ({ since }) => (since === null ? '' : <Ago at={since} />) },
   { name: 'Repositories', of: ({ repositories }) => repositories ?? 'unknown' },
   { name: 'App', isNumber: true, of: ({ app }) => app },
-  { name: 'Installation', isNumber: true, of: ({ id }) => id },
+  {
+    name: 'Installation',
+    isNumber: true,
+    of: ({ id }) => <Link to={`/installations/${id}`}>{id}</Link>,
+  },
   { name: 'Entity id', isNumber: true, of: ({ entity }) => entity.id },
 ];

@@ -71,7 +71,16 @@ function Row({ job }: { job: JobAnswer }) {
           Ran: ran && <Took {...ran} />,
           'Why Paddock ended it': job.failure,
           Image: job.image,
-          App: `${job.app}, installation ${job.installation}`,
+          Entity: <Link to={`/trace/entity/${job.entity.id}`}>{job.entity.login}</Link>,
+          App: (
+            <>
+              {job.app}, <Link to={`/installations/${job.installation}`}>installation</Link>{' '}
+              {job.installation}
+            </>
+          ),
+          'What happened': (
+            <Link to={`/trace/job/${job.id}?only=job`}>trace of the job and its worker</Link>
+          ),
           'Became waiting again': job.requeues > 0 ? count(job.requeues, 'time') : null,
           'Taken on by recovery': job.recoveries > 0 ? count(job.recoveries, 'time') : null,
           Misjudged: job.misjudged ? 'Paddock had ended it before GitHub did' : null,
@@ -92,12 +101,23 @@ function Row({ job }: { job: JobAnswer }) {
 }
 
 const DELIVERIES: readonly Column<JobAnswer['deliveries'][number]>[] = [
-  { name: 'Event', of: ({ event }) => event },
+  { name: 'Event', of: ({ id, event }) => <Link to={`/trace/payload/${id}`}>{event}</Link> },
   {
     name: 'Heard',
     of: ({ source }) => (source === 'webhook' ? 'as a delivery' : `by the ${source}`),
   },
   { name: 'Outcome', of: ({ outcome }) => plain(outcome) },
-  { name: 'Delivery', isWide: true, of: ({ guid }) => <span class="mono">{guid ?? ''}</span> },
+  {
+    name: 'Delivery',
+    isWide: true,
+    of: ({ guid }) =>
+      guid === null ? (
+        ''
+      ) : (
+        <Link to={`/deliveries/${encodeURIComponent(guid)}`} class="mono">
+          {guid}
+        </Link>
+      ),
+  },
   { name: 'Received', isNumber: true, of: ({ receivedAt }) => <Ago at={receivedAt} /> },
 ];

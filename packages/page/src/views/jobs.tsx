@@ -1,11 +1,13 @@
 import type { JobRow } from '../answers.ts';
+import type { BulkAct } from '../parts/bulk.tsx';
 import { Chip } from '../parts/chip.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import { plain } from '../text/words.ts';
-import { filtersFor, queuedOf, ranOf, stateOf } from './jobs.ts';
+import { filtersFor, queuedOf, ranOf, resyncOf, stateOf } from './jobs.ts';
+import { Resync } from './resync.tsx';
 import type { ViewProps } from './view.ts';
 
 const FILTERS = [
@@ -26,6 +28,7 @@ const FILTERS = [
 /** Jobs, the newest first. */
 export function Jobs({ query }: ViewProps) {
   const offered = filtersFor(query);
+  const repository = query.get('repository');
   return (
     <ListView<JobRow>
       title="Jobs"
@@ -39,9 +42,23 @@ export function Jobs({ query }: ViewProps) {
       keyOf={({ id }) => id}
       none="No job fits. Jobs that no pool serves have no row: look for such a one by its id."
       tables={['jobs']}
-    />
+      nameOf={({ name, id }) => `${name} ${id}`}
+      bulk={BULK}
+    >
+      {repository?.includes('/') && <Resync fullName={repository} />}
+    </ListView>
   );
 }
+
+const BULK: readonly BulkAct<JobRow>[] = [
+  {
+    label: 'Resync …',
+    one: 'repository',
+    more: 'repositories',
+    said: 'Compares with our jobs the unfinished runs of',
+    stepOf: resyncOf,
+  },
+];
 
 export const JobState = ({ job }: { job: JobRow }) => {
   const { word, tone } = stateOf(job);

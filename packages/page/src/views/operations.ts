@@ -1,4 +1,5 @@
-import type { OperationCount } from '../answers.ts';
+import type { OperationCount, OperationRow } from '../answers.ts';
+import type { Step } from '../parts/bulk.ts';
 
 export interface KindCount {
   readonly kind: string;
@@ -31,3 +32,12 @@ export function sumByKind(counts: readonly OperationCount[]): KindCount[] {
 
 const sum = (counts: readonly OperationCount[]): number =>
   counts.reduce((all, { ended }) => all + ended, 0);
+
+export const nameOf = ({ kind, subject }: OperationRow): string =>
+  `${kind} of ${subject.name ?? subject.id}`;
+
+/** To have a failed one repeated or taken off. Undefined: somebody has, or it did not fail. */
+export const handle = (row: OperationRow, how: 'retry' | 'discard'): Step | undefined =>
+  row.status === 'ERROR' && row.handled === null
+    ? { name: nameOf(row), method: 'POST', path: `/operations/${row.id}/${how}` }
+    : undefined;

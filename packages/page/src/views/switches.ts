@@ -1,4 +1,5 @@
 import type { Stop } from '../answers.ts';
+import { resyncPath } from './jobs.ts';
 
 /** The API’s path that lets go on what somebody holds back. */
 export function resumePath({ what, subject }: Stop): string {
@@ -8,11 +9,7 @@ export function resumePath({ what, subject }: Stop): string {
     case 'sweep':
       return `/paused-sweeps/${encodeURIComponent(subject)}`;
     case 'resync':
-      return `/repositories/${subject
-        .replace(/^repository:/, '')
-        .split('/')
-        .map(encodeURIComponent)
-        .join('/')}/resync`;
+      return resyncPath(subject.replace(/^repository:/, ''));
     default:
       return what satisfies never;
   }

@@ -2,15 +2,21 @@ import type { ComponentType } from 'preact';
 import type { Path } from '../paths.ts';
 import { Actions } from './actions.tsx';
 import { Board } from './board.tsx';
+import { Delivery } from './delivery.tsx';
+import { Event } from './event.tsx';
+import { Find } from './find.tsx';
+import { Installation } from './installation.tsx';
 import { Installations } from './installations.tsx';
 import { Job } from './job.tsx';
 import { Jobs } from './jobs.tsx';
 import { Operation } from './operation.tsx';
 import { Operations } from './operations.tsx';
 import { Pool } from './pool.tsx';
+import { GivenUp, Redeliveries } from './redeliveries.tsx';
 import { Run } from './run.tsx';
 import { Switches } from './switches.tsx';
 import { Tokens } from './tokens.tsx';
+import { Trace } from './trace.tsx';
 import { Usage } from './usage.tsx';
 import type { ViewProps } from './view.ts';
 import { Worker } from './worker.tsx';
@@ -30,6 +36,15 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/operations/{operation}': Operation,
   '/usage': Usage,
   '/installations': Installations,
+  '/installations/{installation}': Installation,
+  '/redeliveries': Redeliveries,
+  '/redeliveries/given-up': GivenUp,
+  '/deliveries/{delivery}': Delivery,
+  '/trace/entity/{entity}': Trace,
+  '/trace/installation/{installation}': Trace,
+  '/trace/job/{job}': Trace,
+  '/trace/payload/{event}': Event,
+  '/find': Find,
   '/stops': Switches,
   '/actions': Actions,
   '/tokens': Tokens,
@@ -43,6 +58,7 @@ export const BAR: readonly (readonly [path: Path, name: string])[] = [
   ['/operations', 'Operations'],
   ['/usage', 'Usage'],
   ['/installations', 'Installations'],
+  ['/redeliveries', 'Redeliveries'],
   ['/stops', 'Switches'],
   ['/actions', 'Actions'],
   ['/tokens', 'Tokens'],

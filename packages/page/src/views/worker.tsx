@@ -61,7 +61,7 @@ function Row({ worker }: { worker: WorkerAnswer }) {
           'To end because of': stop && plain(stop.reason),
           'Its stop is held up by': worker.stopHeldBy,
           Pool: worker.pool,
-          Entity: worker.entity.login,
+          Entity: <Link to={`/trace/entity/${worker.entity.id}`}>{worker.entity.login}</Link>,
           Repository: worker.repository,
           Lived: <Took from={worker.createdAt} to={worker.completedAt} />,
           Node: worker.node,
@@ -72,8 +72,16 @@ function Row({ worker }: { worker: WorkerAnswer }) {
           'Exit code': worker.exitCode,
           Labels: worker.labels.join(', '),
           Runner: worker.runner,
-          App: `${worker.app}, installation ${worker.installation}`,
+          App: (
+            <>
+              {worker.app}, <Link to={`/installations/${worker.installation}`}>installation</Link>{' '}
+              {worker.installation}
+            </>
+          ),
           Tasks: <Link to={`/operations?subject=worker:${worker.name}`}>its operations</Link>,
+          'What happened': worker.job && (
+            <Link to={`/trace/job/${worker.job}?only=job`}>trace of it and its job</Link>
+          ),
         }}
       />
       <h2>Timeline</h2>

@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { rememberFailedDeliveries } from '@paddock/db/deliveries/redelivery';
+import { enqueueAlone } from '@paddock/queue/enqueue';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { findDeliveryEndpoint } from '../deliveries/find-delivery.ts';
+import { ask } from '../scenes/ask.scene.ts';
+import { findEndpoint } from './find.ts';
+
+const database = useTestDatabase();
+const find = (delivery: string) => ask(findDeliveryEndpoint, database.db, { delivery });
+const STORED = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
+const MISSING = '1b989ba4-242f-11e5-81e1-c7b6966d2516';
+let operation = '';
+
+beforeAll(async () => {
+  const { db } = database;
+  await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
+    values (1, 7, 70, 'Acme', 'Organization', now())`.execute(db);
+  await sql`insert into former_logins (entity_id, login) values (1, 'Oldcme')`.execute(db);
+  await putPools(db, examplePools({ pools: [{ name: 'linux', labels: ['linux'] }] }));
+  await putJob(db, { job_id: 345, job_name: 'build', repo_id: 5, repo_full_name: 'acme/api' });
+  await putWorker(db, { pod_name: 'pdk-1-linux-0001' });
+  await sql`insert into installation_events (source, event, outcome, app_id, entity_id, installation_id, job_id, delivery_guid, payload)
+    values ('webhook', 'workflow_job.queued', 'ignored_no_label', 7, 1, 71, 500, ${STORED}, '{}')`.execute(
+    db,
+  );
+  await rememberFailedDeliveries(db, 7, [
+    {
+      guid: MISSING,
+      deliveryId: '9',
+      event: 'workflow_job',
+      action: 'queued',
+      installationId: 70,
+      repositoryId: 5,
+      firstFailedAt: new Date(),
+      lastFailedAt: new Date(),
+      lastStatusCode: 502,
+    },
+  ]);
+  const [task] = await enqueueAlone(db, [
+    { kind: 'check-apps', subject: { type: 'app', id: '7' } },
+  ]);
+  operation = task?.id ?? '';
+});
+
+describe('one box for all ids (P5)', () => {
+  test.each([
+    ['345', 'job 345 build'],
+    ['500', 'job 500 null'],
+    ['70', 'installation 70 Acme'],
+    ['71', 'installation 71 null'],
+    ['https://github.com/acme/api/actions/runs/9/job/345?pr=1', 'job 345 null'],
+    ['https://ghe.example/acme/api/actions/runs/92', 'run 92 acme'],
+    ['https://github.com/Acme/API/pulls', 'repository 5 Acme/API'],
+    ['https://github.com/acme', 'entity 1 Acme'],
+    [' acme/api ', 'repository 5 acme/api'],
+    ['ACME', 'entity 1 Acme'],
+    ['oldcme', 'entity 1 Oldcme'],
+    ['linux', 'pool linux null'],
+    ['pdk-1-linux-0001', 'worker pdk-1-linux-0001 null'],
+    [STORED.toUpperCase(), `delivery ${STORED} workflow_job.queued`],
+    [MISSING, `delivery ${MISSING} workflow_job.queued`],
+    ['acme/none', ''],
+    ['none', ''],
+    ['99999999', ''],
+    ['../<img>', ''],
+    ['', ''],
+  ])('"%s" is %s', async (text, said) => {
+    const { items } = await ask(findEndpoint, database.db, { text });
+    expect(items.map(({ kind, id, name }) => `${kind} ${id} ${name}`).join()).toBe(said);
+  });
+
+  test('an id of several things is all of them, the likeliest first', async () => {
+    await putJob(database.db, { job_id: 70 });
+    const { items } = await ask(findEndpoint, database.db, { text: '70' });
+    expect(items.map(({ kind }) => kind)).toEqual(['job', 'installation']);
+  });
+
+  test('an operation is found while it is queued', async () => {
+    const { items } = await ask(findEndpoint, database.db, { text: operation });
+    expect(items).toEqual([{ kind: 'operation', id: operation, name: 'check-apps' }]);
+  });
+});
+
+describe('one delivery', () => {
+  test('has what became of it each time', async () => {
+    expect(await find(STORED)).toMatchObject({
+      delivery: STORED,
+      events: [{ guid: STORED, job: 500, meaning: 'no pool has all of the job’s labels' }],
+      unresolved: [],
+    });
+  });
+
+  test('that never arrived says since when Paddock asks for it', async () => {
+    expect(await find(MISSING)).toMatchObject({
+      events: [],
+      unresolved: [{ app: 7, guid: MISSING, lastStatusCode: 502, requests: 0 }],
+    });
+    await expect(find('2b989ba4-242f-11e5-81e1-c7b6966d2516')).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});
