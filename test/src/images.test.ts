@@ -72,7 +72,7 @@ describe('the images', () => {
     const others: Readonly<Record<string, string>> = {
       migrate: '--from=build /src/db db',
       // For the first token.
-      console: '--from=build /src/apps/cli/dist apps/cli/dist',
+      console: '--from=build /src/apps/cli/dist/main.mjs apps/cli/dist/main.mjs',
     };
     const bundle = `--from=build /src/apps/${app}/dist apps/${app}/dist`;
     const files = [bundle, others[target]].filter((path) => path !== undefined);
