@@ -555,14 +555,17 @@ create table schedules (
 
 create table sessions (
   id text not null,
-  token_id text not null,
+  token_id text,
   secret_sha256 text not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
+  person text,
+  groups jsonb,
   constraint sessions_id_check CHECK ((id ~ '^[0-9a-f]{16}$'::text)),
   constraint sessions_pkey PRIMARY KEY (id),
   constraint sessions_secret_sha256_check CHECK ((secret_sha256 ~ '^[0-9a-f]{64}$'::text)),
-  constraint sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id)
+  constraint sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id),
+  constraint sessions_token_or_person CHECK ((((token_id IS NULL) = (person IS NOT NULL)) AND ((person IS NULL) = (groups IS NULL))))
 );
 
 create table stopped_making (
@@ -637,6 +640,7 @@ create table tokens (
   last_used_at timestamp with time zone,
   revoked_by text,
   revoked_at timestamp with time zone,
+  one_time boolean default false not null,
   constraint tokens_access_check CHECK ((access = ANY (ARRAY['read'::text, 'operate'::text]))),
   constraint tokens_check CHECK (((endpoint IS NULL) = (subject IS NULL))),
   constraint tokens_check1 CHECK (((revoked_by IS NULL) = (revoked_at IS NULL))),
@@ -849,6 +853,8 @@ CREATE INDEX repositories_due ON repositories USING btree (due_at);
 CREATE INDEX repositories_noted ON repositories USING btree (noted_at) WHERE (noted_at IS NOT NULL);
 
 CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
+
+CREATE INDEX sessions_by_person ON sessions USING btree (person, created_at) WHERE (person IS NOT NULL);
 
 CREATE INDEX sessions_by_token ON sessions USING btree (token_id, created_at);
 

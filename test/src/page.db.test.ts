@@ -239,4 +239,20 @@ describeInBrowser('the page in a browser', () => {
     expect(await page.locator('table').count()).toBe(0);
     await context.close();
   });
+
+  test('a link signs in once, and leaves neither the address bar nor the history with its token', async () => {
+    const link = `/jobs#sign-in=${await makeToken(database, { name: 'link', oneTime: true })}`;
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(at(link));
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    expect(page.url()).toBe(at('/jobs'));
+    expect(await page.evaluate('history.length')).toBe(2); // with the empty page before
+    await context.clearCookies();
+    await page.goto('about:blank');
+    await page.goto(at(link));
+    await page.getByText('This link has been used, or is too old').waitFor();
+    expect(page.url()).toBe(at('/jobs'));
+    await context.close();
+  });
 });

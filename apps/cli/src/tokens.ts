@@ -46,16 +46,18 @@ export const tokenCommands: readonly Command[] = [
 With --endpoint and --subject it calls this endpoint for this subject, and nothing else.`,
     options: {
       access: { type: 'string', value: 'read|operate', doc: 'what it may do; read unless said' },
+      'one-time': { type: 'boolean', doc: 'it signs in to the page once, within an hour' },
       endpoint: { type: 'string', value: 'NAME', doc: 'an operationId of docs/openapi.json' },
       subject: { type: 'string', value: 'FIELD=VALUE', doc: 'each field of the endpoint’s path' },
     },
     endpoint: createToken,
     input: (given) => {
-      const { access = 'read', endpoint, subject } = given.options;
+      const { access = 'read', endpoint, subject, 'one-time': oneTime } = given.options;
       return {
         name: oneWord(given, 'name'),
         access,
         endpoint,
+        oneTime,
         ...(typeof subject === 'string' && { subject: readSubject(subject) }),
       };
     },

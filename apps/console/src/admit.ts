@@ -2,18 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import type { Bearer } from '@paddock/api/tokens/check-token';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import { type Credential, credentialOf } from './credential.ts';
+import type { Credential, CredentialOf } from './credential.ts';
 import { createPlaces } from './places.ts';
 
-/** `stranger`: the request has neither a good token nor a session of one. `busy`: there is no place for it now. */
+/** `stranger`: nothing good in the request says who asks. `busy`: there is no place for it now. */
 export type Admission =
   | { readonly bearer: Bearer; readonly credential: Credential; readonly release: () => void }
   | 'stranger'
   | 'busy';
 
-export type Admit = (request: IncomingMessage) => Promise<Admission>;
+/** `forSignIn`: the request begins a session, so that also a token for one sign-in will do. */
+export type Admit = (
+  request: IncomingMessage,
+  options?: { readonly forSignIn?: boolean },
+) => Promise<Admission>;
 
 export interface AdmitOptions {
+  readonly credentialOf: CredentialOf;
   /** The connections of answers. */
   readonly db: Kysely<Database>;
   /** Connections of their own for tokens that were never good. */
@@ -33,19 +38,19 @@ const MOST_PROVEN = 10_000;
  * never good here have their own places and connections: a flood of made-up ones keeps no good one
  * waiting.
  */
-export function createAdmit({ db, unproven, mostEach }: AdmitOptions): Admit {
+export function createAdmit({ credentialOf, db, unproven, mostEach }: AdmitOptions): Admit {
   const proven = new Set<string>();
   const lanes = {
     proven: { db, places: createPlaces({ most: MOST, mostEach }) },
     unproven: { db: unproven, places: createPlaces({ most: MOST, mostEach }) },
   };
 
-  return async (request) => {
+  return async (request, { forSignIn = false } = {}) => {
     const credential = credentialOf(request);
-    if (credential === undefined) return 'stranger';
-    const { id, tokenId, check } = credential;
+    if (credential === undefined || (credential.isForSignIn && !forSignIn)) return 'stranger';
+    const { id, ownerId, check } = credential;
     const lane = proven.has(id) ? lanes.proven : lanes.unproven;
-    const release = lane.places.take(tokenId);
+    const release = lane.places.take(ownerId);
     if (release === undefined) return 'busy';
     const bearer = await check(lane.db).catch((error: unknown) => {
       release();

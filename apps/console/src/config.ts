@@ -4,14 +4,16 @@ import {
   duration,
   type Environment,
   integer,
+  optional,
   port,
   type SettingsOf,
   text,
   tuning,
 } from '@paddock/runtime/settings';
+import { readSignIn, type SignIn } from './sign-in/read-sign-in.ts';
 
 // No configuration file: it names credentials that this service must not have. The pools in force
-// are in the database.
+// are in the database. The one credential of its own is the client's secret at the identity provider.
 const { databaseUrl, sslMode, schema, httpHost, logLevel, drainMs } = serviceSettings;
 
 export const settings = {
@@ -26,6 +28,12 @@ export const settings = {
     default: 8084,
     doc: 'Port of the API and the page',
   }),
+  signInFile: optional(
+    text({
+      env: 'PADDOCK_SIGN_IN',
+      doc: 'Path of a file (YAML) that says who may sign in by an identity provider or a proxy',
+    }),
+  ),
   ...tuning({
     healthPort: port({
       env: 'PADDOCK_CONSOLE_HEALTH_PORT',
@@ -63,8 +71,10 @@ export const settings = {
   }),
 };
 
-export type ConsoleConfig = SettingsOf<typeof settings>;
+export type ConsoleConfig = SettingsOf<typeof settings> & { readonly signIn: SignIn };
 
-/** Reads the settings. Throws one ConfigError with all problems. */
+/** Reads the settings, and the file about signing in. Throws one ConfigError with all problems. */
 export const readConsoleConfig = (environment: Environment): ConsoleConfig =>
-  readConfig(settings, environment, () => ({}));
+  readConfig(settings, environment, ({ signInFile }, problems) => ({
+    signIn: readSignIn(signInFile, environment, problems),
+  }));

@@ -5,22 +5,25 @@ import type { ConsoleEvents } from './events.ts';
 import type { PageFiles } from './page/page-files.ts';
 import { sendFile, sendPage } from './page/send-page.ts';
 import { answerSession } from './session/answer-session.ts';
-import { answer, type AnswerOptions } from './http/answer.ts';
+import { answer, type AnswerOptions, nothingThere } from './http/answer.ts';
 import { SAFE_HEADERS, send } from './http/reply.ts';
 import { type Target, targetOf } from './http/target.ts';
+import type { AnswerSignIn } from './sign-in/answer-sign-in.ts';
 
 export interface ListenerOptions extends AnswerOptions {
   readonly events: ConsoleEvents;
   /** While the service stops, it closes each connection after its answer. */
   readonly isStopping: () => boolean;
   readonly streams: ChangeStreams;
+  /** Undefined: there is no identity provider. */
+  readonly answerSignIn: AnswerSignIn | undefined;
   /** Undefined: the page was not built. */
   readonly page: PageFiles | undefined;
   /** Where a proxy has the console, as `/paddock`; empty: at its root. */
   readonly prefix: string;
 }
 
-type Asking = Extract<Target, { to: 'api' | 'session' | 'changes' }>;
+type Asking = Extract<Target, { to: 'api' | 'session' | 'signIn' | 'changes' }>;
 
 export function createListener(options: ListenerOptions): RequestListener {
   const { events, isStopping, page, prefix } = options;
@@ -51,11 +54,15 @@ function answerAt(
   request: IncomingMessage,
   target: Asking,
 ): Promise<Opened> {
+  const { answerSignIn } = options;
   switch (target.to) {
     case 'api':
       return answer(options, request, target);
     case 'session':
       return answerSession(options, request);
+    case 'signIn':
+      if (answerSignIn === undefined) return Promise.resolve({ reply: nothingThere([]) });
+      return answerSignIn(request, target.step, target.query);
     case 'changes':
       return answerChanges(options, request, target.query);
     default:

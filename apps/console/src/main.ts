@@ -16,11 +16,16 @@ import { run } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './config.ts';
+import { createCredentialOf } from './credential.ts';
 import { createConsoleEvents } from './events.ts';
 import { createFindEndpoint } from './http/find-endpoint.ts';
 import { createChangeStreams } from './changes/changes.ts';
 import { loadPage } from './page/page-files.ts';
 import { createListener } from './create-listener.ts';
+import { createAccessOf } from './sign-in/access-of.ts';
+import { createAnswerSignIn } from './sign-in/answer-sign-in.ts';
+import { createOidc } from './sign-in/oidc.ts';
+import { createProxiedIdentity } from './sign-in/proxy.ts';
 
 /** Connections for readiness and for tokens that were never good. */
 const OTHER_CONNECTIONS = 2;
@@ -77,7 +82,9 @@ await main(async () => {
   });
   const host = config.httpHost;
   const healthServer = await listenHttp(health, { port: config.healthPort, host });
-  const page = await loadPage(import.meta.dirname);
+  const page = await loadPage(import.meta.dirname, {
+    hasProvider: config.signIn.oidc !== undefined,
+  });
   if (page === undefined) events.pageMissing();
   const wake = createWake();
   const streams = createChangeStreams({
@@ -86,8 +93,14 @@ await main(async () => {
       listPoolsEndpoint.answer({ db: answering.db, person: 'the page', from: 'api' }, {}),
     onFirst: () => wake.ring(),
   });
+  const { groups, proxy, oidc } = config.signIn;
+  const accessOf = createAccessOf(groups);
   const listener = createListener({
     admit: createAdmit({
+      credentialOf: createCredentialOf({
+        accessOf,
+        proxiedIdentity: createProxiedIdentity(proxy),
+      }),
       db: answering.db,
       unproven: unproven.db,
       mostEach: Math.floor(answering.pool.options.max / 2),
@@ -97,6 +110,14 @@ await main(async () => {
     events,
     isStopping: () => isStopping,
     streams,
+    answerSignIn:
+      oidc &&
+      createAnswerSignIn({
+        oidc: createOidc(oidc),
+        publicUrl: oidc.url,
+        accessOf,
+        db: answering.db,
+      }),
     page,
     prefix: config.pathPrefix,
   });

@@ -97,7 +97,7 @@ describe('a session', () => {
   test('begins with a token, reads and acts, and ends when the person wants it', async () => {
     const cookie = await signIn(service, await makeToken(database, { name: 'ada' }));
     const who = await get('session', { cookie });
-    expect(await who.json()).toEqual({ person: 'token ada', access: 'operate' });
+    expect(await who.json()).toEqual({ person: 'token ada', access: 'operate', isSession: true });
     expect((await service.ask('installations', undefined, { headers: { cookie } })).status).toBe(
       200,
     );
@@ -146,6 +146,44 @@ describe('a session', () => {
     const token = await makeToken(database, input);
     const answer = await service.ask('../../session', token, { method: 'POST' });
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
+  });
+
+  test('of a token for one sign-in begins once, within an hour, and outlives nothing', async () => {
+    const make = (name: string) => makeToken(database, { name, access: 'read', oneTime: true });
+    const token = await make('link');
+    expect(await (await service.ask('installations', token)).json()).toMatchObject({ status: 401 });
+    const asIfOrdinary = token.replace('once_', '');
+    for (const [method, text] of [
+      ['GET', token],
+      ['DELETE', token],
+      ['POST', asIfOrdinary],
+      ['POST', token.slice(0, -1) + (token.endsWith('A') ? 'E' : 'A')],
+    ] as const)
+      expect((await service.ask('../../session', text, { method })).status).toBe(401);
+    // Of four at once, one comes in.
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => service.ask('../../session', token, { method: 'POST' })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(3);
+    const [cookie = ''] = answers.flatMap(
+      ({ headers }) => headers.get('set-cookie')?.split(';')[0] ?? [],
+    );
+    expect(await (await get('session', { cookie })).json()).toEqual({
+      person: 'token link',
+      access: 'read',
+      isSession: true,
+    });
+    await revoke('link');
+    expect((await get('session', { cookie })).status).toBe(401);
+
+    const old = await make('old');
+    await sql`update tokens set created_at = now() - interval '61 minutes' where name = 'old'`.execute(
+      database.db,
+    );
+    const gone = await make('gone');
+    await revoke('gone');
+    for (const text of [old, gone]) expect(await signIn(service, text)).toBe('');
   });
 
   test('is stored as a hash, and no log has its text or the token’s', async () => {

@@ -58,7 +58,7 @@ export async function runDemo(
     undo.unshift(connection.close);
     if (flags.keep)
       progress.say(
-        `The console is at ${system.addresses['console']}; sign in with the token ${await makeToken(connection.db)}`,
+        `The console: ${system.addresses['console']}/#sign-in=${await makeToken(connection.db)} (signs in once)`,
       );
 
     const seconds = await playJobs({ flags, system, db: connection.db, progress }, signal);
@@ -91,9 +91,9 @@ export async function runDemo(
   }
 }
 
-/** A token for whoever looks at the demo. It ends with the demo's database. */
+/** A token for one sign-in of whoever looks at the demo. It ends with the demo's database. */
 async function makeToken(db: Kysely<Database>): Promise<string> {
-  const input = createToken.input.parse({ name: 'demo', access: 'operate' });
+  const input = createToken.input.parse({ name: 'demo', access: 'operate', oneTime: true });
   const { token } = await createToken.answer({ db, person: 'the demo', from: 'terminal' }, input);
   return token;
 }

@@ -39,15 +39,17 @@ export function Bar({ path }: { path: string }) {
         {SIGNS[theme.value]}
       </button>
       <details class="person">
-        <summary>{session.value?.person.replace(/^token /, '')}</summary>
+        <summary>{session.value?.person.replace(/^(token|person) /, '')}</summary>
         <div>
           <p>
             {session.value?.person}, who may{' '}
             {session.value?.access === 'operate' ? 'read and act' : 'read'}
           </p>
-          <button type="button" onClick={() => void signOut()}>
-            Sign out
-          </button>
+          {session.value?.isSession && (
+            <button type="button" onClick={() => void signOut()}>
+              Sign out
+            </button>
+          )}
         </div>
       </details>
     </header>

@@ -3,7 +3,7 @@ import { Page } from './page.tsx';
 import { runClock } from './state/clock.ts';
 import { followChanges, isResting } from './state/live.ts';
 import { followPlace } from './state/place.ts';
-import { findSession } from './state/session.ts';
+import { findSession, signInByLink } from './state/session.ts';
 import { readTheme } from './state/theme.ts';
 
 readTheme();
@@ -11,4 +11,5 @@ followPlace();
 runClock(() => isResting.value);
 followChanges();
 render(<Page />, document.body);
+await signInByLink();
 await findSession();

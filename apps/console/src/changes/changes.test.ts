@@ -41,7 +41,7 @@ describe('changes', () => {
 
     const pages = Array.from({ length: 30 }, () => page());
     for (const [n, { response }] of pages.entries())
-      streams.open({ token: `t${n % 2}`, wantsPools: n < 20 })?.(response);
+      streams.open({ ownerId: 'o', token: `t${n % 2}`, wantsPools: n < 20 })?.(response);
     await streams.once();
     await streams.once();
     await setImmediate();
@@ -65,8 +65,8 @@ describe('changes', () => {
       onFirst: () => undefined,
     });
     const [good, bad] = [page(), page()];
-    streams.open({ token: 'good', wantsPools: false })?.(good.response);
-    streams.open({ token: 'bad', wantsPools: false })?.(bad.response);
+    streams.open({ ownerId: 'good', token: 'good', wantsPools: false })?.(good.response);
+    streams.open({ ownerId: 'bad', token: 'bad', wantsPools: false })?.(bad.response);
     await streams.once();
     expect([good, bad].map(({ response }) => response.writableEnded)).toEqual([false, true]);
     expect(bad.text()).not.toContain('jobs');

@@ -19,7 +19,10 @@ const OF_POOLS: readonly Watched[] = ['jobs', 'workers', 'breakers', 'pools_docu
 
 interface Client {
   readonly response: ServerResponse;
-  readonly token: string;
+  /** As a credential's. */
+  readonly ownerId: string;
+  /** The name of its token. Undefined: it has none. */
+  readonly token: string | undefined;
   /** It shows the pools, and gets their list with each change. */
   readonly wantsPools: boolean;
   readonly until: number;
@@ -41,7 +44,7 @@ export interface ChangeStreams {
    * Sends the client what changes, until it goes or its token ends. Undefined: there is no place.
    */
   open(
-    client: Pick<Client, 'token' | 'wantsPools'>,
+    client: Pick<Client, 'ownerId' | 'token' | 'wantsPools'>,
   ): ((response: ServerResponse) => void) | undefined;
   /** Looks once for all clients, and tells them. Without a client it looks at nothing. */
   once(): Promise<void>;
@@ -66,15 +69,15 @@ export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions
   };
 
   return {
-    open({ token, wantsPools }) {
-      const leave = places.take(token);
+    open({ ownerId, token, wantsPools }) {
+      const leave = places.take(ownerId);
       return (
         leave &&
         ((response) => {
           if (response.destroyed) return leave();
           const now = performance.now();
           const until = now + LONGEST_MS;
-          const client = { response, token, wantsPools, until, isNew: true, saidAt: now };
+          const client = { response, ownerId, token, wantsPools, until, isNew: true, saidAt: now };
           clients.add(client);
           response.once('close', () => {
             clients.delete(client);
@@ -91,7 +94,9 @@ export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions
         return;
       }
       const present = [...clients];
-      const { written, tokens } = await look([...new Set(present.map(({ token }) => token))]);
+      const asked = new Set(present.flatMap(({ token }) => token ?? []));
+      const { written, tokens } = await look([...asked]);
+      const isOver = ({ token }: Client) => token !== undefined && !tokens.includes(token);
       const changed = changesBetween(before, written);
       before = written;
       const all = Object.keys(written);
@@ -102,7 +107,7 @@ export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions
       const pools = ofPools.length === 0 ? '' : event('pools', await listPools());
       const now = performance.now();
       for (const client of present) {
-        if (!tokens.includes(client.token) || now > client.until) client.response.end();
+        if (isOver(client) || now > client.until) client.response.end();
         else if (client.isNew) say(client, event('changed', all));
         else if (changed.length > 0) say(client, event('changed', changed));
         else if (now - client.saidAt > SILENCE_MS) say(client, ':\n\n');

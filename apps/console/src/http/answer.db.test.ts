@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { createAdmit } from '../admit.ts';
 import { createConsoleEvents } from '../events.ts';
 import { asker, makeToken } from '../scenes/console.scene.ts';
-import { NO_PAGE } from '../scenes/no-page.scene.ts';
+import { NO_PAGE, TOKENS_ALONE } from '../scenes/no-page.scene.ts';
 import { createListener } from '../create-listener.ts';
 import { createFindEndpoint } from './find-endpoint.ts';
 
@@ -103,7 +103,7 @@ describe('the API', () => {
   beforeAll(async () => {
     const db = database.dbOf('console');
     const listener = createListener({
-      admit: createAdmit({ db, unproven: db, mostEach: 10 }),
+      admit: createAdmit({ credentialOf: TOKENS_ALONE, db, unproven: db, mostEach: 10 }),
       findEndpoint: createFindEndpoint(ENDPOINTS),
       db,
       events: createConsoleEvents(SILENT_LOG, metrics),

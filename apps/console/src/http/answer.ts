@@ -49,9 +49,10 @@ export async function withBearer(
   { admit }: Pick<AnswerOptions, 'admit'>,
   request: IncomingMessage,
   answerTo: (admitted: Exclude<Admission, string>) => Promise<Answered>,
+  options?: Parameters<Admit>[1],
 ): Promise<Answered> {
   try {
-    const admission = await admit(request);
+    const admission = await admit(request, options);
     if (admission === 'stranger') return { reply: STRANGER };
     if (admission === 'busy') return { reply: BUSY };
     try {

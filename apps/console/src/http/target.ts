@@ -1,13 +1,21 @@
 import type { IncomingMessage } from 'node:http';
+import type { SignInStep } from '../sign-in/answer-sign-in.ts';
 import type { ApiTarget } from './answer.ts';
 
 /** What a request is about. */
 export type Target =
   | ({ readonly to: 'api' } & ApiTarget)
   | { readonly to: 'session' }
+  | {
+      readonly to: 'signIn';
+      readonly step: SignInStep;
+      readonly query: URLSearchParams;
+    }
   | { readonly to: 'changes'; readonly query: URLSearchParams }
   | { readonly to: 'file'; readonly name: string }
   | { readonly to: 'page'; readonly pathname: string };
+
+const STEPS = ['begin', 'callback'] as const satisfies readonly SignInStep[];
 
 /**
  * Reads what a request is about from its address. A page and its list share one: whoever asks for
@@ -23,6 +31,8 @@ export function targetOf(
   const query = new URLSearchParams(search);
   if (pathname.startsWith('/api/')) return { to: 'api', pathname, query };
   if (pathname === '/session') return { to: 'session' };
+  const step = STEPS.find((one) => pathname === `/sign-in/${one}`);
+  if (step !== undefined) return { to: 'signIn', step, query };
   if (pathname === '/changes') return { to: 'changes', query };
   if (method !== 'GET' && method !== 'HEAD') return { to: 'api', pathname, query };
   if (pathname.startsWith('/assets/'))

@@ -29,12 +29,18 @@ export interface PageFiles {
 
 const NAME = 'page.json';
 
-/** Undefined: the page was not built, as where only the API runs. `program` is the folder of `main`. */
-export async function loadPage(program: string): Promise<PageFiles | undefined> {
+/**
+ * Undefined: the page was not built, as where only the API runs. `program` is the folder of `main`.
+ * `hasProvider`: the page leads to an identity provider, too.
+ */
+export async function loadPage(
+  program: string,
+  options: { readonly hasProvider: boolean },
+): Promise<PageFiles | undefined> {
   // Beside the bundle in an image; else where `pnpm build` puts it.
   for (const folder of [program, join(program, '..', 'dist')]) {
     const text = await readFile(join(folder, NAME), 'utf8').catch(ignoreAbsence);
-    if (text !== undefined) return toPageFiles(built.parse(JSON.parse(text)));
+    if (text !== undefined) return toPageFiles(built.parse(JSON.parse(text)), options);
   }
   return undefined;
 }
@@ -43,7 +49,10 @@ function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-async function toPageFiles({ html, paths, files }: z.output<typeof built>): Promise<PageFiles> {
+async function toPageFiles(
+  { html, paths, files }: z.output<typeof built>,
+  { hasProvider }: { readonly hasProvider: boolean },
+): Promise<PageFiles> {
   const known = paths.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
   const sent = await Promise.all(
     Object.entries(files).map(async ([name, { type, text }]) => {
@@ -52,7 +61,7 @@ async function toPageFiles({ html, paths, files }: z.output<typeof built>): Prom
     }),
   );
   return {
-    html,
+    html: hasProvider ? html.replace('<html', '<html data-provider') : html,
     has: (pathname) => known.some((pattern) => pattern.test(pathname)),
     files: new Map(sent),
   };

@@ -40,7 +40,7 @@ export function useConsole(env: Readonly<Record<string, string>> = {}): {
   return { database, service: late(() => service) };
 }
 
-async function startConsole(
+export async function startConsole(
   database: TestDatabase,
   env: Readonly<Record<string, string>>,
 ): Promise<Console> {

@@ -1,4 +1,5 @@
 import { createChangeStreams } from '../changes/changes.ts';
+import { createCredentialOf } from '../credential.ts';
 
 /** For a listener of the API alone. */
 export const NO_PAGE = {
@@ -8,5 +9,12 @@ export const NO_PAGE = {
     onFirst: () => undefined,
   }),
   page: undefined,
+  answerSignIn: undefined,
   prefix: '',
 };
+
+/** Without an identity provider or a proxy. */
+export const TOKENS_ALONE = createCredentialOf({
+  accessOf: () => undefined,
+  proxiedIdentity: () => undefined,
+});

@@ -15,23 +15,33 @@ import { cookieWith, cookieWithout } from './cookie.ts';
  * would be empty. Never rejects.
  */
 export const answerSession = (
-  options: Pick<AnswerOptions, 'admit' | 'db'>,
+  { admit, db }: Pick<AnswerOptions, 'admit' | 'db'>,
   request: IncomingMessage,
-): Promise<Answered> =>
-  withBearer(options, request, async ({ bearer, credential }) => {
-    if (bearer.narrowedTo !== null) return { reply: STRANGER };
-    const { db } = options;
-    const { method, headers } = request;
-    const text = `${JSON.stringify({ person: bearer.person, access: bearer.access })}\n`;
-    const { session } = credential;
-    if (method === 'GET' || method === 'HEAD') return { reply: { status: 200, text } };
-    if (method === 'POST' && session === undefined) {
-      const cookie = cookieWith(await beginSession(db, credential.tokenId), headers);
-      return { reply: { status: 200, headers: { 'set-cookie': cookie }, text } };
-    }
-    if (method === 'DELETE' && session !== undefined) {
-      await endSession(db, session);
-      return { reply: { status: 200, headers: { 'set-cookie': cookieWithout(headers) }, text } };
-    }
-    return { reply: nothingThere(['GET', 'POST', 'DELETE']) };
-  });
+): Promise<Answered> => {
+  const { method, headers } = request;
+  return withBearer(
+    { admit },
+    request,
+    async ({ bearer, credential: { ownerId, session } }) => {
+      if (bearer.narrowedTo !== null) return { reply: STRANGER };
+      const said = ({ isSession, cookie }: { isSession: boolean; cookie?: string }): Answered => ({
+        reply: {
+          status: 200,
+          ...(cookie !== undefined && { headers: { 'set-cookie': cookie } }),
+          text: `${JSON.stringify({ person: bearer.person, access: bearer.access, isSession })}\n`,
+        },
+      });
+      if (method === 'GET' || method === 'HEAD') return said({ isSession: session !== undefined });
+      if (method === 'POST' && session === undefined && bearer.token !== undefined) {
+        const begun = await beginSession(db, ownerId);
+        return said({ isSession: true, cookie: cookieWith(begun, headers.origin) });
+      }
+      if (method === 'DELETE' && session !== undefined) {
+        await endSession(db, session);
+        return said({ isSession: false, cookie: cookieWithout(headers.origin) });
+      }
+      return { reply: nothingThere(['GET', 'POST', 'DELETE']) };
+    },
+    { forSignIn: method === 'POST' },
+  );
+};

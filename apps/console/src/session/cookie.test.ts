@@ -2,18 +2,18 @@ import { describe, expect, test } from '@jest/globals';
 import { cookieWith, cookieWithout, sessionOf } from './cookie.ts';
 
 const TEXT = `${'0'.repeat(16)}_${'1'.repeat(16)}_${'A'.repeat(43)}`;
-const PARTS = { tokenId: '0'.repeat(16), id: '1'.repeat(16), secret: 'A'.repeat(43) };
+const PARTS = { ownerId: '0'.repeat(16), id: '1'.repeat(16), secret: 'A'.repeat(43) };
 const cookie = `theme=dark; paddock=${TEXT}; x=y`;
 
 describe('the session’s cookie', () => {
   test('is kept from scripts and other sites, and from plain HTTP where there is TLS', () => {
-    expect(cookieWith('S', { origin: 'https://ci.example' })).toBe(
+    expect(cookieWith('S', 'https://ci.example')).toBe(
       '__Host-paddock=S; Path=/; HttpOnly; SameSite=Strict; Secure',
     );
-    expect(cookieWith('S', { origin: 'http://localhost:8084' })).toBe(
+    expect(cookieWith('S', 'http://localhost:8084')).toBe(
       'paddock=S; Path=/; HttpOnly; SameSite=Strict',
     );
-    expect(cookieWithout({ origin: 'https://ci.example' })).toBe(
+    expect(cookieWithout('https://ci.example')).toBe(
       '__Host-paddock=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0',
     );
   });

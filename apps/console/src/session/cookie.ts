@@ -15,27 +15,38 @@ const COOKIES = [SECURE_NAME, PLAIN_NAME].map(
 /** Acts by cookie need this header: no other site can send it without asking first. */
 const PAGE_HEADER = 'x-paddock-page';
 
-/** The session of a request's cookie. Undefined: it has none, or another site caused it. */
-export function sessionOf(method: string, headers: IncomingHttpHeaders): SessionParts | undefined {
+/**
+ * Whether a request is one that the page, or a tool, sends by itself. Browsers add cookies, and
+ * proxies names, also to those that another site caused.
+ */
+export function isFromPage(method: string, headers: IncomingHttpHeaders): boolean {
   const isReading = method === 'GET' || method === 'HEAD';
   const { 'sec-fetch-site': site = 'same-origin' } = headers;
   // `none`: a person typed the address.
   const isOurs = site === 'same-origin' || (isReading && site === 'none');
-  if (!isOurs || (!isReading && headers[PAGE_HEADER] === undefined)) return undefined;
+  return isOurs && (isReading || headers[PAGE_HEADER] !== undefined);
+}
+
+/** The session of a request's cookie. Undefined: it has none, or another site caused it. */
+export function sessionOf(method: string, headers: IncomingHttpHeaders): SessionParts | undefined {
+  if (!isFromPage(method, headers)) return undefined;
   const [text = ''] = COOKIES.flatMap((cookie) => cookie.exec(headers.cookie ?? '')?.[1] ?? []);
   return parseSession(text);
 }
 
 /** The header that gives a session to the browser. It has no end: the session's row has. */
-export const cookieWith = (session: string, headers: IncomingHttpHeaders): string =>
-  header(session, headers, '');
+export const cookieWith = (session: string, origin: string | undefined): string =>
+  header(session, origin, '');
 
 /** The header that takes it back. */
-export const cookieWithout = (headers: IncomingHttpHeaders): string =>
-  header('', headers, '; Max-Age=0');
+export const cookieWithout = (origin: string | undefined): string =>
+  header('', origin, '; Max-Age=0');
 
-/** A proxy speaks TLS for us, and only the browser knows: it says where its page is from. */
-function header(session: string, { origin = '' }: IncomingHttpHeaders, more: string): string {
+/**
+ * A proxy speaks TLS for us, and only the browser knows: it says where its page is from, as
+ * `https://ci.example`.
+ */
+function header(session: string, origin = '', more: string): string {
   const isSecure = origin.startsWith('https:');
   const name = isSecure ? SECURE_NAME : PLAIN_NAME;
   return `${name}=${session}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}${more}`;

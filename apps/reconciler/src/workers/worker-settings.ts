@@ -27,10 +27,12 @@ export const workerCadences = tuning({
 
 /** Deadlines of workers besides those of each pool, and when to clean up after workers. */
 export const workerSettings = {
-  stopAlertMs: duration({
-    env: 'PADDOCK_STOP_ALERT_MS',
-    default: 3_600_000,
-    doc: 'How long a worker that cannot be stopped waits before it is reported',
+  ...tuning({
+    stopAlertMs: duration({
+      env: 'PADDOCK_STOP_ALERT_MS',
+      default: 3_600_000,
+      doc: 'How long a worker that cannot be stopped waits before it is reported',
+    }),
   }),
   podGraceSucceededMs: duration({
     env: 'PADDOCK_POD_GRACE_SUCCEEDED_MS',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { act, note } from '../actions/act.ts';
 import { type Endpoint, endpoint, fieldsOfPath } from '../endpoint.ts';
 import { refused, wrong } from '../problem.ts';
-import { hashSecret, newToken, tokenText } from './token-text.ts';
+import { hashSecret, newSecret, tokenText } from './token-text.ts';
 import { access, token, tokenName, toTokenJson } from './token.ts';
 
 const input = z.object({
@@ -15,6 +15,10 @@ const input = z.object({
     .record(z.string(), z.union([z.string(), z.number()]))
     .optional()
     .describe('With `endpoint`: each value in its path'),
+  oneTime: z
+    .boolean()
+    .default(false)
+    .describe('It signs in to the page once, within an hour, and does nothing else'),
   note,
 });
 
@@ -30,7 +34,7 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
     input,
     output: token.extend({ token: z.string() }),
     async answer(caller, given) {
-      const parts = newToken();
+      const parts = { ...newSecret(), isOneTime: given.oneTime };
       const narrowedTo = narrowing(others, given);
       const request = {
         endpoint: 'createToken',
@@ -44,6 +48,7 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
           secretSha256: hashSecret(parts.secret),
           access: given.access,
           narrowedTo,
+          isOneTime: given.oneTime,
           createdBy: caller.person,
         });
         if (made !== undefined) return made;
@@ -56,12 +61,13 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
 /** Throws a Problem if the endpoint and the subject do not fit. */
 function narrowing(
   others: readonly Endpoint[],
-  { access: allowed, endpoint: name, subject = {} }: z.output<typeof input>,
+  { access: allowed, endpoint: name, subject = {}, oneTime }: z.output<typeof input>,
 ): TokenRights['narrowedTo'] {
   if (name === undefined) {
     if (Object.keys(subject).length > 0) throw wrong('A `subject` needs an `endpoint`.');
     return null;
   }
+  if (oneTime) throw wrong('A token for one sign-in cannot be narrowed: the page would be empty.');
   const found = others.find((one) => one.name === name);
   if (found === undefined) throw wrong(`No token can be narrowed to an endpoint ${name}.`);
   const fields = fieldsOfPath(found.path);

@@ -19,6 +19,7 @@ export const token = z.object({
     .object({ endpoint: z.string(), subject: z.record(z.string(), z.union([z.string(), z.int()])) })
     .nullable()
     .describe('The one endpoint and subject that it may call; null: all that its access allows'),
+  oneTime: z.boolean().describe('It signs in to the page once, and does nothing else'),
   createdBy: z.string(),
   createdAt: z.iso.datetime(),
   lastUsedAt: z.iso.datetime().nullable().describe('To the hour'),
@@ -26,8 +27,9 @@ export const token = z.object({
   revokedAt: z.iso.datetime().nullable(),
 });
 
-export const toTokenJson = (row: Token): z.input<typeof token> => ({
+export const toTokenJson = ({ isOneTime, ...row }: Token): z.input<typeof token> => ({
   ...row,
+  oneTime: isOneTime,
   createdAt: row.createdAt.toISOString(),
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
   revokedAt: row.revokedAt?.toISOString() ?? null,

@@ -5,28 +5,42 @@ import { type FoundToken, RIGHTS, USE_IS_NOTED, withNarrowing } from './tokens.t
 /** A working day. */
 const LASTS = sql`interval '12 hours'`;
 
-/** Of one token: a team may share it. The oldest ones end first. */
-const MOST_OF_A_TOKEN = 100;
+/** Of one owner: a team may share a token. The oldest ones end first. */
+const MOST_OF_AN_OWNER = 100;
+
+/** Somebody for whom an identity provider vouches. */
+export interface Identity {
+  /** As `person ada@example.com`. */
+  readonly person: string;
+  readonly groups: readonly string[];
+}
 
 export interface SessionToStore {
   readonly id: string;
-  readonly tokenId: string;
+  /** The id of a token, or whoever has none. */
+  readonly owner: string | Identity;
   /** In hexadecimal digits. */
   readonly secretSha256: string;
 }
 
-/** Stores a session. Deletes those that have expired, and those that are too many of its token. */
+/** Stores a session. Deletes those that have expired, and those that are too many of its owner. */
 export async function storeSession(
   db: Kysely<Database>,
-  { id, tokenId, secretSha256 }: SessionToStore,
+  { id, owner, secretSha256 }: SessionToStore,
 ): Promise<void> {
+  const [tokenId, person, groups] =
+    typeof owner === 'string'
+      ? [owner, null, null]
+      : [null, owner.person, JSON.stringify(owner.groups)];
+  const same = tokenId === null ? sql`person = ${person}` : sql`token_id = ${tokenId}`;
   await sql`
     with surplus as (
-      select id from sessions where token_id = ${tokenId} order by created_at desc offset ${MOST_OF_A_TOKEN - 1}
+      select id from sessions where ${same} order by created_at desc offset ${MOST_OF_AN_OWNER - 1}
     ), gone as (
       delete from sessions where expires_at < now() or id in (select id from surplus)
     )
-    insert into sessions (id, token_id, secret_sha256, expires_at) values (${id}, ${tokenId}, ${secretSha256}, now() + ${LASTS})`.execute(
+    insert into sessions (id, token_id, person, groups, secret_sha256, expires_at)
+    values (${id}, ${tokenId}, ${person}, ${groups}, ${secretSha256}, now() + ${LASTS})`.execute(
     db,
   );
 }
@@ -47,6 +61,21 @@ export async function findSession(
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   return row && withNarrowing(row);
+}
+
+/** Whose session this is, if it is of somebody without a token. Undefined: it is over. */
+export async function findIdentity(
+  db: Kysely<Database>,
+  id: string,
+): Promise<(Identity & { readonly secretSha256: string }) | undefined> {
+  return db
+    .selectFrom('sessions')
+    .select(['secret_sha256 as secretSha256'])
+    .select([sql<string>`person`.as('person'), sql<string[]>`groups`.as('groups')])
+    .where('id', '=', id)
+    .where('person', 'is not', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst();
 }
 
 /** Ends a session; repeating it changes nothing. */

@@ -12,6 +12,8 @@ export interface TokenRights {
 /** A token as people see it: its secret is nowhere. */
 export interface Token extends TokenRights {
   readonly name: string;
+  /** It begins one session of the page, and proves nothing else. */
+  readonly isOneTime: boolean;
   readonly createdBy: string;
   readonly createdAt: Date;
   /** To the hour. */
@@ -25,13 +27,14 @@ export interface TokenToStore extends TokenRights {
   readonly name: string;
   /** In hexadecimal digits. */
   readonly secretSha256: string;
+  readonly isOneTime: boolean;
   readonly createdBy: string;
 }
 
 /** Stores a token. Undefined: there is one of this name, revoked or not. */
 export async function storeToken(
   db: Kysely<Database>,
-  { id, name, secretSha256, access, narrowedTo, createdBy }: TokenToStore,
+  { id, name, secretSha256, access, narrowedTo, isOneTime, createdBy }: TokenToStore,
 ): Promise<Token | undefined> {
   const row = await db
     .insertInto('tokens')
@@ -42,6 +45,7 @@ export async function storeToken(
       access,
       endpoint: narrowedTo?.endpoint ?? null,
       subject: narrowedTo === null ? null : JSON.stringify(narrowedTo.subject),
+      one_time: isOneTime,
       created_by: createdBy,
     })
     .onConflict((conflict) => conflict.column('name').doNothing())
@@ -91,17 +95,44 @@ export interface FoundToken extends TokenRights {
   readonly isUseNoted: boolean;
 }
 
-/** The token of this id, unless it is revoked. */
+/** The token of this id, unless it is revoked or for one sign-in. */
 export async function findToken(db: Kysely<Database>, id: string): Promise<FoundToken | undefined> {
+  const row = await selectToken(db, id).where('one_time', '=', false).executeTakeFirst();
+  return row && withNarrowing(row);
+}
+
+/** The token of this id, if it is for one sign-in, which is still to come. */
+export async function findOneTimeToken(
+  db: Kysely<Database>,
+  id: string,
+): Promise<FoundToken | undefined> {
+  const row = await selectToken(db, id).where(IS_TO_COME).executeTakeFirst();
+  return row && withNarrowing(row);
+}
+
+/** Uses up a token for one sign-in. False: another request was first, or its time is over. */
+export async function useUpToken(db: Kysely<Database>, id: string): Promise<boolean> {
   const row = await db
+    .updateTable('tokens')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .where(IS_TO_COME)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** A sign-in has an hour. */
+const IS_TO_COME = sql<boolean>`one_time and last_used_at is null and created_at > now() - interval '1 hour'`;
+
+const selectToken = (db: Kysely<Database>, id: string) =>
+  db
     .selectFrom('tokens')
     .select(RIGHTS)
     .select(['secret_sha256 as secretSha256', USE_IS_NOTED])
     .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  return row && withNarrowing(row);
-}
+    .where('revoked_at', 'is', null);
 
 /** What requests need of the token behind them. */
 export const RIGHTS = [
@@ -134,6 +165,7 @@ const COLUMNS = [
   'access',
   'endpoint',
   'subject',
+  'one_time as isOneTime',
   'created_by as createdBy',
   'created_at as createdAt',
   'last_used_at as lastUsedAt',

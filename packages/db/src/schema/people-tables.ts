@@ -62,11 +62,15 @@ export interface TokensTable {
   last_used_at: Nullable<Date>;
   revoked_by: Nullable<string>;
   revoked_at: Nullable<Date>;
+  one_time: Generated<boolean>;
 }
 
 export interface SessionsTable {
   id: string;
-  token_id: string;
+  /** Null: the session is a person's, for whom an identity provider vouched. */
+  token_id: Nullable<string>;
+  person: Nullable<string>;
+  groups: ColumnType<string[] | null, string | null | undefined, never>;
   secret_sha256: string;
   created_at: Generated<Date>;
   expires_at: Date;

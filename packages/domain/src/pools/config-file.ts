@@ -6,7 +6,7 @@ import { poolsSections } from './pools-document.ts';
 import { refuseUntrusted } from './refuse-untrusted.ts';
 
 /** The place of a secret. The file never holds the secret. */
-const secretSource = z.union(
+export const secretSource = z.union(
   [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
   'must be { env: NAME } or { file: PATH }',
 );

@@ -1,6 +1,6 @@
 import { request } from './request.ts';
 import type { Trouble } from './trouble.ts';
-import { type Session, session, unreachable } from './session-signal.ts';
+import { refusedLink, type Session, session, unreachable } from './session-signal.ts';
 
 const AGAIN_MS = 3_000;
 
@@ -31,4 +31,18 @@ export async function signIn(token: string): Promise<Trouble | undefined> {
 export async function signOut(): Promise<void> {
   await request('/session', { method: 'DELETE' });
   session.value = null;
+}
+
+/** The part of a link that no browser sends to a server. */
+const LINK = /^#sign-in=([\w-]+)$/;
+
+/**
+ * Signs in by the link that was opened, if it has a token, as `/#sign-in=TOKEN`. The token leaves
+ * the address bar and the history first.
+ */
+export async function signInByLink(): Promise<void> {
+  const [, token] = LINK.exec(location.hash) ?? [];
+  if (token === undefined) return;
+  history.replaceState(null, '', location.pathname + location.search);
+  refusedLink.value = await signIn(token);
 }

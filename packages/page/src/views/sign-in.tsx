@@ -2,22 +2,61 @@ import { useState } from 'preact/hooks';
 import { Heading } from '../parts/heading.tsx';
 import { TroubleNote } from '../parts/trouble.tsx';
 import type { Trouble } from '../state/trouble.ts';
+import { hrefOf } from '../state/base.ts';
+import { place } from '../state/place.ts';
 import { signIn } from '../state/session.ts';
+import { refusedLink } from '../state/session-signal.ts';
 
-/** Takes a token once. A cookie that no script reads proves the session from then on. */
+const REFUSED: Trouble = {
+  status: 401,
+  title: 'Refused',
+  detail: 'This token is unknown, revoked, or for one thing only.',
+};
+const OLD_LINK: Trouble = {
+  status: 401,
+  title: 'Refused',
+  detail: 'This link has been used, or is too old: it signs in once, within an hour.',
+};
+
+/** How a sign-in by the identity provider ended, as the address says. */
+const ENDS: Readonly<Record<string, Trouble>> = {
+  refused: {
+    status: 403,
+    title: 'Refused',
+    detail: 'You are signed in at your identity provider, but none of your groups may read here.',
+  },
+  failed: {
+    status: 502,
+    title: 'Failed',
+    detail:
+      'Your identity provider did not sign you in, or took too long. The console’s log says why, once a minute.',
+  },
+};
+
+/**
+ * Takes a token once, or leads to the identity provider. A cookie that no script reads proves the
+ * session from then on.
+ */
 export function SignIn() {
-  const [trouble, setTrouble] = useState<Trouble>();
+  const [refused, setTrouble] = useState<Trouble>();
+  const trouble = refused ?? troubleBefore();
   const [isAsking, setAsking] = useState(false);
   const submit = async (event: Event) => {
     event.preventDefault();
     const token = new FormData(event.currentTarget as HTMLFormElement).get('token');
     setAsking(true);
-    setTrouble(await signIn(typeof token === 'string' ? token.trim() : ''));
+    const why = await signIn(typeof token === 'string' ? token.trim() : '');
+    setTrouble(why?.status === 401 ? REFUSED : why);
     setAsking(false);
   };
   return (
     <main id="content" class="sign-in">
       <Heading title="Sign in to Paddock" />
+      {hasProvider && (
+        <a class="provider" target="_self" href={hrefOf(`/sign-in/begin?to=${here()}`)}>
+          Sign in with your identity provider
+        </a>
+      )}
       <form onSubmit={(event) => void submit(event)}>
         <label>
           <span>Token</span>
@@ -34,23 +73,29 @@ export function SignIn() {
           Sign in
         </button>
       </form>
-      {trouble !== undefined && (
-        <TroubleNote
-          trouble={
-            trouble.status === 401
-              ? {
-                  status: 401,
-                  title: 'Refused',
-                  detail: 'This token is unknown, revoked, or for one thing only.',
-                }
-              : trouble
-          }
-        />
-      )}
+      {trouble !== undefined && <TroubleNote trouble={trouble} />}
       <p class="quiet">
         Make one with <code>paddock token create NAME --access read</code>, or <code>operate</code>{' '}
         to act. The session lasts 12 hours, and ends at once when the token is revoked.
       </p>
     </main>
   );
+}
+
+/** The console says so in its markup. */
+const hasProvider = document.documentElement.dataset['provider'] !== undefined;
+
+/** The address to come back to, without how the last sign-in ended. */
+function here(): string {
+  const { path, query } = place.value;
+  const kept = new URLSearchParams(query);
+  kept.delete('sign-in');
+  return encodeURIComponent(path + (kept.size === 0 ? '' : `?${kept.toString()}`));
+}
+
+/** How the sign-in went that led here. */
+function troubleBefore(): Trouble | undefined {
+  if (refusedLink.value !== undefined)
+    return refusedLink.value.status === 401 ? OLD_LINK : refusedLink.value;
+  return ENDS[place.value.query.get('sign-in') ?? ''];
 }

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createOidc } from './oidc.ts';
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { sql } from 'kysely';
+import { type Console, startConsole } from '../scenes/console.scene.ts';
+import { CLIENT, PUBLIC_URL, startProvider, type TestProvider } from '../scenes/provider.scene.ts';
+
+const ADA = { email: 'ada@example.com', email_verified: true, groups: ['ci', 'platform'] };
+
+describe('signing in by an identity provider (G5)', () => {
+  const database = useTestDatabase();
+  let provider: TestProvider;
+  let service: Console;
+  let folder: string;
+
+  beforeAll(async () => {
+    provider = await startProvider();
+    folder = await mkdtemp(join(tmpdir(), 'paddock-oidc-'));
+    await writeFile(join(folder, 'secret'), `${CLIENT.secret}\n`);
+    const oidc = {
+      ...settingsOf(provider),
+      clientSecret: { file: join(folder, 'secret') },
+      scopes: ['openid', 'email', 'groups'],
+    };
+    const groups = { read: ['ci', 'developers'], operate: ['platform'] };
+    await writeFile(join(folder, 'sign-in.yaml'), JSON.stringify({ groups, oidc }));
+    service = await startConsole(database, {
+      PADDOCK_CONSOLE_PATH_PREFIX: '/tools',
+      PADDOCK_SIGN_IN: join(folder, 'sign-in.yaml'),
+    });
+  });
+  afterAll(async () => {
+    service.kill('SIGTERM');
+    await service.exited;
+    await provider.stop();
+    await rm(folder, { recursive: true });
+  });
+  beforeEach(() => emptyTables(database.db, ['sessions', 'actions']));
+
+  test('begins a session with the rights of the person’s groups, where they wanted to go', async () => {
+    provider.signsIn(ADA);
+    const browser = newBrowser(service);
+    const end = await browser.walk(`${PUBLIC_URL}/sign-in/begin?to=/jobs/7%3Ftab=raw`);
+    expect(end).toBe(`${PUBLIC_URL}/jobs/7?tab=raw`);
+    expect(await who(browser)).toMatchObject({
+      person: 'person ada@example.com',
+      access: 'operate',
+    });
+    expect((await browser.get(`${PUBLIC_URL}/api/v1/tokens`)).status).toBe(200);
+    expect(browser.cookies.get('__Host-paddock')).toMatch(/^[0-9a-f]{16}_[0-9a-f]{16}_[\w-]{43}$/);
+    expect(browser.cookies.get('__Host-paddock-sign-in')).toBe('');
+
+    provider.signsIn({ ...ADA, email: 'bob@example.com', groups: ['developers'] });
+    const another = newBrowser(service);
+    await another.walk(`${PUBLIC_URL}/sign-in/begin`);
+    expect(await who(another)).toMatchObject({ person: 'person bob@example.com', access: 'read' });
+    expect((await another.get(`${PUBLIC_URL}/api/v1/tokens`)).status).toBe(403);
+  });
+
+  test.each([
+    // First: the log has one such line a minute.
+    ['turns back at the provider', undefined, 'failed'],
+    ['is in none of the groups', { ...ADA, groups: ['sales'] }, 'refused'],
+    ['has no groups', { email: 'x@example.com' }, 'refused'],
+    ['has an address that nobody verified', { ...ADA, email_verified: false }, 'failed'],
+    ['has a name that turns the text around', { ...ADA, email: 'a\u202Ecom' }, 'failed'],
+    ['has no name', { ...ADA, email: '' }, 'failed'],
+  ])('begins none for who %s', async (_who, person, why) => {
+    provider.signsIn(person);
+    const browser = newBrowser(service);
+    const end = await browser.walk(`${PUBLIC_URL}/sign-in/begin?to=/jobs`);
+    expect(end).toBe(`${PUBLIC_URL}/?sign-in=${why}`);
+    expect(await who(browser)).toBe(401);
+    if (person === undefined)
+      await waitFor('the reason in the log', () =>
+        service.lines().join().includes('access_denied'),
+      );
+  });
+
+  test('ends with the session’s row, with its time, and with the sign-out', async () => {
+    provider.signsIn(ADA);
+    for (const end of [
+      () => sql`delete from sessions`.execute(database.db),
+      () => sql`update sessions set expires_at = now()`.execute(database.db),
+      (browser: Browser) =>
+        browser.get(`${PUBLIC_URL}/session`, {
+          method: 'DELETE',
+          headers: { 'x-paddock-page': '1' },
+        }),
+    ]) {
+      const browser = newBrowser(service);
+      await browser.walk(`${PUBLIC_URL}/sign-in/begin`);
+      const cookie = browser.cookies.get('__Host-paddock') ?? '';
+      expect(await who(browser)).toMatchObject({ access: 'operate' });
+      await end(browser);
+      browser.cookies.set('__Host-paddock', cookie);
+      expect(await who(browser)).toBe(401);
+    }
+  });
+
+  test('follows no answer that this browser did not ask for, and none twice', async () => {
+    provider.signsIn(ADA);
+    const mine = newBrowser(service);
+    const back = await mine.walk(`${PUBLIC_URL}/sign-in/begin`, (url) =>
+      url.startsWith(`${PUBLIC_URL}/sign-in/callback`),
+    );
+    const victim = newBrowser(service);
+    expect(await victim.walk(back)).toBe(`${PUBLIC_URL}/?sign-in=failed`);
+    expect(await who(victim)).toBe(401);
+    // Of another sign-in of the same browser.
+    await victim.walk(`${PUBLIC_URL}/sign-in/begin`, (url) => !url.startsWith(PUBLIC_URL));
+    expect(await victim.walk(back)).toBe(`${PUBLIC_URL}/?sign-in=failed`);
+
+    const begun = mine.cookies.get('__Host-paddock-sign-in') ?? '';
+    expect(await mine.walk(back)).toBe(`${PUBLIC_URL}/`);
+    mine.cookies.set('__Host-paddock-sign-in', begun);
+    expect(await mine.walk(back)).toBe(`${PUBLIC_URL}/?sign-in=failed`);
+    const code = new URL(back).searchParams.get('code') ?? 'none';
+    for (const secret of [code, CLIENT.secret, mine.cookies.get('__Host-paddock')?.slice(-43)])
+      expect(service.lines().join()).not.toContain(secret);
+  });
+
+  test.each([
+    ['//evil.example/x', `${PUBLIC_URL}//evil.example/x`],
+    ['https://evil.example', `${PUBLIC_URL}/`],
+    ['@evil.example', `${PUBLIC_URL}/`],
+    ['.evil.example', `${PUBLIC_URL}/`],
+  ])('ends at this console, also if it was begun with %s', async (to, end) => {
+    provider.signsIn(ADA);
+    const path = `/sign-in/begin?to=${encodeURIComponent(to)}`;
+    expect(await newBrowser(service).walk(PUBLIC_URL + path)).toBe(end);
+  });
+
+  test('is stored as a hash', async () => {
+    provider.signsIn(ADA);
+    const browser = newBrowser(service);
+    await browser.walk(`${PUBLIC_URL}/sign-in/begin`);
+    const { rows } = await sql`select s::text as text from sessions s`.execute(database.db);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(browser.cookies.get('__Host-paddock')?.slice(-43));
+  });
+});
+
+test('a provider that was away is asked again', async () => {
+  const provider = await startProvider();
+  await provider.stop();
+  const oidc = createOidc({
+    ...settingsOf(provider),
+    clientSecret: undefined,
+    scopes: ['openid'],
+    nameClaim: 'email',
+    groupsClaim: 'groups',
+  });
+  await expect(oidc.begin()).rejects.toThrow('something went wrong');
+  const again = await startProvider(Number(new URL(provider.issuer).port));
+  expect((await oidc.begin()).location).toMatch(`${provider.issuer}/auth?`);
+  await again.stop();
+});
+
+const settingsOf = ({ issuer }: TestProvider) => ({ url: PUBLIC_URL, issuer, clientId: CLIENT.id });
+
+const who = async (browser: Browser) => {
+  const answer = await browser.get(`${PUBLIC_URL}/session`);
+  return answer.status === 200 ? answer.json() : answer.status;
+};
+
+type Sent = Pick<RequestInit, 'method'> & { readonly headers?: Readonly<Record<string, string>> };
+
+interface Browser {
+  readonly cookies: Map<string, string>;
+  get(url: string, init?: Sent): Promise<Response>;
+  /** Follows redirects to the last address, or to the first one that is enough. */
+  walk(url: string, isEnough?: (url: string) => boolean): Promise<string>;
+}
+
+/** A browser’s cookies and redirects. The console’s public address leads to the process. */
+function newBrowser({ port }: Pick<Console, 'port'>): Browser {
+  const cookies = new Map<string, string>();
+  const get: Browser['get'] = async (url, init = {}) => {
+    const answer = await fetch(url.replace('https://paddock.example', `http://127.0.0.1:${port}`), {
+      redirect: 'manual',
+      ...init,
+      headers: { ...init.headers, cookie: [...cookies].map(([n, v]) => `${n}=${v}`).join('; ') },
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    return answer;
+  };
+  return {
+    cookies,
+    get,
+    async walk(url, isEnough = () => false) {
+      const { headers } = await get(url);
+      const location = headers.get('location');
+      if (location === null) return url;
+      const next = new URL(location, url).href;
+      return isEnough(next) ? next : this.walk(next, isEnough);
+    },
+  };
+}
