@@ -1,7 +1,8 @@
 import { listActionsEndpoint } from '@paddock/api/actions/list-actions';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import { PAGE } from './command.ts';
+import { more } from './list-options.ts';
 import { pairs } from './pairs.ts';
 
 export const actions = askCommand({
@@ -11,7 +12,7 @@ export const actions = askCommand({
   options: PAGE,
   endpoint: listActionsEndpoint,
   input: ({ options }) => options,
-  print: ({ items }) =>
+  print: ({ items, next }) =>
     columns(
       ['AT', 'WHO', 'FROM', 'ACTION', 'ON', 'NOTE'],
       items.map(({ at, person, from, endpoint, subject, note }) => [
@@ -23,5 +24,5 @@ export const actions = askCommand({
         note,
       ]),
       'There is no action yet.',
-    ),
+    ) + more(next),
 });

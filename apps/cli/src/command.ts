@@ -43,6 +43,6 @@ export const JSON_OPTION = { type: 'boolean', doc: 'one JSON object on one line'
 
 /** The options of a command that prints a list. */
 export const PAGE = {
-  limit: { type: 'string', value: 'N', doc: 'how many, 30 unless said, 100 at most' },
+  limit: { type: 'string', value: 'N', doc: 'how many, 30 unless said, 10000 at most' },
   after: { type: 'string', value: 'NEXT', doc: '`next` of the page before, from --json' },
 } as const;

@@ -1,5 +1,5 @@
 import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { printable } from './columns.ts';
 import { ACTORS } from './describe-why.ts';
 import { oneWord } from './one-word.ts';

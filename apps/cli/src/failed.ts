@@ -4,7 +4,7 @@ import type { failedOutput } from '@paddock/api/operations/failed-filter';
 import { retryFailedOperationsEndpoint } from '@paddock/api/operations/retry-failed';
 import { retryOperationEndpoint } from '@paddock/api/operations/retry-operation';
 import type { z } from 'zod';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { type Command, type Given, WrongUsage } from './command.ts';
 import { DATES } from './list-options.ts';
 import { oneWord } from './one-word.ts';

@@ -14,8 +14,10 @@ const line = ({ name, takes, options }: Command): string =>
 /** How each command is called. */
 export const usageOfAll = (commands: readonly Command[]): string =>
   `Usage:\n${commands.map((command) => `  ${line(command)}\n`).join('')}
-\`paddock COMMAND --help\` explains one. Commands that ask the database need DATABASE_URL, and
-PADDOCK_SCHEMA unless the schema is \`paddock\`.
+\`paddock COMMAND --help\` explains one. All but \`pools check\` and
+\`completion\` ask one of two, with the same answers:
+  DATABASE_URL   the database, as its login may; PADDOCK_SCHEMA unless the schema is \`paddock\`
+  PADDOCK_URL    the API of a console, as PADDOCK_TOKEN may: https://paddock.example.com
 `;
 
 /** One command, its options and its exit codes. */

@@ -1,6 +1,6 @@
 import { installationStateEndpoint } from '@paddock/api/installations/installation-state';
 import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { asYaml } from './as-yaml.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';

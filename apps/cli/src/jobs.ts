@@ -1,6 +1,6 @@
 import { findJobEndpoint } from '@paddock/api/jobs/find-job';
 import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { asYaml } from './as-yaml.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';

@@ -7,10 +7,10 @@ import {
 import type { operation, operationRow } from '@paddock/api/operations/operation';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { columns, printable } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
-import { DATES } from './list-options.ts';
+import { DATES, more } from './list-options.ts';
 import { oneWord } from './one-word.ts';
 
 type OperationRow = z.input<typeof operationRow>;
@@ -83,7 +83,7 @@ export const operationsCommands: readonly Command[] = [
     },
     endpoint: listFailedOperationsEndpoint,
     input: ({ options }) => options,
-    print: ({ items }) => table(items, 'No operation has failed.'),
+    print: ({ items, next }) => table(items, 'No operation has failed.') + more(next),
   }),
   askCommand({
     name: 'operations',
@@ -93,7 +93,7 @@ Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and othe
     options: PAGE,
     endpoint: listOperationsEndpoint,
     input: (given) => ({ ...given.options, subject: oneWord(given, 'subject') }),
-    print: ({ items }) => table(items, 'There is no operation of this subject.'),
+    print: ({ items, next }) => table(items, 'There is no operation of this subject.') + more(next),
   }),
   askCommand({
     name: 'operation',

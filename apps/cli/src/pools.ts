@@ -1,5 +1,5 @@
 import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import type { Command } from './command.ts';
 

@@ -2,7 +2,7 @@ import {
   listGivenUpEndpoint,
   listRedeliveriesEndpoint,
 } from '@paddock/api/deliveries/list-redeliveries';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
 import { DATES, more } from './list-options.ts';

@@ -9,6 +9,7 @@ export async function runCommand(
   words: readonly string[],
   environment: Environment,
 ): Promise<CommandResult> {
+  if (words[0] === 'help') return runCommand([...words.slice(1), '--help'], environment);
   const command = COMMANDS.find(({ name }) => {
     const parts = name.split(' ');
     return parts.every((part, n) => words[n] === part);

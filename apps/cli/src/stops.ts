@@ -5,7 +5,7 @@ import type { stopState } from '@paddock/api/stops/stop';
 import { stopMakingEndpoint } from '@paddock/api/stops/stop-making';
 import { unpauseSweepEndpoint } from '@paddock/api/stops/unpause-sweep';
 import type { z } from 'zod';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { columns, printable } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
 import { more } from './list-options.ts';

@@ -8,7 +8,7 @@ import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
 import type { z } from 'zod';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { printable } from './columns.ts';
 import { type Command, type Given, WrongUsage } from './command.ts';
 import { oneWord } from './one-word.ts';

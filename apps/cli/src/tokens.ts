@@ -3,9 +3,10 @@ import { listTokensEndpoint } from '@paddock/api/tokens/list-tokens';
 import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
 import type { token } from '@paddock/api/tokens/token';
 import type { z } from 'zod';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE, WrongUsage } from './command.ts';
+import { more } from './list-options.ts';
 import { oneWord } from './one-word.ts';
 import { pairs } from './pairs.ts';
 
@@ -70,7 +71,7 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
     options: PAGE,
     endpoint: listTokensEndpoint,
     input: ({ options: { limit, after } }) => ({ limit, after }),
-    print: ({ items }) => table(items),
+    print: ({ items, next }) => table(items) + more(next),
   }),
   askCommand({
     name: 'token revoke',

@@ -3,7 +3,7 @@ import { traceEventEndpoint } from '@paddock/api/trace/trace-event';
 import { traceJobEndpoint } from '@paddock/api/trace/trace-job';
 import type { traceAnswer } from '@paddock/api/trace/trace-page';
 import type { z } from 'zod';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { asYaml } from './as-yaml.ts';
 import { columns, printable } from './columns.ts';
 import { type Command, PAGE } from './command.ts';

@@ -1,6 +1,6 @@
 import { exportUsageEndpoint } from '@paddock/api/usage/export-usage';
 import { listUsageEndpoint } from '@paddock/api/usage/list-usage';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
 import { DATES, ENTITY, more, POOL } from './list-options.ts';

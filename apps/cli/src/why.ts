@@ -1,9 +1,10 @@
 import { whyJobEndpoint } from '@paddock/api/why/why-job';
 import { whyRunEndpoint } from '@paddock/api/why/why-run';
 import { type JobReference, readJobReference } from '@paddock/domain/why/job-reference';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { type Command, type Given, PAGE, WrongUsage } from './command.ts';
 import { describeWhy } from './describe-why.ts';
+import { more } from './list-options.ts';
 import { oneWord } from './one-word.ts';
 
 const whyJob = askCommand({
@@ -21,10 +22,10 @@ const whyRun = askCommand({
   ...whyJob,
   endpoint: whyRunEndpoint,
   input: (given) => ({ ...given.options, ...referenceOf(given) }),
-  print: ({ items }) =>
+  print: ({ items, next }) =>
     items.length === 0
       ? 'No job of this run waits or runs. Ask for a job by its own address if no pool serves it.\n'
-      : items.map(describeWhy).join('\n'),
+      : items.map(describeWhy).join('\n') + more(next),
 });
 
 export const why: Command = {

@@ -2,7 +2,7 @@ import { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
 import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
 import type { workerRow } from '@paddock/api/workers/worker';
 import type { z } from 'zod';
-import { askCommand } from './ask-database.ts';
+import { askCommand } from './ask-command.ts';
 import { asYaml } from './as-yaml.ts';
 import { columns } from './columns.ts';
 import { type Command, PAGE } from './command.ts';

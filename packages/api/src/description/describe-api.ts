@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Endpoint, fieldsOfPath } from '../endpoint.ts';
+import { problemDetails } from '../problem-details.ts';
 
 /** Its content is as OpenAPI says. */
 export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
@@ -29,19 +30,6 @@ export function describeApi(endpoints: readonly Endpoint[]): OpenApi {
     },
   };
 }
-
-const problemDetails = z
-  .looseObject({
-    type: z.literal('about:blank'),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().describe('What is wrong, and what to do'),
-    errors: z
-      .array(z.object({ place: z.string().describe('As `query.limit`'), message: z.string() }))
-      .optional()
-      .describe('Each mistake of the input'),
-  })
-  .describe('RFC 9457');
 
 const ACCESS = {
   read: 'Any token may call it.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from '../text/is-loopback.ts';
 import { misplacedInFile, withoutRefused } from './misplaced-keys.ts';
 import { checkedTogether } from './check-together.ts';
 import { keysOfPools } from './pool.ts';
@@ -23,10 +24,6 @@ const githubApp = z.strictObject({
     .optional()
     .describe('A PEM file; needed by the scheduler and the reconciler.'),
 });
-
-/** An address of this machine, reached without a network. */
-const isLoopback = ({ hostname }: URL): boolean =>
-  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 
 const githubKeys = z.strictObject({
   apiUrl: z

@@ -1,0 +1,19 @@
+import type { Endpoint } from '@paddock/api/endpoint';
+import type { z } from 'zod';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Puts questions to endpoints, wherever the answers are. */
+export interface Asker {
+  /** Takes raw fields that fit the endpoint's input. Rejects with a NoAnswer. */
+  ask<I extends z.ZodObject, O extends z.ZodType>(
+    endpoint: Endpoint<I, O>,
+    fields: Fields,
+  ): Promise<z.input<O>>;
+  close(): Promise<void>;
+}
+
+/** The message is for the person at the terminal: what was asked in vain, why, what to do. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}

@@ -1,0 +1,120 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import type { CommandResult } from '@paddock/cli/command';
+import { runCommand } from '@paddock/cli/run-command';
+import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { putFleet } from './scenes/fleet.scene.ts';
+
+/** The answers to these are of the time when they are given. */
+const withoutAges = ({ stdout, ...rest }: CommandResult) => ({
+  ...rest,
+  stdout: stdout.replaceAll(AGES, ''),
+});
+
+const AGES = /\b\d+ s\b|"(?:ageMs|readAt)":[^,]+/g;
+
+describe('the terminal on the database and over the API', () => {
+  const { database, service } = useConsole();
+  let token: string;
+  let ids: Record<'JOB' | 'WORKER' | 'OPERATION', string>;
+
+  beforeAll(async () => {
+    const { waiting, failed, operation } = await putFleet(database.db);
+    ids = { JOB: String(waiting), WORKER: failed, OPERATION: operation };
+    token = await makeToken(database, { name: 'ada' });
+  });
+
+  const here = (...words: string[]) =>
+    runCommand(words, { DATABASE_URL: database.url, PADDOCK_SCHEMA: database.schema });
+  const there = (words: readonly string[], by = token) =>
+    runCommand(words, { PADDOCK_URL: `http://127.0.0.1:${service.port}`, PADDOCK_TOKEN: by });
+
+  const namesOf = async (...words: string[]) => {
+    const { stdout } = await there(['workers', '--json', ...words]);
+    const { items, next } = listWorkersEndpoint.output.parse(JSON.parse(stdout));
+    return { names: items.map(({ name }) => name), next };
+  };
+
+  test.each([
+    'jobs --limit 40',
+    'jobs --limit 3 --state waiting',
+    'jobs --repository acme/web --workflow Nightly --conclusion failure --from -7d',
+    'job JOB',
+    'why JOB',
+    'why 5',
+    'why https://github.com/acme/api/actions/runs/77',
+    'workers --limit 101',
+    'worker WORKER',
+    'worker ä/../b?c#d%2F',
+    'trace acme --limit 150',
+    'trace job JOB --only job',
+    'trace installation 51000001',
+    'trace payload 9',
+    'usage --by workflow --from 2026-01-01 --to 2026-01-05',
+    'usage --csv --by pool --from 2026-01-01 --to 2026-01-05',
+    'installations',
+    'installation 51000001 --at 2026-01-31',
+    'redeliveries',
+    'redeliveries given-up',
+    'operations schedule:check-apps',
+    'operations failed --limit 2',
+    'operations counts --from 2026-01-01 --to 2026-01-05',
+    'operation OPERATION',
+    'operation none',
+    'pools',
+    'stops',
+    'actions --limit 1',
+    'jobs --workflow CI',
+  ])('%s prints the same, as a table and as JSON (D12)', async (line) => {
+    const words = line
+      .split(' ')
+      .map((word) => (word in ids ? ids[word as keyof typeof ids] : word));
+    for (const more of [[], ['--json']]) {
+      const [own, api] = [await here(...words, ...more), await there([...words, ...more])];
+      expect(withoutAges(api)).toEqual(withoutAges(own));
+      expect(own.stdout + own.stderr).not.toBe('');
+    }
+  });
+
+  test('a long list is read page by page, each item once (D12)', async () => {
+    for (let n = 0; n < 200; n += 1) await putWorker(database.db, {});
+    const first = await namesOf('--limit', '150');
+    const rest = await namesOf('--limit', '10000', '--after', first.next ?? '');
+    expect(first.names).toHaveLength(150);
+    expect(new Set([...first.names, ...rest.names]).size).toBe(225);
+    expect(rest.next).toBeNull();
+  });
+
+  test('what one stops, the other one sees and ends; each says who it was (F5)', async () => {
+    const stopped = await there(['stop-making', 'pool:gpu-a100', '--note', 'an image']);
+    expect(stopped.stdout).toMatch(/has been stopped by token ada since \S+: an image\n$/);
+    expect(await here('stop-making', 'pool:gpu-a100', '--by', 'grace')).toEqual(stopped);
+    expect((await here('resume', 'pool:gpu-a100')).stdout).toMatch(/goes on\.\n$/);
+    const task = await there(['resync', 'acme/api', '--dry-run']);
+    expect(task).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^queued: resync-repository/),
+    });
+    expect((await here('resync', 'acme/api', '--dry-run', '--by', 'grace')).stdout).toContain(
+      'token ada asked for it before',
+    );
+  });
+
+  test('a token that may only read is told what it lacks, and a revoked one too (F7)', async () => {
+    const made = await there(['token', 'create', 'reader']);
+    const reader = made.stdout.trim();
+    const refused = await there(['pause', 'all'], reader);
+    expect(refused.stderr).toMatch(
+      /^PUT http\S+\/paused-sweeps\/all was refused: .* needs the access `operate`/,
+    );
+    expect((await there(['token', 'revoke', 'reader', '--note', 'lost'])).stdout).toContain(
+      'reader',
+    );
+    const unknown = await there(['pools'], reader);
+    expect(unknown.stderr).toMatch(
+      /^GET http\S+\/pools was refused: PADDOCK_TOKEN is unknown there/,
+    );
+    expect(refused.stderr + unknown.stderr).not.toContain(reader);
+  });
+});
