@@ -696,7 +696,8 @@ create table usage_hours (
   workers integer not null,
   pod_ms bigint not null,
   idle_ms bigint not null,
-  thrown_away_ms bigint not null
+  thrown_away_ms bigint not null,
+  queued integer[]
 );
 
 create table usage_summed (

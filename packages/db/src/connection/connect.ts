@@ -83,6 +83,9 @@ export interface ConnectionConfig extends pg.ClientConfig {
  */
 const KEEP_ALIVE_AFTER_MS = 5_000;
 
+/** The sums of a month are sorted in memory. */
+const FOR_LISTS = { enable_bitmapscan: 'off', work_mem: '16MB' };
+
 /** The configuration of every connection of an environment, pooled or not. */
 export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): ConnectionConfig {
   assertSchemaName(options.schema);
@@ -105,7 +108,7 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       // empty, when a sequential scan looks cheapest. Every statement has an index; without one,
       // this changes nothing.
       enable_seqscan: 'off',
-      ...(options.forLists === true && { enable_bitmapscan: 'off' }),
+      ...(options.forLists === true && FOR_LISTS),
     })}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     longestStatementMs,

@@ -45,11 +45,14 @@ export interface UsageRow extends UsageSums {
 /** A place in the list: the pods' time, and the keys of the group. */
 export type UsagePosition = readonly [podMs: number, key: string, more: string];
 
-/** The two columns that a group has in common; a literal: it needs one only. */
+/**
+ * The two columns that a group has in common; a literal: it needs one only. Names are sorted by
+ * their bytes, which is faster.
+ */
 const KEYS: Readonly<Record<UsageBy, readonly [string, string]>> = {
   repository: ['repo_id', "''"],
-  workflow: ['repo_id', 'workflow_name'],
-  pool: ['k8s_pool', "''"],
+  workflow: ['repo_id', 'workflow_name collate "C"'],
+  pool: ['k8s_pool collate "C"', "''"],
   entity: ['entity_id', "''"],
 };
 
@@ -60,9 +63,10 @@ const SUMS = sql.join(
 );
 
 /**
- * The groups of a span, the most time first, and the sums of all of them. Reads each hour's sums
- * twice: for all groups, and for the quantiles of those on the page. Pools are so few that once is
- * enough.
+ * The groups of a span, the most time first, and the sums of all of them. Reads the span once, and
+ * the waiting times of the groups on the page only. These groups are numbered before their waiting
+ * times are sorted, because that sort is the most expensive step, and faster by a number than by
+ * names.
  */
 export async function readUsage(
   db: Kysely<Database>,
@@ -71,43 +75,44 @@ export async function readUsage(
   { limit, after }: { limit: number; after?: UsagePosition | undefined },
 ): Promise<{ rows: UsageRow[]; total: UsageSums }> {
   const [key, more] = KEYS[by];
-  const used = sql`(
-    select ${sql.raw(key)} as key, ${sql.raw(more)} as more, queued_seconds, jobs, workers, pod_ms as "podMs", idle_ms as "idleMs",
-      thrown_away_ms as "thrownAwayMs"
-    from usage_hours where ${isMeant(filter)}) used`;
-  const cells =
-    by === 'pool'
-      ? sql`cells as materialized (select key, more, queued_seconds, ${SUMS} from ${used} group by 1, 2, 3),`
-      : sql``;
-  const source = by === 'pool' ? sql`cells` : used;
   const idType = sql.raw(by === 'pool' ? 'text' : 'bigint');
   const isAfter =
     after === undefined
       ? sql`true`
       : sql`(-"podMs", key, more) > (${-after[0]}::bigint, ${after[1]}::${idType}, ${after[2]})`;
   const { rows } = await sql<Row>`
-    with ${cells} sums as materialized (select key, more, ${SUMS} from ${source} group by 1, 2),
-    page as materialized (select * from sums where ${isAfter} order by "podMs" desc, key, more limit ${limit}),
-    queued as (
-      select key, more, queued_seconds, sum(u.jobs) as jobs from (select key, more, queued_seconds, jobs from ${source}) u join page using (key, more)
-      where queued_seconds is not null group by 1, 2, 3
+    with used as materialized (
+      select ${sql.raw(key)} as key, ${sql.raw(more)} as more, jobs, workers, pod_ms as "podMs", idle_ms as "idleMs", thrown_away_ms as "thrownAwayMs",
+        ${QUEUED} as queued
+      from usage_hours where ${isMeant(filter)}
     ),
-    ranked as (
-      select key, more, queued_seconds, sum(jobs) over (partition by key, more order by queued_seconds) as upto, sum(jobs) over (partition by key, more) as of
-      from queued
+    sums as materialized (select key, more, ${SUMS} from used group by 1, 2),
+    page as materialized (
+      select *, row_number() over (order by key, more) as place
+      from (select * from sums where ${isAfter} order by "podMs" desc, key, more limit ${limit}) listed
     ),
-    quantiles as (
-      select key, more, min(queued_seconds) filter (where upto >= 0.5 * of) as p50, min(queued_seconds) filter (where upto >= 0.95 * of) as p95
-      from ranked group by 1, 2
+    queued as (select queued, dense_rank() over (order by key, more) as place from used where ${isOnPage}),
+    quantiles as materialized (
+      select place, percentile_disc(array[0.5, 0.95]) within group (order by seconds) as seconds
+      from (select place, unnest(queued) as seconds from queued) each group by place
     )
-    select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total
-    from (select ${SUMS} from sums) total left join page on true left join quantiles using (key, more)
+    select page.*, seconds[1] as p50, seconds[2] as p95, ${nameOf(by)}, to_jsonb(total) as total
+    from (select ${SUMS} from sums) total left join page on true left join quantiles using (place)
     order by "podMs" desc, key, more`.execute(db);
   return {
     rows: rows.flatMap((row) => (row.key === null ? [] : [toUsageRow(by, row, row.key)])),
     total: rows[0]?.total ?? NOTHING,
   };
 }
+
+/** Rows of the version before have one waiting time for all their jobs. */
+const QUEUED = sql`case when queued_seconds is null then queued else array_fill(queued_seconds, array[jobs]) end`;
+
+/**
+ * Looks each row up among the groups of the page. PostgreSQL underestimates how many rows a span
+ * has: of a join it would make a loop that reads the span for each group.
+ */
+const isOnPage = sql`((key, more) in (select key, more from page)) is true`;
 
 const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
 

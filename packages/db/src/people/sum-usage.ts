@@ -44,7 +44,7 @@ const JOB_MS = msBetween(
   'least(j.completed_at, w.completed_at)',
 );
 
-/** Two digits are enough for a quantile, and jobs with the same share a row. */
+/** Two digits are enough for a quantile. */
 const QUEUED_SECONDS = sql`
   round(greatest(extract(epoch from j.started_at - j.queued_at), 0),
     least(0, 1 - floor(log(greatest(extract(epoch from j.started_at - j.queued_at), 1)))::integer))`;
@@ -56,8 +56,9 @@ const RAN_ON = sql`w.pod_name = j.k8s_pod and w.assigned_job_id = j.job_id`;
 export async function sumUsage(trx: Transaction<Database>, hour: Date): Promise<number> {
   await sql`delete from usage_hours where hour = ${hour}`.execute(trx);
   await sql`
-    insert into usage_hours (hour, entity_id, repo_id, repo_full_name, workflow_name, k8s_pool, queued_seconds, jobs, workers, pod_ms, idle_ms, thrown_away_ms)
-    select ${hour}::timestamptz, entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool, queued_seconds, sum(jobs), sum(workers), sum(pod_ms),
+    insert into usage_hours (hour, entity_id, repo_id, repo_full_name, workflow_name, k8s_pool, queued, jobs, workers, pod_ms, idle_ms, thrown_away_ms)
+    select ${hour}::timestamptz, entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool,
+      array_agg(queued_seconds order by queued_seconds) filter (where queued_seconds is not null), sum(jobs), sum(workers), sum(pod_ms),
       sum(case when failed then 0 else pod_ms - least(job_ms, pod_ms) end), sum(case when failed then pod_ms else 0 end)
     from (
       select j.entity_id, j.repo_id, j.repo_full_name, coalesce(j.workflow_name, '') as workflow_name, j.k8s_pool,
@@ -71,7 +72,7 @@ export async function sumUsage(trx: Transaction<Database>, hour: Date): Promise<
       where ${inHour(hour, 'w')} and w.completed_at is not null
         and not exists (select from jobs j where j.job_id = w.assigned_job_id and ${RAN_ON})
     ) used
-    group by entity_id, repo_id, workflow_name, k8s_pool, queued_seconds`.execute(trx);
+    group by entity_id, repo_id, workflow_name, k8s_pool`.execute(trx);
   const { rows } = await sql<{ unended: number }>`
     insert into usage_summed as s (hour, unended)
     select ${hour}::timestamptz,
