@@ -1,4 +1,5 @@
 import { configJsonSchema } from '@paddock/domain/pools/config-file';
+import { signInFile } from '../../apps/console/src/sign-in/sign-in-file.ts';
 import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Declarations } from '@paddock/runtime/settings';
 import { z } from 'zod';
@@ -91,6 +92,10 @@ const ways = {
   }),
 };
 
+/** Empty by default: nobody signs in without a token. */
+const { groups, oidc, proxy } = signInFile.shape;
+const signIn = z.strictObject({ groups: groups.optional(), oidc, proxy });
+
 const valuesWith = (settings: z.ZodRawShape) =>
   z.strictObject({
     // Helm passes it to every chart that is a part of another.
@@ -99,6 +104,7 @@ const valuesWith = (settings: z.ZodRawShape) =>
     credentials: z.strictObject({
       webhook: z.strictObject({ existingSecret: text }),
       app: z.strictObject({ existingSecret: text }),
+      signIn: z.strictObject({ existingSecret: text }),
     }),
     database: z.strictObject({
       existingSecret: secretKey,
@@ -134,7 +140,7 @@ const valuesWith = (settings: z.ZodRawShape) =>
     }),
     scheduler: z.strictObject(service),
     reconciler: z.strictObject(service),
-    console: z.strictObject({ enabled: flag, ...service, ...ways }),
+    console: z.strictObject({ enabled: flag, signIn, ...service, ...ways }),
     migration: z.strictObject({
       enabled: flag,
       hook: flag,
@@ -187,7 +193,7 @@ export interface JsonSchema {
 }
 
 /** Values of their own give these. */
-const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG']);
+const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SIGN_IN']);
 
 /**
  * The JSON Schema of the chart's values. `config` is the schema of the services' file; `settings`

@@ -188,6 +188,26 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     ["at '/console/resources'", "'cpu' not allowed", 'claims, limits, requests'],
   ],
   [
+    'people who may sign in to the console, of no group, and by a secret that is not there',
+    {
+      console: {
+        signIn: {
+          groups: {},
+          oidc: {
+            url: 'https://paddock.example',
+            issuer: 'https://id.example',
+            clientId: 'paddock',
+            clientSecret: { file: '/etc/paddock/signIn/secret' },
+          },
+        },
+      },
+    },
+    [
+      'console.signIn.groups: it names no group',
+      'console.signIn.oidc.clientSecret.file: it is /etc/paddock/signIn/secret, which console does not mount',
+    ],
+  ],
+  [
     'an Ingress of the console without a host',
     { console: { ingress: { enabled: true } } },
     ['console.ingress.host: it is empty', 'the name by which people reach the console'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { signInFile } from '@paddock/console/sign-in/sign-in-file';
 import { deployedManifests } from '@paddock/testing/cluster-rights';
 import {
   type ChartObject,
@@ -151,8 +152,12 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     const policy = policies.find(({ metadata }) => metadata.name.endsWith('-console'));
     for (const { spec } of consoles) {
       expect(spec.automountServiceAccountToken).toBe(false);
-      expect(JSON.stringify(spec)).not.toMatch(/\/etc\/paddock\/(app|webhook|config)/);
+      expect(JSON.stringify(spec)).not.toMatch(/\/etc\/paddock\/(app|webhook)|paddock\.yaml/);
     }
+    const files = all('ConfigMap').filter(({ metadata }) => metadata.name.endsWith('-sign-in'));
+    const provider = files.map(
+      ({ data }) => signInFile.parse(parse(String(Object.values(data ?? {})[0]))).oidc,
+    );
     if (policy === undefined) return;
     const { policyTypes, ingress, egress } = policy.spec as {
       policyTypes: string[];
@@ -170,7 +175,8 @@ described.each([...EXAMPLES, ...MATRIX])('the objects of %s (needs helm)', (_nam
     ]);
     const ports = egress.flatMap((rule) => rule.ports.map(({ port }) => port));
     expect(ports.slice(0, 2)).toEqual([53, 53]);
-    expect([['postgres'], [5432], [6432]]).toContainEqual(ports.slice(2));
+    expect([['postgres'], [5432], [6432]]).toContainEqual([ports[2]]);
+    expect(ports.slice(3)).toEqual(provider[0] === undefined ? [] : [443]);
   });
 
   test('select what is there: each Service and budget one workload, policies some', () => {

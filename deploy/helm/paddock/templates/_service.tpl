@@ -40,7 +40,12 @@ spec:
       labels: {{- include "paddock.selector" .root | nindent 8 }}
         app.kubernetes.io/component: {{ .service }}
         {{- with $values.podLabels }}{{- toYaml . | nindent 8 }}{{- end }}
-      {{- with $values.podAnnotations }}
+      {{- $annotations := $values.podAnnotations }}
+      {{- with $values.signIn }}
+      {{- /* The console reads this file once. */}}
+      {{- $annotations = merge (dict "sign-in-digest" (toJson . | sha256sum | trunc 16)) $annotations }}
+      {{- end }}
+      {{- with $annotations }}
       annotations: {{- toYaml . | nindent 8 }}
       {{- end }}
     spec:
@@ -72,6 +77,8 @@ spec:
           env:
             {{- if ne .service "console" }}
             - { name: PADDOCK_CONFIG, value: /etc/paddock/config/paddock.yaml }
+            {{- else if $values.signIn }}
+            - { name: PADDOCK_SIGN_IN, value: /etc/paddock/config/sign-in.yaml }
             {{- end }}
             {{- include "paddock.environment" (dict "root" .root "service" .service "values" $values) | nindent 12 }}
           ports:
@@ -133,32 +140,38 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- end -}}
 
 {{/*
-The credentials folder of a service: its name below /etc/paddock and its Secret. The console has
-neither credentials nor the configuration file, which names them.
+The credentials folder of a service: its name below /etc/paddock and its Secret. The console has none
+but its own secret at an identity provider, and no configuration file, which names those of the Apps.
 */}}
 {{- define "paddock.credentials" -}}
-{{- if eq .service "ingress" }}webhook{{ else }}app{{ end -}}
+{{- get (dict "ingress" "webhook" "console" "signIn") .service | default "app" -}}
+{{- end -}}
+
+{{/* Whether a service has a ConfigMap of its own, or that of the release; empty: it has none. */}}
+{{- define "paddock.configMap" -}}
+{{- $name := include "paddock.fullname" .root -}}
+{{- if ne .service "console" }}{{ $name }}{{ else if .root.Values.console.signIn }}{{ $name }}-sign-in{{ end -}}
 {{- end -}}
 
 {{- define "paddock.volumeMounts" -}}
-{{- if ne .service "console" }}
 {{- $credentials := include "paddock.credentials" . }}
+{{- if include "paddock.configMap" . }}
 - { name: config, mountPath: /etc/paddock/config, readOnly: true }
+{{- end }}
 {{- if (index .root.Values.credentials $credentials).existingSecret }}
 - { name: credentials, mountPath: /etc/paddock/{{ $credentials }}, readOnly: true }
-{{- end }}
 {{- end }}
 {{- include "paddock.databaseMount" . }}
 {{- end -}}
 
 {{- define "paddock.volumes" -}}
-{{- if ne .service "console" }}
+{{- with include "paddock.configMap" . }}
 - name: config
-  configMap: { name: {{ include "paddock.fullname" .root | quote }} }
+  configMap: { name: {{ . | quote }} }
+{{- end }}
 {{- with (index .root.Values.credentials (include "paddock.credentials" .)).existingSecret }}
 - name: credentials
   secret: { secretName: {{ . | quote }}, defaultMode: 0440 }
-{{- end }}
 {{- end }}
 {{- include "paddock.databaseVolume" . }}
 {{- end -}}

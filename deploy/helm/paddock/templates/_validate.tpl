@@ -158,6 +158,15 @@ ingress.resources.requests.cpu: it is empty, and the autoscaler measures by it; 
 {{- if not (regexMatch "^(/[0-9A-Za-z_.-]+)*$" $prefix) }}
 settings.PADDOCK_CONSOLE_PATH_PREFIX: it is {{ $prefix }}; allowed: a path with a slash before each part, such as /paddock
 {{- end }}
+{{- with .Values.console.signIn }}
+{{- if not (or (dig "groups" "read" "" .) (dig "groups" "operate" "" .)) }}
+console.signIn.groups: it names no group, so nobody could sign in; allowed: { read: [GROUP], operate: [GROUP] }, and read: ['*'] for everybody
+{{- end }}
+{{- if not (or .oidc .proxy) }}
+console.signIn: nobody says who people are; allowed: oidc, or proxy, beside groups
+{{- end }}
+{{- include "paddock.validate.source" (dict "root" $ "place" "console.signIn.oidc.clientSecret" "source" (dig "oidc" "clientSecret" dict .) "service" "console") }}
+{{- end }}
 {{- include "paddock.validate.ways" (dict "place" "console" "values" .Values.console "callers" "people reach the console") }}
 {{- end }}
 {{- end -}}
