@@ -42,8 +42,8 @@ spec:
         {{- with $values.podLabels }}{{- toYaml . | nindent 8 }}{{- end }}
       {{- $annotations := $values.podAnnotations }}
       {{- with $values.signIn }}
-      {{- /* The console reads this file once. */}}
-      {{- $annotations = merge (dict "sign-in-digest" (toJson . | sha256sum | trunc 16)) $annotations }}
+      {{- /* The console reads this file once. Digits around an e alone would be a number. */}}
+      {{- $annotations = merge (dict "sign-in-digest" (toJson . | sha256sum | trunc 16 | printf "sha256-%s")) $annotations }}
       {{- end }}
       {{- with $annotations }}
       annotations: {{- toYaml . | nindent 8 }}
