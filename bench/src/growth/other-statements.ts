@@ -167,6 +167,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'storeSession',
     'deleteSession',
     'revokeToken',
+    'useUpToken',
     'noteTokenUse',
   ],
 };

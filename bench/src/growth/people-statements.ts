@@ -18,8 +18,8 @@ import {
 } from '@paddock/db/people/find-by-name';
 import { findDrainState } from '@paddock/db/workers/drain-workers';
 import { readChanges } from '@paddock/db/people/read-changes';
-import { findSession } from '@paddock/db/people/sessions';
-import { findToken, listTokens } from '@paddock/db/people/tokens';
+import { findIdentity, findSession } from '@paddock/db/people/sessions';
+import { findOneTimeToken, findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
@@ -46,6 +46,8 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   isKnownPool: (trx) => isKnownPool(trx, 'none'),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
+  findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),
+  findIdentity: (trx) => findIdentity(trx, '0'.repeat(16)),
   findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
   readChanges: (trx) => readChanges(trx, ['ci']),
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
