@@ -10,7 +10,7 @@ const read = (name) => readFileSync(join(PAGE, name), 'utf8');
 
 export async function buildPage(folder) {
   const { PATHS } = await import('../packages/page/src/paths.ts');
-  const script = named('page.js', 'text/javascript; charset=utf-8', await bundleScript());
+  const [script, ...parts] = await bundleScripts();
   const style = named('page.css', 'text/css; charset=utf-8', styles());
   const icon = named('icon.svg', 'image/svg+xml', read('src/icon.svg'));
   const html = [script, style, icon].reduce(
@@ -18,7 +18,7 @@ export async function buildPage(folder) {
     read('src/page.html'),
   );
   const files = Object.fromEntries(
-    [script, style, icon].map(({ name, type, text }) => [name, { type, text }]),
+    [script, ...parts, style, icon].map(({ name, type, text }) => [name, { type, text }]),
   );
   mkdirSync(folder, { recursive: true });
   const path = join(folder, 'page.json');
@@ -28,7 +28,8 @@ export async function buildPage(folder) {
   renameSync(unfinished, path);
 }
 
-async function bundleScript() {
+/** The script of every view, then what it fetches when it is needed. */
+async function bundleScripts() {
   const bundled = await rolldown({
     input: join(PAGE, 'src/main.tsx'),
     platform: 'browser',
@@ -38,10 +39,17 @@ async function bundleScript() {
     const { output } = await bundled.generate({
       format: 'esm',
       minify: true,
-      codeSplitting: false,
+      // Their names change with their content, and with that of what they fetch.
+      entryFileNames: 'page-[hash].js',
+      chunkFileNames: '[name]-[hash].js',
       comments: false,
     });
-    return output[0].code;
+    return output.map(({ fileName, code }) => ({
+      given: 'page.js',
+      type: 'text/javascript; charset=utf-8',
+      text: code,
+      name: fileName,
+    }));
   } finally {
     await bundled.close();
   }

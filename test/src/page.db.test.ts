@@ -64,6 +64,7 @@ describeInBrowser('the page in a browser', () => {
   const VIEWS: readonly (readonly [name: string, path: () => string])[] = [
     ['fleet', () => '/'],
     ['pool', () => '/pools/gpu-a100'],
+    ['busy-pool', () => '/pools/linux-x64'],
     ['jobs', () => '/jobs'],
     ['waiting-jobs', () => '/jobs?state=waiting'],
     ['job', () => `/jobs/${ids.waiting}`],

@@ -24,6 +24,7 @@ import {
   listGivenUp,
   listUnresolved,
 } from '@paddock/db/people/list-redeliveries';
+import { readLastHour } from '@paddock/db/people/read-last-hour';
 import { findUsageSummedAt, readUsage } from '@paddock/db/people/read-usage';
 import { listEntityOperations } from '@paddock/queue/list-entity-operations';
 import { listFailedOperations, listOperationsOf } from '@paddock/queue/read-operations';
@@ -95,6 +96,7 @@ export const listStatements = {
     listLiveWorkers(trx, { state: 'running', entityId: 1, pool: 'pool-0' }, PAGE),
   oneWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
   allPools: (trx) => listPools(trx),
+  lastHour: (trx) => readLastHour(trx),
   eventsOfEntity: (trx) => listEntityEvents(trx, { entityId: 1, places: PLACES }, PAGE),
   eventsOfEntityOfOldDays: (trx) =>
     listEntityEvents(trx, { entityId: 1, places: PLACES }, LONG_AGO),

@@ -139,6 +139,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'findJobEvents',
     'listLiveWorkers',
     'listPools',
+    'readLastHour',
     'listWorkers',
     'findWorker',
     'findEntityByLogin',

@@ -36,6 +36,7 @@ import { retryOperationEndpoint } from './operations/retry-operation.ts';
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
+import { lastHourEndpoint } from './pools/last-hour.ts';
 import { listPoolsEndpoint } from './pools/list-pools.ts';
 import { findWorkerEndpoint } from './workers/find-worker.ts';
 import { listWorkersEndpoint } from './workers/list-workers.ts';
@@ -60,6 +61,7 @@ const SUBJECTS: readonly Endpoint[] = [
   listWorkersEndpoint,
   findWorkerEndpoint,
   listPoolsEndpoint,
+  lastHourEndpoint,
   listDiagnosesEndpoint,
   whyJobEndpoint,
   whyRunEndpoint,

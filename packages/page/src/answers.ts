@@ -12,6 +12,7 @@ import type { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import type { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import type { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
 import type { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
+import type { lastHourEndpoint } from '@paddock/api/pools/last-hour';
 import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
 import type { findResyncEndpoint } from '@paddock/api/repositories/find-resync';
 import type { listStopsEndpoint } from '@paddock/api/stops/list-stops';
@@ -37,6 +38,8 @@ export interface List<T> {
 }
 
 export type Pool = Item<typeof listPoolsEndpoint>;
+export type LastHour = Output<typeof lastHourEndpoint>;
+export type PoolHour = LastHour['items'][number];
 export type JobRow = Item<typeof listJobsEndpoint>;
 export type Job = Output<typeof findJobEndpoint>;
 export type Why = Output<typeof whyJobEndpoint>;

@@ -42,6 +42,8 @@ export function troublesOf(page: Page): readonly string[] {
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').waitFor();
   await page.locator('output.none').first().waitFor({ state: 'detached' });
+  // Charts are drawn by what is fetched with the first of them.
+  await page.locator('.chart .drawn:empty').first().waitFor({ state: 'detached' });
 }
 
 /** Goes to another address as a link does, without loading the page again. */

@@ -22,9 +22,14 @@ const isPassing = ({ status }: Trouble): boolean => status === 0 || status >= 50
 /**
  * Asks the API, as `/jobs?state=waiting`, and again when one of the tables changes. While the page
  * rests it asks nothing; afterwards the stream of changes says that everything may have changed. A
- * new path forgets the old answer. Undefined: there is nothing to ask.
+ * new path forgets the old answer. Undefined: there is nothing to ask. `everyMs`: also again after
+ * each such time.
  */
-export function useAnswer<T>(path: string | undefined, tables: readonly Watched[]): Shown<T> {
+export function useAnswer<T>(
+  path: string | undefined,
+  tables: readonly Watched[],
+  everyMs?: number,
+): Shown<T> {
   const [shown, setShown] = useState<{ path?: string; answer?: T; trouble?: Trouble }>({});
   const [asked, ask] = useState(0);
   const watched = tables.join();
@@ -66,12 +71,14 @@ export function useAnswer<T>(path: string | undefined, tables: readonly Watched[
     const forget = onChange((changed) => {
       if (changed.some((table) => watched.split(',').includes(table))) soon();
     });
+    const clock = everyMs === undefined ? undefined : setInterval(() => soon(0), everyMs);
     return () => {
       forget();
+      clearInterval(clock);
       clearTimeout(waiting);
       ended.abort();
     };
-  }, [path, watched, asked]);
+  }, [path, watched, asked, everyMs]);
   const { answer, trouble } = shown.path === path ? shown : {};
   return {
     ...(answer !== undefined && { answer }),

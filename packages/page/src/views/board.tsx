@@ -1,14 +1,16 @@
 import { useEffect } from 'preact/hooks';
-import type { Pool } from '../answers.ts';
+import type { LastHour, Pool, PoolHour, Stop } from '../answers.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { Link } from '../parts/link.tsx';
+import { Sparkline } from '../parts/sparkline.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Took, Until } from '../parts/time.tsx';
+import { Ago, Took, Until } from '../parts/time.tsx';
 import { pushedPools, showsPools } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
 import { duration } from '../text/durations.ts';
 import { number } from '../text/words.ts';
+import { EVERY_MS } from './pool-charts.tsx';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
 
 interface Pools {
@@ -26,6 +28,8 @@ export function Board() {
       pushedPools.value = undefined;
     };
   }, []);
+  const lastHour = useAnswer<LastHour>('/pools/last-hour', [], EVERY_MS).answer;
+  const hours = new Map(lastHour?.items.map((hour) => [hour.pool, hour]));
   const pushed = pushedPools.value as Pools | undefined;
   return (
     <>
@@ -34,20 +38,39 @@ export function Board() {
         {({ items }) => (
           <>
             <Headline pools={items} />
+            {items.map((pool) => (
+              <Breakers key={pool.name} pool={pool} />
+            ))}
+            <Stops />
             <Table
               caption="Pools"
-              columns={COLUMNS}
+              columns={columnsWith(hours)}
               rows={inOrder(items)}
               keyOf={({ name }) => name}
               none="No pool is in force. The scheduler loads them from the configuration file."
             />
             <Key />
-            {items.map((pool) => (
-              <Breakers key={pool.name} pool={pool} />
-            ))}
           </>
         )}
       </Answer>
+    </>
+  );
+}
+
+/** What people hold back, which goes before every other reason to wait. */
+function Stops() {
+  const { answer } = useAnswer<{ items: readonly Stop[] }>('/stops', [
+    'stopped_making',
+    'paused_sweeps',
+  ]);
+  return (
+    <>
+      {answer?.items.map(({ what, subject, name, by, at, note }) => (
+        <p class="held" key={`${what} ${subject}`}>
+          <strong>{by}</strong> holds back the {what} of {name ?? subject}, since <Ago at={at} />
+          {note !== null && `: ${note}`} <Link to="/stops">Switches</Link>
+        </p>
+      ))}
     </>
   );
 }
@@ -89,6 +112,12 @@ const link = (kind: 'jobs' | 'workers', state: string, pool: string, many: numbe
   );
 
 const time = (ms: number | null) => (ms === null ? <span class="quiet">–</span> : duration(ms));
+
+const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool>[] => [
+  ...COLUMNS.slice(0, 4),
+  { name: 'Last hour', of: ({ name }) => <Sparkline hour={hours.get(name)} /> },
+  ...COLUMNS.slice(4),
+];
 
 const COLUMNS: readonly Column<Pool>[] = [
   {
@@ -181,6 +210,13 @@ const Key = () => (
         {said}
       </li>
     ))}
+    <li>
+      <svg class="spark" viewBox="0 0 60 20" preserveAspectRatio="none" aria-hidden="true">
+        <path class="area" d="M0 10L60 4L60 20L0 20Z" />
+        <path class="line" d="M0 16L60 10" />
+      </svg>
+      in the last hour: workers, and jobs that waited
+    </li>
   </ul>
 );
 

@@ -10,6 +10,7 @@ import { useAnswer } from '../state/use-answer.ts';
 import { duration } from '../text/durations.ts';
 import { count, number } from '../text/words.ts';
 import { Bar, Breakers } from './board.tsx';
+import { PoolCharts } from './pool-charts.tsx';
 import type { ViewProps } from './view.ts';
 
 /** One pool, with what may be done to it. */
@@ -77,6 +78,7 @@ function Row({ pool }: { pool: PoolAnswer }) {
           <Meter name="maxWorkers" {...cap} />
         </ul>
       )}
+      <PoolCharts pool={pool} />
       <h2>Pool</h2>
       <Facts
         of={{

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JobRow, OperationCount, Pool, UsageRow, WorkerRow } from '../answers.ts';
 import { distinct, takeSteps } from '../parts/bulk.ts';
+import { fifthsOf, greatest, instantsOf, inWords, lineOf } from '../parts/last-hour.ts';
 import { findPath } from '../paths.ts';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
 import { placeOf } from './find.ts';
@@ -192,6 +193,38 @@ test.each([
 ])('usage of %j leads to its jobs', (given, name, filters) => {
   const row = { entity: null, repository: null, workflow: null, pool: null, ...given } as UsageRow;
   expect(subjectOf(row)).toEqual({ name, filters });
+});
+
+describe('the last hour of a pool', () => {
+  const none = [null, null, null];
+  const hour = { at: '2026-01-31T09:00:30Z', stepMs: 60_000, items: [] };
+  const gpu = {
+    pool: 'gpu',
+    waiting: [null, 0, 4],
+    workers: [null, 2, 1],
+    busy: [null, 1, 1],
+    queuedP50Ms: none,
+    queuedP95Ms: none,
+  };
+
+  test('is a sentence', () => {
+    expect(inWords(gpu)).toBe(
+      'Last hour: 4 waiting now and at most 4, 1 workers now and at most 2',
+    );
+  });
+
+  test('is a line with gaps, as high as the greatest value', () => {
+    expect(lineOf(gpu.waiting, 4)).toBe('M1 19L2 1');
+    expect(lineOf([1, null, 0], 0)).toBe('M0 1M2 19');
+    expect(greatest([], [null])).toBe(0);
+  });
+
+  test('ends with its instant, and each fifth minute is a row', () => {
+    expect(instantsOf(hour, 2)).toEqual([1_769_849_970, 1_769_850_030]);
+    expect(fifthsOf(hour, gpu)).toEqual([
+      { at: '2026-01-31T09:00:30.000Z', waiting: 4, workers: 1, busy: 1 },
+    ]);
+  });
 });
 
 test.each([

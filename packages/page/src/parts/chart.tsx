@@ -1,0 +1,79 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { theme } from '../state/theme.ts';
+import type { Line } from './draw-chart.ts';
+
+interface ChartProps {
+  /** What it shows, for those who do not see it. */
+  readonly label: string;
+  /** In seconds since 1970. Others, or other lines, are drawn anew. */
+  readonly instants: readonly number[];
+  readonly lines: readonly Line[];
+  /** A value as people read it. */
+  readonly said: (value: number) => string;
+  /** The same as a text. */
+  readonly children?: ComponentChildren;
+}
+
+/** Lines over time. What draws them is fetched with the first chart that is looked at. */
+export function Chart({ label, instants, lines, said, children }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState<number>();
+  const colours = useColours();
+  useEffect(() => {
+    let end: (() => void) | undefined;
+    let isOver = false;
+    const draw = async () => {
+      const { drawChart } = await import('./draw-chart.ts');
+      if (!isOver && place.current !== null)
+        end = drawChart(place.current, { instants, lines, said, look: setAt });
+    };
+    // Without it the figures still stand here.
+    draw().catch(() => undefined);
+    return () => {
+      isOver = true;
+      end?.();
+    };
+  }, [instants, lines, said, colours]);
+  const shown = at ?? instants.length - 1;
+  const instant = instants[shown];
+  return (
+    <figure class="chart">
+      <figcaption>
+        <b>{label}</b>
+        <ul class="key">
+          {lines.map(({ name, colour, values }) => (
+            <li key={name}>
+              <i style={{ background: `var(${colour})` }} />
+              {name} <b>{valueOf(values[shown], said)}</b>
+            </li>
+          ))}
+          <li>{instant === undefined ? '' : clock(instant)}</li>
+        </ul>
+      </figcaption>
+      <div ref={place} class="drawn" aria-hidden="true" />
+      {children}
+    </figure>
+  );
+}
+
+const clock = (instant: number): string => new Date(instant * 1_000).toISOString().slice(11, 16);
+
+const valueOf = (value: number | null | undefined, said: ChartProps['said']): string =>
+  value === null || value === undefined ? '–' : said(value);
+
+/** Changes with the colours of the page: a drawing keeps those that it was made with. */
+function useColours(): number {
+  const [changes, change] = useState(0);
+  useEffect(() => {
+    const again = () => change((count) => count + 1);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', again);
+    const forget = theme.subscribe(again);
+    return () => {
+      scheme.removeEventListener('change', again);
+      forget();
+    };
+  }, []);
+  return changes;
+}

@@ -1,0 +1,94 @@
+import uPlot from 'uplot';
+
+/** A line of a chart. */
+export interface Line {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+  /** A custom property of the style, as `--bar-busy`. */
+  readonly colour: string;
+  readonly isArea?: boolean;
+  readonly isDashed?: boolean;
+  /** Single points are seen, too: few instants have a value. */
+  readonly hasPoints?: boolean;
+}
+
+/** What is drawn, and how. */
+interface Drawing {
+  readonly instants: readonly number[];
+  readonly lines: readonly Line[];
+  /** A value as people read it. */
+  readonly said: (value: number) => string;
+  /** Hears at which instant somebody points. */
+  readonly look: (at: number | undefined) => void;
+}
+
+const HEIGHT = 150;
+
+/** Draws a chart as wide as its place, in the colours of the theme. Call the result to take it away. */
+export function drawChart(
+  place: HTMLElement,
+  { instants, lines, said, look }: Drawing,
+): () => void {
+  const colour = colourIn(place);
+  const axis = {
+    stroke: colour('--quiet'),
+    font: '12px system-ui, sans-serif',
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  const chart = new uPlot(
+    {
+      width: place.clientWidth,
+      height: HEIGHT,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+      scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } },
+      axes: [
+        { ...axis, size: 26, values: (_, marks) => marks.map(clock) },
+        { ...axis, size: 64, values: (_, values) => values.map(said) },
+      ],
+      cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+      hooks: { setCursor: [({ cursor }) => look(cursor.idx ?? undefined)] },
+      series: [
+        {},
+        ...lines.map(
+          ({ name, colour: of, isArea = false, isDashed = false, hasPoints = false }) => ({
+            label: name,
+            stroke: colour(of),
+            width: 2,
+            ...(isArea && { fill: colour(of, 0.25) }),
+            ...(isDashed && { dash: [5, 4], width: 1 }),
+            points: { show: hasPoints, size: 5 },
+            spanGaps: hasPoints,
+          }),
+        ),
+      ],
+    },
+    [[...instants], ...lines.map(({ values }) => [...values])],
+    place,
+  );
+  const resized = new ResizeObserver(() =>
+    chart.setSize({ width: place.clientWidth, height: HEIGHT }),
+  );
+  resized.observe(place);
+  return () => {
+    resized.disconnect();
+    chart.destroy();
+  };
+}
+
+const clock = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(11, 16);
+
+/** Canvases know no custom properties: the browser works them out for an element. */
+function colourIn(place: HTMLElement) {
+  return (name: string, share = 1): string => {
+    place.style.color =
+      share === 1
+        ? `var(${name})`
+        : `color-mix(in srgb, var(${name}) ${share * 100}%, transparent)`;
+    const { color } = getComputedStyle(place);
+    place.style.color = '';
+    return color;
+  };
+}

@@ -1,0 +1,50 @@
+import type { LastHour, PoolHour } from '../answers.ts';
+import { number } from '../text/words.ts';
+
+/** The instants of the hour, in seconds since 1970, as charts take them. */
+export const instantsOf = ({ at, stepMs }: LastHour, many: number): number[] =>
+  Array.from({ length: many }, (_, n) => (Date.parse(at) - (many - 1 - n) * stepMs) / 1_000);
+
+/** The greatest value; 0 without any. */
+export const greatest = (...lines: readonly (readonly (number | null)[])[]): number =>
+  lines.flat().reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
+
+/** The hour in a sentence, for those who do not see its picture. */
+export function inWords({ waiting, workers }: PoolHour): string {
+  return `Last hour: ${said('waiting', waiting)}, ${said('workers', workers)}`;
+}
+
+const said = (name: string, line: readonly (number | null)[]): string =>
+  `${number(line.at(-1) ?? 0)} ${name} now and at most ${number(greatest(line))}`;
+
+/** Points of an SVG line in a field of 60 to 20; a gap where nothing is known. */
+export function lineOf(values: readonly (number | null)[], most: number): string {
+  let isBegun = false;
+  return values
+    .map((value, n) => {
+      if (value === null) {
+        isBegun = false;
+        return '';
+      }
+      const point = `${isBegun ? 'L' : 'M'}${n} ${round(19 - (18 * value) / Math.max(1, most))}`;
+      isBegun = true;
+      return point;
+    })
+    .join('');
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+/** Each fifth minute, the newest first: what a table of the hour has. */
+export function fifthsOf(hour: LastHour, pool: PoolHour) {
+  const instants = instantsOf(hour, pool.waiting.length);
+  return instants
+    .map((instant, n) => ({
+      at: new Date(instant * 1_000).toISOString(),
+      waiting: pool.waiting[n] ?? null,
+      workers: pool.workers[n] ?? null,
+      busy: pool.busy[n] ?? null,
+    }))
+    .filter((_, n) => (instants.length - 1 - n) % 5 === 0)
+    .toReversed();
+}
