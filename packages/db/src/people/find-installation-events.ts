@@ -1,4 +1,4 @@
-import type { InstallationEvent } from '@paddock/domain/entities/fold-installation';
+import type { InstallationEvent } from '@paddock/domain/entities/installation-facts';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 

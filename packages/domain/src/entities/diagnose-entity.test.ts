@@ -9,7 +9,7 @@ const STATE: InstallationState = {
   since: null,
   login: 'acme',
   selection: 'selected',
-  repositories: ['acme/api'],
+  repositories: ['acme/api', 'acme/web'],
   removed: ['acme/old'],
   isComplete: true,
 };
@@ -44,6 +44,16 @@ const waitingFor = (reason: string) => ({
 });
 const seen = (appId: number, installationId: number) => ({ appId, installationId, lastAt: AT });
 const refused = { count: 2, since: AT, isNotFound: true };
+const anotherApp = (given: Partial<InstalledApp> = {}) => ({
+  installations: [APP, { ...APP, appId: 8, installationId: 80, ...given }],
+});
+
+/** Who can act, where it is not the platform team. */
+const ACTORS: Readonly<Partial<Record<string, string>>> = {
+  reinstalled: 'wait',
+  no_fitting_labels: 'author',
+  at_cap: 'wait',
+};
 
 describe('the diagnoses of an entity (G3)', () => {
   test.each<[string, Partial<EntityFacts>, string[]]>([
@@ -57,6 +67,17 @@ describe('the diagnoses of an entity (G3)', () => {
     ['under suspension', app({ suspendedAt: AT }), ['suspended']],
     ['with another App than the configured one', { configuredApps: [8, 9] }, ['wrong_app']],
     ['where no scheduler has stored its Apps', { configuredApps: null }, []],
+    ['with the configured App and another', anotherApp(), []],
+    [
+      'of which another App was suspended and removed',
+      {
+        ...anotherApp({ suspendedAt: AT, deletedAt: AT }),
+        installationsSeen: [seen(8, 79), seen(7, 70)],
+      },
+      [],
+    ],
+    ['under an unknown login', { entity: { id: 1, login: null } }, []],
+    ['of a repository without a state', app({ state: null }), []],
     ['of a repository that is not selected', asking('shop'), ['repository_not_selected']],
     ['of a repository whose selection ended', asking('OLD'), ['repository_not_selected']],
     ['of an account', asking(null), []],
@@ -93,20 +114,35 @@ describe('the diagnoses of an entity (G3)', () => {
     ['after a reinstallation', { installationsSeen: [seen(7, 70), seen(7, 69)] }, ['reinstalled']],
     ['with a former installation of another App', { installationsSeen: [seen(8, 69)] }, []],
     ['whose App is refused', { authFailures: [{ ...refused, appId: 7 }] }, ['refused']],
+    [
+      'whose App is refused beside another',
+      { ...anotherApp(), authFailures: [{ ...refused, appId: 7, isNotFound: false }] },
+      ['refused'],
+    ],
     ['that another App tries', { authFailures: [{ ...refused, appId: 8 }] }, ['wrong_app']],
     ['with lost deliveries', { undelivered: { count: 5, since: AT } }, ['not_delivered']],
     ['without any delivery', { lastDeliveryAt: null }, ['not_delivered']],
     ['with labels that no pool has', ignoredAs('ignored_no_label'), ['no_fitting_labels']],
     ['that is not allowed', ignoredAs('ignored_entity'), ['entity_not_allowed']],
+    ['that no pool serves', ignoredAs('ignored_pool_closed'), ['pool_closed']],
+    ['with a public repository', ignoredAs('ignored_public_repository'), ['public_repository']],
+    ['whose login is another’s', ignoredAs('refused_entity'), ['login_pinned']],
+    ['with a hidden repository', ignoredAs('repository_hidden'), ['repository_hidden']],
     ['whose deliveries say nothing bad', ignoredAs('ok'), []],
     ['at the cap of the pool', waitingFor('at_pool_cap'), ['at_cap']],
     ['at its own cap', waitingFor('at_entity_cap'), ['at_cap']],
+    ['at the common cap', waitingFor('at_common_cap'), ['at_cap']],
+    ['at the cap of a repository', waitingFor('at_repository_cap'), ['at_cap']],
+    ['that waits for a suspended App', waitingFor('installation_suspended'), ['suspended']],
+    ['that waits for an App', waitingFor('installation_gone'), ['not_installed']],
+    ['that waits for a configured App', waitingFor('app_not_configured'), ['wrong_app']],
     ['without capacity', waitingFor('no_capacity'), ['no_capacity']],
     ['of a paused pool', waitingFor('pool_paused'), ['pool_paused']],
   ])('%s', (_what, given, names) => {
     const found = diagnoseEntity({ ...WELL, ...given });
-    expect(found.map(({ name }) => name)).toEqual(names);
-    for (const { sentence, advice } of found) {
+    expect(found.map(({ name }) => name)).toStrictEqual(names);
+    for (const { name, actor, sentence, advice } of found) {
+      expect(actor).toBe(ACTORS[name] ?? 'platform');
       expect(sentence).toMatch(/^[A-Z\d][^\n]*\.$/);
       expect(advice).toMatch(/\.$/);
     }
@@ -137,6 +173,37 @@ describe('the diagnoses of an entity (G3)', () => {
         actor: 'wait',
         advice: '`paddock why 6` explains the one that waits longest.',
       },
+    ],
+    [
+      'jobs that no pool fits any more',
+      waitingFor('no_pool_fits'),
+      { name: 'no_fitting_labels', actor: 'platform' },
+    ],
+    [
+      'ignored jobs of an entity that is not allowed',
+      ignoredAs('ignored_entity'),
+      { advice: '`paddock why 5` explains the last one.' },
+    ],
+    [
+      'deliveries without a job',
+      {
+        ignored: [{ outcome: 'refused_entity', count: 3, since: AT, lastAt: AT, lastJobId: null }],
+      },
+      { advice: 'See its trace.' },
+    ],
+    ['an App that was never there', { installations: [] }, { name: 'not_installed', since: null }],
+    [
+      'refusals',
+      { authFailures: [{ ...refused, appId: 7 }] },
+      {
+        sentence: 'In the last day GitHub refused the App 7 2 times: it knew no such installation.',
+        since: AT,
+      },
+    ],
+    [
+      'a configuration without an App',
+      { configuredApps: [] },
+      { sentence: 'Paddock is configured for no App, and Acme has only the App 7.' },
     ],
     [
       'the last removal',

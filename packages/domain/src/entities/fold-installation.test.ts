@@ -1,32 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { foldInstallation, type InstallationEvent } from './fold-installation.ts';
+import {
+  installationEvent as event,
+  instantAt as instant,
+} from '../scenes/installation-event.scene.ts';
+import { foldInstallation } from './fold-installation.ts';
+import type { InstallationEvent } from './installation-facts.ts';
 
-const instant = (minute: number) => new Date(Date.parse('2026-01-31T09:00:00Z') + minute * 60_000);
 const END = instant(1_000);
 
-let last = 0;
-/** An event that GitHub dates at `minute`, and that arrives a second later. */
-function event(
-  name: string,
-  minute: number,
-  {
-    guid,
-    receivedAt,
-    ...payload
-  }: Record<string, unknown> & { guid?: string; receivedAt?: Date } = {},
-): InstallationEvent {
-  last += 1;
-  return {
-    id: String(last),
-    event: name,
-    guid: guid ?? `guid-${last}`,
-    receivedAt: receivedAt ?? new Date(instant(minute).getTime() + 1_000),
-    payload: {
-      installation: { account: { login: 'acme' }, updated_at: instant(minute).toISOString() },
-      ...payload,
-    },
-  };
-}
 const repositories = (...names: string[]) =>
   names.map((name) => ({ id: name.charCodeAt(0), full_name: `acme/${name}` }));
 const selected = { repository_selection: 'selected' };
@@ -48,6 +29,10 @@ const removed = event('installation_repositories.removed', 20, {
 const suspend = event('installation.suspend', 30);
 const unsuspend = event('installation.unsuspend', 40);
 const deleted = event('installation.deleted', 50);
+const renamed = event('installation_target.renamed', 60, {
+  installation: { id: 1 },
+  account: { login: 'acme-new', updated_at: instant(60).toISOString() },
+});
 const ALL = [created, added, removed, suspend, unsuspend, deleted];
 
 describe('the state of an installation at a time (G3)', () => {
@@ -69,18 +54,44 @@ describe('the state of an installation at a time (G3)', () => {
     });
   });
 
+  test('has the steps that made it', () => {
+    expect(foldInstallation(ALL, instant(20)).steps).toEqual(
+      [created, added, removed].map(({ id, event: name }, step) => ({
+        id,
+        event: name,
+        at: instant(step * 10).toISOString(),
+      })),
+    );
+  });
+
   test('is the same in whatever order events arrive, and however often', () => {
     const expected = foldInstallation(ALL, END);
     expect(foldInstallation(ALL.toReversed(), END)).toEqual(expected);
     const late = ALL.map((one) => ({ ...one, receivedAt: instant(900) }));
     expect(stateOf([...late, ...ALL])).toEqual(expected.state);
+    expect(stateOf([...late, ...ALL], instant(25))).toEqual(stateOf(ALL, instant(25)));
   });
 
-  test('orders events of one instant by the first arrival of each delivery', () => {
-    const on = event('installation.unsuspend', 60, { guid: 'on', receivedAt: instant(62) });
-    const off = event('installation.suspend', 60, { guid: 'off', receivedAt: instant(61) });
-    const again = { ...off, id: '99', receivedAt: instant(63) };
-    expect(stateOf([created, again, on, off]).status).toBe('installed');
+  test('counts from the newest of two suspensions, as an end between them is lost', () => {
+    const again = event('installation.suspend', 60);
+    expect(stateOf([created, suspend, again]).since).toBe(instant(60).toISOString());
+  });
+
+  test('stays suspended whatever else happens', () => {
+    expect(stateOf([created, suspend, event('installation_repositories.added', 60)])).toMatchObject(
+      { status: 'suspended', since: instant(30).toISOString() },
+    );
+  });
+
+  test('has a repository that was added again', () => {
+    const again = event('installation_repositories.added', 60, {
+      ...selected,
+      repositories_added: repositories('a'),
+    });
+    expect(stateOf([created, removed, again])).toMatchObject({
+      repositories: ['acme/a', 'acme/b'],
+      removed: [],
+    });
   });
 
   test('without its beginning is unknown, and lists what it knows as incomplete', () => {
@@ -110,11 +121,19 @@ describe('the state of an installation at a time (G3)', () => {
     });
   });
 
-  test('has the login of the newest event', () => {
-    const renamed = event('installation_target.renamed', 60, {
-      installation: { id: 1 },
-      account: { login: 'acme-new', updated_at: instant(60).toISOString() },
+  test('has every repository after a renaming, which says nothing of them', () => {
+    const all = event('installation.created', 0, { repository_selection: 'all' });
+    expect(stateOf([all, renamed])).toMatchObject({ selection: 'all', isComplete: true });
+  });
+
+  test('reads the selection from the installation where the event has none', () => {
+    const accepted = event('installation.new_permissions_accepted', 60, {
+      installation: { repository_selection: 'all', updated_at: instant(60).toISOString() },
     });
+    expect(stateOf([created, accepted])).toMatchObject({ selection: 'all', isComplete: true });
+  });
+
+  test('has the login of the newest event', () => {
     expect(stateOf([created, renamed]).login).toBe('acme-new');
     expect(stateOf([created, renamed], instant(59)).login).toBe('acme');
   });
@@ -122,7 +141,15 @@ describe('the state of an installation at a time (G3)', () => {
   test.each([null, 7, 'x', [], {}, { installation: 7, repositories: [{ id: 'x' }] }])(
     'takes the payload %j, which says nothing',
     (payload) => {
-      expect(stateOf([created, { ...added, payload }])).toEqual(stateOf([created]));
+      expect(stateOf([{ ...added, payload }])).toStrictEqual({
+        status: 'installed',
+        since: null,
+        login: null,
+        selection: null,
+        repositories: [],
+        removed: [],
+        isComplete: false,
+      });
     },
   );
 });
