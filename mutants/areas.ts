@@ -1,5 +1,7 @@
 import { connection } from './connection.ts';
 import { consoleApi } from './console.ts';
+import { consoleAccess } from './console-access.ts';
+import { consoleActs } from './console-acts.ts';
 import { faults } from './faults.ts';
 import { following } from './following.ts';
 import { ingress } from './ingress.ts';
@@ -24,6 +26,8 @@ export const NAMED = [
   ...following,
   ...stopping,
   ...consoleApi,
+  ...consoleAccess,
+  ...consoleActs,
   ...reconciler,
   ...registrations,
   ...redelivery,

@@ -135,6 +135,24 @@ describe('the reconciler’s sweeps', () => {
     ]);
   });
 
+  test('one delivery is asked for of the App that was named, and of no other (F5)', async () => {
+    await sweeps.scene.queueJobs(1, {});
+    const { appId, github } = sweeps.scene.world;
+    const [delivery] = (await github.truth()).deliveries;
+    const subject = { type: 'delivery', id: delivery?.guid ?? '' };
+    const askOf = async (named: number) => {
+      const asked = { kind: 'redeliver-delivery', subject, payload: { appId: named } };
+      await database.db.transaction().execute((trx) => enqueue(trx, [asked]));
+      await sweeps.drain();
+    };
+    await askOf(appId + 1);
+    await askOf(appId);
+    expect(await sweeps.operations()).toMatchObject([
+      { status: 'ERROR', failure_message: expect.stringContaining('no longer in the config') },
+      { status: 'OK', output: { appId } },
+    ]);
+  });
+
   test('many deliveries that our events lack have a redeliver-since enqueued, once the pods of then are adopted (E1, E6)', async () => {
     const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
     await sql`insert into delivery_listings (app_id, newest_at, oldest_at)

@@ -6,8 +6,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Changes } from '@paddock/db/people/read-changes';
 import { createChangeStreams } from './changes.ts';
 
-/** A response whose text goes nowhere else. */
-function page(): { response: ServerResponse; text: () => string } {
+/** A response whose text goes nowhere else. A page that is stuck reads the beginning only. */
+function page({ isStuck = false } = {}): { response: ServerResponse; text: () => string } {
   let text = '';
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   response.assignSocket(
@@ -15,7 +15,7 @@ function page(): { response: ServerResponse; text: () => string } {
       read: () => undefined,
       write(chunk: Buffer, _encoding, done) {
         text += chunk.toString();
-        done();
+        if (!isStuck) done();
       },
     }) as Socket,
   );
@@ -56,6 +56,24 @@ describe('changes', () => {
       /"jobs","workers"\][^]*event: pools[^]*\["jobs"\][^]*event: pools\ndata: \{"items":\[\],"n":2\}/,
     );
     expect(pages[29]?.text()).not.toContain('pools');
+  });
+
+  test('are kept for no page that has stopped reading', async () => {
+    let jobs = 0;
+    const streams = createChangeStreams({
+      look: (tokens) =>
+        Promise.resolve({ written: { ...zero, jobs: ++jobs }, tokens: [...tokens] }),
+      listPools: () => Promise.resolve('x'.repeat(600_000)),
+      onFirst: () => undefined,
+    });
+    const pages = [page(), page({ isStuck: true })];
+    for (const { response } of pages)
+      streams.open({ ownerId: 'o', token: 't', wantsPools: true })?.(response);
+    for (let look = 0; look < 3; look += 1) {
+      await streams.once();
+      await setImmediate();
+    }
+    expect(pages.map(({ response }) => response.destroyed)).toEqual([false, true]);
   });
 
   test('end with the token, and with the service', async () => {

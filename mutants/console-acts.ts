@@ -1,0 +1,98 @@
+import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
+
+const LISTS = 'packages/db/src/people/newest-first.ts';
+const OPERATIONS = 'packages/queue/src/read-operations.ts';
+
+const acts = ['packages/api/src/actions/actions.db.test.ts'];
+const operations = ['packages/api/src/operations/operations.db.test.ts'];
+const asked = ['packages/api/src/operations/start-operation.db.test.ts'];
+const stops = ['packages/api/src/stops/stops.db.test.ts'];
+const workers = ['packages/api/src/workers/workers.db.test.ts'];
+
+/** What people do is written down, is found again, and reaches no further than they meant. */
+export const consoleActs: readonly NamedMutant[] = [
+  {
+    mutant: 'an act leaves no row in the audit',
+    file: 'packages/api/src/actions/act.ts',
+    find: '    await record(trx, caller, request);\n',
+    replace: '',
+    tests: acts,
+  },
+  {
+    mutant: 'an operation that a person starts leaves no row in the audit',
+    file: 'packages/api/src/operations/start-operation.ts',
+    find: '    await record(trx, caller, request, id);\n',
+    replace: '',
+    tests: asked,
+  },
+  {
+    mutant: 'an operation is found after it has expired',
+    file: OPERATIONS,
+    find: 'where id = ${id} and expires_at > now()',
+    replace: 'where id = ${id}',
+    tests: operations,
+  },
+  {
+    mutant: 'a list of operations has those that have expired',
+    file: OPERATIONS,
+    find: 'where ${isMeant} and expires_at > now() ${newest}',
+    replace: 'where ${isMeant} ${newest}',
+    tests: operations,
+  },
+  {
+    mutant: 'the next page of operations lacks those of the last one’s instant',
+    file: OPERATIONS,
+    find: '(queued_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)',
+    replace: 'queued_at < ${after[0]}::timestamptz',
+    tests: operations,
+  },
+  {
+    mutant: 'the next page of a list lacks the rows of the last one’s instant',
+    file: LISTS,
+    find: '(${at}, ${id}) < (${after[0]}::timestamptz, ${after[1]}::${idType})',
+    replace: '${at} < ${after[0]}::timestamptz',
+    tests: workers,
+  },
+  {
+    mutant: 'the place in a list forgets the microseconds',
+    file: LISTS,
+    find: 'SS.US',
+    replace: 'SS.MS',
+    tests: workers,
+  },
+  {
+    mutant: 'a stop of the making of workers loses its reason',
+    file: 'packages/db/src/matching/stopped-making.ts',
+    find: 'stopped_by: stoppedBy, note }',
+    replace: 'stopped_by: stoppedBy, note: note?.slice(0, 0) }',
+    tests: stops,
+  },
+  {
+    mutant: 'a paused sweep loses its reason',
+    file: 'packages/db/src/schedules/paused-sweeps.ts',
+    find: 'paused_by: pausedBy, note }',
+    replace: 'paused_by: pausedBy, note: note?.slice(0, 0) }',
+    tests: stops,
+  },
+  {
+    mutant: 'a delivery is asked for of another App than the one that was named',
+    file: 'apps/reconciler/src/sweeps.ts',
+    find: 'configured.filter((id) => id === payload.appId)',
+    replace: 'configured',
+    tests: ['apps/reconciler/src/sweeps.db.test.ts'],
+  },
+  {
+    mutant: 'draining takes a worker that runs a job',
+    file: 'packages/db/src/workers/drain-workers.ts',
+    find: '((${UNASSIGNED}) or (${RETURNABLE}))',
+    replace: '((${LIVE}) or (${UNASSIGNED}) or (${RETURNABLE}))',
+    tests: ['packages/api/src/workers/drain-worker.db.test.ts'],
+  },
+  {
+    mutant: 'a running task that a person’s request was merged into stays automatic',
+    file: 'packages/queue/src/requeue-tasks.ts',
+    find: `case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end`,
+    replace: 'tasks.origin',
+    tests: ['packages/queue/src/enqueue-asked.db.test.ts'],
+  },
+];
