@@ -153,7 +153,7 @@ describe('why a job waits (P5)', () => {
       .execute();
     await putKey(database.db, job, 'pool_failing');
     expect((await why(job.job_id)).sentence).toBe(
-      'Workers of the pool linux fail before they have a job (3 failures since the last success, 1 pause, one worker tries now): acme.',
+      'Workers of the pool linux fail before they have a job (1 pause since the last success, one worker tries now): acme.',
     );
     await database.db
       .updateTable('demand_keys')

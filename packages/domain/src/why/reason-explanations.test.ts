@@ -24,7 +24,7 @@ const cap = (kind: CapFacts['kind'], name: string, used = 20): Pick<WaitFacts, '
 });
 
 const FAILURES =
-  ' (3 failures since the last success, 2 pauses, one worker tries again at 2026-01-31T10:01:00Z): The quota is used up.';
+  ' (2 pauses since the last success, one worker tries again at 2026-01-31T10:01:00Z): The quota is used up.';
 const atRepository = { job: { scopeRepoId: 7 } };
 
 /** Facts of each reason, and the sentence that they make. */
@@ -65,18 +65,20 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ['github_unavailable', {}, 'GitHub does not answer as it should.'],
   [
     'cluster_unavailable',
-    breaker({ type: 'cluster', id: 'default', pausedUntil: NOW, failures: 1, pauses: 1 }),
-    'The cluster does not answer as it should (1 failure since the last success, 1 pause, one worker tries now): The quota is used up.',
+    breaker({ type: 'cluster', id: 'default', pausedUntil: NOW, failures: 0, pauses: 1 }),
+    'The cluster does not answer as it should (1 pause since the last success, one worker tries now): The quota is used up.',
   ],
   [
     'cluster_unavailable',
     breaker({
       type: 'cluster',
       id: 'default',
+      failures: 1,
+      pauses: 0,
       pausedUntil: null,
       message: ' No route to 10.0.0.1\n',
     }),
-    'The cluster does not answer as it should (3 failures since the last success, 2 pauses, one worker tries now): No route to 10.0.0.1.',
+    'The cluster does not answer as it should (1 failure since the last success, one worker tries now): No route to 10.0.0.1.',
   ],
   [
     'installation_refused',

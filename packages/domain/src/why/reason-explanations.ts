@@ -48,7 +48,9 @@ function afterFailures({ breakers, now }: WaitFacts, reason: WaitReason): string
     pausedUntil && pausedUntil > now
       ? `one worker tries again at ${instant(pausedUntil)}`
       : 'one worker tries now';
-  return ` (${count(failures, 'failure')} since the last success, ${count(pauses, 'pause')}, ${again}): ${withoutStop(message)}`;
+  // Each pause begins the count of failures anew.
+  const so = pauses === 0 ? count(failures, 'failure') : count(pauses, 'pause');
+  return ` (${so} since the last success, ${again}): ${withoutStop(message)}`;
 }
 
 const withoutStop = (text: string): string => text.trim().replace(/\.$/, '');
