@@ -4,7 +4,7 @@ import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { roleOf } from '@paddock/db/service-roles';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { SERVICES } from './service-logins.ts';
+import { LOGINS } from './service-logins.ts';
 
 /**
  * The embedded PostgreSQL, or a new schema in the given database; `undo` gets the function that
@@ -42,7 +42,7 @@ export async function findDatabase(
  * database.
  */
 async function dropRoles(db: Kysely<Database>, schema: string): Promise<void> {
-  const roles = SERVICES.map((service) => roleOf(schema, service));
+  const roles = LOGINS.map((service) => roleOf(schema, service));
   const { rows } = await sql<{
     role: string;
   }>`select rolname as role from pg_roles where rolname = any(${roles}::text[])`.execute(db);

@@ -7,16 +7,19 @@ export interface Flags {
   loss: number;
   /** Start the console too, and stay up after the summary, until Ctrl-C. */
   keep: boolean;
+  /** After the jobs, bring others into every state that the console can explain; implies `keep`. */
+  tour: boolean;
   /** End with one JSON object on stdout. */
   json: boolean;
   cluster: 'simulated' | 'real';
 }
 
-export const USAGE = `Usage: npx -y pnpm@12 demo [--jobs N] [--loss P] [--keep] [--json] [--cluster simulated|real]
+export const USAGE = `Usage: npx -y pnpm@12 demo [--jobs N] [--loss P] [--keep] [--tour] [--json] [--cluster simulated|real]
 
   --jobs N     how many jobs run, 1 to 10000 (50)
   --loss P     share of deliveries that fail at first, 0 to 0.9 (0)
   --keep       with the console; stay up afterwards, until Ctrl-C
+  --tour       then jobs in every state worth seeing, as --keep
   --json       the last line of stdout is one JSON object
   --cluster    "real" uses the cluster that KUBECONFIG names (simulated)
   DATABASE_URL names a PostgreSQL to use instead of the embedded one; the demo works in a schema of its own there.
@@ -32,6 +35,7 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { problem
         jobs: { type: 'string', default: '50' },
         loss: { type: 'string', default: '0' },
         keep: { type: 'boolean', default: false },
+        tour: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         cluster: { type: 'string', default: 'simulated' },
       },
@@ -46,9 +50,12 @@ export function readFlags(argv: readonly string[]): { flags: Flags } | { problem
     const { cluster } = values;
     if (cluster !== 'simulated' && cluster !== 'real')
       return { problems: [...problems, `--cluster must be simulated or real, not ${cluster}`] };
+    const { tour, json } = values;
+    if (tour && cluster === 'real')
+      problems.push('--tour needs the simulated cluster: a real one does not fail as asked');
     return problems.length > 0
       ? { problems }
-      : { flags: { jobs, loss, keep: values.keep, json: values.json, cluster } };
+      : { flags: { jobs, loss, keep: values.keep || tour, tour, json, cluster } };
   } catch (error) {
     return { problems: [error instanceof Error ? error.message : String(error)] };
   }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { main } from '@paddock/runtime/main';
 import { readFlags, USAGE } from './flags.ts';
 import { runDemo } from './run-demo.ts';
@@ -28,6 +29,8 @@ await main(async () => {
       databaseUrl: process.env['DATABASE_URL'],
       kubeconfigFile: process.env['KUBECONFIG'],
       path: process.env['PATH'],
+      out: process.stdout,
+      programOf: (service) => join(import.meta.dirname, '../..', service),
     },
     stop.signal,
   );

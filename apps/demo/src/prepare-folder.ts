@@ -1,10 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeTemporaryFolder, removeFolder } from '@paddock/embedded-postgres/temporary-folder';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { stringify } from 'yaml';
-import { ENTITIES, ORGANISATION_APP, PERSONAL_APP } from './scenario.ts';
 
 export interface DemoFolder {
   path: string;
@@ -12,15 +11,32 @@ export interface DemoFolder {
   apps: { appId: number; publicKeyPem: string; webhookSecret: string }[];
   /** The variables that name the services' secrets. */
   secrets: Record<string, string>;
-  /** Writes the configuration file once GitHub's address is known. */
-  writeConfig(apiUrl: string, pools: readonly object[]): Promise<string>;
+  /** Writes a configuration file, or another content of it. Returns its path. */
+  writeConfig(name: string, config: DemoConfig): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Makes keys and secrets for the demo's two Apps, in files that only this user can read. */
-export async function prepareFolder(randomText: () => string): Promise<DemoFolder> {
+/** A pool of the configuration file: its name, and any of the keys of docs/pools.md. */
+export interface DemoPool extends Readonly<Record<string, unknown>> {
+  readonly name: string;
+  readonly labels: readonly string[];
+}
+
+/** What the configuration file says. */
+export interface DemoConfig {
+  apiUrl: string;
+  appIds: readonly number[];
+  pools: readonly DemoPool[];
+  entities: Readonly<Record<string, object>>;
+}
+
+/** Makes keys and secrets for the demo's Apps, in files that only this user can read. */
+export async function prepareFolder(
+  appIds: readonly number[],
+  randomText: () => string,
+): Promise<DemoFolder> {
   const path = await makeTemporaryFolder(tmpdir());
-  const keys = [ORGANISATION_APP, PERSONAL_APP].map((appId) => {
+  const keys = appIds.map((appId) => {
     const { privateKeyPem, publicKeyPem } = createAppKey();
     return { appId, webhookSecret: randomText(), privateKeyPem, publicKeyPem };
   });
@@ -36,16 +52,18 @@ export async function prepareFolder(randomText: () => string): Promise<DemoFolde
     secrets: Object.fromEntries(
       keys.map(({ appId, webhookSecret }) => [`WEBHOOK_SECRET_${appId}`, webhookSecret]),
     ),
-    async writeConfig(apiUrl, pools) {
-      const apps = keys.map(({ appId }) => ({
+    async writeConfig(name, { apiUrl, pools, entities, ...config }) {
+      const apps = config.appIds.map((appId) => ({
         id: appId,
         webhookSecret: { env: `WEBHOOK_SECRET_${appId}` },
         privateKey: { file: join(path, `${appId}.pem`) },
       }));
-      const file = join(path, 'paddock.yaml');
-      await writeFile(file, stringify({ github: { apiUrl, apps }, pools, entities: ENTITIES }), {
+      const file = join(path, name);
+      // A service must never read half of it.
+      await writeFile(`${file}.new`, stringify({ github: { apiUrl, apps }, pools, entities }), {
         mode: 0o600,
       });
+      await rename(`${file}.new`, file);
       return file;
     },
     remove: () => removeFolder(path),

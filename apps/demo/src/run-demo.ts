@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createToken } from '@paddock/api/endpoints';
 import { connectDatabase } from '@paddock/db/connection/connect';
+import type { ServiceName } from '@paddock/db/service-roles';
 import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
@@ -9,14 +10,21 @@ import type { Flags } from './flags.ts';
 import { playJobs } from './play-jobs.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { createProgress } from './progress.ts';
+import { PLATFORM } from './scenario.ts';
 import { startSystem } from './start-system.ts';
 import { countFailures, tellFailures } from './tell-failures.ts';
 import { describeSummary, summarise, type Summary } from './summary.ts';
+import { playTour, tellTour } from './tour/play-tour.ts';
+import { TOUR_PLATFORM } from './tour/tour-platform.ts';
 
 export interface Surroundings {
   databaseUrl: string | undefined;
   kubeconfigFile: string | undefined;
   path: string | undefined;
+  /** Where the progress is shown. */
+  out: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
+  /** The program of a service. */
+  programOf: (service: ServiceName) => string;
 }
 
 /**
@@ -28,11 +36,14 @@ export async function runDemo(
   surroundings: Surroundings,
   signal: AbortSignal,
 ): Promise<Summary | undefined> {
-  const progress = createProgress(process.stdout, () => performance.now());
+  const progress = createProgress(surroundings.out, () => performance.now());
+  const platform = flags.tour ? TOUR_PLATFORM : PLATFORM;
   const undo: (() => Promise<void>)[] = [];
   try {
     const { databaseUrl, schema } = await findDatabase(surroundings.databaseUrl, undo);
-    const folder = await prepareFolder(() => randomBytes(24).toString('base64url'));
+    const folder = await prepareFolder([...platform.appIds, ...platform.appsOfIngress], () =>
+      randomBytes(24).toString('base64url'),
+    );
     undo.unshift(folder.remove);
     const simulated =
       flags.cluster === 'real' ? 'a simulated GitHub' : 'a simulated GitHub and cluster';
@@ -43,8 +54,10 @@ export async function runDemo(
       folder,
       databaseUrl,
       schema,
+      platform,
       kubeconfigFile: flags.cluster === 'real' ? surroundings.kubeconfigFile : undefined,
       path: surroundings.path,
+      programOf: surroundings.programOf,
       seed: flags.jobs,
       console: flags.keep,
     });
@@ -77,6 +90,15 @@ export async function runDemo(
         `\nPods that failed on purpose, and the outcome for their jobs:\n${await tellFailures(connection.db, failures)}`,
       );
     progress.say(`\n${describeSummary(summary, report.calls)}`);
+    const tour = flags.tour
+      ? await playTour({ system, db: connection.db, progress }, signal)
+      : undefined;
+    if (signal.aborted) return summary;
+    if (tour !== undefined) progress.say(tellTour(tour, system.addresses['console']));
+    const outcome = {
+      ...summary,
+      ...(tour && { tour: { reached: tour.sights.length, missed: tour.missed.length } }),
+    };
     if (flags.keep) {
       progress.say(
         `Staying up until Ctrl-C: ${Object.entries(system.addresses)
@@ -85,7 +107,7 @@ export async function runDemo(
       );
       await pause(2 ** 31 - 1, signal);
     }
-    return summary;
+    return outcome;
   } finally {
     await undoAll(undo);
   }

@@ -1,17 +1,19 @@
+import type { DemoPool } from './prepare-folder.ts';
+
 /** The demo's platform: two organisations and a user, three pools of runners. */
 
 export const ORGANISATION_APP = 100_001;
 export const PERSONAL_APP = 100_002;
 export const NAMESPACE = 'runners';
 
-interface Entity {
+export interface Owner {
   login: string;
   type: 'Organization' | 'User';
   appId: number;
   repositories: readonly string[];
 }
 
-export const OWNERS: readonly Entity[] = [
+export const OWNERS: readonly Owner[] = [
   {
     login: 'acme',
     type: 'Organization',
@@ -54,6 +56,27 @@ export const ENTITIES = {
   acme: { maxWorkers: 100 },
   globex: { maxWorkers: 60 },
   mona: { maxWorkers: 40 },
+};
+
+/** What the services of one demo are started with. */
+export interface Platform {
+  readonly appIds: readonly number[];
+  /** More Apps, which only the file of ingress names. */
+  readonly appsOfIngress: readonly number[];
+  readonly pools: readonly DemoPool[];
+  readonly entities: Readonly<Record<string, object>>;
+  readonly namespaces: readonly string[];
+  /** Settings of the services, besides the usual ones. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export const PLATFORM: Platform = {
+  appIds: [ORGANISATION_APP, PERSONAL_APP],
+  appsOfIngress: [],
+  pools: POOLS,
+  entities: ENTITIES,
+  namespaces: [NAMESPACE],
+  settings: {},
 };
 
 const LABEL_SETS = [

@@ -1,18 +1,24 @@
 import { pause } from '@paddock/runtime/pause';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import { OWNERS, ORGANISATION_APP, type PlannedJob } from './scenario.ts';
+import { OWNERS, ORGANISATION_APP, type Owner, type PlannedJob } from './scenario.ts';
 
 /**
  * Creates entities, repositories and installations without announcing them, as if they had existed
- * for years.
+ * for years. Returns the installations by login.
  */
-export async function furnish(github: GitHubControl): Promise<void> {
-  for (const { login, type, appId, repositories } of OWNERS) {
+export async function furnish(
+  github: GitHubControl,
+  owners: readonly Owner[] = OWNERS,
+): Promise<Map<string, number>> {
+  const installations = new Map<string, number>();
+  for (const { login, type, appId, repositories } of owners) {
     await (type === 'Organization' ? github.addOrganization({ login }) : github.addUser({ login }));
     for (const name of repositories)
       await github.addRepository({ owner: login, name, private: true });
-    await github.install({ appId, account: login });
+    const { id } = await github.install({ appId, account: login });
+    installations.set(login, id);
   }
+  return installations;
 }
 
 const BATCH = 25;

@@ -11,7 +11,7 @@ export const SERVICES = [
 ] as const satisfies readonly ServiceName[];
 
 /** Each service of the demo has a login. */
-const LOGINS = [...SERVICES, 'console'] as const satisfies readonly ServiceName[];
+export const LOGINS = [...SERVICES, 'console'] as const satisfies readonly ServiceName[];
 
 export interface ServiceLogins {
   /** The URL with the login of one service. */

@@ -2,18 +2,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { findInstance } from '@paddock/db/instance';
+import type { ServiceName } from '@paddock/db/service-roles';
 import { migrate } from '@paddock/db/migrate';
 import { type Program, startProgram } from '@paddock/processes/start-program';
 import { untilReady } from '@paddock/processes/until-ready';
 import { connectGitHubSimulator } from '@paddock/simulators/github/control-client';
 import type { GitHubControl } from '@paddock/simulators/github/control';
+import { connectKubeControl } from '@paddock/simulators/kube/control-client';
+import type { RemoteKubeControl } from '@paddock/simulators/kube/kube-control';
 import { TEMPLATE } from './broken-nodes.ts';
-import type { DemoFolder } from './prepare-folder.ts';
+import type { DemoConfig, DemoFolder } from './prepare-folder.ts';
 import { playInCluster, type PlayedCluster } from './play-in-cluster.ts';
-import { NAMESPACE, POOLS } from './scenario.ts';
+import { NAMESPACE, type Platform } from './scenario.ts';
 import { createLogins, SERVICES } from './service-logins.ts';
 
-const APPS = join(import.meta.dirname, '..', '..');
 const SIMULATED = {
   github: fileURLToPath(import.meta.resolve('@paddock/simulators/programs/simulate-github')),
   cluster: fileURLToPath(import.meta.resolve('@paddock/simulators/programs/simulate-cluster')),
@@ -36,7 +38,7 @@ const TIMES = {
  * The same for failing pods: the services give them up soon, after short waits between their
  * proofs.
  */
-const TIMES_OF_FAILURES = {
+export const TIMES_OF_FAILURES = {
   PADDOCK_CHECK_WORKERS_EVERY_SECONDS: '2',
   PADDOCK_DEADLINE_LENIENCY_MS: '0',
   PADDOCK_STOP_IDLE_APART_MS: '1000',
@@ -53,6 +55,10 @@ const FAILING = { pendingDeadlineSeconds: 15, template: TEMPLATE };
 
 export interface System {
   github: GitHubControl;
+  /** The simulated cluster; undefined: a real one is used. */
+  cluster: RemoteKubeControl | undefined;
+  /** Writes the configuration file with other pools or entities. */
+  configure(change: (config: DemoConfig) => Partial<DemoConfig>): Promise<void>;
   /** Addresses to show while the demo stays up. */
   addresses: Record<string, string>;
   /** How each failed pod of a real cluster was made to fail, by its name. */
@@ -67,9 +73,11 @@ export interface SystemOptions {
   folder: DemoFolder;
   databaseUrl: string;
   schema: string;
+  platform: Platform;
   /** A real cluster to use instead of the simulated one. */
   kubeconfigFile: string | undefined;
   path: string | undefined;
+  programOf: (service: ServiceName) => string;
   seed: number;
   /** Starts the console too. */
   console: boolean;
@@ -85,8 +93,10 @@ export async function startSystem({
   folder,
   databaseUrl,
   schema,
+  platform,
   kubeconfigFile,
   path,
+  programOf,
   seed,
   console,
 }: SystemOptions): Promise<System> {
@@ -128,7 +138,7 @@ export async function startSystem({
     addresses['cluster'] = await start(
       'cluster',
       SIMULATED.cluster,
-      [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile: clusterFile })],
+      [JSON.stringify({ namespaces: platform.namespaces, kubeconfigFile: clusterFile })],
       {},
     );
   }
@@ -138,12 +148,19 @@ export async function startSystem({
       : await playInCluster(kubeconfigFile, NAMESPACE, await instanceOf(databaseUrl, schema), {
           brokenNodes: true,
         });
+  let config: DemoConfig = {
+    apiUrl: githubUrl,
+    appIds: platform.appIds,
+    pools:
+      played === undefined
+        ? platform.pools
+        : platform.pools.map((pool) => Object.assign({}, pool, FAILING)),
+    entities: platform.entities,
+  };
+  const appsOfIngress = [...platform.appIds, ...platform.appsOfIngress];
   const env = {
     PADDOCK_SCHEMA: schema,
-    PADDOCK_CONFIG: await folder.writeConfig(
-      githubUrl,
-      played === undefined ? POOLS : POOLS.map((pool) => Object.assign({}, pool, FAILING)),
-    ),
+    PADDOCK_CONFIG: await folder.writeConfig('paddock.yaml', config),
     PADDOCK_KUBECONFIG: clusterFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
     PADDOCK_INGRESS_HTTP_PORT: '0',
@@ -152,15 +169,23 @@ export async function startSystem({
     PADDOCK_RECONCILER_HTTP_PORT: '0',
     ...TIMES,
     ...(played === undefined ? {} : TIMES_OF_FAILURES),
+    ...platform.settings,
     ...folder.secrets,
   };
   // Ingress accepts no delivery before the scheduler has loaded the pools.
+  const ofIngress = {
+    PADDOCK_CONFIG: await folder.writeConfig('ingress.yaml', { ...config, appIds: appsOfIngress }),
+  };
   for (const service of SERVICES) {
-    const own = { ...env, DATABASE_URL: logins?.urlOf(service) ?? databaseUrl };
-    addresses[service] = await start(service, join(APPS, service, 'src/main.ts'), [], own);
+    const own = {
+      ...env,
+      ...(service === 'ingress' ? ofIngress : {}),
+      DATABASE_URL: logins?.urlOf(service) ?? databaseUrl,
+    };
+    addresses[service] = await start(service, programOf(service), [], own);
   }
   if (console)
-    addresses['console'] = await start('console', join(APPS, 'console'), [], {
+    addresses['console'] = await start('console', programOf('console'), [], {
       DATABASE_URL: logins?.urlOf('console') ?? databaseUrl,
       PADDOCK_SCHEMA: schema,
       PADDOCK_HTTP_HOST: '127.0.0.1',
@@ -179,6 +204,12 @@ export async function startSystem({
   broken.catch(() => undefined); // the caller awaits it later
   return {
     github,
+    cluster:
+      addresses['cluster'] === undefined ? undefined : connectKubeControl(addresses['cluster']),
+    async configure(change) {
+      config = { ...config, ...change(config) };
+      await folder.writeConfig('paddock.yaml', config);
+    },
     addresses,
     failures: played?.failures ?? new Map(),
     broken,

@@ -16,6 +16,8 @@ export interface Summary {
   seconds: number;
   /** On a real cluster: how many pods failed on purpose. */
   failures?: Readonly<Record<string, number>>;
+  /** How many states the tour reached, and did not reach. */
+  tour?: { reached: number; missed: number };
 }
 
 /** Compares GitHub's truth with the database's: a job has completed when both say so. */
@@ -69,6 +71,6 @@ const describeCalls = (calls: Readonly<Record<string, number>>): string =>
     .map(([operation, count]) => `${operation} ${count}`)
     .join(', ');
 
-/** Success means: no job lost, no worker made in excess. */
-export const isSuccess = ({ lost, excess_workers }: Summary): boolean =>
-  lost === 0 && excess_workers === 0;
+/** Success means: no job lost, no worker made in excess, no stop of the tour missed. */
+export const isSuccess = ({ lost, excess_workers, tour }: Summary): boolean =>
+  lost === 0 && excess_workers === 0 && (tour?.missed ?? 0) === 0;

@@ -1,0 +1,50 @@
+import { ALWAYS, type Stop } from './stop.ts';
+import type { TourWorld } from './world.ts';
+
+/** As many failures as open a breaker. */
+const JOBS = 3;
+
+async function queueShort(world: TourWorld, repo: string): Promise<number> {
+  const jobs: number[] = [];
+  for (let n = 0; n < JOBS; n += 1)
+    jobs.push(
+      await world.queue(repo, 'x64', { durationMs: 100, workflowName: 'During an outage' }),
+    );
+  return jobs[0] ?? 0;
+}
+
+/** These hold everything back, or would disturb the others: each is caused alone, then ended. */
+export const OUTAGES = {
+  github_unavailable: {
+    cause: 'GitHub answers every call with 503 for some seconds',
+    says: /^GitHub does not answer as it should \(.* since the last success/,
+    async play(world) {
+      await world.github.failNext({ path: '.', status: 503, times: ALWAYS });
+      return queueShort(world, 'acme/shop');
+    },
+    pass: ({ github }) => github.clearCallFaults(),
+  },
+  cluster_unavailable: {
+    cause: 'the cluster cuts every connection for some seconds',
+    says: /^The cluster does not answer as it should \(.* since the last success/,
+    async play(world) {
+      await world.cluster.failNext({ times: ALWAYS });
+      await world.cluster.cutWatches();
+      return queueShort(world, 'globex/website');
+    },
+    pass: ({ cluster }) => cluster.clearFaults(),
+  },
+  unexplained_ends: {
+    cause: 'GitHub never says that a job of acme/payments began and ended, and does not answer',
+    says: /may have run the job ended without a known one: GitHub is asked/,
+    async play(world) {
+      const { github } = world;
+      await github.setDeliveryFaults({ omitActions: ['in_progress', 'completed'] });
+      const path = '^/repos/acme/payments/actions/';
+      await github.failNext({ path, status: 502, times: ALWAYS });
+      return world.queue('acme/payments', 'arm64', { durationMs: 100, jobName: 'unheard' });
+    },
+    // Only that job goes unheard; GitHub stays silent about it.
+    pass: ({ github }) => github.setDeliveryFaults({}),
+  },
+} as const satisfies Record<string, Stop>;

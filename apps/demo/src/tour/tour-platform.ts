@@ -1,0 +1,110 @@
+import {
+  ENTITIES,
+  NAMESPACE,
+  ORGANISATION_APP,
+  type Owner,
+  PERSONAL_APP,
+  type Platform,
+  POOLS,
+} from '../scenario.ts';
+import { TIMES_OF_FAILURES } from '../start-system.ts';
+
+/** Only ingress knows this App, as when a change of the file has reached one service so far. */
+const UNFINISHED_APP = 100_003;
+/** Its deliveries arrive nowhere. */
+export const DEAF_APP = 100_004;
+/** Its quota allows no pod. */
+export const SANDBOX = 'sandbox';
+
+const IMAGE = 'ghcr.io/actions/actions-runner:latest';
+const pool = (name: string, more: object = {}) => ({
+  name,
+  labels: ['self-hosted', name],
+  image: IMAGE,
+  namespace: NAMESPACE,
+  ...more,
+});
+/** How the simulated cluster starts the pods of a pool. */
+const starts = (how: string) => ({
+  template: { metadata: { annotations: { 'test.paddock/start': how } } },
+});
+
+/** Each has what one stop of the tour needs, beside the pools of every demo. */
+const TOUR_POOLS = [
+  ...POOLS.map((one) => (one.name === 'gpu' ? Object.assign({}, one, { maxWorkers: 4 }) : one)),
+  pool('containers', { registration: 'repository', maxWorkersPerRepository: 1 }),
+  pool('deploy', { repositories: ['acme/infrastructure'], runnerGroup: 'deploy' }),
+  pool('windows', { paused: true }),
+  pool('highmem', { resources: { requests: { memory: '768Gi' } }, ...starts('unschedulable') }),
+  pool('linux-next', { image: 'registry.acme.example/runner:nxet', ...starts('image-pull-error') }),
+  pool('linux-2025', { image: 'ghcr.io/actions/actions-runner:2.329.0' }),
+  pool('sandbox', { namespace: SANDBOX }),
+  pool('release', { runnerGroup: 'release', idleDeadlineSeconds: 10 }),
+  pool('review', { runnerGroup: 'review' }),
+  pool('partners', { entities: ['umbrella'], maxWorkers: 1 }),
+  pool('large-image', starts('never')),
+  pool('edge', { idleDeadlineSeconds: 10, registrationDeadlineSeconds: 3_600 }),
+  pool('spare'),
+  // These leave the file, or lose a label, during the tour. Until then they make no workers.
+  pool('ubuntu-20', { paused: true }),
+  pool('ubuntu-22', { labels: ['self-hosted', 'ubuntu-22', 'docker'], paused: true }),
+];
+
+const repositories = (...names: string[]) => names;
+const organisation = (login: string, appId = ORGANISATION_APP): Owner => ({
+  login,
+  type: 'Organization',
+  appId,
+  repositories: repositories('app'),
+});
+
+/** Accounts that have one trouble each. */
+export const TOUR_OWNERS: readonly Owner[] = [
+  ...['initech', 'hooli', 'massive', 'tyrell', 'oscorp', 'stark', 'umbrella', 'wonka'].map(
+    (login) => organisation(login),
+  ),
+  ...['soylent', 'soylent-labs', 'hobbyists', 'students'].map((login) => organisation(login)),
+  organisation('cyberdyne', UNFINISHED_APP),
+  organisation('pied-piper', DEAF_APP),
+  {
+    login: 'octo',
+    type: 'User',
+    appId: PERSONAL_APP,
+    repositories: repositories('gone', 'closed'),
+  },
+];
+
+const ADMITTED = {
+  ...ENTITIES,
+  initech: { maxWorkers: 2 },
+  tyrell: { maxWorkers: 1 },
+  oscorp: { maxWorkers: 1 },
+  'soylent-labs': { maxWorkers: 1 },
+  ...Object.fromEntries(
+    ['hooli', 'massive', 'stark', 'umbrella', 'wonka', 'soylent', 'cyberdyne', 'octo'].map(
+      (login) => [login, {}],
+    ),
+  ),
+};
+
+/** From now on everybody who installs the App is served, with two workers for all of them. */
+export const ENTITIES_WITH_ALL = { ...ADMITTED, '*': { maxWorkers: 5, commonMaxWorkers: 2 } };
+
+export const TOUR_PLATFORM: Platform = {
+  appIds: [ORGANISATION_APP, PERSONAL_APP, DEAF_APP],
+  appsOfIngress: [UNFINISHED_APP],
+  pools: TOUR_POOLS,
+  entities: ADMITTED,
+  namespaces: [NAMESPACE, SANDBOX],
+  settings: {
+    ...TIMES_OF_FAILURES,
+    PADDOCK_POOLS_REFRESH_MS: '1000',
+    PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '2',
+    PADDOCK_RUNNER_READINGS_APART_MS: '1000',
+    // Short at first, so that failures become pauses; longer later, so that the tour rests.
+    PADDOCK_BREAKER_LONGEST_PAUSE_MS: '300000',
+    PADDOCK_UNEXPLAINED_GRACE_MS: '660000',
+    // Surplus workers are worth seeing too.
+    PADDOCK_SURPLUS_AFTER_MS: '3600000',
+  },
+};

@@ -1,0 +1,94 @@
+import { expect, test } from '@jest/globals';
+import type { WhyAnswer as Answer } from '@paddock/api/why/why-answer';
+import { asker } from '@paddock/console/scenes/console.scene';
+import { signIn } from '@paddock/console/scenes/session.scene';
+import { runDemo } from '@paddock/demo/run-demo';
+import { ANSWERS, OTHERS, REASONS, WORKERS_ON_THE_WAY } from '@paddock/demo/tour/stops';
+import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
+import { NOT_SERVED } from '@paddock/domain/pools/place-job';
+import { bundledProgram } from '@paddock/testing/bundled-program';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
+
+const database = useTestDatabase();
+
+const STOPS = Object.entries({ ...REASONS, ...OTHERS }).flatMap(([state, stop]) =>
+  'play' in stop ? [{ state, ...stop }] : [],
+);
+
+test('no reason is missing on the tour (P5)', () => {
+  const reasons = [...Object.keys(WAIT_REASONS), ...NOT_SERVED, 'job_waiting'];
+  expect(Object.keys(REASONS).toSorted()).toEqual(reasons.toSorted());
+});
+
+test('the tour reaches each state, and the console that stays says so (P5)', async () => {
+  let shown = '';
+  const stop = new AbortController();
+  const write = (text: string | Uint8Array) => (shown += String(text)) !== '';
+  const running = runDemo(
+    { jobs: 1, loss: 0, keep: true, tour: true, json: false, cluster: 'simulated' },
+    {
+      databaseUrl: database.url,
+      kubeconfigFile: undefined,
+      path: process.env['PATH'],
+      out: { isTTY: false, write },
+      programOf: (service) =>
+        bundledProgram(
+          service,
+          new URL(`../../apps/${service}/src/main.ts`, import.meta.url).pathname,
+        ),
+    },
+    stop.signal,
+  );
+  try {
+    const stays = () => shown.includes('Staying up until Ctrl-C');
+    await Promise.race([running, waitFor('the end of the tour', stays, { timeoutMs: 240_000 })]);
+    await check(shown);
+  } finally {
+    stop.abort();
+  }
+  await expect(running).resolves.toMatchObject({
+    lost: 0,
+    tour: { reached: STOPS.length, missed: 0 },
+  });
+}, 300_000);
+
+/** Holds what the demo printed against the tour's tables and the console. */
+async function check(shown: string): Promise<void> {
+  expect(shown).not.toContain('The tour did not reach');
+  const [, base = '', token = ''] = /console: (\S+)\/#sign-in=(\S+) /.exec(shown) ?? [];
+  // The link is printed once, and signs in.
+  expect(shown.split(token)).toHaveLength(2);
+  const ask = asker(base);
+  const headers = { cookie: await signIn({ ask }, token) };
+  const answers = new Map<string, Answer>();
+  for (const { state, says } of STOPS) {
+    const [, sentence = '', path = ''] =
+      new RegExp(`\n  ${state}\n    (.*)\n    ${base}(/.*)\n`).exec(shown) ?? [];
+    expect([state, sentence]).toEqual([state, expect.stringMatching(says)]);
+    if (!path.startsWith('/jobs/')) continue;
+    const answer = (await (
+      await ask(`${path.slice(1)}/why`, undefined, { headers })
+    ).json()) as Answer;
+    // What has passed stands on the job's page as what it waited for before.
+    const reasons = [answer.reason, ...answer.earlier.map(({ reason }) => reason)];
+    expect(reasons).toContain(Object.hasOwn(WAIT_REASONS, state) ? state : answer.reason);
+    answers.set(state, answer);
+  }
+  expect(shownBy(ANSWERS, ({ state }) => [state])).toEqual(namesOf(ANSWERS));
+  const onTheWay = shownBy(WORKERS_ON_THE_WAY, ({ workers }) => workers.map(({ state }) => state));
+  expect(onTheWay).toEqual(namesOf(WORKERS_ON_THE_WAY));
+
+  function shownBy(table: Table, statesOf: (answer: Answer) => readonly string[]): string[] {
+    return Object.entries(table).flatMap(([state, stop]) => {
+      const answer = 'at' in stop ? answers.get(stop.at) : undefined;
+      return answer !== undefined && statesOf(answer).includes(state) ? [state] : [];
+    });
+  }
+}
+
+type Table = typeof ANSWERS | typeof WORKERS_ON_THE_WAY;
+
+/** The states that a stop shows. */
+const namesOf = (table: Table): string[] =>
+  Object.entries(table).flatMap(([state, stop]) => ('at' in stop ? [state] : []));
