@@ -20,6 +20,7 @@ export interface PlayedContainer {
   readonly pod: PlayedPod;
   readonly address: string;
   readonly program: Program;
+  readonly env: Readonly<NodeJS.ProcessEnv>;
   /** Its token of its service account; undefined if it has none. */
   token(): Promise<string | undefined>;
   /** Writes all mounted files anew, with a new token. */
@@ -139,6 +140,7 @@ export async function startContainer(place: Place, pod: PlayedPod): Promise<Play
     pod,
     address: place.address,
     program,
+    env,
     token: () => readFile(join(root, TOKEN), 'utf8').catch(() => undefined),
     renewFiles: () => writeMounts(place.cluster, pod, { root }),
     exec: (command) => runCommand(command.map(sourceOf), env),

@@ -54,6 +54,7 @@ export function playKind({ cluster, assets, folder, addressOf }: KindOptions): P
   const hosts = {
     'github.github.svc': addressOf(1),
     'paddock-webhook': addressOf(2),
+    'paddock-console': addressOf(6),
     'paddock-webhook.paddock.svc': addressOf(2),
   };
   const place = (number: number): Place => ({ cluster, address: addressOf(number), hosts });
@@ -90,7 +91,7 @@ export function playKind({ cluster, assets, folder, addressOf }: KindOptions): P
   const startGitHub = async (pod: PlayedPod): Promise<void> => {
     const { env, remove } = await furnish(place(3), pod);
     const [container] = pod.spec.containers;
-    writeFileSync(shims.environment, exported(env));
+    writeFileSync(shims.environmentOf('github'), exported(env));
     const [node, program = ''] = container.command ?? [];
     if (node !== 'node') throw new Error(`The image of GitHub has no ${node}`);
     const github: Program = await startProgram({ program: join(ROOT, program), env });
@@ -134,9 +135,12 @@ export function playKind({ cluster, assets, folder, addressOf }: KindOptions): P
     async look() {
       await serve('github', 'github', hosts['github.github.svc']);
       await serve('paddock', 'paddock-webhook', hosts['paddock-webhook']);
+      await serve('paddock', 'paddock-console', hosts['paddock-console']);
       for (const pod of await pods('github', 'app.kubernetes.io/component=github'))
         once(pod.metadata.uid, () => startGitHub(pod));
       await services.look();
+      for (const { pod, env } of services.running())
+        writeFileSync(shims.environmentOf(deploymentOf(pod)), exported(env));
       const tasks = await pods('paddock', 'app.kubernetes.io/component in (migrate,test)');
       for (const pod of tasks.filter(isRunning)) once(pod.metadata.uid, () => run(pod));
       for (const pod of (await pods('runners', '')).filter(isRunning))
@@ -161,6 +165,10 @@ function linkedProgram(path: string): string {
   return join(ROOT, link[1] ?? '');
 }
 
+/** The name of a pod's Deployment, without what its controllers add. */
+const deploymentOf = ({ metadata }: PlayedPod): string =>
+  metadata.name.replace(/-[a-z0-9]+-[a-z0-9]+$/, '');
+
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const exported = (env: NodeJS.ProcessEnv): string =>
   Object.entries(env)
@@ -171,18 +179,18 @@ const exported = (env: NodeJS.ProcessEnv): string =>
 function writeShims(
   folder: string,
   assets: string,
-): { readonly bin: string; readonly environment: string } {
+): { readonly bin: string; environmentOf(deployment: string): string } {
   const bin = join(folder, 'bin');
-  const environment = join(folder, 'github.env');
   const values = join(folder, 'played.yaml');
   mkdirSync(bin);
   writeFileSync(values, JSON.stringify(VALUES));
   const scripts = {
-    // The one container with commands of its own is GitHub's.
+    // Commands run in the checkout, in the environment of a pod of their Deployment.
     kubectl: `[ "$1" = exec ] || exec ${quoted(join(assets, 'kubectl'))} "$@"
-. ${quoted(environment)}
-while [ "$1" != -- ]; do shift; done
+while [ "$1" != -- ]; do deployment=$1; shift; done
 shift
+. ${quoted(folder)}/"\${deployment#deployment/}.env"
+if [ "$2" = apps/cli/dist/main.mjs ]; then shift 2; set -- node apps/cli/src/main.ts "$@"; fi
 exec "$@"`,
     helm: `case $1 in install|upgrade) set -- "$@" --values ${quoted(values)};; esac
 exec ${quoted(HELM ?? 'helm')} "$@"`,
@@ -191,7 +199,7 @@ exec ${quoted(HELM ?? 'helm')} "$@"`,
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  return { bin, environment };
+  return { bin, environmentOf: (deployment) => join(folder, `${deployment}.env`) };
 }
 
 /** As GitHub runs a step: in the checkout, until the first command that fails. */
