@@ -86,6 +86,18 @@ describe('the terminal on the database and over the API', () => {
     expect(rest.next).toBeNull();
   });
 
+  test('top shows the same fleet (D12)', async () => {
+    const [own, api] = [await here('top', '--json'), await there(['top', '--json'])].map(
+      ({ stdout }) => ({ ...JSON.parse(stdout), at: '' }) as object,
+    );
+    expect(api).toEqual(own);
+    expect(own).toMatchObject({
+      pools: expect.arrayContaining([expect.objectContaining({ name: 'gpu-a100' })]),
+      waits: [{ reason: 'at_pool_cap', jobs: 15, pools: ['gpu-a100', 'linux-x64'] }],
+      failed: { workers: [expect.objectContaining({ name: ids.WORKER })] },
+    });
+  });
+
   test('what one stops, the other one sees and ends; each says who it was (F5)', async () => {
     const stopped = await there(['stop-making', 'pool:gpu-a100', '--note', 'an image']);
     expect(stopped.stdout).toMatch(/has been stopped by token ada since \S+: an image\n$/);

@@ -8,38 +8,45 @@ import type { Api } from './settings.ts';
 const TIMEOUT_MS = 30_000;
 
 /** Asks the API of a console. */
-export const apiAsker = ({ url, token }: Api): Asker => ({
-  async ask(endpoint, fields) {
-    const { method, media, output } = endpoint;
-    const address = `${url}${pathOf(endpoint, fields)}`;
-    const asked = `${method} ${address}`;
-    const { query, body } = restOf(endpoint, fields);
-    const answer = await fetch(`${address}${query}`, {
-      method,
-      headers: {
-        accept: media ?? 'application/json',
-        authorization: `Bearer ${token.reveal()}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body }),
-      // The token is for this address only.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((error: unknown): never => {
-      throw new NoAnswer(`${asked}: ${whyUnreachable(error)}`, { cause: error });
-    });
-    const text = await answer.text().catch((error: unknown): never => {
-      throw new NoAnswer(`${asked}: ${whyUnreachable(error)}`, { cause: error });
-    });
-    if (!answer.ok) throw new NoAnswer(problemOf(asked, answer, text));
-    const said = media === undefined ? parseJson(text) : text;
-    if (output.safeParse(said).success) return said as z.input<typeof output>;
-    throw new NoAnswer(
-      `${asked} was answered with something else than this version of \`paddock\` knows. Is PADDOCK_URL the address of the console, and is it of the same version?`,
-    );
-  },
-  close: () => Promise.resolve(),
-});
+export function apiAsker({ url, token }: Api): Asker {
+  const closing = new AbortController();
+  return {
+    name: url,
+    async ask(endpoint, fields) {
+      const { method, media, output } = endpoint;
+      const address = `${url}${pathOf(endpoint, fields)}`;
+      const asked = `${method} ${address}`;
+      const { query, body } = restOf(endpoint, fields);
+      const answer = await fetch(`${address}${query}`, {
+        method,
+        headers: {
+          accept: media ?? 'application/json',
+          authorization: `Bearer ${token.reveal()}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body }),
+        // The token is for this address only.
+        redirect: 'manual',
+        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      }).catch((error: unknown): never => {
+        throw new NoAnswer(`${asked}: ${whyUnreachable(error)}`, { cause: error });
+      });
+      const text = await answer.text().catch((error: unknown): never => {
+        throw new NoAnswer(`${asked}: ${whyUnreachable(error)}`, { cause: error });
+      });
+      if (!answer.ok) throw new NoAnswer(problemOf(asked, answer, text));
+      const said = media === undefined ? parseJson(text) : text;
+      if (output.safeParse(said).success) return said as z.input<typeof output>;
+      throw new NoAnswer(
+        `${asked} was answered with something else than this version of \`paddock\` knows. Is PADDOCK_URL the address of the console, and is it of the same version?`,
+      );
+    },
+    close() {
+      closing.abort();
+      return Promise.resolve();
+    },
+  };
+}
 
 /** Throws a NoAnswer for a value that cannot be a part of a path. */
 const pathOf = ({ path }: Endpoint, fields: Fields): string =>

@@ -79,7 +79,7 @@ function orWrong<T>({ data, error }: { readonly data?: T; readonly error?: z.Zod
 }
 
 /** What `ask` resolves to as output, or why there was no answer. Closes the asker. */
-async function resultOf(asker: Asker, ask: () => Promise<string>): Promise<CommandResult> {
+export async function resultOf(asker: Asker, ask: () => Promise<string>): Promise<CommandResult> {
   try {
     return { code: 0, stdout: await ask(), stderr: '' };
   } catch (error) {

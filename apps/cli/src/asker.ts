@@ -5,11 +5,14 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Puts questions to endpoints, wherever the answers are. */
 export interface Asker {
+  /** Whom it asks, for people. */
+  readonly name: string;
   /** Takes raw fields that fit the endpoint's input. Rejects with a NoAnswer. */
   ask<I extends z.ZodObject, O extends z.ZodType>(
     endpoint: Endpoint<I, O>,
     fields: Fields,
   ): Promise<z.input<O>>;
+  /** Also ends what is under way, as far as that can be ended. */
   close(): Promise<void>;
 }
 

@@ -20,6 +20,28 @@ export interface Given {
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly environment: Environment;
+  /** Where a live view is drawn; without one, nothing is. */
+  readonly terminal?: Terminal | undefined;
+}
+
+/** The streams of a terminal, or what they were redirected to. */
+export interface Terminal {
+  readonly input: {
+    on(event: 'data', listener: (keys: unknown) => void): unknown;
+    off(event: 'data', listener: (keys: unknown) => void): unknown;
+    resume(): unknown;
+    pause(): unknown;
+    /** Without lines, echo and signals of keys; a redirected input has no such mode. */
+    setRawMode?(isRaw: boolean): unknown;
+  };
+  readonly output: {
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    readonly rows?: number;
+    on(event: 'resize', listener: () => void): unknown;
+    off(event: 'resize', listener: () => void): unknown;
+    write(text: string): unknown;
+  };
 }
 
 export interface Command {

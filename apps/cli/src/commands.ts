@@ -11,6 +11,7 @@ import { redeliveriesCommands } from './redeliveries.ts';
 import { stopsCommands } from './stops.ts';
 import { tasksCommands } from './tasks.ts';
 import { tokenCommands } from './tokens.ts';
+import { top } from './top/top.ts';
 import { traceCommands } from './trace.ts';
 import { usage } from './usage.ts';
 import { why } from './why.ts';
@@ -19,6 +20,7 @@ import { workersCommands } from './workers.ts';
 /** Every command, in the order of the help. Of two that begin alike, the longer one comes first. */
 export const COMMANDS: readonly Command[] = [
   why,
+  top,
   diagnose,
   ...jobsCommands,
   ...workersCommands,

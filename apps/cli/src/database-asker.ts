@@ -23,6 +23,7 @@ export function databaseAsker(
   const { db, close } = connectDatabase(options);
   const whyUnfit = createFitness({ db, schema, config: clientConfig(options) });
   return {
+    name: `the database, schema ${schema}`,
     async ask(endpoint, fields) {
       const reason = await whyUnfit();
       if (reason !== undefined) throw new NoAnswer(`The database cannot be used: ${reason}.`);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Environment } from '@paddock/runtime/settings';
-import { type Command, type CommandResult, WrongUsage } from './command.ts';
+import { type Command, type CommandResult, type Terminal, WrongUsage } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { usageOf, usageOfAll } from './help.ts';
 
@@ -8,8 +8,9 @@ import { usageOf, usageOfAll } from './help.ts';
 export async function runCommand(
   words: readonly string[],
   environment: Environment,
+  terminal?: Terminal,
 ): Promise<CommandResult> {
-  if (words[0] === 'help') return runCommand([...words.slice(1), '--help'], environment);
+  if (words[0] === 'help') return runCommand([...words.slice(1), '--help'], environment, terminal);
   const command = COMMANDS.find(({ name }) => {
     const parts = name.split(' ');
     return parts.every((part, n) => words[n] === part);
@@ -24,7 +25,7 @@ export async function runCommand(
   try {
     const given = parse(command, words);
     if (given.options['help'] === true) return { code: 0, stdout: usageOf(command), stderr: '' };
-    return await command.run({ ...given, environment });
+    return await command.run({ ...given, environment, terminal });
   } catch (error) {
     if (!(error instanceof WrongUsage)) throw error;
     return { code: 2, stdout: '', stderr: `${error.message}\n\n${usageOf(command)}` };

@@ -8,6 +8,7 @@ import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './deliveries/list
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
 import { installationStateEndpoint } from './installations/installation-state.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
+import { countWaitsEndpoint } from './jobs/count-waits.ts';
 import { findJobEndpoint } from './jobs/find-job.ts';
 import { listJobsEndpoint } from './jobs/list-jobs.ts';
 import { countOperationsEndpoint } from './operations/count-operations.ts';
@@ -58,6 +59,7 @@ const SUBJECTS: readonly Endpoint[] = [
   findDeliveryEndpoint,
   listJobsEndpoint,
   findJobEndpoint,
+  countWaitsEndpoint,
   listWorkersEndpoint,
   findWorkerEndpoint,
   listPoolsEndpoint,

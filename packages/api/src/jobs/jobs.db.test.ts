@@ -3,6 +3,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
+import { countWaitsEndpoint } from './count-waits.ts';
 import { findJobEndpoint } from './find-job.ts';
 import { listJobsEndpoint as endpoint } from './list-jobs.ts';
 
@@ -173,6 +174,16 @@ describe('a job of the list', () => {
       queuedAt: '2026-01-31T00:00:00.000Z',
       wait: { reason: 'at_pool_cap', since: '2026-01-31T00:00:00.000Z' },
     });
+    const { items: counted } = await ask(countWaitsEndpoint, database.db);
+    expect(counted).toEqual([
+      {
+        reason: null,
+        jobs: 12,
+        pools: ['gpu', 'linux'],
+        oldestSince: new Date(START).toISOString(),
+      },
+      { reason: 'at_pool_cap', jobs: 1, pools: ['linux'], oldestSince: item?.createdAt },
+    ]);
     await sql`update jobs set status = 'running', wants_worker = false, k8s_pod = 'w-1' where job_id = 101`.execute(
       database.db,
     );
