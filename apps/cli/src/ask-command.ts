@@ -14,6 +14,7 @@ import { askPages, firstPage, isList } from './pages.ts';
 interface Question<I extends z.ZodObject, O extends z.ZodType> {
   readonly name: string;
   readonly takes: string;
+  readonly words?: Command['words'];
   readonly summary: string;
   readonly options?: Command['options'];
   readonly endpoint: Endpoint<I, O>;
@@ -37,6 +38,7 @@ const ACT = {
 export const askCommand = <I extends z.ZodObject, O extends z.ZodType>({
   name,
   takes,
+  words = [],
   summary,
   options = {},
   endpoint,
@@ -45,6 +47,7 @@ export const askCommand = <I extends z.ZodObject, O extends z.ZodType>({
 }: Question<I, O>): Command => ({
   name,
   takes,
+  words,
   summary,
   options: { ...options, ...(endpoint.access === 'operate' && ACT), json: JSON_OPTION },
   run(given) {

@@ -49,6 +49,8 @@ export interface Command {
   readonly name: string;
   /** The words that follow the name in the help, as `FILE`. */
   readonly takes: string;
+  /** What may stand there, as the names of sweeps, beside what `takes` spells out. */
+  readonly words?: readonly string[];
   /** One plain sentence or two. */
   readonly summary: string;
   readonly options: Readonly<Record<string, Option>>;

@@ -1,5 +1,6 @@
 import { actions } from './actions.ts';
 import type { Command } from './command.ts';
+import { completion } from './completion/completion.ts';
 import { failedCommands } from './failed.ts';
 import { diagnose } from './diagnose.ts';
 import { installationsCommands } from './installations.ts';
@@ -36,4 +37,5 @@ export const COMMANDS: readonly Command[] = [
   ...tokenCommands,
   poolsCheck,
   pools,
+  completion(() => COMMANDS),
 ];

@@ -4,6 +4,7 @@ import { resumeMakingEndpoint } from '@paddock/api/stops/resume-making';
 import type { stopState } from '@paddock/api/stops/stop';
 import { stopMakingEndpoint } from '@paddock/api/stops/stop-making';
 import { unpauseSweepEndpoint } from '@paddock/api/stops/unpause-sweep';
+import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import type { z } from 'zod';
 import { askCommand } from './ask-command.ts';
 import { columns, printable } from './columns.ts';
@@ -59,6 +60,7 @@ export const stopsCommands: readonly Command[] = [
   askCommand({
     name: 'pause',
     takes: 'SWEEP|all',
+    words: SWEEPS,
     summary: 'Pauses a sweep of the reconciler, or all. A dry run still runs.',
     endpoint: pauseSweepEndpoint,
     input: sweep,
@@ -67,6 +69,7 @@ export const stopsCommands: readonly Command[] = [
   askCommand({
     name: 'unpause',
     takes: 'SWEEP|all',
+    words: SWEEPS,
     summary: 'Ends the pause of a sweep; it stays paused while all are.',
     endpoint: unpauseSweepEndpoint,
     input: sweep,

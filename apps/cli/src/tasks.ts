@@ -120,6 +120,7 @@ If jobs wait for it, another one is made.`,
   askCommand({
     name: 'run',
     takes: 'SWEEP',
+    words: runSweepEndpoint.input.shape.sweep.options,
     summary: 'Runs a sweep of the reconciler now. The output of the operation is its counts.',
     options: {
       app: { type: 'string', value: 'ID', doc: 'for redeliver, if there are several Apps' },
