@@ -58,6 +58,7 @@ describe('the terminal on the database and over the API', () => {
     'redeliveries',
     'redeliveries given-up',
     'operations schedule:check-apps',
+    'operations repository:acme/api --detail --limit 1',
     'operations failed --limit 2',
     'operations counts --from 2026-01-01 --to 2026-01-05',
     'operation OPERATION',
@@ -88,10 +89,10 @@ describe('the terminal on the database and over the API', () => {
 
   test('top shows the same fleet (D12)', async () => {
     const [own, api] = [await here('top', '--json'), await there(['top', '--json'])].map(
-      ({ stdout }) => ({ ...JSON.parse(stdout), at: '' }) as object,
+      ({ stdout }) => stdout.replace(/^{"at":"[^"]+"/, '{'),
     );
-    expect(api).toEqual(own);
-    expect(own).toMatchObject({
+    expect(api).toBe(own);
+    expect(JSON.parse(own?.replace(',', '') ?? '')).toMatchObject({
       pools: expect.arrayContaining([expect.objectContaining({ name: 'gpu-a100' })]),
       waits: [{ reason: 'at_pool_cap', jobs: 15, pools: ['gpu-a100', 'linux-x64'] }],
       failed: { workers: [expect.objectContaining({ name: ids.WORKER })] },

@@ -7,6 +7,7 @@ import {
 import type { operation, operationRow } from '@paddock/api/operations/operation';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
+import { asYaml } from './as-yaml.ts';
 import { askCommand } from './ask-command.ts';
 import { columns, printable } from './columns.ts';
 import { type Command, PAGE } from './command.ts';
@@ -90,10 +91,20 @@ export const operationsCommands: readonly Command[] = [
     takes: 'TYPE:ID',
     summary: `Lists the operations of a subject, newest first: queued, running and ended ones.
 Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and others.`,
-    options: PAGE,
+    options: {
+      detail: { type: 'boolean', doc: 'all of each: its output, and its failed runs' },
+      ...PAGE,
+    },
     endpoint: listOperationsEndpoint,
-    input: (given) => ({ ...given.options, subject: oneWord(given, 'subject') }),
-    print: ({ items, next }) => table(items, 'There is no operation of this subject.') + more(next),
+    input: (given) => ({
+      ...given.options,
+      subject: oneWord(given, 'subject'),
+      detail: given.options['detail'] === true ? 'true' : undefined,
+    }),
+    print: ({ items, next }) =>
+      (items.some(({ output }) => output !== undefined)
+        ? asYaml(items)
+        : table(items, 'There is no operation of this subject.')) + more(next),
   }),
   askCommand({
     name: 'operation',
