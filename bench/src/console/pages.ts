@@ -202,6 +202,7 @@ function onesOf(asked: Asked): Page[] {
     each('state of an installation', states, (path) => path),
     each('resync of a repository', repositories, (name) => `repositories/${name}/resync`),
     each('pools', ['pools'], (path) => path),
+    each('last hour of the pools', ['pools/last-hour'], (path) => path),
     each('counts of operations', counts, (path) => path),
   ];
 }
