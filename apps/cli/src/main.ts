@@ -2,6 +2,11 @@
 import { main } from '@paddock/runtime/main';
 import { runCommand } from './run-command.ts';
 
+// Whoever reads the output may have seen enough, as `head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 await main(async () => {
   const { code, stdout, stderr } = await runCommand(process.argv.slice(2), process.env, {
     input: process.stdin,

@@ -178,18 +178,13 @@ describe('paddock pools check', () => {
     });
   });
 
-  test.each([
-    [['pools', 'check', EXAMPLE], 0],
-    [['pools', 'check', EXAMPLE, '--labels', 'windows'], 1],
-    [['pool'], 2],
-  ])(
-    '%j as a program prints the same and ends with code %i, without any variable',
-    async (words, code) => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], {
-        encoding: 'utf8',
-        env: {},
-      });
-      expect({ code: status, stdout, stderr }).toEqual({ ...(await paddock(...words)), code });
-    },
-  );
+  test('as a program prints the same, and ends with its code, without any variable', async () => {
+    const words = ['pools', 'check', EXAMPLE, '--labels', 'windows'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], {
+      encoding: 'utf8',
+      env: {},
+    });
+    expect({ code: status, stdout, stderr }).toEqual(await paddock(...words));
+    expect(status).toBe(1);
+  });
 });
