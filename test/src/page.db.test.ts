@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ENDPOINTS } from '@paddock/api/endpoints';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { putJob } from '@paddock/testing/demand-rows';
 import {
@@ -10,11 +11,13 @@ import {
   seriousFlaws,
   settled,
   show,
-  tabTo,
+  reach,
+  see,
   troublesOf,
   type,
   useBrowser,
 } from './scenes/browser.scene.ts';
+import { ACTIONS, actByKeyboard } from './scenes/by-keyboard.scene.ts';
 import { CAME, HOSTILE, MISSING } from './scenes/fleet-deliveries.scene.ts';
 import { putFleet } from './scenes/fleet.scene.ts';
 
@@ -26,6 +29,8 @@ const SIZES = {
 } as const;
 
 const SHOWN = HOSTILE.replace('\u202E', String.raw`\u202e`);
+
+const shows = (page: Page, name: string) => page.getByRole('link', { name }).waitFor();
 
 const LOOKS = [
   ['light', 'desk'],
@@ -50,6 +55,9 @@ describeInBrowser('the page in a browser', () => {
     cookie = /^paddock=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
   });
 
+  const put = (name: string) =>
+    putJob(database.db, { entity_id: 90_000_002, entity_name: 'globex', job_name: name });
+
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`;
 
   async function open(path: string, options: Parameters<typeof browser.newContext>[0] = {}) {
@@ -69,6 +77,7 @@ describeInBrowser('the page in a browser', () => {
     ['waiting-jobs', () => '/jobs?state=waiting'],
     ['job', () => `/jobs/${ids.waiting}`],
     ['hostile-job', () => `/jobs/${ids.hostile}`],
+    ['huge-job', () => `/jobs/${ids.huge}`],
     ['run', () => '/runs/9200000001?owner=acme&limit=3'],
     ['workers', () => '/workers'],
     ['worker', () => `/workers/${ids.failed}`],
@@ -110,14 +119,19 @@ describeInBrowser('the page in a browser', () => {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme: theme });
         await keepPicture(page, `${name}-${theme}-${size}`);
-        // The theme changes nothing but colours.
-        const flaws = await seriousFlaws(page, theme === 'light' ? 'all' : 'colours');
+        // The theme changes nothing but colours, and zooming none of them.
+        const rules = theme === 'light' ? 'all' : 'colours';
+        const flaws = size === 'zoomed' ? [] : await seriousFlaws(page, rules);
         const width = await page.evaluate('document.documentElement.scrollWidth');
         expect([theme, size, flaws, width]).toEqual([theme, size, [], viewport.width]);
       }
-      expect(await page.locator('body').innerText()).not.toMatch(
-        /-\d+ (s|min|h|d)\b|NaN|undefined/,
-      );
+      const text = await page.locator('body').innerText();
+      expect(text).not.toMatch(/-\d+ (s|min|h|d)\b|NaN|undefined/);
+      // What strangers have named runs nowhere, leads nowhere, and turns no text of ours.
+      expect(text).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
+      expect(await page.title()).toMatch(/ · Paddock$/);
+      const markup = 'main img, main script, main iframe, a[href^="javascript" i]';
+      expect(await page.locator(markup).count()).toBe(0);
       expect(troubles).toEqual([]);
     });
   });
@@ -156,81 +170,6 @@ describeInBrowser('the page in a browser', () => {
     await context.close();
   });
 
-  test('moves by itself, rests while hidden, and asks nothing while paused', async () => {
-    const { context, page } = await open('/jobs?state=waiting&entity=globex');
-    await settled(page);
-    await page.locator('.live', { hasText: 'Live' }).waitFor();
-    await putJob(database.db, { entity_id: 90_000_002, entity_name: 'globex', job_name: 'first' });
-    await page.getByRole('link', { name: 'first' }).waitFor();
-
-    await page.locator('.live').click();
-    await page.locator('.live', { hasText: 'Paused' }).waitFor();
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    await putJob(database.db, { entity_id: 90_000_002, entity_name: 'globex', job_name: 'second' });
-    // Another page is told meanwhile.
-    const other = await open('/jobs?state=waiting&entity=globex');
-    await other.page.getByRole('link', { name: 'second' }).waitFor();
-    await page.evaluate('window.dispatchEvent(new Event("focus"))');
-    expect([asked, await page.getByRole('link', { name: 'second' }).count()]).toEqual([[], 0]);
-    await page.locator('.live').click();
-    await page.getByRole('link', { name: 'second' }).waitFor();
-    for (const one of [context, other.context]) await one.close();
-  });
-
-  test('is used by keyboard alone, from the sign-in to an action', async () => {
-    const context: BrowserContext = await browser.newContext(SIZES.desk);
-    const page = await context.newPage();
-    await page.goto(at('/jobs?state=waiting'));
-    await page.getByLabel('Token').waitFor();
-    await keepPicture(page, 'sign-in');
-    await bringJudge(page);
-    expect(await seriousFlaws(page, 'all')).toEqual([]);
-    await type(page, 'paddock_wrong');
-    await page.getByRole('alert').waitFor();
-    await tabTo(page, 'input[name=token]');
-    await page.keyboard.press('ControlOrMeta+A');
-    await type(page, token);
-    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
-
-    // A job, by the first link of the table.
-    await tabTo(page, 'td a');
-    const name = await page.evaluate('document.activeElement.textContent');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: String(name) }).waitFor();
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
-    await tabTo(page, '.why summary');
-    await page.keyboard.press('Enter');
-    await page.locator('.why details[open] pre').first().waitFor();
-
-    // To the tokens, where one is made and revoked.
-    await tabTo(page, 'nav a[href$="/tokens"]');
-    await page.keyboard.press('Enter');
-    await tabTo(page, 'main button');
-    await page.keyboard.press('Enter');
-    await tabTo(page, 'dialog input[name=name]');
-    await type(page, 'by-keyboard');
-    await page.getByText('Only this answer shows it').waitFor();
-    await keepPicture(page, 'token-made');
-    await page.keyboard.press('Escape');
-    await page.getByRole('cell', { name: 'by-keyboard' }).waitFor();
-    await tabTo(page, 'tr:has-text("by-keyboard") button');
-    await page.keyboard.press('Enter');
-    await keepPicture(page, 'revoke');
-    await tabTo(page, 'dialog[open] button[type=submit]');
-    await page.keyboard.press('Enter');
-    await page.locator('tr:has-text("by-keyboard")', { hasText: 'revoked' }).waitFor();
-
-    await page.keyboard.press('Home');
-    await tabTo(page, '.person summary');
-    await page.keyboard.press('Enter');
-    await tabTo(page, '.person button');
-    await page.keyboard.press('Enter');
-    await page.getByLabel('Token').waitFor();
-    expect((await context.cookies()).filter(({ name: of }) => of.includes('paddock'))).toEqual([]);
-    await context.close();
-  });
-
   test('loses the session with its token', async () => {
     const { context, page } = await open('/jobs');
     await settled(page);
@@ -254,6 +193,105 @@ describeInBrowser('the page in a browser', () => {
     await page.goto(at(link));
     await page.getByText('This link has been used, or is too old').waitFor();
     expect(page.url()).toBe(at('/jobs'));
+    await context.close();
+  });
+
+  test('moves by itself; hidden or paused it asks for nothing', async () => {
+    const { context, page } = await open('/jobs?state=waiting&entity=globex');
+    const other = await open('/jobs?state=waiting&entity=globex');
+    await page.locator('.live', { hasText: 'Live' }).waitFor();
+    await put('first');
+    await shows(page, 'first');
+
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    for (const [rest, goOn, name] of [
+      [() => see(page, 'hidden'), () => see(page, 'visible'), 'second'],
+      [() => page.locator('.live').click(), () => page.locator('.live').click(), 'third'],
+    ] as const) {
+      await rest();
+      await page.locator('.live', { hasNotText: 'Live' }).waitFor();
+      asked.length = 0;
+      await put(name);
+      // Another page is told meanwhile.
+      await shows(other.page, name);
+      await page.evaluate('window.dispatchEvent(new Event("focus"))');
+      expect([name, asked, await page.getByRole('link', { name }).count()]).toEqual([name, [], 0]);
+      await goOn();
+      await shows(page, name);
+    }
+    for (const one of [context, other.context]) await one.close();
+  });
+
+  test('keeps the place, the choice and the focus when rows come', async () => {
+    const { context, page } = await open('/jobs');
+    await settled(page);
+    await page.locator('.live', { hasText: 'Live' }).waitFor();
+    const row = page.getByRole('row').nth(30);
+    await row.getByRole('checkbox').check();
+    await row.getByRole('link').first().focus();
+    await row.scrollIntoViewIfNeeded();
+    const link = String(await page.evaluate('document.activeElement.href'));
+    const placeOf = () =>
+      page.evaluate<number>('document.activeElement.getBoundingClientRect().top');
+    const before = await placeOf();
+    await putJob(database.db, { job_name: 'came-meanwhile' });
+    await page.getByRole('link', { name: 'came-meanwhile' }).waitFor();
+    expect(await page.evaluate('document.activeElement.href')).toBe(link);
+    expect(Math.abs((await placeOf()) - before)).toBeLessThan(3);
+    expect(await page.getByText('1 row chosen').count()).toBe(1);
+    expect(await page.locator('td input:checked').count()).toBe(1);
+    await keepPicture(page, 'chosen');
+    await context.close();
+  });
+
+  test('is used by keyboard alone, from the sign-in to the sign-out: every action (G)', async () => {
+    const context: BrowserContext = await browser.newContext(SIZES.desk);
+    const page = await context.newPage();
+    await page.goto(at('/jobs?state=waiting'));
+    await page.getByLabel('Token').waitFor();
+    await keepPicture(page, 'sign-in');
+    await bringJudge(page);
+    expect(await seriousFlaws(page, 'all')).toEqual([]);
+    await type(page, 'paddock_wrong');
+    await page.getByRole('alert').waitFor();
+    await reach(page, page.locator('input[name=token]'));
+    await page.keyboard.press('ControlOrMeta+A');
+    await type(page, token);
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+
+    // A job, by the first link of the table; its heading has the focus then.
+    await reach(page, page.locator('td a'));
+    const name = await page.evaluate('document.activeElement.textContent');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: String(name) }).waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await reach(page, page.locator('.why summary'));
+    await page.keyboard.press('Enter');
+    await page.locator('.why details[open] pre').first().waitFor();
+
+    const said: string[] = [];
+    for (const action of ACTIONS()) {
+      said.push(await actByKeyboard(page, action));
+    }
+    expect(said.join()).toContain('Only this answer shows it');
+    const { items } = (await (await service.ask('actions?limit=100', token)).json()) as {
+      items: { endpoint: string; note: string | null }[];
+    };
+    const taken = items.flatMap(({ endpoint, note }) => (note === endpoint ? [endpoint] : []));
+    const all = ENDPOINTS.flatMap(({ name: of, access, method }) =>
+      access === 'operate' && method !== 'GET' ? [of] : [],
+    );
+    // Nothing is left for it to discard, so the audit has no row of it.
+    const none = ['discardFailedOperations'];
+    expect([...new Set([...taken, ...none])].toSorted()).toEqual(all.toSorted());
+
+    await reach(page, page.locator('.person summary'));
+    await page.keyboard.press('Enter');
+    await reach(page, page.locator('.person button'));
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Token').waitFor();
+    expect((await context.cookies()).filter(({ name: of }) => of.includes('paddock'))).toEqual([]);
     await context.close();
   });
 });

@@ -13,6 +13,7 @@ import type { findOperationEndpoint } from '@paddock/api/operations/find-operati
 import type { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
 import type { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import type { lastHourEndpoint } from '@paddock/api/pools/last-hour';
+import type { retryFailedOperationsEndpoint } from '@paddock/api/operations/retry-failed';
 import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
 import type { findResyncEndpoint } from '@paddock/api/repositories/find-resync';
 import type { listStopsEndpoint } from '@paddock/api/stops/list-stops';
@@ -46,6 +47,7 @@ export type Why = Output<typeof whyJobEndpoint>;
 export type WorkerRow = Item<typeof listWorkersEndpoint>;
 export type Worker = Output<typeof findWorkerEndpoint>;
 export type OperationRow = Item<typeof listFailedOperationsEndpoint>;
+export type HandledFailed = Output<typeof retryFailedOperationsEndpoint>;
 export type Operation = Output<typeof findOperationEndpoint>;
 export type Installation = Item<typeof listInstallationsEndpoint>;
 export type Action = Item<typeof listActionsEndpoint>;

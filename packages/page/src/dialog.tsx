@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { focusHeading } from './parts/question.tsx';
 import { TroubleNote } from './parts/trouble.tsx';
+import { giveBackFocus } from './state/keep-focus.ts';
 import { place } from './state/place.ts';
 import { type Asked, type Field, question } from './state/question.ts';
 import type { Trouble } from './state/trouble.ts';
@@ -28,8 +28,8 @@ const close = () => (question.value = undefined);
 
 function closed(): void {
   close();
-  // The browser gives the focus back to the button, unless it is gone.
-  if (document.activeElement === document.body) focusHeading();
+  // The browser has given the focus back to the button, unless that was gone before.
+  giveBackFocus();
 }
 
 function Content({ asked: { label, children, fields, isGrave = false, act } }: { asked: Asked }) {

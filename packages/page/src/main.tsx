@@ -2,12 +2,14 @@ import { render } from 'preact';
 import { Page } from './page.tsx';
 import { runClock } from './state/clock.ts';
 import { followChanges, isResting } from './state/live.ts';
+import { keepFocus } from './state/keep-focus.ts';
 import { followPlace } from './state/place.ts';
 import { findSession, signInByLink } from './state/session.ts';
 import { readTheme } from './state/theme.ts';
 
 readTheme();
 followPlace();
+keepFocus();
 runClock(() => isResting.value);
 followChanges();
 render(<Page />, document.body);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { late } from '@paddock/testing/late';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   (path) => existsSync(path),
@@ -65,16 +65,43 @@ export async function type(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Presses Tab until the element has the focus. */
-export async function tabTo(page: Page, selector: string): Promise<void> {
-  const wanted = page.locator(selector).first();
-  await wanted.waitFor();
-  for (let presses = 0; presses < 150; presses += 1) {
-    if ((await wanted.and(page.locator(':focus')).count()) > 0) return;
-    await page.keyboard.press('Tab');
+/** Gives an element the focus by Tab, or by Shift and Tab if it lies before. */
+export async function reach(page: Page, wanted: Locator): Promise<void> {
+  const element = wanted.first();
+  await element.waitFor();
+  // A row may come or go meanwhile, and the browser may stop at more than this counts.
+  for (let tries = 0; tries < 20; tries += 1) {
+    await page.evaluate(COUNT_PRESSES);
+    const presses = await element.evaluate((to) => (globalThis as unknown as Keys).pressesTo(to));
+    if (presses === 0) return;
+    for (let n = Math.abs(presses); n > 0; n -= 1)
+      await page.keyboard.press(presses < 0 ? 'Shift+Tab' : 'Tab');
   }
-  throw new Error(`Tab does not lead to ${selector}`);
+  throw new Error(`Tab does not lead to ${wanted.toString()}`);
 }
+
+interface Keys {
+  /** How often to press Tab; below 0: with Shift. */
+  pressesTo(element: object): number;
+}
+
+const COUNT_PRESSES = `globalThis.pressesTo ??= (to) => {
+  const from = document.activeElement;
+  if (from === to) return 0;
+  const root = document.querySelector('dialog[open]') ?? document;
+  const stops = 'a[href], button, input, select, summary, [tabindex="0"]';
+  const all = [...root.querySelectorAll(stops)].filter((one) => !one.disabled && one.checkVisibility());
+  const isBefore = (one) => (one.compareDocumentPosition(from) & 4) !== 0;
+  const at = all.indexOf(from);
+  const presses = all.indexOf(to) - (at < 0 ? all.filter(isBefore).length : at);
+  return at < 0 && presses >= 0 ? presses + 1 : presses;
+}`;
+
+/** Says that nobody looks, or that somebody does: a headless Chromium calls every tab visible. */
+export const see = (page: Page, state: 'hidden' | 'visible'): Promise<unknown> =>
+  page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'))`);
 
 interface AxeResults {
   readonly violations: readonly {

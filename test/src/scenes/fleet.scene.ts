@@ -13,6 +13,7 @@ export async function putFleet(db: Kysely<Database>): Promise<{
   waiting: number;
   failed: string;
   hostile: number;
+  huge: number;
   operation: string;
   event: string;
 }> {
@@ -42,8 +43,27 @@ export async function putFleet(db: Kysely<Database>): Promise<{
     queued_at: ago(-5),
     created_at: ago(1),
   });
+  const huge = await putJob(db, {
+    ...X64,
+    job_name: HOSTILE.repeat(120),
+    workflow_name: 'W'.repeat(10_000),
+    created_at: ago(50),
+    queued_at: ago(50),
+    status: 'completed',
+    wants_worker: false,
+    conclusion: 'failure',
+    completed_at: ago(51),
+    started_at: ago(40),
+  });
   const event = await putDeliveries(db, hostile.job_id);
-  return { waiting, failed, hostile: hostile.job_id, operation: await putOperations(db), event };
+  return {
+    waiting,
+    failed,
+    hostile: hostile.job_id,
+    huge: huge.job_id,
+    operation: await putOperations(db),
+    event,
+  };
 }
 
 const X64 = { k8s_pool: 'linux-x64', job_labels: '["self-hosted","linux","x64"]' };
@@ -199,10 +219,16 @@ async function putInstallations(db: Kysely<Database>): Promise<void> {
 }
 
 async function putOperations(db: Kysely<Database>): Promise<string> {
+  await sql`insert into schedules (name, last_tick_at, taken_by) values ('redeliver:1001', now(), 'r')`.execute(
+    db,
+  );
   const subject = { type: 'repository', id: 'acme/api', name: 'acme/api' };
   const tasks = await enqueueAlone(db, [
     { kind: 'resync-repository', subject, requestedBy: 'token ci' },
-    { kind: 'remove-secret', subject: { type: 'worker', id: 'pdk-a1b2c3-linux-x64-0004' } },
+    ...Array.from({ length: 8 }, (_, n) => ({
+      kind: 'remove-secret',
+      subject: { type: 'worker', id: `pdk-a1b2c3-linux-x64-000${n}` },
+    })),
   ]);
   await runDueTasks({
     db,
@@ -212,7 +238,7 @@ async function putOperations(db: Kysely<Database>): Promise<string> {
         handler: () => Promise.resolve(done({ looked: 214, found: 2 })),
       },
       'remove-secret': {
-        slots: 1,
+        slots: 8,
         handler: () => Promise.resolve(poison('the namespace runners refused it: 403 Forbidden')),
       },
     },

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { withoutTurns } from '../text/read-json.ts';
 
 interface HeadingProps {
   /** Stands in the browser’s tab, too. */
@@ -9,7 +10,9 @@ interface HeadingProps {
 }
 
 /** The one heading of a view. */
-export function Heading({ title, children }: HeadingProps) {
+export function Heading({ title: given, children }: HeadingProps) {
+  // It may come from the address, which anybody may have written.
+  const title = withoutTurns(given);
   useEffect(() => {
     document.title = `${title} · Paddock`;
   }, [title]);

@@ -1,5 +1,5 @@
 import type { LastHour, PoolHour } from '../answers.ts';
-import { number } from '../text/words.ts';
+import { count, number } from '../text/words.ts';
 
 /** The instants of the hour, in seconds since 1970, as charts take them. */
 export const instantsOf = ({ at, stepMs }: LastHour, many: number): number[] =>
@@ -11,11 +11,12 @@ export const greatest = (...lines: readonly (readonly (number | null)[])[]): num
 
 /** The hour in a sentence, for those who do not see its picture. */
 export function inWords({ waiting, workers }: PoolHour): string {
-  return `Last hour: ${said('waiting', waiting)}, ${said('workers', workers)}`;
+  const jobs = `${number(waiting.at(-1) ?? 0)} waiting`;
+  return `Last hour: ${said(jobs, waiting)}, ${said(count(workers.at(-1) ?? 0, 'worker'), workers)}`;
 }
 
-const said = (name: string, line: readonly (number | null)[]): string =>
-  `${number(line.at(-1) ?? 0)} ${name} now and at most ${number(greatest(line))}`;
+const said = (now: string, line: readonly (number | null)[]): string =>
+  `${now} now and at most ${number(greatest(line))}`;
 
 /** Points of an SVG line in a field of 60 to 20; a gap where nothing is known. */
 export function lineOf(values: readonly (number | null)[], most: number): string {

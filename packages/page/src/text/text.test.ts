@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ago, between, duration, instant, until } from './durations.ts';
-import { readJson } from './read-json.ts';
+import { readJson, withoutTurns } from './read-json.ts';
 import { count, number, plain } from './words.ts';
 
 describe('a length of time', () => {
@@ -49,6 +49,7 @@ test('a stranger’s text does not turn what stands behind it', () => {
     arabic: '\u0639',
   });
   expect(readJson('<html>')).toBeUndefined();
+  expect(withoutTurns('a\u202Eb')).toBe('a\\u202eb');
 });
 
 test('numbers and words are as people read them', () => {

@@ -8,6 +8,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
 import { number } from '../text/words.ts';
+import { AllFailed } from './all-failed.tsx';
 import { handle, type KindCount, nameOf, sumByKind } from './operations.ts';
 import type { ViewProps } from './view.ts';
 
@@ -23,7 +24,7 @@ export function Operations({ query }: ViewProps) {
         query={query}
         filters={[
           { name: 'subject', label: 'Subject', hint: 'worker:NAME, repository:a/b' },
-          ...(subject === null ? [{ name: 'kind', label: 'Kind' }] : []),
+          ...(subject === null ? OF_FAILED : []),
         ]}
         columns={COLUMNS}
         keyOf={({ id }) => id}
@@ -31,11 +32,19 @@ export function Operations({ query }: ViewProps) {
         tables={['tasks', 'operations']}
         nameOf={nameOf}
         bulk={BULK}
-      />
+      >
+        {subject === null && <AllFailed query={query} />}
+      </ListView>
       {subject === null && <Counts />}
     </>
   );
 }
+
+const OF_FAILED = [
+  { name: 'kind', label: 'Kind' },
+  { name: 'from', label: 'From', hint: '2026-01-31, -7d' },
+  { name: 'to', label: 'To', hint: '2026-01-31, -24h' },
+];
 
 const BULK: readonly BulkAct<OperationRow>[] = [
   {
@@ -67,7 +76,11 @@ const TONES: Readonly<Record<OperationRow['status'], Tone>> = {
 const COLUMNS: readonly Column<OperationRow>[] = [
   { name: 'Operation', of: ({ id, kind }) => <Link to={`/operations/${id}`}>{kind}</Link> },
   { name: 'Status', of: ({ status }) => <OperationState status={status} /> },
-  { name: 'Subject', of: ({ subject }) => `${subject.type} ${subject.name ?? subject.id}` },
+  {
+    name: 'Subject',
+    isWide: true,
+    of: ({ subject }) => `${subject.type} ${subject.name ?? subject.id}`,
+  },
   { name: 'Why', isWide: true, of: ({ failure }) => failure?.message ?? '' },
   { name: 'Asked by', of: ({ requestedBy }) => requestedBy ?? '' },
   { name: 'Runs', isNumber: true, of: ({ attempt, maxAttempts }) => `${attempt} / ${maxAttempts}` },

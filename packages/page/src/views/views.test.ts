@@ -208,9 +208,7 @@ describe('the last hour of a pool', () => {
   };
 
   test('is a sentence', () => {
-    expect(inWords(gpu)).toBe(
-      'Last hour: 4 waiting now and at most 4, 1 workers now and at most 2',
-    );
+    expect(inWords(gpu)).toBe('Last hour: 4 waiting now and at most 4, 1 worker now and at most 2');
   });
 
   test('is a line with gaps, as high as the greatest value', () => {
