@@ -1,14 +1,10 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import { CHROMIUM } from '@paddock/testing/chromium';
 import { late } from '@paddock/testing/late';
 import axe from 'axe-core';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => existsSync(path),
-);
 
 /** Tests in a browser: skipped by their names where there is none. */
 export const describeInBrowser = CHROMIUM === undefined ? describe.skip : describe;
@@ -16,10 +12,11 @@ export const describeInBrowser = CHROMIUM === undefined ? describe.skip : descri
 /** One browser for the tests of a file. */
 export function useBrowser(): Browser {
   let browser: Browser;
-  if (CHROMIUM !== undefined) {
+  const executablePath = CHROMIUM;
+  if (executablePath !== undefined) {
     beforeAll(async () => {
       // The sandbox needs rights that a container may not have; the pages are ours.
-      browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+      browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
     });
     afterAll(() => browser.close());
   }

@@ -46,6 +46,8 @@ export const CONFIGURATION = {
       // The configured soylent, which is seen first.
       await world.untilRunning(await world.queue('soylent/app', 'x64'));
       const job = await world.waitBehindOne('soylent-labs/app', 'x64');
+      // Under its new login it takes a place of those that only * admits.
+      await world.untilBegun('hobbyists/app');
       await github.renameAccount('soylent', 'soylent-foods');
       await github.renameAccount('soylent-labs', 'soylent');
       return job;

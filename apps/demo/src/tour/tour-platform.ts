@@ -76,6 +76,9 @@ export const TOUR_OWNERS: readonly Owner[] = [
 
 const ADMITTED = {
   ...ENTITIES,
+  // The logins that two of them take during the tour.
+  'soylent-foods': {},
+  'umbrella-group': {},
   initech: { maxWorkers: 2 },
   tyrell: { maxWorkers: 1 },
   oscorp: { maxWorkers: 1 },

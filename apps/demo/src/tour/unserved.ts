@@ -47,6 +47,9 @@ export const STRANGERS = {
     says: /^students is not among the configured entities\.$/,
     play: (world) => world.queue('students/app', 'arm64'),
     // Then everybody is admitted, and the job runs, under the common cap.
-    pass: (world) => world.configure(() => ({ entities: ENTITIES_WITH_ALL })),
+    async pass(world) {
+      await world.configure(() => ({ entities: ENTITIES_WITH_ALL }));
+      await world.untilBegun('students/app');
+    },
   },
 } as const satisfies Record<string, Stop>;

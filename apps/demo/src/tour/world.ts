@@ -38,6 +38,8 @@ export interface TourWorld {
   waitBehindOne(repo: string, label: string): Promise<number>;
   /** Waits until a job has a worker. Returns the worker's name. */
   untilRunning(job: number): Promise<string>;
+  /** Waits until GitHub has given a job of the repository to a runner. */
+  untilBegun(repo: string): Promise<void>;
   /** Waits until this is true. */
   until<T>(what: string, look: () => Promise<T | undefined>): Promise<T>;
 }
@@ -101,6 +103,12 @@ export function createWorld(
       } catch (error) {
         throw new Error(say(), { cause: error });
       }
+    },
+    async untilBegun(repo) {
+      await until(`a job of ${repo} has begun`, async () => {
+        const { jobs } = await github.truth();
+        return jobs.some((job) => job.repo === repo && job.leftQueueAt !== null) || undefined;
+      });
     },
     untilRunning: (job) =>
       until(`job ${job} runs`, async () => {
