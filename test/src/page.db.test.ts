@@ -92,6 +92,7 @@ describeInBrowser('the page in a browser', () => {
     ['missing-delivery', () => `/deliveries/${MISSING}`],
     ['trace', () => '/trace/entity/acme'],
     ['trace-of-job', () => `/trace/job/${ids.hostile}?only=job`],
+    ['repository', () => '/jobs?repository=acme%2Fapi'],
     ['event', () => `/trace/payload/${ids.event}`],
     ['found-nothing', () => `/find?text=${encodeURIComponent(HOSTILE)}`],
     ['switches', () => '/stops'],

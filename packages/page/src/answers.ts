@@ -4,6 +4,7 @@ import type {
   listGivenUpEndpoint,
   listRedeliveriesEndpoint,
 } from '@paddock/api/deliveries/list-redeliveries';
+import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import type { findEndpoint } from '@paddock/api/find/find';
 import type { installationStateEndpoint } from '@paddock/api/installations/installation-state';
 import type { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
@@ -56,6 +57,7 @@ export type MadeToken = Output<typeof createToken>;
 export type OperationCount = Item<typeof countOperationsEndpoint>;
 export type Stop = Item<typeof listStopsEndpoint>;
 export type ResyncState = Output<typeof findResyncEndpoint>;
+export type Diagnosis = Item<typeof listDiagnosesEndpoint>;
 export type Found = Item<typeof findEndpoint>;
 export type Delivery = Output<typeof findDeliveryEndpoint>;
 export type UnresolvedDelivery = Item<typeof listRedeliveriesEndpoint>;

@@ -6,6 +6,7 @@ import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import { plain } from '../text/words.ts';
+import { Diagnoses } from './diagnoses.tsx';
 import { filtersFor, queuedOf, ranOf, resyncOf, stateOf } from './jobs.ts';
 import { Resync } from './resync.tsx';
 import type { ViewProps } from './view.ts';
@@ -44,6 +45,7 @@ export function Jobs({ query }: ViewProps) {
       tables={['jobs']}
       nameOf={({ name, id }) => `${name} ${id}`}
       bulk={BULK}
+      head={() => repository?.includes('/') && <Diagnoses of={repository} />}
     >
       {repository?.includes('/') && <Resync fullName={repository} />}
     </ListView>

@@ -3,6 +3,7 @@ import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, At } from '../parts/time.tsx';
+import { Diagnoses } from './diagnoses.tsx';
 import { keyOf, repositoryOf, subjectsOf } from './trace.ts';
 import type { ViewProps } from './view.ts';
 
@@ -44,16 +45,19 @@ export function Trace({ fields: { entity, installation, job }, query }: ViewProp
 
 const Head = ({ entity }: TraceAnswer) =>
   entity === null ? null : (
-    <p class="key">
-      <span>
-        Entity {entity.login !== null && <b>{entity.login}</b>} {entity.id}
-        {entity.formerly.length > 0 && `, formerly ${entity.formerly.join(', ')}`}
-      </span>
-      {entity.login !== null && (
-        <Link to={`/jobs?entity=${encodeURIComponent(entity.login)}`}>its jobs</Link>
-      )}
-      <Link to={`/workers?entity=${entity.id}`}>its workers</Link>
-    </p>
+    <>
+      <Diagnoses of={String(entity.id)} />
+      <p class="key">
+        <span>
+          Entity {entity.login !== null && <b>{entity.login}</b>} {entity.id}
+          {entity.formerly.length > 0 && `, formerly ${entity.formerly.join(', ')}`}
+        </span>
+        {entity.login !== null && (
+          <Link to={`/jobs?entity=${encodeURIComponent(entity.login)}`}>its jobs</Link>
+        )}
+        <Link to={`/workers?entity=${entity.id}`}>its workers</Link>
+      </p>
+    </>
   );
 
 const COLUMNS: readonly Column<TraceItem>[] = [
