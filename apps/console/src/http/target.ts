@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { SignInStep } from '../sign-in/answer-sign-in.ts';
 import type { ApiTarget } from './answer.ts';
 
 /** What a request is about. */
@@ -15,7 +14,10 @@ export type Target =
   | { readonly to: 'file'; readonly name: string }
   | { readonly to: 'page'; readonly pathname: string };
 
-const STEPS = ['begin', 'callback'] as const satisfies readonly SignInStep[];
+const STEPS = ['begin', 'callback'] as const;
+
+/** Of a sign-in by an identity provider. */
+export type SignInStep = (typeof STEPS)[number];
 
 /**
  * Reads what a request is about from its address. A page and its list share one: whoever asks for

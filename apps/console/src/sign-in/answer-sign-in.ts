@@ -4,12 +4,11 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { type Answered, BUSY, nothingThere } from '../http/answer.ts';
 import type { Reply } from '../http/reply.ts';
+import type { SignInStep } from '../http/target.ts';
 import { createPlaces } from '../places.ts';
 import { cookieWith } from '../session/cookie.ts';
 import { begunIn, flowCookie } from './flow-cookie.ts';
 import type { Oidc } from './oidc.ts';
-
-export type SignInStep = 'begin' | 'callback';
 
 export interface SignInOptions {
   readonly oidc: Oidc;
