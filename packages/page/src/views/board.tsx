@@ -119,17 +119,25 @@ const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool
   ...COLUMNS.slice(4),
 ];
 
+/** As the API's lists name what no pool serves. */
+const NO_POOL = '(none)';
+
 const COLUMNS: readonly Column<Pool>[] = [
   {
     name: 'Pool',
-    of: ({ name, inForce, labels }) => (
-      <>
-        <Link to={`/pools/${encodeURIComponent(name)}`} title={labels.join(', ')}>
-          {name}
+    of: ({ name, inForce, labels }) =>
+      name === NO_POOL ? (
+        <Link to={`/jobs?${new URLSearchParams({ state: 'waiting', pool: name }).toString()}`}>
+          no pool fits
         </Link>
-        {!inForce && <span class="quiet"> no longer in force</span>}
-      </>
-    ),
+      ) : (
+        <>
+          <Link to={`/pools/${encodeURIComponent(name)}`} title={labels.join(', ')}>
+            {name}
+          </Link>
+          {!inForce && <span class="quiet"> no longer in force</span>}
+        </>
+      ),
   },
   {
     name: 'Waiting',
