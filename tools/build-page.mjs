@@ -40,8 +40,9 @@ async function bundleScripts() {
       format: 'esm',
       minify: true,
       // Their names change with their content, and with that of what they fetch.
-      entryFileNames: 'page-[hash].js',
-      chunkFileNames: '[name]-[hash].js',
+      hashCharacters: 'hex',
+      entryFileNames: 'page-[hash:12].js',
+      chunkFileNames: '[name]-[hash:12].js',
       comments: false,
     });
     return output.map(({ fileName, code }) => ({
