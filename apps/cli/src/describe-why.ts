@@ -10,7 +10,7 @@ export const ACTORS = {
 
 /** The sentence first, then what it rests on. */
 export function describeWhy(answer: WhyAnswer): string {
-  const { job, sentence, since, actor, advice, change, place } = answer;
+  const { job, sentence, since, actor, advice, change, place, estimate } = answer;
   const { workers, workersInAll, caps, earlier } = answer;
   const pool = job.pool === null ? '' : `, in the pool ${job.pool}`;
   const older =
@@ -25,6 +25,7 @@ export function describeWhy(answer: WhyAnswer): string {
       : [['who can act', ACTORS[actor]] as const, ['to do', advice] as const]),
     ...(change === null ? [] : [['change', change] as const]),
     ...(place === null ? [] : [['place', `${place.position} of ${place.of}${older}`] as const]),
+    ...(estimate === null ? [] : [['estimate', estimate.sentence] as const]),
     ...earlier.map(
       ({ reason, since: from, until }) => ['before', `${reason} from ${from} to ${until}`] as const,
     ),

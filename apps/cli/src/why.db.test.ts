@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { WhyAnswer } from '@paddock/api/why/why-answer';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -41,7 +42,7 @@ describe('paddock why (P5)', () => {
 
   test('says the API’s sentence first, and who can act', async () => {
     const { stdout: json } = await paddock('why', id, '--json');
-    const { sentence, advice } = JSON.parse(json) as { sentence: string; advice: string };
+    const { sentence, advice, estimate } = JSON.parse(json) as WhyAnswer;
     const { code, stdout, stderr } = await paddock('why', id);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [first, ...rest] = stdout.split('\n');
@@ -52,6 +53,7 @@ describe('paddock why (P5)', () => {
       ['who can act', 'the platform team'],
       ['to do', advice],
       ['place', '1 of 1'],
+      ['estimate', estimate?.sentence],
       ['before', expect.stringMatching(/^pool_paused from 2026-01-31T09:00:00.000Z to /)],
       ['WORKER', 'STATE', 'AGE', 'DETAIL'],
       [worker, 'stuck', expect.stringMatching(/^\d+ s$/), expect.stringContaining('image_pull')],

@@ -5,6 +5,7 @@ import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
 import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
 import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
+import { findStartsOfKey } from '@paddock/db/people/find-starts-of-key';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
 import { listInstallations } from '@paddock/db/people/list-installations';
@@ -62,6 +63,10 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
     return explained && findHindrances(trx, explained, SETTINGS.appIds);
   },
   findWorkersOfKey: (trx, { demandKeys: [key = 0] }) => findWorkersOfKey(trx, key),
+  findStartsOfKey: async (trx, { jobIds: [job = 0] }) => {
+    const explained = await findExplainedJob(trx, job, SETTINGS.appIds);
+    return explained && findStartsOfKey(trx, explained.job);
+  },
   findMatchingSettings: (trx) => findMatchingSettings(trx),
   findEarlierReasons: (trx, { jobIds: [job = 0] }) => findEarlierReasons(trx, job),
   findJobDeliveries: (trx, { jobIds: [job = 0] }) => findJobDeliveries(trx, job),

@@ -27,6 +27,14 @@ export const whyAnswer = z.object({
     })
     .nullable()
     .describe('Its place among the waiting jobs of its scope and pool, by age'),
+  estimate: z
+    .object({
+      p50Ms: z.int().nullable().describe('From now; null: there is no estimate'),
+      p90Ms: z.int().nullable(),
+      sentence: z.string().describe('What the numbers rest on, or why there are none'),
+    })
+    .nullable()
+    .describe('When it starts; null: it does not wait for a worker'),
   workers: z.array(
     z.object({
       name: z.string(),

@@ -13,6 +13,7 @@ import type { Database } from '../schema/tables.ts';
 import { findEarlierReasons } from './find-earlier-reasons.ts';
 import { findExplainedJob, type ExplainedJob } from './find-explained-job.ts';
 import { findHindrances } from './find-hindrances.ts';
+import { findStartsOfKey } from './find-starts-of-key.ts';
 import { findWorkersOfKey } from './find-workers-of-key.ts';
 
 /** All that the answer for a job depends on. Undefined: there is no row of the job. */
@@ -33,6 +34,7 @@ export async function findWaitFacts(
     key,
     place,
     workers: await findWorkersOfKey(trx, job.demandKey),
+    starts: await findStartsOfKey(trx, job),
     caps: settings === undefined ? [] : await findCaps(trx, job, settings),
     ...(await findHindrances(trx, found, appIds)),
     earlier,
@@ -44,6 +46,7 @@ const NO_FACTS = {
   key: null,
   place: null,
   workers: [],
+  starts: [],
   caps: [],
   stops: [],
   breakers: [],

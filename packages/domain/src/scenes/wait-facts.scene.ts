@@ -60,7 +60,7 @@ export function factsWith({
 }: Partial<Omit<WaitFacts, 'job' | 'key'>> & {
   job?: Partial<JobFacts>;
   key?: null;
-  reason?: string;
+  reason?: string | undefined;
 } = {}): WaitFacts {
   return {
     now: NOW,
@@ -68,6 +68,7 @@ export function factsWith({
     key: key === null ? null : { ...KEY, waitReason: reason ?? null },
     place: { position: 2, of: 3, olderOfEntity: 0, olderOfPool: 0 },
     workers: [],
+    starts: [],
     caps: [],
     stops: [],
     breakers: [],

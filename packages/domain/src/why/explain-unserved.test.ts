@@ -48,7 +48,7 @@ const explain = (outcome: string, given: Partial<JobStatement> = {}, document = 
   explainUnserved({ outcome, receivedAt, job: { ...JOB, ...given } }, document);
 
 /** What only jobs of our rows have. */
-const ALONE = { place: null, workers: [], caps: [], earlier: [] };
+const ALONE = { place: null, estimate: null, workers: [], caps: [], earlier: [] };
 
 const stranger = { id: 8, login: 'sam', type: 'User' } as const;
 

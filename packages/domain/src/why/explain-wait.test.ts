@@ -105,6 +105,7 @@ describe('a waiting job (P5)', () => {
       sentence,
       advice: expect.stringMatching(actor === 'wait' ? /^Nothing/ : /^(?:Add|Look)/),
       place: first.place,
+      estimate: { p50Ms: null, p90Ms: null, sentence: expect.stringMatching(/^No estimate: /) },
       workers: [worker],
       caps: [],
       earlier: [],
@@ -210,7 +211,15 @@ describe('a waiting job (P5)', () => {
 });
 
 describe('a job that waits no longer (P5)', () => {
-  const gone = { reason: null, actor: null, place: null, workers: [], caps: [], earlier: [] };
+  const gone = {
+    reason: null,
+    actor: null,
+    place: null,
+    estimate: null,
+    workers: [],
+    caps: [],
+    earlier: [],
+  };
   const at = secondsAgo(60);
 
   test.each([

@@ -1,3 +1,4 @@
+import { type Estimate, estimateStart } from './estimate-start.ts';
 import { count, type Explanation, explainReason, instant } from './reason-explanations.ts';
 import type { CapFacts, EarlierReason, PlaceFacts, WaitFacts } from './wait-facts.ts';
 import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
@@ -16,6 +17,8 @@ export interface WaitAnswer extends Omit<Explanation, 'actor'> {
   /** Who can act; null: the job waits no longer. */
   readonly actor: Explanation['actor'] | null;
   readonly place: PlaceFacts | null;
+  /** When it starts; null: it does not wait for a worker. */
+  readonly estimate: Estimate | null;
   /** Of the job's key, the readiest first. */
   readonly workers: readonly WorkerOnItsWay[];
   readonly caps: readonly Omit<CapFacts, 'kind'>[];
@@ -38,12 +41,14 @@ const LIMITS: ReadonlySet<string | null> = new Set([
 /** Explains a job of our rows. */
 export function explainWait(facts: WaitFacts): WaitAnswer {
   const { job, now, earlier } = facts;
-  const nothing = { reason: null, place: null, workers: [], caps: [], earlier };
+  const nothing = { reason: null, place: null, estimate: null, workers: [], caps: [], earlier };
   if (job.wantsWorker) {
     const workers = workersOnTheirWay(facts.workers, now);
     const { place } = facts;
     const caps = facts.caps.map(({ name, used, limit }) => ({ name, used, limit }));
-    return { state: 'waiting', ...explainWaiting(facts, workers), place, workers, caps, earlier };
+    const explained = explainWaiting(facts, workers);
+    const estimate = estimateStart(facts, explained.reason, workers);
+    return { state: 'waiting', ...explained, place, estimate, workers, caps, earlier };
   }
   switch (job.status) {
     case 'pending':

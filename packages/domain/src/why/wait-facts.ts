@@ -96,6 +96,16 @@ export interface PlaceFacts {
   readonly olderOfPool: number;
 }
 
+/** A worker of the key that got a job. */
+export interface StartFacts {
+  /** A warm one waited for its job: as if it had not. */
+  readonly reservedAt: Date;
+  /** When it got the job. */
+  readonly startedAt: Date;
+  /** Null: it has the job. */
+  readonly endedAt: Date | null;
+}
+
 /** A reason that has ended. */
 export interface EarlierReason {
   readonly reason: string;
@@ -112,6 +122,8 @@ export interface WaitFacts {
   /** Null: the job is no demand. */
   readonly place: PlaceFacts | null;
   readonly workers: readonly WorkerFacts[];
+  /** Those that have jobs, and the last that ended. */
+  readonly starts: readonly StartFacts[];
   /** None until a scheduler has stored its settings. */
   readonly caps: readonly CapFacts[];
   readonly stops: readonly StopFacts[];

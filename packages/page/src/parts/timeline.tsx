@@ -1,4 +1,4 @@
-import { duration } from '../text/durations.ts';
+import { duration } from '@paddock/domain/text/duration';
 import { Ago, At } from './time.tsx';
 
 interface Moment {

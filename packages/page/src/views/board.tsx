@@ -1,3 +1,4 @@
+import { duration } from '@paddock/domain/text/duration';
 import { useEffect } from 'preact/hooks';
 import type { LastHour, Pool, PoolHour, Stop } from '../answers.ts';
 import { Answer } from '../parts/answer.tsx';
@@ -8,7 +9,6 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Ago, Took, Until } from '../parts/time.tsx';
 import { pushedPools, showsPools } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { duration } from '../text/durations.ts';
 import { number } from '../text/words.ts';
 import { EVERY_MS } from './pool-charts.tsx';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';

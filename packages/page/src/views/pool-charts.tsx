@@ -1,3 +1,4 @@
+import { duration } from '@paddock/domain/text/duration';
 import { useMemo } from 'preact/hooks';
 import type { LastHour, Pool, PoolHour } from '../answers.ts';
 import { Chart } from '../parts/chart.tsx';
@@ -5,7 +6,6 @@ import { fifthsOf, instantsOf, inWords } from '../parts/last-hour.ts';
 import { type Column, Table } from '../parts/table.tsx';
 import { At } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
-import { duration } from '../text/durations.ts';
 import { number } from '../text/words.ts';
 
 /** The instants are a minute apart. */

@@ -1,3 +1,4 @@
+import { duration } from '@paddock/domain/text/duration';
 import type { Pool as PoolAnswer } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Answer } from '../parts/answer.tsx';
@@ -7,7 +8,6 @@ import { Link } from '../parts/link.tsx';
 import { Meter } from '../parts/meter.tsx';
 import { Took } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
-import { duration } from '../text/durations.ts';
 import { count, number } from '../text/words.ts';
 import { Bar, Breakers } from './board.tsx';
 import { PoolCharts } from './pool-charts.tsx';

@@ -1,3 +1,4 @@
+import { duration } from '@paddock/domain/text/duration';
 import type { Usage as UsageAnswer, UsageRow } from '../answers.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Filters } from '../parts/filters.tsx';
@@ -8,7 +9,6 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { hrefOf } from '../state/base.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { duration } from '../text/durations.ts';
 import { number } from '../text/words.ts';
 import { percent, subjectOf } from './usage.ts';
 import type { ViewProps } from './view.ts';

@@ -1,10 +1,10 @@
+import { duration } from '@paddock/domain/text/duration';
 import type { Why as WhyAnswer } from '../answers.ts';
 import { Facts } from '../parts/facts.tsx';
 import { Link } from '../parts/link.tsx';
 import { Meter } from '../parts/meter.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { At, Took } from '../parts/time.tsx';
-import { duration } from '../text/durations.ts';
 import { count, plain } from '../text/words.ts';
 
 const ACTORS = {
@@ -15,7 +15,8 @@ const ACTORS = {
 
 /** The answer to “why does it wait?”: one sentence, then all that it rests on. */
 export function Why({ answer }: { answer: WhyAnswer }) {
-  const { sentence, since, actor, advice, change, place, caps, workers, workersInAll } = answer;
+  const { sentence, since, actor, advice, change, place, estimate, caps, workers, workersInAll } =
+    answer;
   return (
     <section class={`why ${actor ?? 'none'}`} aria-label="Why">
       <p class="sentence">{sentence}</p>
@@ -33,6 +34,7 @@ export function Why({ answer }: { answer: WhyAnswer }) {
           'Who can act': actor && ACTORS[actor],
           'What to do': actor && advice,
           Place: place && <Place place={place} />,
+          Estimate: estimate?.sentence,
         }}
       />
       {caps.length > 0 && (
