@@ -44,6 +44,11 @@ describe('the estimate of a start (P5)', () => {
     ],
     ['its worker is made at once', {}, 30],
     ['its worker is made at once, and no pass has seen the key', { key: null }, 30],
+    [
+      'its worker is made beside one that is stopping',
+      { workers: [workerWith({ isStopping: true })] },
+      30,
+    ],
     ['its worker is made behind another', { ...placed(2), workers: [workerWith()] }, 30],
     ['a place has to become free', { ...full, starts: [...ended(10), started(100)] }, 170],
     [
@@ -102,6 +107,23 @@ describe('the estimate of a start (P5)', () => {
     expect(p50Ms).toBe(counts ? 20_000 : 170_000);
   });
 
+  test.each(['at_entity_cap', 'at_common_cap', 'at_pool_cap', 'at_repository_cap'])(
+    'is given while %s holds its worker back',
+    (reason) => {
+      const starts = [...ended(10), started(100)];
+      expect(estimate({ reason, starts })).toMatchObject(exactly(170));
+    },
+  );
+
+  test('counts the workers that are made at once, and takes the middle of all lengths', () => {
+    const starts = ended(11).map((one, n) =>
+      Object.assign({}, one, { endedAt: secondsAgo(760 + ((n * 7) % 11) * 10) }),
+    );
+    expect(estimate({ ...placed(3), starts, workers: [workerWith()] })?.sentence).toMatch(
+      /2 jobs .*, 0 workers with a job, 3 on the way; its last 11 jobs kept a worker for 3 min 20 s/,
+    );
+  });
+
   test('looks at the last fifty starts that ended, and those that have jobs', () => {
     const before = Array.from({ length: 40 }, (_, n) =>
       started(9_000 + n, { endedAt: secondsAgo(1) }),
@@ -137,6 +159,7 @@ describe('the estimate of a start (P5)', () => {
       'the pace of its queue does not tell when this ends',
       { workers: [workerWith()], stops: [{ type: 'pool', by: 'ada', at: NOW, note: null }] },
     ],
+    ['it is not among the jobs that wait for workers', { place: null }],
     ['maxWorkers of the pool linux is 0', { ...full, caps: [{ ...full.caps[0], limit: 0 }] }],
     [
       '9 jobs of its queue ended on our workers lately, and fewer than 10 tell nothing',
@@ -155,11 +178,19 @@ describe('the estimate of a start (P5)', () => {
     expect(estimate(given)).toEqual({ p50Ms: null, p90Ms: null, sentence: `No estimate: ${why}.` });
   });
 
-  test.each([
+  const long = started(1_000, { reservedAt: secondsAgo(1_050), endedAt: secondsAgo(700) });
+  const late = workerWith({ createdAt: secondsAgo(31) });
+  test.each<[string, StartFacts[], WorkerFacts[]]>([
     ['only those with jobs do', [started(300)], [workerWith()]],
-    ['only those on their way do', [started(200)], [workerWith({ createdAt: secondsAgo(31) })]],
-  ])('goes on where not all workers take long: %s', (_which, busy, workers) => {
-    const given = { ...full, starts: [...ended(10), ...busy], workers };
+    ['only those on their way do', [started(200)], [late]],
+    ['only one of those with jobs does', [started(300), started(200)], []],
+    ['only one of those on their way does', [], [late, workerWith()]],
+    ['one that ended had its job for longer', [long, started(290)], []],
+    ['one that ended was on its way for longer', [long], [late]],
+    ['one with a job has had it just as long', [started(240)], []],
+    ['one is on its way just as long', [], [workerWith({ createdAt: secondsAgo(30) })]],
+  ])('goes on where not all workers take long: %s', (_which, others, workers) => {
+    const given = { ...full, starts: [...ended(10), ...others], workers };
     expect(estimate(given)?.p50Ms).toEqual(expect.any(Number));
   });
 

@@ -45,11 +45,12 @@ export function estimateStart(
   const { now, key, place, caps, starts } = facts;
   if (reason !== null && !CAPS.has(reason))
     return none('the pace of its queue does not tell when this ends');
+  if (place === null) return none('it is not among the jobs that wait for workers');
   const closed = caps.find(({ limit }) => limit === 0);
   if (closed !== undefined) return none(`${closed.name} is 0`);
   const known = knownStarts(starts, now);
   const ended = known.filter(({ hasEnded }) => hasEnded);
-  if (place === null || ended.length < FEWEST)
+  if (ended.length < FEWEST)
     return none(
       `${count(ended.length, 'job')} of its queue ended on our workers lately, and fewer than ${FEWEST} tell nothing`,
     );

@@ -43,10 +43,15 @@ describe('a start, played forward (P5)', () => {
     expect([plays[0], plays.at(-1)]).toEqual([ms, ms]);
   });
 
+  test('takes the next worker of a place before one that keeps its job for longer', () => {
+    const starts = playForward(lineWith({ position: 2, onTheWayMs: [10], busyMs: [1_000] }));
+    expect(starts.at(-1)).toBe(290);
+  });
+
   test('is not known where the key has no worker', () => {
-    expect(playForward(lineWith({}))).toEqual([]);
-    expect(playForward(lineWith({ position: 2 }))).toEqual([]);
-    expect(playForward(lineWith({ busyMs: [100], surplus: 1 }))).toEqual([]);
+    expect(playForward(lineWith({}))).toHaveLength(0);
+    expect(playForward(lineWith({ position: 2 }))).toHaveLength(0);
+    expect(playForward(lineWith({ busyMs: [100], surplus: 1 }))).toHaveLength(0);
   });
 
   test.each([
