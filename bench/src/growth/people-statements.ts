@@ -1,5 +1,6 @@
 import { findChange } from '@paddock/db/people/find-change';
 import { findAskers, listActions } from '@paddock/db/people/actions';
+import { countWaits } from '@paddock/db/people/count-waits';
 import { findEarlierReasons } from '@paddock/db/people/find-earlier-reasons';
 import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
@@ -29,6 +30,7 @@ import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
  * year of ended rows: these statements read as little as those that run by the clock.
  */
 export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
+  countWaits: (trx) => countWaits(trx),
   listActions: (trx) => listActions(trx, { limit: 30 }),
   listInstallations: (trx) => listInstallations(trx, { limit: 31, after: [1, 1] }),
   listStops: (trx) => listStops(trx, { limit: 31, after: ['2026-01-31', 'making', 'pool:x'] }),

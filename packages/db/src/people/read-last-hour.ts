@@ -25,7 +25,7 @@ export interface LastHour {
 }
 
 /** More would cost more than the picture is worth. */
-const MOST_RECENT = 10_000;
+const MOST_RECENT = 5_000;
 
 const HOUR_AGO = sql`now() - interval '1 hour'`;
 
@@ -41,26 +41,31 @@ const instantAfter = (at: unknown) =>
  */
 export async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
   const { rows } = await sql<LastHour>`
-    with job as materialized (
+    with newest_job as materialized (
+      select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
+      from jobs order by created_at desc limit ${MOST_RECENT}
+    ), newest_worker as materialized (
+      select pod_name, k8s_pool, created_at, assigned_at, completed_at
+      from workers order by created_at desc limit ${MOST_RECENT}
+    ), job as materialized (
       select distinct on (job_id) k8s_pool as pool, created_at, queued_at, started_at,
         case when not wants_worker then greatest(created_at, coalesce(started_at, completed_at)) end as waited_until
       from (
-        (select * from jobs order by created_at desc limit ${MOST_RECENT})
-        union all (select * from jobs where wants_worker) union all (select * from jobs where status = 'running')
+        select * from newest_job
+        union all select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
+        from jobs where wants_worker or status = 'running'
       ) found
     ), worker as materialized (
       select distinct on (pod_name) k8s_pool as pool, created_at, assigned_at, completed_at from (
-        (select * from workers order by created_at desc limit ${MOST_RECENT})
-        union all (select * from workers where ${LIVE})
-        union all (select * from workers where completed_at > ${HOUR_AGO} and pod_deleted_at is null)
+        select * from newest_worker
+        union all select pod_name, k8s_pool, created_at, assigned_at, completed_at from workers where ${LIVE}
+        union all select pod_name, k8s_pool, created_at, assigned_at, completed_at
+        from workers where completed_at > ${HOUR_AGO} and pod_deleted_at is null
       ) found
     ), whole as (
       select max(since) as since from (
-        select case when count(*) = ${MOST_RECENT} then min(created_at) end as since
-        from (select created_at from jobs order by created_at desc limit ${MOST_RECENT}) newest
-        union all
-        select case when count(*) = ${MOST_RECENT} then min(created_at) end
-        from (select created_at from workers order by created_at desc limit ${MOST_RECENT}) newest
+        select case when count(*) = ${MOST_RECENT} then min(created_at) end as since from newest_job
+        union all select case when count(*) = ${MOST_RECENT} then min(created_at) end from newest_worker
       ) each
     ), span as (
       select pool, 'waiting' as what, created_at as began, waited_until as ended from job
