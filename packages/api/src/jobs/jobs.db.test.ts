@@ -11,7 +11,7 @@ const database = useTestDatabase();
 const list = (input: Readonly<Record<string, unknown>> = {}) => ask(endpoint, database.db, input);
 
 const listAll = (input: Readonly<Record<string, unknown>>) =>
-  askAll(endpoint, database.db, { ...input, limit: '9' });
+  askAll(endpoint, database.db, { ...input, limit: '10' });
 
 const START = Date.parse('2026-01-31T00:00:00Z');
 const WORDS = [null, null, 'success', 'failure', null] as const;
@@ -32,10 +32,12 @@ beforeAll(async () => {
       repo_full_name: `Org-${entity + 1}/app-${repository}`,
       k8s_pool: n % 7 < 4 ? 'linux' : 'gpu',
       workflow_name: n % 11 === 0 ? null : n % 4 === 0 ? 'Nightly' : 'CI',
-      // Three jobs have one instant.
       created_at: new Date(START + Math.floor(n / 3) * 3_600_000),
     });
   }
+  // Of three jobs two have one instant, and the other one is older by less than a millisecond.
+  await sql`update jobs set created_at = created_at + interval '1 microsecond'
+    where job_id % 3 <> 1`.execute(database.db);
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
     values (1, 1, 1, 'Org-1', 'Organization', now()), (2, 1, 2, 'Org-2', 'Organization', now())`.execute(
     database.db,
@@ -48,7 +50,7 @@ describe('the list of jobs', () => {
     all = await listAll({});
   });
 
-  test('has all of them, newest first, each once, also those of one instant', () => {
+  test('has all of them, newest first, each once, also those of one instant and of one millisecond', () => {
     expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 60 }, (_, n) => 60 - n));
   });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { findWorkerEndpoint } from './find-worker.ts';
 import { listWorkersEndpoint } from './list-workers.ts';
@@ -9,7 +10,7 @@ const database = useTestDatabase();
 const list = (input: Readonly<Record<string, unknown>> = {}) =>
   ask(listWorkersEndpoint, database.db, input);
 const listAll = (input: Readonly<Record<string, unknown>>) =>
-  askAll(listWorkersEndpoint, database.db, { ...input, limit: '9' });
+  askAll(listWorkersEndpoint, database.db, { ...input, limit: '10' });
 const find = (worker: string) => ask(findWorkerEndpoint, database.db, { worker });
 
 const START = Date.parse('2026-01-31T00:00:00Z');
@@ -29,10 +30,12 @@ beforeAll(async () => {
       stopping_at: state === 'stopping' ? at(30) : null,
       stop_reason: state === 'stopping' ? 'surplus' : null,
       completed_at: state === 'ended' || state === 'failed' ? at(40) : null,
-      // Three workers have one instant.
       created_at: at(Math.floor(n / 3)),
     });
   }
+  // Of three workers two have one instant, and the other one is older by less than a millisecond.
+  await sql`update workers set created_at = created_at + interval '1 microsecond'
+    where right(pod_name, 2)::integer % 3 > 0`.execute(database.db);
 });
 
 describe('the list of workers (D12)', () => {
@@ -42,7 +45,7 @@ describe('the list of workers (D12)', () => {
     all = await listAll({});
   });
 
-  test('has all of them, newest first, each once, also those of one instant', () => {
+  test('has all of them, newest first, each once, also those of one instant and of one millisecond', () => {
     const names = Array.from({ length: 60 }, (_, n) => `w-${String(59 - n).padStart(2, '0')}`);
     expect(all.map(({ name }) => name)).toEqual(names);
     expect(all.slice(-5).map(({ state }) => state)).toEqual(STATES.toReversed());
