@@ -31,7 +31,7 @@ export const consoleBench: Bench = {
     { flag: 'events', usual: 2_000_000, least: 10_000, most: 20_000_000 },
     { flag: 'operations', usual: 1_000_000, least: 10_000, most: 10_000_000 },
     { flag: 'entities', usual: 300, least: 20, most: 10_000 },
-    { flag: 'requests', usual: 40, least: 5, most: 1_000 },
+    { flag: 'requests', usual: 100, least: 5, most: 1_000 },
     { flag: 'clients', usual: 2, least: 1, most: 10 },
   ],
   async run(history, say, { further }) {

@@ -140,10 +140,10 @@ describe('the estimate of a start (P5)', () => {
       Object.assign({}, one, { reservedAt: new Date(one.startedAt.getTime() - n * 3_000) }),
     );
     expect(estimate({ starts })).toMatchObject({
-      p50Ms: 84_000,
-      p90Ms: 141_000,
+      p50Ms: 72_000,
+      p90Ms: 144_000,
       sentence: expect.stringContaining(
-        'It starts in about 1 min 24 s (p50), nine times in ten within 2 min 20 s (p90)',
+        'It starts in about 1 min 12 s (p50), nine times in ten within 2 min 20 s (p90)',
       ),
     });
   });

@@ -60,19 +60,21 @@ function playsOf(
   { position, toMake, onTheWayMs, busyMs, surplus, known }: Line,
   random: () => number,
 ): () => number | undefined {
-  const ways = known.map(({ wayMs: ms }) => ({ ms, isWhole: true }));
-  const held = known.map(({ heldMs: ms, hasEnded: isWhole }) => ({ ms, isWhole }));
-  /** How long something goes on that has taken `ms`, by `lengths`, else by `all` of them. */
-  const rest = (ms: number, lengths: readonly Length[], all = lengths): number => {
-    const longer = ms > 0 ? lengths.filter((length) => length.ms > ms) : lengths;
-    const like = longer[Math.floor(random() * longer.length)];
+  const lengths = known.map(({ heldMs: ms, hasEnded: isWhole }) => ({ ms, isWhole }));
+  // A key may have thousands of workers, and each play asks for each of them.
+  const held = lengths.toSorted(shortestFirst);
+  const ways = known.map(({ wayMs: ms }) => ({ ms, isWhole: true })).toSorted(shortestFirst);
+  /** How long something goes on that has taken `ms`, by these sorted lengths, else by `all`. */
+  const rest = (ms: number, sorted: readonly Length[], all = sorted): number => {
+    const shorter = placeOf(ms, sorted, ({ ms: length }) => length);
+    const like = sorted[shorter + Math.floor(random() * (sorted.length - shorter))];
     // Nothing known took longer: it may take up to as long again.
-    if (like === undefined) return lengths === all ? ms * random() : rest(ms, all);
+    if (like === undefined) return sorted === all ? ms * random() : rest(ms, all);
     return like.ms - ms + (like.isWhole ? 0 : rest(like.ms, all));
   };
   return () => {
     const from = Math.floor(random() * Math.max(1, known.length - STRETCH + 1));
-    const stretch = held.slice(from, from + STRETCH);
+    const stretch = lengths.slice(from, from + STRETCH).toSorted(shortestFirst);
     const freed = busyMs.map((ms) => rest(ms, stretch, held)).toSorted(ascending);
     const starts = [
       ...Array.from({ length: toMake }, () => rest(0, ways)),
@@ -83,11 +85,27 @@ function playsOf(
       const start = starts.shift();
       if (start === undefined) return undefined;
       const next = start + rest(0, stretch, held) + rest(0, ways);
-      const after = starts.findIndex((ms) => ms > next);
-      starts.splice(after < 0 ? starts.length : after, 0, next);
+      starts.splice(
+        placeOf(next, starts, (ms) => ms),
+        0,
+        next,
+      );
     }
     return starts[0];
   };
 }
+
+/** How many of the sorted items are not above `ms`. */
+function placeOf<T>(ms: number, sorted: readonly T[], msOf: (item: T) => number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (msOf(sorted[middle] as T) > ms) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const shortestFirst = (a: Length, b: Length): number => a.ms - b.ms;
 
 const ascending = (a: number, b: number): number => a - b;
