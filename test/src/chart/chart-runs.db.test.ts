@@ -175,7 +175,7 @@ described('the chart, run as rendered (H1; needs helm, and KUBEBUILDER_ASSETS wi
       const session = await fetch(`${url}session`, { method: 'POST', headers: { authorization } });
       expect([session.status, await session.json()]).toEqual([
         200,
-        { person: 'token ada', access: 'operate' },
+        { person: 'token ada', access: 'operate', isSession: true },
       ]);
     }
   });
