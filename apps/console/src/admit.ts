@@ -23,12 +23,21 @@ export interface AdmitOptions {
   readonly db: Kysely<Database>;
   /** Connections of their own for tokens that were never good. */
   readonly unproven: Kysely<Database>;
-  /** Most requests of one token at a time. */
+  /** Most requests of one token at a time; others of it wait. */
   readonly mostEach: number;
 }
 
 /** Most requests at a time: each waits for a connection, with at most one body in memory. */
 const MOST = 200;
+
+/**
+ * Of one token: its open pages ask at the same instant, when something changes, and no page of
+ * theirs should be refused for that.
+ */
+const MOST_WAITING_EACH = 100;
+
+/** As long as a statement may take. */
+const LONGEST_WAIT_MS = 5_000;
 
 /** Most tokens and sessions that are known to have been good. */
 const MOST_PROVEN = 10_000;
@@ -40,9 +49,10 @@ const MOST_PROVEN = 10_000;
  */
 export function createAdmit({ credentialOf, db, unproven, mostEach }: AdmitOptions): Admit {
   const proven = new Set<string>();
+  const most = { most: MOST, mostEach, mostWaitingEach: MOST_WAITING_EACH };
   const lanes = {
-    proven: { db, places: createPlaces({ most: MOST, mostEach }) },
-    unproven: { db: unproven, places: createPlaces({ most: MOST, mostEach }) },
+    proven: { db, places: createPlaces(most) },
+    unproven: { db: unproven, places: createPlaces(most) },
   };
 
   return async (request, { forSignIn = false } = {}) => {
@@ -50,7 +60,7 @@ export function createAdmit({ credentialOf, db, unproven, mostEach }: AdmitOptio
     if (credential === undefined || (credential.isForSignIn && !forSignIn)) return 'stranger';
     const { id, ownerId, check } = credential;
     const lane = proven.has(id) ? lanes.proven : lanes.unproven;
-    const release = lane.places.take(ownerId);
+    const release = await lane.places.await(ownerId, LONGEST_WAIT_MS);
     if (release === undefined) return 'busy';
     const bearer = await check(lane.db).catch((error: unknown) => {
       release();

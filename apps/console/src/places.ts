@@ -2,22 +2,66 @@
 export interface Places {
   /** Undefined: there is no place. Otherwise call the result once the request is answered. */
   take(caller: string): (() => void) | undefined;
+  /** As `take`, but waits for a place behind the caller's earlier requests, up to `longestMs`. */
+  await(caller: string, longestMs: number): Promise<(() => void) | undefined>;
 }
 
-export function createPlaces({ most, mostEach }: { most: number; mostEach: number }): Places {
-  const taken = new Map<string, number>();
+export interface PlacesOptions {
+  readonly most: number;
+  readonly mostEach: number;
+  /** How many of one caller may wait. They have no place, so no other caller lacks it. */
+  readonly mostWaitingEach?: number;
+}
+
+interface Caller {
+  taken: number;
+  /** Called with the place of an answered request, in their order. */
+  readonly waiting: Set<() => void>;
+}
+
+export function createPlaces({ most, mostEach, mostWaitingEach = 0 }: PlacesOptions): Places {
+  const callers = new Map<string, Caller>();
   let all = 0;
-  const count = (caller: string, more: 1 | -1): void => {
-    all += more;
-    const now = (taken.get(caller) ?? 0) + more;
-    if (now === 0) taken.delete(caller);
-    else taken.set(caller, now);
+
+  const callerOf = (name: string): Caller => {
+    const caller = callers.get(name) ?? { taken: 0, waiting: new Set() };
+    callers.set(name, caller);
+    return caller;
   };
+  const leave = (name: string): void => {
+    const caller = callerOf(name);
+    const [next] = caller.waiting;
+    if (next !== undefined) return next();
+    all -= 1;
+    caller.taken -= 1;
+    if (caller.taken === 0) callers.delete(name);
+  };
+  const take: Places['take'] = (name) => {
+    const caller = callers.get(name);
+    if (all >= most || (caller?.taken ?? 0) >= mostEach) return undefined;
+    all += 1;
+    callerOf(name).taken += 1;
+    return () => leave(name);
+  };
+
   return {
-    take(caller) {
-      if (all >= most || (taken.get(caller) ?? 0) >= mostEach) return undefined;
-      count(caller, 1);
-      return () => count(caller, -1);
+    take,
+    async await(name, longestMs) {
+      const release = take(name);
+      const caller = callers.get(name);
+      // A caller without a place is refused because of others: none of its own will be free.
+      if (release !== undefined || caller === undefined) return release;
+      if (caller.waiting.size >= mostWaitingEach) return undefined;
+      return new Promise((resolve) => {
+        const end = (isIn: boolean): void => {
+          clearTimeout(timer);
+          caller.waiting.delete(enter);
+          resolve(isIn ? () => leave(name) : undefined);
+        };
+        const enter = () => end(true);
+        const timer = setTimeout(() => end(false), longestMs);
+        caller.waiting.add(enter);
+      });
     },
   };
 }
