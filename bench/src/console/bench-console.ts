@@ -1,10 +1,7 @@
 import { loadavg } from 'node:os';
-import { createToken } from '@paddock/api/endpoints';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import { startService } from '@paddock/testing/processes';
-import { admitLogins, createLogins, urlFor } from '@paddock/testing/service-logins';
 import type { Bench } from '../bench.ts';
 import { SCHEMA } from '../burst/system.ts';
 import { toHundredths } from '../figures.ts';
@@ -17,6 +14,7 @@ import { measurePages } from './measure-pages.ts';
 import { pagesOf } from './pages.ts';
 import { isTooMuch, type MeasuredConsole, tableOf } from './results.ts';
 import type { ConsoleSizes } from './skewed-year.ts';
+import { startConsole } from './start-console.ts';
 
 /** How many questions each page gets, and how many at a time. */
 interface Load {
@@ -43,8 +41,8 @@ export const consoleBench: Bench = {
     });
     try {
       say(`filling ${history} jobs and workers, ${events} events, ${operations} operations`);
-      const filled = await fill(postgres, { history, events, operations, entities });
-      const result = await measure(postgres, filled, { requests, clients }, say);
+      const asked = await fill(postgres, { history, events, operations, entities });
+      const result = await measure(postgres, asked, { requests, clients }, say);
       return { table: tableOf(result), result, failed: isTooMuch(result) };
     } finally {
       await postgres.stop();
@@ -52,16 +50,10 @@ export const consoleBench: Bench = {
   },
 };
 
-interface Filled {
-  readonly asked: Asked;
-  /** Of somebody who may see all. */
-  readonly token: string;
-}
-
 /** For sorting millions of rows; the console has PostgreSQL's default. */
 const MEMORY = '?options=-c%20work_mem%3D256MB%20-c%20maintenance_work_mem%3D512MB';
 
-async function fill(postgres: Postgres, sizes: ConsoleSizes): Promise<Filled> {
+async function fill(postgres: Postgres, sizes: ConsoleSizes): Promise<Asked> {
   await migrate({ url: postgres.url(), schema: SCHEMA });
   const { db, close } = connectDatabase({
     url: postgres.url() + MEMORY,
@@ -72,42 +64,25 @@ async function fill(postgres: Postgres, sizes: ConsoleSizes): Promise<Filled> {
   });
   try {
     await fillConsole(db, sizes);
-    const caller = { db, person: 'bench', from: 'terminal' } as const;
-    const given = createToken.input.parse({ name: 'bench', access: 'operate' });
-    const { token } = await createToken.answer(caller, given);
-    return { asked: await findAsked(db, sizes.entities), token };
+    return await findAsked(db, sizes.entities);
   } finally {
     await close();
   }
 }
 
-/** The console runs in its own process, and its login has its role only, as in production. */
 async function measure(
   postgres: Postgres,
-  { asked, token }: Filled,
+  asked: Asked,
   load: Load,
   say: (line: string) => void,
 ): Promise<MeasuredConsole> {
   await buildPage();
-  const logins = await createLogins(postgres.url());
-  await admitLogins(postgres.url(), logins, SCHEMA);
-  const service = await startService({
-    app: 'console',
-    env: {
-      DATABASE_URL: urlFor(postgres.url(), logins, 'console'),
-      PADDOCK_SCHEMA: SCHEMA,
-      PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_CONSOLE_HTTP_PORT: '0',
-      PADDOCK_CONSOLE_HEALTH_PORT: '0',
-    },
-  });
+  const { pid, url, headers, stop } = await startConsole(postgres, SCHEMA);
   try {
-    const url = `http://127.0.0.1:${service.port}/`;
-    const headers = { authorization: `Bearer ${token}` };
     const ask = (path: string) => fetch(`${url}api/v1/${path}`, { headers });
     const before = loadOfMachine();
     const cpuSeconds = async () =>
-      (await cpuSecondsOf(service.pid)) + (await postgresCpuSeconds(postgres.dataDir));
+      (await cpuSecondsOf(pid)) + (await postgresCpuSeconds(postgres.dataDir));
     const pages = await measurePages(pagesOf(asked), { ...load, ask, cpuSeconds, say });
     const session = await fetch(`${url}session`, { method: 'POST', headers });
     const [cookie = ''] = (session.headers.get('set-cookie') ?? '').split(';');
@@ -119,8 +94,7 @@ async function measure(
       load_average: { before, after: loadOfMachine() },
     };
   } finally {
-    service.kill('SIGTERM');
-    await service.exited;
+    await stop();
   }
 }
 
