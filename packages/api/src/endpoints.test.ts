@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { describeApi } from './description/describe-api.ts';
 import { fieldsOfPath } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -42,5 +43,13 @@ describe('the endpoints', () => {
       Object.values(methods).map(({ operationId }) => operationId),
     );
     expect(described.toSorted()).toEqual(ENDPOINTS.map(({ name }) => name).toSorted());
+  });
+
+  test('are described in valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(describeApi(ENDPOINTS))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+    const wrong = { ...describeApi(ENDPOINTS), paths: [] };
+    expect((await validator.validate(wrong)).valid).toBe(false);
   });
 });
