@@ -1,8 +1,10 @@
 import { actions } from './actions.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion/completion.ts';
+import { delivery } from './delivery.ts';
 import { failedCommands } from './failed.ts';
 import { diagnose } from './diagnose.ts';
+import { find } from './find.ts';
 import { installationsCommands } from './installations.ts';
 import { jobsCommands } from './jobs.ts';
 import { operationsCommands } from './operations.ts';
@@ -23,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
   why,
   top,
   diagnose,
+  find,
   ...jobsCommands,
   ...workersCommands,
   ...traceCommands,
@@ -30,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   usage,
   ...installationsCommands,
   ...redeliveriesCommands,
+  delivery,
   ...operationsCommands,
   ...tasksCommands,
   ...stopsCommands,

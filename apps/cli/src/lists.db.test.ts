@@ -106,6 +106,33 @@ describe('the lists in the terminal', () => {
     expect(who).toMatch(/^  not_delivered; the platform team: /);
   });
 
+  test('paddock find says which command shows what has an id or a name (P5)', async () => {
+    const [heads, row = ''] = await lines('find', 'acme');
+    expect(heads).toMatch(/^KIND +ID +NAME +COMMAND$/);
+    expect(row).toMatch(/^entity +90000001 +acme +paddock diagnose acme$/);
+    expect(await paddock('find', 'none')).toBe(
+      'The rows have nothing of that id, name or address.\n',
+    );
+  });
+
+  test('paddock delivery says what became of one (D12)', async () => {
+    const guid = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
+    const stored = { source: 'webhook', event: 'workflow_job.queued' } as const;
+    await database.db
+      .insertInto('installation_events')
+      .values({
+        ...stored,
+        outcome: 'ignored_no_label',
+        app_id: 1,
+        delivery_guid: guid,
+        payload: '{}',
+      })
+      .execute();
+    expect(await paddock('delivery', guid)).toContain('no pool has all of the job’s labels');
+    const [, row = ''] = await lines('find', guid);
+    expect(row).toMatch(new RegExp(`^delivery +${guid} .* paddock delivery ${guid}$`));
+  });
+
   test('paddock usage sums up, as a table and as CSV (D12)', async () => {
     const [line = ''] = await lines('usage', '--by', 'pool');
     expect(line).toMatch(/^Nothing has ended from 20/);

@@ -52,7 +52,7 @@ export const findEndpoint = endpoint({
   answer: async (caller, { text }) => ({ items: await find(caller, text) }),
 });
 
-type Found = Omit<Named, 'kind'> & { readonly kind: Named['kind'] | 'run' };
+export type Found = Omit<Named, 'kind'> & { readonly kind: Named['kind'] | 'run' };
 
 async function find(caller: Caller, text: string): Promise<Found[]> {
   if (NUMBER.test(text)) return findByNumber(caller.db, Number(text));
