@@ -69,7 +69,7 @@ export const consoleApi: readonly NamedMutant[] = [
     mutant: 'an action is done although the audit cannot be written',
     file: 'packages/api/src/actions/act.ts',
     find: 'await work(trx)',
-    replace: 'await db.transaction().execute(work)',
+    replace: 'await caller.db.transaction().execute(work)',
     tests: ['packages/api/src/actions/actions.db.test.ts'],
   },
   {

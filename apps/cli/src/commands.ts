@@ -11,6 +11,7 @@ import { operationsCommands } from './operations.ts';
 import { pools } from './pools.ts';
 import { poolsCheck } from './pools-check.ts';
 import { redeliveriesCommands } from './redeliveries.ts';
+import { sessionCommands } from './sessions.ts';
 import { stopsCommands } from './stops.ts';
 import { tasksCommands } from './tasks.ts';
 import { tokenCommands } from './tokens.ts';
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   ...stopsCommands,
   actions,
   ...tokenCommands,
+  ...sessionCommands,
   poolsCheck,
   pools,
   completion(() => COMMANDS),

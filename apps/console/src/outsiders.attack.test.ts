@@ -27,13 +27,16 @@ function pathWith(path: string, value: string): string {
   return path.slice('/api/v1/'.length).replaceAll(/\{\w+\}/g, value);
 }
 
+/** No token is narrowed to these. */
+const NEVER = new Set(['revokeToken', 'endSessions']);
+
 /** Endpoints with a subject, and one that their schemas take. */
 const NARROWABLE = ENDPOINTS.flatMap(({ name, path, input }) => {
   const fields = fieldsOfPath(path);
   const value = ['7', 'ci'].find((text) =>
     fields.every((field) => input.shape[field]?.safeParse(text).success),
   );
-  return fields.length === 0 || name === 'revokeToken' || value === undefined
+  return fields.length === 0 || NEVER.has(name) || value === undefined
     ? []
     : [{ name, subject: Object.fromEntries(fields.map((field) => [field, value])) }];
 });

@@ -167,6 +167,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'storeToken',
     'storeSession',
     'deleteSession',
+    'deleteSessionsOf',
     'revokeToken',
     'useUpToken',
     'noteTokenUse',

@@ -20,7 +20,7 @@ import {
 } from '@paddock/db/people/find-by-name';
 import { findDrainState } from '@paddock/db/workers/drain-workers';
 import { readChanges } from '@paddock/db/people/read-changes';
-import { findIdentity, findSession } from '@paddock/db/people/sessions';
+import { findIdentity, findSession, listSignedIn } from '@paddock/db/people/sessions';
 import { findOneTimeToken, findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
@@ -50,6 +50,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
   findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),
+  listSignedIn: (trx) => listSignedIn(trx, { limit: 31, after: 'person a' }),
   findIdentity: (trx) => findIdentity(trx, '0'.repeat(16)),
   findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
   readChanges: (trx) => readChanges(trx, ['ci']),

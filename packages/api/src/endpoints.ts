@@ -36,6 +36,8 @@ import { retryFailedOperationsEndpoint } from './operations/retry-failed.ts';
 import { retryOperationEndpoint } from './operations/retry-operation.ts';
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
+import { endSessionsEndpoint } from './sessions/end-sessions.ts';
+import { listSessionsEndpoint } from './sessions/list-sessions.ts';
 import { revokeTokenEndpoint } from './tokens/revoke-token.ts';
 import { lastHourEndpoint } from './pools/last-hour.ts';
 import { listPoolsEndpoint } from './pools/list-pools.ts';
@@ -98,7 +100,7 @@ const SUBJECTS: readonly Endpoint[] = [
   listActionsEndpoint,
 ];
 
-/** A token is narrowed to none of the endpoints of tokens. */
+/** A token is narrowed to none of the endpoints of tokens and sessions. */
 export const createToken = createTokenEndpoint(SUBJECTS);
 
 /** All of the API. */
@@ -107,5 +109,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createToken,
   listTokensEndpoint,
   revokeTokenEndpoint,
+  listSessionsEndpoint,
+  endSessionsEndpoint,
   describeApiEndpoint(() => ENDPOINTS),
 ];

@@ -84,6 +84,12 @@ export const ACTIONS = (): readonly ByKeyboard[] => [
     button: 'New token …',
     fill: { name: 'by-keyboard' },
   },
+  {
+    endpoint: 'endSessions',
+    at: { view: '/tokens' },
+    button: 'Sign somebody out …',
+    fill: { person: 'ada@example.com' },
+  },
   { endpoint: 'revokeToken', at: { view: '/tokens' }, button: /^by-keyboard/ },
 ];
 

@@ -82,3 +82,33 @@ export async function findIdentity(
 export async function deleteSession(db: Kysely<Database>, id: string): Promise<void> {
   await db.deleteFrom('sessions').where('id', '=', id).execute();
 }
+
+/** Somebody who has sessions without a token. */
+export interface SignedIn {
+  /** As `person ada@example.com`. */
+  readonly person: string;
+  readonly sessions: number;
+  /** When the newest of them began. */
+  readonly since: Date;
+  /** When the last of them ends by itself. */
+  readonly until: Date;
+}
+
+/** Who is signed in, by name. */
+export async function listSignedIn(
+  db: Kysely<Database>,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<SignedIn[]> {
+  const { rows } = await sql<SignedIn>`
+    select person, count(*)::integer as sessions, max(created_at) as since, max(expires_at) as until
+    from sessions where person is not null and person > ${after ?? ''} and expires_at > now()
+    group by person order by person limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Ends all sessions of a person. Returns how many that were. */
+export async function deleteSessionsOf(db: Kysely<Database>, person: string): Promise<number> {
+  const { rows } = await sql`
+    delete from sessions where person is not null and person = ${person} returning 1`.execute(db);
+  return rows.length;
+}

@@ -1,4 +1,4 @@
-import type { MadeToken, Token } from '../answers.ts';
+import type { EndedSessions, MadeToken, Token } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Chip } from '../parts/chip.tsx';
 import { ListView } from '../parts/list.tsx';
@@ -35,6 +35,27 @@ export const Tokens = ({ query }: ViewProps) => (
       )}
     >
       Makes a token with which a program or a person may ask, or ask and act.
+    </Act>
+    <Act
+      label="Sign somebody out …"
+      method="DELETE"
+      path={({ person = '' }) => `/sessions/${encodeURIComponent(person)}`}
+      fields={[
+        {
+          name: 'person',
+          label: 'Person, as the identity provider names them',
+          isRequired: true,
+        },
+      ]}
+      shown={({ person, ended }: EndedSessions) => (
+        <p>
+          {ended} sessions of {person} have ended.
+        </p>
+      )}
+      isGrave
+    >
+      Ends all sessions of somebody who signed in by the identity provider. They may sign in again
+      while their groups allow it.
     </Act>
   </ListView>
 );

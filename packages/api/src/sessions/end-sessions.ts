@@ -1,0 +1,24 @@
+import { deleteSessionsOf } from '@paddock/db/people/sessions';
+import { z } from 'zod';
+import { act, note } from '../actions/act.ts';
+import { endpoint } from '../endpoint.ts';
+import { personName, personOf } from './person-name.ts';
+
+export const endSessionsEndpoint = endpoint({
+  name: 'endSessions',
+  method: 'DELETE',
+  path: '/api/v1/sessions/{person}',
+  summary: 'Signs somebody out everywhere; they may sign in again while their groups allow it.',
+  access: 'operate',
+  status: 200,
+  input: z.object({
+    person: personName.describe('As the identity provider names them: ada@example.com'),
+    note,
+  }),
+  output: z.object({ person: z.string(), ended: z.int().describe('Sessions') }),
+  answer: (caller, { person, note: why }) =>
+    act(caller, { endpoint: 'endSessions', subject: { person }, note: why }, async (trx) => ({
+      person,
+      ended: await deleteSessionsOf(trx, personOf(person)),
+    })),
+});
