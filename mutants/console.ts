@@ -73,6 +73,20 @@ export const consoleApi: readonly NamedMutant[] = [
     tests: ['packages/api/src/actions/actions.db.test.ts'],
   },
   {
+    mutant: 'a request that waits for a place never gets one',
+    file: 'apps/console/src/places.ts',
+    find: 'if (next !== undefined) return next();',
+    replace: '',
+    tests: ['apps/console/src/places.test.ts'],
+  },
+  {
+    mutant: 'whoever is signed out takes everybody with them',
+    file: 'packages/db/src/people/sessions.ts',
+    find: 'person is not null and person = ${person} returning',
+    replace: 'person is not null returning',
+    tests: ['packages/api/src/sessions/sessions.db.test.ts'],
+  },
+  {
     mutant: 'a narrowed token takes any subject',
     file: 'packages/api/src/tokens/narrowed-token.ts',
     find: 'input[field] === value',
