@@ -29,6 +29,18 @@ const SIZES = {
   zoomed: { viewport: { width: 640, height: 400 } },
 } as const;
 
+/** The parts of the bar that stand outside it, or on another one. */
+const CUT_OFF = `(() => {
+  const bar = document.querySelector('.top').getBoundingClientRect();
+  const parts = [...document.querySelectorAll('.top > a, .top nav a, .top input, .top > button, .top summary')];
+  const boxes = parts.map((part) => [part.textContent || part.ariaLabel, part.getBoundingClientRect()]);
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return boxes
+    .filter(([, box], n) => box.left < 0 || box.right > bar.right || box.bottom > bar.bottom + 1 ||
+      boxes.some(([, other], m) => m !== n && meet(box, other)))
+    .map(([name, box]) => name + ' ' + Math.round(box.left) + '-' + Math.round(box.right));
+})()`;
+
 const SHOWN = HOSTILE.replace('\u202E', String.raw`\u202e`);
 
 const shows = (page: Page, name: string) => page.getByRole('link', { name }).waitFor();
@@ -136,6 +148,20 @@ describeInBrowser('the page in a browser', () => {
       expect(await page.locator(markup).count()).toBe(0);
       expect(troubles).toEqual([]);
     });
+  });
+
+  test('has every view in its bar, whole, however narrow the window is', async () => {
+    const { context, page } = await open('/', SIZES.desk);
+    const links = page.locator('.top nav a');
+    await links.first().waitFor();
+    // The last but one is a browser of 1280 pixels at 200 %.
+    for (const width of [1_400, 1_280, 1_249, 1_248, 1_160, 1_024, 768, 640, 375]) {
+      await page.setViewportSize({ width, height: 800 });
+      const cut = await page.evaluate(CUT_OFF);
+      expect([width, cut]).toEqual([width, []]);
+    }
+    expect(await links.count()).toBeGreaterThan(8);
+    await context.close();
   });
 
   test('asks no other host, and its first load is one script and one style', async () => {
