@@ -47,10 +47,12 @@ const seconds = (ms: number | null): string | null =>
 
 interface Breaker {
   readonly entity: number | null;
+  readonly login: string | null;
   readonly failure: string;
   readonly message: string;
   readonly until: string | null;
 }
 
-const describeBreaker = ({ entity, failure, message, until }: Breaker): string =>
-  `${failure}${entity === null ? '' : ` of entity ${entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;
+/** What holds a pool back, on one line. */
+export const describeBreaker = ({ entity, login, failure, message, until }: Breaker): string =>
+  `${failure}${entity === null ? '' : ` of entity ${login ?? entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;

@@ -1,4 +1,5 @@
 import { columns, printable } from '../columns.ts';
+import { describeBreaker } from '../pools.ts';
 import { clip } from './clip.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -87,7 +88,7 @@ function sectionsOf({ at, pools, waits, failed }: Fleet): Section[] {
           cap === null ? null : `${cap.used}/${cap.limit}`,
           duration(lastHour.queuedP50Ms),
           duration(lastHour.queuedP95Ms),
-          breakers.map(({ failure, message }) => `${failure}: ${message}`).join('; ') || null,
+          breakers.map(describeBreaker).join('; ') || null,
         ]),
       'No pools have been loaded.',
     ),

@@ -42,6 +42,10 @@ beforeAll(async () => {
   await putWorker(db, { status: 'running', assigned_at: oldest });
   await putWorker(db, { status: 'running', stopping_at: oldest });
   await putWorker(db, { status: 'completed', completed_at: oldest });
+  await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at, deleted_at, updated_at) values
+    (7, 1, 70, 'acme-then', 'Organization', now(), now(), now()), (7, 2, 71, 'acme-today', 'Organization', now(), null, now() - interval '1 day')`.execute(
+    database.db,
+  );
   await sql`insert into breakers (subject_type, subject_id, failure_class, failures, pauses, paused_until, message) values
     ('pool', 'linux', 'pod_refused', 3, 1, '2026-01-31T00:00:00Z', ${'quota\u001B[2J🐎'}),
     ('pool', 'linux@7#8', 'not_assigned', 3, 2, '2026-01-30T00:00:00Z', 'idle'),
@@ -82,6 +86,7 @@ test('the breakers that hold a pool back are its own, the cluster’s and GitHub
   const ofCluster = {
     subject: 'cluster',
     entity: null,
+    login: null,
     failure: 'away',
     message: 'no answer',
     until: null,
@@ -91,6 +96,7 @@ test('the breakers that hold a pool back are its own, the cluster’s and GitHub
     {
       subject: 'pool',
       entity: null,
+      login: null,
       failure: 'pod_refused',
       message: 'quota\u001B[2J🐎',
       until: '2026-01-31T00:00:00.000Z',
@@ -98,6 +104,7 @@ test('the breakers that hold a pool back are its own, the cluster’s and GitHub
     {
       subject: 'pool',
       entity: 7,
+      login: 'acme-today',
       failure: 'not_assigned',
       message: 'idle',
       until: '2026-01-30T00:00:00.000Z',

@@ -30,6 +30,7 @@ const pool = z.object({
       z.object({
         subject: z.enum(['pool', 'github', 'cluster']),
         entity: z.int().nullable().describe('Only workers for this entity are held back'),
+        login: z.string().nullable().describe('Of that entity, where GitHub ever said it'),
         failure: z.string(),
         message: z.string(),
         until: z.iso
@@ -73,13 +74,16 @@ const toPool = (row: ListedPool): z.input<typeof pool> => ({
   },
   supply: { starting: row.starting, idle: row.idle, busy: row.busy, stopping: row.stopping },
   cap: row.maxWorkers === null ? null : { used: row.alive, limit: row.maxWorkers },
-  breakers: row.breakers.map(({ subject, entityId, failureClass, message, pausedUntil }) => ({
-    subject,
-    entity: entityId,
-    failure: failureClass,
-    message,
-    until: pausedUntil === null ? null : new Date(pausedUntil).toISOString(),
-  })),
+  breakers: row.breakers.map(
+    ({ subject, entityId, login, failureClass, message, pausedUntil }) => ({
+      subject,
+      entity: entityId,
+      login,
+      failure: failureClass,
+      message,
+      until: pausedUntil === null ? null : new Date(pausedUntil).toISOString(),
+    }),
+  ),
   lastHour: {
     started: row.started,
     queuedP50Ms: row.queuedP50Ms,

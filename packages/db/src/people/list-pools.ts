@@ -33,6 +33,8 @@ export interface PoolBreaker {
   readonly subject: 'pool' | 'github' | 'cluster';
   /** Only workers of this entity are held back; null: of all. */
   readonly entityId: number | null;
+  /** Of this entity, as GitHub last said; null also if GitHub never did. */
+  readonly login: string | null;
   readonly message: string;
   /** As JSON has it. Past: one worker may try. */
   readonly pausedUntil: string | null;
@@ -61,14 +63,15 @@ export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
       from (select * from jobs order by created_at desc limit ${MOST_RECENT}) newest
       where started_at > now() - interval '1 hour' and queued_at is not null group by 1
     ), open as materialized (
-      select subject_type as subject, split_part(subject_id, '@', 1) as pool, paused_until, failure_class, message,
-        nullif(split_part(split_part(subject_id, '@', 2), '#', 1), '')::bigint as "entityId"
-      from breakers where subject_type in ('pool', 'github', 'cluster') and pauses > 0
+      select *, (select login from installations where entity_id = "entityId" order by deleted_at desc nulls first, updated_at desc limit 1) as login
+      from (select subject_type as subject, split_part(subject_id, '@', 1) as pool, paused_until, failure_class, message,
+          nullif(split_part(split_part(subject_id, '@', 2), '#', 1), '')::bigint as "entityId"
+        from breakers where subject_type in ('pool', 'github', 'cluster') and pauses > 0) paused
     )
     select named.pool, labels is not null as "isInForce", coalesce(labels, '[]') as labels, "maxWorkers", coalesce(waiting, 0) as waiting,
       "oldestWaitingAt", "oldestJobId", coalesce(alive, 0) as alive, coalesce(starting, 0) as starting, coalesce(idle, 0) as idle, coalesce(busy, 0) as busy,
       coalesce(stopping, 0) as stopping, to_jsonb(array(
-        select jsonb_build_object('subject', subject, 'failureClass', failure_class, 'entityId', "entityId", 'message', message,
+        select jsonb_build_object('subject', subject, 'failureClass', failure_class, 'entityId', "entityId", 'login', login, 'message', message,
           'pausedUntil', paused_until)
         from open where subject <> 'pool' or open.pool = named.pool order by paused_until desc nulls last, failure_class, "entityId"
       )) as breakers, coalesce(started, 0) as started, ms[1] as "queuedP50Ms",

@@ -231,10 +231,10 @@ const Key = () => (
 /** What holds new workers of a pool back. */
 export const Breakers = ({ pool: { name, breakers } }: { pool: Pool }) => (
   <>
-    {breakers.map(({ subject, entity, failure, message, until }) => (
+    {breakers.map(({ subject, entity, login, failure, message, until }) => (
       <p class="trouble" key={`${failure} ${subject} ${entity}`}>
         <strong>{name}</strong>
-        {entity !== null && ` for the entity ${entity}`}: {message}{' '}
+        {entity !== null && ` for ${login ?? `the entity ${entity}`}`}: {message}{' '}
         <span class="quiet">
           ({failure} of {subject}
           {until !== null && (

@@ -53,7 +53,9 @@ describe('the board', () => {
       pool({ name: 'b', demand: demand(2, '2026-01-31T09:00:02Z') }),
       pool({
         name: 'c',
-        breakers: [{ subject: 'pool', entity: null, failure: 'x', message: 'y', until: null }],
+        breakers: [
+          { subject: 'pool', entity: null, login: null, failure: 'x', message: 'y', until: null },
+        ],
         demand: demand(1, '2026-01-31T09:00:01Z'),
       }),
     ];
