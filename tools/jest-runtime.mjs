@@ -5,15 +5,19 @@
 import Runtime from 'jest-runtime';
 import { importsOf } from './jest-modules.mjs';
 
-/** Evaluated ES modules and CommonJS modules, by Jest's keys. */
+/** Evaluated ES modules, CommonJS modules and Jest's own modules, by Jest's keys. */
 const modules = new Map();
 const commonModules = new Map();
+const jestModules = new Map();
 
 /** That of the running test file. */
 let current;
 
 /** Jest's functions; and `createRequire`, whose functions end with the test file. */
 const OF_ONE_FILE = /^@jest\/globals|^(node:)?module$|\.test\.ts$/;
+
+/** Of Jest's own modules, those with the tests, hooks and expectations of a file. */
+const JEST_OF_ONE_FILE = /[\\/](jest-circus|expect)[\\/]build[\\/]/;
 
 export default class KeepingRuntime extends Runtime {
   #keeps;
@@ -28,6 +32,8 @@ export default class KeepingRuntime extends Runtime {
     for (const [key, module] of modules) this.registries.getActiveEsmRegistry().set(key, module);
     for (const [key, module] of commonModules)
       this.registries.getActiveCjsRegistry().set(key, module);
+    for (const [key, module] of jestModules)
+      this.registries.getInternalCjsRegistry().set(key, module);
   }
 
   /** A kept module may call `require` after the end of the test file that loaded it. */
@@ -35,6 +41,12 @@ export default class KeepingRuntime extends Runtime {
     return current === this
       ? super.requireModuleOrMock(...args)
       : current.requireModuleOrMock(...args);
+  }
+
+  requireInternalModule(...args) {
+    return current === this
+      ? super.requireInternalModule(...args)
+      : current.requireInternalModule(...args);
   }
 
   teardown() {
@@ -60,5 +72,7 @@ export default class KeepingRuntime extends Runtime {
       if (!isOfFile(module)) modules.set(key, module);
     for (const [key, module] of this.registries.getActiveCjsRegistry())
       if (module.loaded) commonModules.set(key, module);
+    for (const [key, module] of this.registries.getInternalCjsRegistry())
+      if (module.loaded && !JEST_OF_ONE_FILE.test(key)) jestModules.set(key, module);
   }
 }
