@@ -69,6 +69,28 @@ describe('why a job waits (P5)', () => {
     });
   });
 
+  test.each([
+    ['failed', 'the pod was evicted'],
+    ['completed', null],
+  ] as const)('tells of its worker if that %s (G4)', async (status, workerFailure) => {
+    const { pod_name: name } = await putWorker(database.db, {
+      status,
+      completed_at: minutesAgo(1),
+      failure_info: JSON.stringify({ message: 'the pod was evicted' }),
+    });
+    const { job_id: job } = await putJob(database.db, {
+      status: 'completed',
+      wants_worker: false,
+      conclusion: 'failure',
+      k8s_pod: name,
+    });
+    const { sentence, evidence } = await why(job);
+    expect(evidence['job']).toMatchObject({ workerFailure });
+    expect(sentence.includes(`Its worker ${name} failed: the pod was evicted.`)).toBe(
+      status === 'failed',
+    );
+  });
+
   test('counts only older jobs that wait, of its entity and in its pool', async () => {
     const job = await putJob(database.db, { created_at: ago(2) });
     const old = { created_at: ago(3) };

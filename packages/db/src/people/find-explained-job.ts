@@ -19,6 +19,9 @@ type Row = Omit<ExplainedJob, 'job' | 'key' | 'place'> &
   JobFacts &
   (KeyFacts | Record<keyof KeyFacts, null>);
 
+/** Of a worker, in characters: a sentence, and not a log. */
+const LONGEST_FAILURE = 300;
+
 /** `appIds`: the Apps that are configured. Undefined: there is no row of this job. */
 export async function findExplainedJob(
   trx: Transaction<Database>,
@@ -31,6 +34,7 @@ export async function findExplainedJob(
       j.repo_full_name as "repoFullName", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool, j.queued_at as "queuedAt", j.created_at as "knownSince",
       j.updated_at as "changedAt", j.started_at as "startedAt", j.completed_at as "completedAt", j.conclusion, j.runner_name as "runnerName", j.k8s_pod as "podName",
       j.failure_info ->> 'message' as failure,
+      (select left(w.failure_info ->> 'message', ${LONGEST_FAILURE}) from workers w where w.pod_name = j.k8s_pod and w.status = 'failed') as "workerFailure",
       k.wait_reason as "waitReason", k.wait_since as "waitSince", k.waiting, k.unassigned, k.updated_at as "updatedAt"
     from jobs j left join demand_keys k using (demand_key) ${installationToday('j', appIds)} where j.job_id = ${jobId}`.execute(
     trx,

@@ -41,6 +41,7 @@ const JOB: JobFacts = {
   runnerName: null,
   podName: null,
   failure: null,
+  workerFailure: null,
 };
 
 const KEY: KeyFacts = {

@@ -1,5 +1,11 @@
 import { type Estimate, estimateStart } from './estimate-start.ts';
-import { count, type Explanation, explainReason, instant } from './reason-explanations.ts';
+import {
+  count,
+  type Explanation,
+  explainReason,
+  instant,
+  withoutStop,
+} from './reason-explanations.ts';
 import type { CapFacts, EarlierReason, PlaceFacts, WaitFacts } from './wait-facts.ts';
 import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
 
@@ -14,7 +20,7 @@ export interface WaitAnswer extends Omit<Explanation, 'actor'> {
   readonly reason: string | null;
   /** Since when this is so, as far as it is known. */
   readonly since: Date | null;
-  /** Who can act; null: the job waits no longer. */
+  /** Who can act; null: the job waits no longer, and nothing of ours failed. */
   readonly actor: Explanation['actor'] | null;
   readonly place: PlaceFacts | null;
   /** When it starts; null: it does not wait for a worker. */
@@ -76,9 +82,7 @@ export function explainWait(facts: WaitFacts): WaitAnswer {
         ...nothing,
         state: 'ended',
         since: job.completedAt,
-        actor: null,
-        sentence: `It ended${job.completedAt === null ? '' : ` at ${instant(job.completedAt)}`}${resultOf(job)}.`,
-        advice: 'Nothing.',
+        ...explainEnd(job),
       };
     default:
       return job.status satisfies never;
@@ -91,6 +95,20 @@ export function onRunner({
 }: Pick<WaitFacts['job'], 'podName' | 'runnerName'>) {
   if (podName !== null) return ` on our worker ${podName}`;
   return runnerName === null ? '' : ` on ${runnerName}, a runner of others,`;
+}
+
+/** GitHub does not say that a runner was lost under its job: the worker's end does. */
+function explainEnd(job: WaitFacts['job']): Pick<WaitAnswer, 'actor' | 'sentence' | 'advice'> {
+  const { completedAt, conclusion, podName, workerFailure } = job;
+  const at = completedAt === null ? '' : ` at ${instant(completedAt)}`;
+  const sentence = `It ended${at}${resultOf(job)}.`;
+  if (workerFailure === null || conclusion === 'success')
+    return { actor: null, sentence, advice: 'Nothing.' };
+  return {
+    actor: 'platform',
+    sentence: `${sentence} Its worker ${podName} failed: ${withoutStop(workerFailure)}.`,
+    advice: `Look at the worker ${podName}: its diagnosis has the pod’s events and the end of its log.`,
+  };
 }
 
 const resultOf = ({ conclusion, failure }: WaitFacts['job']): string =>

@@ -53,7 +53,8 @@ function afterFailures({ breakers, now }: WaitFacts, reason: WaitReason): string
   return ` (${so} since the last success, ${again}): ${withoutStop(message)}`;
 }
 
-const withoutStop = (text: string): string => text.trim().replace(/\.$/, '');
+/** For a text in the middle of a sentence. */
+export const withoutStop = (text: string): string => text.trim().replace(/\.$/, '');
 
 const failing = (reason: WaitReason, subject: (facts: WaitFacts) => string) => (facts: WaitFacts) =>
   `${subject(facts)}${afterFailures(facts, reason)}.`;

@@ -31,6 +31,8 @@ export interface JobFacts {
   readonly podName: string | null;
   /** Why we failed it. */
   readonly failure: string | null;
+  /** Why our worker failed that ran it; null: it has not, or none of ours ran it. */
+  readonly workerFailure: string | null;
 }
 
 /** The row of `demand_keys`: what the last pass found. */
