@@ -1,5 +1,6 @@
 import type { Endpoint } from '@paddock/api/endpoint';
-import { z } from 'zod';
+import { mistakeInWords } from '@paddock/api/mistake-in-words';
+import type { z } from 'zod';
 import { type Asker, type Fields, NoAnswer } from './asker.ts';
 import {
   type Command,
@@ -71,13 +72,18 @@ function checked<I extends z.ZodObject, O extends z.ZodType>(
 ): (asker: Asker) => Promise<z.input<O>> {
   const first = isList(endpoint) ? firstPage(fields) : { data: { wanted: 0, fields } };
   const { wanted, fields: toAsk } = orWrong(first);
-  orWrong(endpoint.input.safeParse(toAsk));
+  orWrong(endpoint.input.safeParse(toAsk, { reportInput: true }));
   return (asker) =>
     isList(endpoint) ? askPages(asker, endpoint, toAsk, wanted) : asker.ask(endpoint, toAsk);
 }
 
 function orWrong<T>({ data, error }: { readonly data?: T; readonly error?: z.ZodError }): T {
-  if (data === undefined) throw new WrongUsage(error === undefined ? '' : z.prettifyError(error));
+  if (data === undefined)
+    throw new WrongUsage(
+      (error?.issues ?? [])
+        .map((issue) => `${issue.path.join('.')} ${mistakeInWords(issue)}`.trim())
+        .join('\n'),
+    );
   return data;
 }
 

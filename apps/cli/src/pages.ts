@@ -19,7 +19,7 @@ export const firstPage = (fields: Fields) =>
       wanted: given.limit,
       fields: { ...given, limit: Math.min(given.limit, LONGEST_PAGE) },
     }))
-    .safeParse(fields);
+    .safeParse(fields, { reportInput: true });
 
 interface Page {
   readonly items: readonly unknown[];

@@ -171,6 +171,11 @@ describe('the API', () => {
     });
   });
 
+  test('tells mistakes in plain words (F5)', async () => {
+    const answer = await ask('jobs/x', token);
+    expect(await answer.text()).toContain('"message":"must be a number"');
+  });
+
   test.each([
     ['{"note":7}', 'body.note'],
     ['{"note":"too long a note"}', 'body.note'],

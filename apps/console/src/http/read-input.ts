@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
+import { mistakeInWords } from '@paddock/api/mistake-in-words';
 import type { z } from 'zod';
 import { readBody } from './read-body.ts';
 import { type Mistake, problem, type Reply } from './reply.ts';
@@ -20,17 +21,17 @@ export async function readInput(
   const body = method === 'GET' ? { fields: Object.fromEntries(query) } : await readBody(request);
   if ('reply' in body) return body;
   const misplaced = [
-    ...twice(query).map((name) => ({ place: `query.${name}`, message: 'Is given twice' })),
+    ...twice(query).map((name) => ({ place: `query.${name}`, message: 'is given twice' })),
     ...(method === 'GET' ? [] : [...query.keys()]).map((name) => ({
       place: `query.${name}`,
-      message: 'Belongs into the body',
+      message: 'belongs into the body',
     })),
     ...Object.keys(body.fields)
       .filter((name) => Object.hasOwn(path, name))
-      .map((name) => ({ place: `${rest}.${name}`, message: 'Is a part of the path' })),
+      .map((name) => ({ place: `${rest}.${name}`, message: 'is a part of the path' })),
   ];
   if (misplaced.length > 0) return { reply: wrongInput(misplaced) };
-  const read = schema.safeParse({ ...body.fields, ...path });
+  const read = schema.safeParse({ ...body.fields, ...path }, { reportInput: true });
   if (read.success) return { input: read.data };
   return {
     reply: wrongInput(read.error.issues.flatMap((issue) => mistakes(issue, path, rest))),
@@ -38,7 +39,7 @@ export async function readInput(
 }
 
 const wrongInput = (errors: readonly Mistake[]): Reply =>
-  problem(400, 'Wrong input', 'Mend what `errors` names.', { errors });
+  problem(400, 'Wrong input', 'Correct what `errors` names.', { errors });
 
 const twice = (query: URLSearchParams): string[] =>
   [...new Set(query.keys())].filter((name) => query.getAll(name).length > 1);
@@ -47,9 +48,9 @@ function mistakes(issue: z.core.$ZodIssue, path: Fields, rest: string): Mistake[
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
       place: [rest, ...issue.path, key].join('.'),
-      message: 'Is unknown',
+      message: 'is unknown',
     }));
   const [field = ''] = issue.path;
   const start = Object.hasOwn(path, field) ? 'path' : rest;
-  return [{ place: [start, ...issue.path].join('.'), message: issue.message }];
+  return [{ place: [start, ...issue.path].join('.'), message: mistakeInWords(issue) }];
 }

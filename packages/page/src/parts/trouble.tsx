@@ -3,7 +3,7 @@ import type { Trouble } from '../state/trouble.ts';
 /** Why there is no answer, or none any longer, in the API’s words. */
 export const TroubleNote = ({ trouble }: { trouble: Trouble }) => (
   <div class="trouble" role="alert">
-    <strong>{trouble.title}.</strong> {trouble.detail}
+    <strong>{trouble.title}.</strong> {trouble.errors === undefined && trouble.detail}
     {trouble.errors && (
       <ul>
         {trouble.errors.map(({ place, message }) => (
