@@ -34,13 +34,22 @@ export async function runCommand(
 
 function parse({ name, options }: Command, words: readonly string[]) {
   const { args, ago } = withoutAgo(words.slice(name.split(' ').length), options);
+  const { values, positionals, tokens } = parsed(args, options);
+  // Node would take the last one, and drop what the person asked for before.
+  const named = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  const twice = named.find((one, index) => named.indexOf(one) < index);
+  if (twice !== undefined) throw new WrongUsage(`--${twice} is given twice.`);
+  return { words: [...positionals, ...ago], options: values };
+}
+
+function parsed(args: string[], options: Command['options']) {
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       args,
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       allowPositionals: true,
+      tokens: true,
     });
-    return { words: [...positionals, ...ago], options: values };
   } catch (error) {
     throw new WrongUsage(error instanceof Error ? error.message : String(error), { cause: error });
   }

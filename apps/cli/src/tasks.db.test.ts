@@ -57,8 +57,10 @@ describe('tasks in the terminal (F5)', () => {
     [['redeliver-since', 'noon', '--app', '7'], 2, 'must be a day'],
     [['redeliver-since', '-1d'], 2, 'app'],
     [['drain', 'worker', 'none'], 1, 'There is no worker of this name.'],
-    [['redeliver', 'x'], 2, 'Invalid GUID'],
-    [['run', 'check-app'], 2, 'Invalid option'],
+    [['redeliver', 'x'], 2, 'delivery must be a GUID'],
+    [['run', 'check-app'], 2, 'sweep must be one of redeliver, '],
+    [['jobs', '--limit', '0'], 2, 'limit must be at least 1'],
+    [['jobs', '--state', 'ended', '--state', 'waiting'], 2, '--state is given twice.'],
     [['resync', 'globex/app'], 1, 'None of our Apps was ever installed on globex.'],
   ])('%j is wrong', async (words, code, problem) => {
     expect(await paddock(...words)).toMatchObject({

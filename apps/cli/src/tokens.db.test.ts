@@ -45,7 +45,7 @@ describe('paddock token (F7)', () => {
   test.each([
     [['token', 'create'], 'It takes one name'],
     [['token', 'create', 'A'], 'must have 1 to 63 small letters'],
-    [['token', 'create', 'ci', '--access', 'all'], 'expected one of "read"|"operate"'],
+    [['token', 'create', 'ci', '--access', 'all'], 'access must be one of read, operate'],
     [['token', 'create', 'ci', '--endpoint', 'x', '--subject', 'y'], '--subject takes FIELD=VALUE'],
   ])('%j is a wrong command', async (words, problem) => {
     expect(await paddock(...words)).toMatchObject({

@@ -49,7 +49,11 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
       access: { type: 'string', value: 'read|operate', doc: 'what it may do; read unless said' },
       'one-time': { type: 'boolean', doc: 'it signs in to the page once, within an hour' },
       endpoint: { type: 'string', value: 'NAME', doc: 'an operationId of docs/openapi.json' },
-      subject: { type: 'string', value: 'FIELD=VALUE', doc: 'each field of the endpoint’s path' },
+      subject: {
+        type: 'string',
+        value: 'FIELD=VALUE',
+        doc: 'each field of the endpoint’s path, as owner=acme,repository=app',
+      },
     },
     endpoint: createToken,
     input: (given) => {
