@@ -517,6 +517,7 @@ create table repositories (
   looked_at timestamp with time zone,
   etags jsonb default '{}'::jsonb not null,
   named_at timestamp with time zone,
+  resynced_at timestamp with time zone,
   constraint repositories_pkey PRIMARY KEY (repo_id)
 );
 

@@ -5,7 +5,7 @@ import type { Database } from './schema/tables.ts';
  * The number of the newest migration that this code was written for; a test compares it with
  * db/migrations.
  */
-export const SCHEMA_VERSION = 32;
+export const SCHEMA_VERSION = 33;
 
 /**
  * Returns why a service cannot work on this database; undefined: it can. One version behind or

@@ -147,20 +147,6 @@ export async function listFailedOperations(
   return rows.map(toListed);
 }
 
-/** When a task of this kind last ended well for the subject, having done its work. */
-export async function findLastSuccess(
-  db: Kysely<Database>,
-  kind: string,
-  subject: { readonly type: string; readonly id: string },
-): Promise<Date | undefined> {
-  const { rows } = await sql<{ at: Date }>`
-    select finished_at as at from operations
-    where subject_id = ${subject.id} and subject_type = ${subject.type} and kind = ${kind} and status = 'OK' and expires_at > now()
-      and not coalesce(output ?| array['mergedInto', 'paused'], false)
-    order by finished_at desc limit 1`.execute(db);
-  return rows[0]?.at;
-}
-
 export const toListed = (row: Row & { at: string }): ListedOperation => ({
   ...toOperation(row),
   failures: row.failures,

@@ -42,6 +42,25 @@ describe('resync of one repository (E2, F5)', () => {
     expect(await scene.calls('actions/list-workflow-runs-for-repo')).toBe(lists + 5);
   });
 
+  test('is remembered when it has ended well, for longer than its operation (F4)', async () => {
+    const resyncedAt = async () => {
+      const row = await scene.db
+        .selectFrom('repositories')
+        .select('resynced_at')
+        .where('full_name', '=', 'acme/api')
+        .executeTakeFirst();
+      return row?.resynced_at;
+    };
+    await scene.queue('acme/api');
+    await scene.discover();
+    await scene.world.github.failNext({ path: '/', status: 502, after: 3 });
+    await expect(scene.resync('acme/api')).rejects.toMatchObject({ status: 502 });
+    await scene.world.github.clearFaults();
+    expect(await resyncedAt()).toBeNull();
+    await scene.resync('acme/api');
+    expect(await resyncedAt()).toBeInstanceOf(Date);
+  });
+
   test.each(CALLS.map(([call, kept], nth) => ({ call, kept, nth })))(
     'asks for $call, call $nth: on failure it reports that, keeps $kept of two jobs, and finds the rest when it runs again (D14)',
     async ({ nth, kept }) => {

@@ -1,5 +1,5 @@
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
+import { findInstallationByLogin, noteResynced } from '@paddock/db/jobs/repositories';
 import type { GitHub } from '@paddock/github/connect';
 import { findRepositoryByName } from '@paddock/github/repositories';
 import {
@@ -59,5 +59,7 @@ export async function resyncRepository(
   const counts = await discoverRepository({ ...options, ...unlimited, pools, ask }, toLookAt);
   // All that GitHub answered is written. A retry asks for the rest.
   if (errors.length > 0) throw errors[0];
-  return counts ?? invisible;
+  if (counts === undefined) return invisible;
+  if (!options.dryRun) await noteResynced(db, repository.id);
+  return counts;
 }

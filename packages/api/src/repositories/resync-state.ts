@@ -1,7 +1,6 @@
+import { findResyncedAt } from '@paddock/db/people/find-by-name';
 import { findStop } from '@paddock/db/people/list-stops';
 import type { Database } from '@paddock/db/schema/tables';
-import { RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
-import { findLastSuccess } from '@paddock/queue/read-operations';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { heldBack } from '../stops/stop.ts';
@@ -14,16 +13,15 @@ export const resyncState = z.object({
   finishedAt: z.iso
     .datetime()
     .nullable()
-    .describe('When a resync last ended well; null: none whose operation is still kept'),
+    .describe('When a resync last ended well; null: never since Paddock has known the repository'),
 });
 
 export async function readResyncState(
   db: Kysely<Database>,
   repository: string,
 ): Promise<z.input<typeof resyncState>> {
-  const subject = { type: 'repository', id: repository };
   const stop = await findStop(db, { what: 'resync', subject: `repository:${repository}` });
-  const finishedAt = await findLastSuccess(db, RESYNC_REPOSITORY, subject);
+  const finishedAt = await findResyncedAt(db, repository);
   return {
     repository,
     enabled: stop === undefined,

@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { done } from '@paddock/queue/outcome';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
-import { findOperationEndpoint } from '../operations/find-operation.ts';
 import { ask } from '../scenes/ask.scene.ts';
 import { putInstallation } from '../scenes/why.scene.ts';
 import { listStopsEndpoint } from '../stops/list-stops.ts';
@@ -22,7 +19,6 @@ beforeEach(async () => {
 const path = { owner: 'Acme', repository: 'App' };
 const resync = (person = 'ada', more: object = {}) =>
   ask(resyncRepositoryEndpoint, database.db, { ...path, ...more }, person);
-const find = (id: string) => ask(findOperationEndpoint, database.db, { operation: id });
 const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
 const turn = (enabled: boolean, person = 'ada', note?: string) =>
   ask(switchResyncEndpoint, database.db, { ...path, enabled, note }, person);
@@ -52,12 +48,18 @@ describe('the switch of a repository’s resync (F5)', () => {
   });
 
   test('says when a resync last ended well (F4)', async () => {
-    const { id } = await resync();
-    await runDueTasks({
-      db: database.db,
-      kinds: { 'resync-repository': { slots: 1, handler: () => Promise.resolve(done()) } },
-    });
-    const { finishedAt } = await find(id);
-    expect(await ask(findResyncEndpoint, database.db, path)).toMatchObject({ finishedAt });
+    const at = '2026-01-31T00:00:00.000Z';
+    await database.db
+      .insertInto('repositories')
+      .values({
+        repo_id: 5,
+        entity_id: 1,
+        app_id: 1,
+        full_name: 'ACME/app',
+        active_at: new Date(at),
+        resynced_at: new Date(at),
+      })
+      .execute();
+    expect(await ask(findResyncEndpoint, database.db, path)).toMatchObject({ finishedAt: at });
   });
 });

@@ -220,6 +220,11 @@ export async function saveRepositoryListing(
   );
 }
 
+/** Notes that a resync of the repository has ended well. Its listing has made the row. */
+export async function noteResynced(db: Kysely<Database>, repoId: number): Promise<void> {
+  await sql`update repositories set resynced_at = now() where repo_id = ${repoId}`.execute(db);
+}
+
 /**
  * GitHub did not answer for a repository: others come first. A wait that GitHub asked for does not
  * postpone it.

@@ -35,6 +35,15 @@ export async function findRepositoryByName(
   return rows[0]?.repoId;
 }
 
+/** When a resync of the repository last ended well. Null: never, as far as the rows know. */
+export async function findResyncedAt(db: Kysely<Database>, fullName: string): Promise<Date | null> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select max(resynced_at) as at from repositories where lower(full_name) = lower(${fullName})`.execute(
+    db,
+  );
+  return rows[0]?.at ?? null;
+}
+
 /** Whether the App is, or was, installed on this entity. */
 export async function isKnownEntity(db: Kysely<Database>, entityId: number): Promise<boolean> {
   const { rows } = await sql`

@@ -12,6 +12,7 @@ export interface RepositoriesTable {
   due_at: Generated<Date>;
   looked_at: Nullable<Date>;
   etags: JsonColumnWithDefault<object>;
+  resynced_at: Nullable<Date>;
 }
 
 export interface DeliveryListingsTable {
