@@ -88,7 +88,7 @@ await main(async () => {
   if (page === undefined) events.pageMissing();
   const wake = createWake();
   const streams = createChangeStreams({
-    look: (tokens) => readChanges(answering.db, tokens),
+    look: (tokens, sessions) => readChanges(answering.db, { tokens, sessions }),
     listPools: () =>
       listPoolsEndpoint.answer({ db: answering.db, person: 'the page', from: 'api' }, {}),
     onFirst: () => wake.ring(),

@@ -236,6 +236,19 @@ describe('the stream of changes', () => {
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);
   });
 
+  test('ends with the session that opened it, and no other (F7)', async () => {
+    const leaver = await makeToken(database, { name: 'one-of-two', access: 'read' });
+    const [its, other] = [await signIn(service, leaver), await signIn(service, leaver)];
+    const stream = await eventsOf(await get('changes', { cookie: its }));
+    const others = await eventsOf(await get('changes', { cookie: other }));
+    ended.push(others.end);
+    const headers = { cookie: its, 'x-paddock-page': '1' };
+    await service.ask('../../session', undefined, { method: 'DELETE', headers });
+    expect(await stream.ended).toBeUndefined();
+    await putJob(database.db);
+    await waitFor('the job', () => others.events.length > 1);
+  });
+
   test('ends with the token', async () => {
     const token = await makeToken(database, { name: 'leaver', access: 'read' });
     const stream = await eventsOf(await get('changes', { cookie: await signIn(service, token) }));

@@ -53,7 +53,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   listSignedIn: (trx) => listSignedIn(trx, { limit: 31, after: 'person a' }),
   findIdentity: (trx) => findIdentity(trx, '0'.repeat(16)),
   findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
-  readChanges: (trx) => readChanges(trx, ['ci']),
+  readChanges: (trx) => readChanges(trx, { tokens: ['ci'], sessions: ['0123456789abcdef'] }),
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
   findChange: async (trx, { jobIds: [job = 0] }) => {
     await saveMatchingSettings(trx, SETTINGS);

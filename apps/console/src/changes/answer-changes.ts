@@ -18,10 +18,15 @@ export const answerChanges = (
   request: IncomingMessage,
   query: URLSearchParams,
 ): Promise<Opened> =>
-  withBearer({ admit }, request, ({ bearer, credential: { ownerId } }) => {
+  withBearer({ admit }, request, ({ bearer, credential: { ownerId, session } }) => {
     if (bearer.narrowedTo !== null) return Promise.resolve({ reply: STRANGER });
     if (request.method !== 'GET') return Promise.resolve({ reply: nothingThere(['GET']) });
-    const begin = streams.open({ ownerId, token: bearer.token, wantsPools: query.has('pools') });
+    const begin = streams.open({
+      ownerId,
+      token: bearer.token,
+      session: session?.id,
+      wantsPools: query.has('pools'),
+    });
     return Promise.resolve(
       begin === undefined ? { reply: BUSY } : { reply: { status: 200, text: '' }, begin },
     );

@@ -31,7 +31,7 @@ describe('changes', () => {
     const streams = createChangeStreams({
       look(tokens) {
         looks.push(tokens);
-        return Promise.resolve({ written: { ...zero, jobs: looks.length }, tokens });
+        return Promise.resolve({ written: { ...zero, jobs: looks.length }, tokens, sessions: [] });
       },
       listPools: () => Promise.resolve({ items: [], n: ++lists }),
       onFirst: () => undefined,
@@ -41,7 +41,9 @@ describe('changes', () => {
 
     const pages = Array.from({ length: 30 }, () => page());
     for (const [n, { response }] of pages.entries())
-      streams.open({ ownerId: 'o', token: `t${n % 2}`, wantsPools: n < 20 })?.(response);
+      streams.open({ ownerId: 'o', token: `t${n % 2}`, session: undefined, wantsPools: n < 20 })?.(
+        response,
+      );
     await streams.once();
     await streams.once();
     await setImmediate();
@@ -62,13 +64,13 @@ describe('changes', () => {
     let jobs = 0;
     const streams = createChangeStreams({
       look: (tokens) =>
-        Promise.resolve({ written: { ...zero, jobs: ++jobs }, tokens: [...tokens] }),
+        Promise.resolve({ written: { ...zero, jobs: ++jobs }, tokens: [...tokens], sessions: [] }),
       listPools: () => Promise.resolve('x'.repeat(600_000)),
       onFirst: () => undefined,
     });
     const pages = [page(), page({ isStuck: true })];
     for (const { response } of pages)
-      streams.open({ ownerId: 'o', token: 't', wantsPools: true })?.(response);
+      streams.open({ ownerId: 'o', token: 't', session: undefined, wantsPools: true })?.(response);
     for (let look = 0; look < 3; look += 1) {
       await streams.once();
       await setImmediate();
@@ -78,13 +80,17 @@ describe('changes', () => {
 
   test('end with the token, and with the service', async () => {
     const streams = createChangeStreams({
-      look: () => Promise.resolve({ written: zero, tokens: ['good'] }),
+      look: () => Promise.resolve({ written: zero, tokens: ['good'], sessions: [] }),
       listPools: () => Promise.resolve([]),
       onFirst: () => undefined,
     });
     const [good, bad] = [page(), page()];
-    streams.open({ ownerId: 'good', token: 'good', wantsPools: false })?.(good.response);
-    streams.open({ ownerId: 'bad', token: 'bad', wantsPools: false })?.(bad.response);
+    streams.open({ ownerId: 'good', token: 'good', session: undefined, wantsPools: false })?.(
+      good.response,
+    );
+    streams.open({ ownerId: 'bad', token: 'bad', session: undefined, wantsPools: false })?.(
+      bad.response,
+    );
     await streams.once();
     expect([good, bad].map(({ response }) => response.writableEnded)).toEqual([false, true]);
     expect(bad.text()).not.toContain('jobs');

@@ -23,6 +23,8 @@ interface Client {
   readonly ownerId: string;
   /** The name of its token. Undefined: it has none. */
   readonly token: string | undefined;
+  /** The id of its session. Undefined: it has shown a token, or a proxy named it. */
+  readonly session: string | undefined;
   /** It shows the pools, and gets their list with each change. */
   readonly wantsPools: boolean;
   readonly until: number;
@@ -31,8 +33,8 @@ interface Client {
 }
 
 export interface ChangesOptions {
-  /** What has changed since, and which of the tokens are still good. */
-  readonly look: (tokens: readonly string[]) => Promise<Changes>;
+  /** What has changed since, and which of the tokens and sessions are still good. */
+  readonly look: (tokens: readonly string[], sessions: readonly string[]) => Promise<Changes>;
   /** The answer that lists the pools. */
   readonly listPools: () => Promise<unknown>;
   /** Called with the first client: nobody has looked yet. */
@@ -41,10 +43,10 @@ export interface ChangesOptions {
 
 export interface ChangeStreams {
   /**
-   * Sends the client what changes, until it goes or its token ends. Undefined: there is no place.
+   * Sends the client what changes, until it goes, or its token or session ends. Undefined: there is no place.
    */
   open(
-    client: Pick<Client, 'ownerId' | 'token' | 'wantsPools'>,
+    client: Pick<Client, 'ownerId' | 'token' | 'session' | 'wantsPools'>,
   ): ((response: ServerResponse) => void) | undefined;
   /** Looks once for all clients, and tells them. Without a client it looks at nothing. */
   once(): Promise<void>;
@@ -69,15 +71,15 @@ export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions
   };
 
   return {
-    open({ ownerId, token, wantsPools }) {
-      const leave = places.take(ownerId);
+    open({ wantsPools, ...who }) {
+      const leave = places.take(who.ownerId);
       return (
         leave &&
         ((response) => {
           if (response.destroyed) return leave();
           const now = performance.now();
           const until = now + LONGEST_MS;
-          const client = { response, ownerId, token, wantsPools, until, isNew: true, saidAt: now };
+          const client = { ...who, response, wantsPools, until, isNew: true, saidAt: now };
           clients.add(client);
           response.once('close', () => {
             clients.delete(client);
@@ -94,9 +96,13 @@ export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions
         return;
       }
       const present = [...clients];
-      const asked = new Set(present.flatMap(({ token }) => token ?? []));
-      const { written, tokens } = await look([...asked]);
-      const isOver = ({ token }: Client) => token !== undefined && !tokens.includes(token);
+      const { written, tokens, sessions } = await look(
+        [...new Set(present.flatMap(({ token }) => token ?? []))],
+        present.flatMap(({ session }) => session ?? []),
+      );
+      const isOver = ({ token, session }: Client) =>
+        (token !== undefined && !tokens.includes(token)) ||
+        (session !== undefined && !sessions.includes(session));
       const changed = changesBetween(before, written);
       before = written;
       const all = Object.keys(written);

@@ -20,28 +20,33 @@ const WATCHED = [
 
 export type Watched = (typeof WATCHED)[number];
 
-/** How many rows of each table were ever written, and which of the tokens may still be used. */
+/** How many rows of each table were ever written, and who may still be told of it. */
 export interface Changes {
   readonly written: Readonly<Record<Watched, number>>;
+  /** The names of those that are not revoked. */
   readonly tokens: readonly string[];
+  /** The ids of those that go on. */
+  readonly sessions: readonly string[];
 }
 
 /**
- * Reads how much has been written, from PostgreSQL's own counters: no table is read but that of
- * tokens, however many rows the others have. A session adds to the counters after its
+ * Reads how much has been written, from PostgreSQL's own counters: no table is read but those of
+ * tokens and sessions, however many rows the others have. A session adds to the counters after its
  * transactions, at most once a second, and at the latest when it has been idle for 10 s.
  */
 export async function readChanges(
   db: Kysely<Database>,
-  tokenNames: readonly string[],
+  asked: Pick<Changes, 'tokens' | 'sessions'>,
 ): Promise<Changes> {
   const { rows } = await sql<Changes>`
     select (
       select jsonb_object_agg(relname, pg_stat_get_tuples_inserted(oid) + pg_stat_get_tuples_updated(oid) + pg_stat_get_tuples_deleted(oid))
       from pg_class where relnamespace = current_schema()::regnamespace and relname = any(${WATCHED})
     ) as written, array(
-      select name from tokens where name = any(${tokenNames}) and revoked_at is null
-    ) as tokens`.execute(db);
+      select name from tokens where name = any(${asked.tokens}) and revoked_at is null
+    ) as tokens, array(
+      select id from sessions where id = any(${asked.sessions}) and expires_at > now()
+    ) as sessions`.execute(db);
   const [changes] = rows;
   if (changes === undefined) throw new Error('a query without a table gave no row');
   return changes;
