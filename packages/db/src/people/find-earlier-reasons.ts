@@ -2,8 +2,8 @@ import type { EarlierReason } from '@paddock/domain/why/wait-facts';
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 
-/** A reason may come and go with every pass. */
-const MOST = 20;
+/** A reason may come and go with every pass; the same one is joined to one before it is shown. */
+const MOST = 200;
 
 /**
  * The reasons of a job's key that have ended while the job waited, the latest first. A job that

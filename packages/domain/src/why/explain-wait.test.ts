@@ -161,7 +161,7 @@ describe('a waiting job (P5)', () => {
 
   test('shows what it waited for before', () => {
     const earlier = [{ reason: 'pool_paused', since: secondsAgo(250), until: secondsAgo(120) }];
-    expect(explainWait(factsWith({ ...fullPool, earlier })).earlier).toBe(earlier);
+    expect(explainWait(factsWith({ ...fullPool, earlier })).earlier).toEqual(earlier);
   });
 
   test('gets no worker that is stopping', () => {

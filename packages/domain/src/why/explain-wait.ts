@@ -6,6 +6,7 @@ import {
   instant,
   withoutStop,
 } from './reason-explanations.ts';
+import { joinReasons } from './join-reasons.ts';
 import type { CapFacts, EarlierReason, PlaceFacts, WaitFacts } from './wait-facts.ts';
 import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
 
@@ -45,7 +46,8 @@ const LIMITS: ReadonlySet<string | null> = new Set([
 ]);
 
 /** Explains a job of our rows. */
-export function explainWait(facts: WaitFacts): WaitAnswer {
+export function explainWait(stored: WaitFacts): WaitAnswer {
+  const facts = withJoinedReasons(stored);
   const { job, now, earlier } = facts;
   const nothing = { reason: null, place: null, estimate: null, workers: [], caps: [], earlier };
   if (job.wantsWorker) {
@@ -87,6 +89,22 @@ export function explainWait(facts: WaitFacts): WaitAnswer {
     default:
       return job.status satisfies never;
   }
+}
+
+/** Most reasons that ended, for people. */
+const MOST_EARLIER = 20;
+
+/** A reason holds since it first came, though it was gone for a moment. */
+function withJoinedReasons(facts: WaitFacts): WaitFacts {
+  const { key, now } = facts;
+  const isHeld = key !== null && key.waitReason !== null && key.waitSince !== null;
+  const held = isHeld ? [{ reason: key.waitReason, since: key.waitSince, until: now }] : [];
+  const joined = joinReasons([...held, ...facts.earlier]);
+  return {
+    ...facts,
+    key: key && { ...key, waitSince: isHeld ? (joined[0]?.since ?? null) : key.waitSince },
+    earlier: joined.slice(held.length, held.length + MOST_EARLIER),
+  };
 }
 
 export function onRunner({
