@@ -50,8 +50,8 @@ export const WORKERS_ON_THE_WAY: Readonly<Record<WorkerState, Shown | NoStop>> =
   offline: { at: 'offline' },
   registered: { at: 'quota' },
   reserved: { at: 'installation_refused' },
-  stuck: { at: 'no_capacity' },
+  no_node: { at: 'no_capacity' },
+  stuck: { at: 'pool_failing' },
   registering: { whyNot: 'it lasts for one call of GitHub' },
-  no_node: { whyNot: 'a worker without a node is stuck as soon as its pod says so' },
   stopping: { whyNot: 'its key makes another worker meanwhile: `draining` has the worker itself' },
 };

@@ -13,6 +13,7 @@ test.each<[string, Partial<WorkerFacts>]>([
   ['ready', ready],
   ['offline', { ...ready, isOffline: true }],
   ['no_node', { hasPod: true, isUnschedulable: true }],
+  ['no_node', { hasPod: true, isUnschedulable: true, stuckReason: 'unschedulable' }],
   ['stuck', { hasPod: true, stuckReason: 'image_pull' }],
   ['stuck', { ...ready, stuckReason: 'terminating' }],
   ['stopping', { ...ready, isStopping: true }],

@@ -17,9 +17,10 @@ export type WorkerState = keyof typeof WORKER_STATES;
 
 export function workerState(worker: WorkerFacts): WorkerState {
   if (worker.isStopping) return 'stopping';
+  // It is stuck as well, but nodes help, and not another image.
+  if (worker.isUnschedulable) return 'no_node';
   if (worker.stuckReason !== null) return 'stuck';
   if (worker.isRunning) return worker.isOffline ? 'offline' : 'ready';
-  if (worker.isUnschedulable) return 'no_node';
   if (worker.hasPod) return 'starting';
   if (worker.isRegistered) return 'registered';
   return worker.hasBegunRegistration ? 'registering' : 'reserved';
