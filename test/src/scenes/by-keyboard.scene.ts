@@ -9,6 +9,8 @@ export interface ByKeyboard {
   readonly at: { readonly view: string } | { readonly find: string };
   /** The boxes of the rows to choose. */
   readonly choose?: readonly string[];
+  /** What the view says before. */
+  readonly shows?: string;
   /** The text of the button that asks. */
   readonly button: string | RegExp;
   readonly fill?: Readonly<Record<string, string>>;
@@ -23,6 +25,12 @@ const failed = (n: number) => `Choose remove-secret of ${worker(n)}`;
 export const ACTIONS = (): readonly ByKeyboard[] => [
   { endpoint: 'stopMaking', at: { find: 'gpu-a100' }, button: 'Stop making …' },
   { endpoint: 'drainPool', at: { find: 'linux-arm64' }, button: 'Drain …', says: '0 workers' },
+  {
+    endpoint: 'resumeMaking',
+    at: { find: 'gpu-a100' },
+    shows: 'token ada holds back the making of pool:gpu-a100',
+    button: 'Resume …',
+  },
   { endpoint: 'drainWorker', at: { find: 'pdk-a1b2c3-linux-x64-0015' }, button: 'Drain …' },
   {
     endpoint: 'drainWorker',
@@ -101,6 +109,7 @@ export const actByKeyboard = (page: Page, action: ByKeyboard): Promise<string> =
 
 async function act(page: Page, action: ByKeyboard): Promise<string> {
   await go(page, action.at);
+  if (action.shows !== undefined) await page.getByText(action.shows).waitFor();
   for (const label of action.choose ?? []) {
     await reach(page, page.getByLabel(label, { exact: true }));
     await page.keyboard.press('Space');

@@ -41,7 +41,7 @@ export function Board() {
             {items.map((pool) => (
               <Breakers key={pool.name} pool={pool} />
             ))}
-            <Stops />
+            <AllStops />
             <Table
               caption="Pools"
               columns={columnsWith(hours)}
@@ -58,14 +58,19 @@ export function Board() {
 }
 
 /** What people hold back, which goes before every other reason to wait. */
-function Stops() {
+function AllStops() {
   const { answer } = useAnswer<{ items: readonly Stop[] }>('/stops', [
     'stopped_making',
     'paused_sweeps',
   ]);
+  return <Stops items={answer?.items ?? []} />;
+}
+
+/** Who holds back what, since when and why. */
+export function Stops({ items }: { items: readonly Stop[] }) {
   return (
     <>
-      {answer?.items.map(({ what, subject, name, by, at, note }) => (
+      {items.map(({ what, subject, name, by, at, note }) => (
         <p class="held" key={`${what} ${subject}`}>
           <strong>{by}</strong> holds back the {what} of {name ?? subject}, since <Ago at={at} />
           {note !== null && `: ${note}`} <Link to="/stops">Switches</Link>

@@ -1,5 +1,5 @@
 import { duration } from '@paddock/domain/text/duration';
-import type { Pool as PoolAnswer } from '../answers.ts';
+import type { Pool as PoolAnswer, Stop } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { Facts } from '../parts/facts.tsx';
@@ -7,9 +7,9 @@ import { Heading } from '../parts/heading.tsx';
 import { Link } from '../parts/link.tsx';
 import { Meter } from '../parts/meter.tsx';
 import { Took } from '../parts/time.tsx';
-import { useAnswer } from '../state/use-answer.ts';
+import { type Shown, useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';
-import { Bar, Breakers } from './board.tsx';
+import { Bar, Breakers, Stops } from './board.tsx';
 import { PoolCharts } from './pool-charts.tsx';
 import type { ViewProps } from './view.ts';
 
@@ -23,19 +23,16 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
   ]);
   const pool = shown.answer?.items.find((one) => one.name === name);
   const { idle = 0, starting = 0 } = pool?.supply ?? {};
+  const stops = useAnswer<{ items: readonly Stop[] }>('/stops?limit=100', ['stopped_making']);
+  const held = stops.answer?.items.filter(
+    ({ what, subject }) => what === 'making' && [`pool:${name}`, 'environment'].includes(subject),
+  );
   return (
     <>
       <Heading title={name}>
         {pool?.inForce && (
           <>
-            <Act
-              label="Stop making …"
-              method="PUT"
-              path={`/stops/${encodeURIComponent(`pool:${name}`)}`}
-            >
-              Stops the making of workers in the pool {name} at once. Its workers go on. To resume,
-              turn the switch under “Switches”.
-            </Act>
+            <Making pool={name} of={stops} />
             <Act
               label="Drain …"
               method="POST"
@@ -48,6 +45,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
           </>
         )}
       </Heading>
+      <Stops items={held ?? []} />
       <Answer of={shown}>
         {() =>
           pool === undefined ? (
@@ -58,6 +56,24 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
         }
       </Answer>
     </>
+  );
+}
+
+/** Stops the making of the pool's workers, or lets it go on: whoever sees the one acts on it here. */
+function Making({ pool, of }: { pool: string; of: Shown<{ items: readonly Stop[] }> }) {
+  const subject = `pool:${pool}`;
+  const isStopped = of.answer?.items.some(
+    (stop) => stop.what === 'making' && stop.subject === subject,
+  );
+  const path = `/stops/${encodeURIComponent(subject)}`;
+  return isStopped ? (
+    <Act label="Resume …" method="DELETE" path={path} again={of.again}>
+      Lets the making of workers in the pool {pool} go on.
+    </Act>
+  ) : (
+    <Act label="Stop making …" method="PUT" path={path} again={of.again}>
+      Stops the making of workers in the pool {pool} at once. Its workers go on.
+    </Act>
   );
 }
 
