@@ -49,7 +49,10 @@ async function useGivenServer(url: string): Promise<FoundServer> {
 }
 
 async function startEmbedded(): Promise<FoundServer> {
-  const postgres = await startPostgres({ settings: { max_connections: String(MAX_CONNECTIONS) } });
+  const postgres = await startPostgres({
+    // Its data is in memory: to hand reads to other processes would cost more than to read.
+    settings: { max_connections: String(MAX_CONNECTIONS), io_method: 'sync' },
+  });
   return { url: postgres.url(), stop: postgres.stop };
 }
 
