@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
@@ -60,19 +60,26 @@ describe('the scheduler is killed in the middle of provisioning and started agai
 
   afterAll(() => system.stop());
 
-  let scheduler: Program;
-  const killScheduler = async () => {
-    scheduler.kill('SIGKILL');
-    await scheduler.exited;
+  /** The one that took over in one test is killed in the next. */
+  let scheduler: Program | undefined;
+  const startScheduler = async () => {
+    scheduler = await system.start('scheduler', SHORT);
   };
-  afterEach(killScheduler);
+  const killScheduler = async () => {
+    const killed = scheduler;
+    scheduler = undefined;
+    killed?.kill('SIGKILL');
+    await killed?.exited;
+  };
+  beforeEach(async () => {
+    if (scheduler === undefined) await startScheduler();
+  });
 
   test.each(STEPS)(
     '$when: no job lost, no worker in excess, nothing left',
     async ({ at, call, afterCommit }) => {
       const { github, cluster } = system;
       const { db } = system.database;
-      scheduler = await system.start('scheduler', SHORT);
       const { counted, method, path } = call;
       const made = async () =>
         (at === 'github'
@@ -90,7 +97,7 @@ describe('the scheduler is killed in the middle of provisioning and started agai
       await waitFor('the scheduler to wait for that call', async () => (await made()) > before);
       await killScheduler();
 
-      scheduler = await system.start('scheduler', SHORT);
+      await startScheduler();
       await waitFor('the job to complete', () =>
         db
           .selectFrom('jobs')
