@@ -7,21 +7,19 @@ import { readIngressConfig, settings as ingressSettings } from '@paddock/ingress
 import { readReconcilerConfig, settings as reconcilerSettings } from '@paddock/reconciler/config';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { bundledProgram } from '@paddock/testing/bundled-program';
 import { readSchedulerConfig, settings as schedulerSettings } from '@paddock/scheduler/config';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'paddock-settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Starts a service from its sources. V8's code of the first one serves the others. */
+/** Starts a service as the run has bundled it; from its sources where this file runs alone. */
 const start = (app: string, env: Record<string, string>, ...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [join(ROOT, 'apps', app), ...args],
-    {
-      env: { ...env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
-      encoding: 'utf8',
-    },
+    [bundledProgram(app, join(ROOT, 'apps', app)), ...args],
+    { env, encoding: 'utf8' },
   );
   return { status, stdout, stderr };
 };
