@@ -130,7 +130,9 @@ const FOLDER = join(import.meta.dirname, '..', '..', 'screenshots');
 /** Keeps a picture of the whole page for people to look at; git ignores the folder. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true });
+  // To encode a PNG costs several times the CPU time.
+  const path = join(FOLDER, `${name}.jpeg`);
+  await page.screenshot({ path, fullPage: true, type: 'jpeg', quality: 85 });
 }
 
 export type { BrowserContext, Page } from 'playwright-core';
