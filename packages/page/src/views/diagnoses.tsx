@@ -1,6 +1,8 @@
 import type { Diagnosis } from '../answers.ts';
+import { Link } from '../parts/link.tsx';
 import { Ago } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
+import { partsOf } from './diagnoses.ts';
 
 /** What is wrong with an entity or a repository, what decides most first. Nothing: no word of it. */
 export function Diagnoses({ of }: { of: string }) {
@@ -11,8 +13,17 @@ export function Diagnoses({ of }: { of: string }) {
   return (
     <>
       {answer?.items.map(({ name, sentence, since, actor, advice }) => (
-        <p class={actor === 'wait' ? 'held' : 'trouble'} key={name}>
-          <strong>{sentence}</strong> {advice}{' '}
+        <p class={actor === 'wait' ? 'held' : 'trouble'} key={`${name} ${sentence}`}>
+          <strong>{sentence}</strong>{' '}
+          {partsOf(advice).map((part) =>
+            typeof part === 'string' ? (
+              part
+            ) : (
+              <Link key={part.job} to={`/jobs/${part.job}`}>
+                job {part.job}
+              </Link>
+            ),
+          )}{' '}
           {since !== null && (
             <span class="quiet">
               (<Ago at={since} />)
