@@ -46,7 +46,7 @@ describe('paddock operations', () => {
   test.each([
     [['operations'], 'It takes one subject, and was given 0.'],
     [['operations', 'acme'], 'must be TYPE:ID'],
-    [['operations', 'a:b', '--limit', '0'], 'expected number to be >=1'],
+    [['operations', 'a:b', '--limit', '0'], 'limit must be at least 1'],
     [['operations', 'failed', '--after', 'x'], 'must be the `next` of a page of this list'],
     [['operations', 'counts', '--from', 'noon'], 'must be a day'],
     [['operation', 'a', 'b'], 'It takes one id, and was given 2.'],

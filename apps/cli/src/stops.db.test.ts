@@ -30,7 +30,7 @@ describe('the switches in the terminal (F5, C12)', () => {
   test.each([
     [['stop-making'], 'It takes one subject'],
     [['stop-making', 'linux'], 'must be environment, pool:NAME'],
-    [['pause', 'check-app'], 'Invalid option'],
+    [['pause', 'check-app'], 'sweep must be one of redeliver, '],
   ])('%j is a wrong command', async (words, problem) => {
     expect(await paddock(...words)).toMatchObject({
       code: 2,
