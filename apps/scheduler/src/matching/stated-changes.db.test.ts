@@ -47,6 +47,8 @@ interface Scene {
   readonly limit: number;
   readonly pools: (limit: number) => Given;
   readonly enough: number;
+  /** Of the places more, those that jobs of other queues get before. */
+  readonly others?: number;
   readonly setting: string;
 }
 
@@ -69,6 +71,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     limit: 1,
     pools: (maxWorkers) => ({ pools: [{ maxWorkers }] }),
     enough: 4,
+    others: 1,
     setting: 'maxWorkers of the pool linux',
   },
   'an entity that has spent its cap on older jobs elsewhere': {
@@ -77,6 +80,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     limit: 2,
     pools: (maxWorkers) => ({ pools: [{}, big], entities: { Acme: { maxWorkers } } }),
     enough: 4,
+    others: 1,
     setting: 'maxWorkers of acme',
   },
   'an entity that only * admits': {
@@ -123,11 +127,13 @@ async function play({ jobs, asked }: Pick<Scene, 'jobs' | 'asked'>): Promise<num
 
 describe('a stated change of a cap (P5)', () => {
   test.each(Object.entries(SCENES))('is true, and the smallest: %s', async (_which, scene) => {
-    const { limit, enough, setting, pools } = scene;
+    const { limit, enough, others, setting, pools } = scene;
+    const first =
+      others === undefined ? '' : `; ${others} of the added places goes to other queues first`;
     const job = await play(scene);
     expect(await hasWorker(job, examplePools(pools(limit)))).toBe(false);
     expect((await ask(job)).change).toBe(
-      `With ${enough} as ${setting}, instead of ${limit}, it would have a worker now.`,
+      `With ${enough} as ${setting}, instead of ${limit}, it would have a worker now${first}.`,
     );
     expect(await hasWorker(job, examplePools(pools(enough - 1)))).toBe(false);
     expect(await hasWorker(job, examplePools(pools(enough)))).toBe(true);

@@ -40,5 +40,10 @@ export async function findChange(
   );
   if (raise === undefined) return null;
   const setting = settingOf(snapshot.rules, cap, job);
-  return `With ${cap.limit + raise} as ${setting}, instead of ${cap.limit}, it would have a worker now.`;
+  const others = raise - lacking;
+  const first =
+    others === 0
+      ? ''
+      : `; ${others} of the added places ${others === 1 ? 'goes' : 'go'} to other queues first`;
+  return `With ${cap.limit + raise} as ${setting}, instead of ${cap.limit}, it would have a worker now${first}.`;
 }
