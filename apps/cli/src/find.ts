@@ -1,4 +1,5 @@
-import { type Found, findEndpoint } from '@paddock/api/find/find';
+import { findEndpoint } from '@paddock/api/find/find';
+import type { Named } from '@paddock/db/people/find-named';
 import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import { oneWord } from './one-word.ts';
@@ -18,7 +19,7 @@ which command shows it.`,
     ),
 });
 
-function commandFor({ kind, id, name }: Found): string {
+function commandFor({ kind, id, name }: Named): string {
   switch (kind) {
     case 'job':
       return `why ${id}`;

@@ -74,7 +74,8 @@ describe('paddock why (P5)', () => {
     expect(await paddock('why', '5')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Paddock knows no job 5: GitHub has announced none, or its rows have expired.\n',
+      stderr:
+        'Paddock knows no job 5: GitHub has announced none, or its rows have expired. Of a run, give the address.\n',
     });
   });
 

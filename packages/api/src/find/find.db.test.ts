@@ -21,7 +21,13 @@ beforeAll(async () => {
     values (1, 7, 70, 'Acme', 'Organization', now())`.execute(db);
   await sql`insert into former_logins (entity_id, login) values (1, 'Oldcme')`.execute(db);
   await putPools(db, examplePools({ pools: [{ name: 'linux', labels: ['linux'] }] }));
-  await putJob(db, { job_id: 345, job_name: 'build', repo_id: 5, repo_full_name: 'acme/api' });
+  await putJob(db, {
+    job_id: 345,
+    run_id: 9345,
+    job_name: 'build',
+    repo_id: 5,
+    repo_full_name: 'acme/api',
+  });
   await putWorker(db, { pod_name: 'pdk-1-linux-0001' });
   await sql`insert into installation_events (source, event, outcome, app_id, entity_id, installation_id, job_id, delivery_guid, payload)
     values ('webhook', 'workflow_job.queued', 'ignored_no_label', 7, 1, 71, 500, ${STORED}, '{}')`.execute(
@@ -49,6 +55,7 @@ beforeAll(async () => {
 describe('one box for all ids (P5)', () => {
   test.each([
     ['345', 'job 345 build'],
+    ['9345', 'run 9345 acme'],
     ['500', 'job 500 null'],
     ['70', 'installation 70 Acme'],
     ['71', 'installation 71 null'],

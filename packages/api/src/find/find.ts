@@ -23,7 +23,7 @@ export const findEndpoint = endpoint({
       .max(1_000)
       .transform((text) => text.trim())
       .describe(
-        'The id of a job, an installation, an entity, an operation, a delivery or an event; the name of a worker, a pool, a repository or an entity; or the address of a job, a run or a repository at GitHub',
+        'The id of a job, of a run that waits or runs, of an installation, an entity, an operation, a delivery or an event; the name of a worker, a pool, a repository or an entity; or the address of a job, a run or a repository at GitHub',
       ),
   }),
   output: z.object({
@@ -52,9 +52,7 @@ export const findEndpoint = endpoint({
   answer: async (caller, { text }) => ({ items: await find(caller, text) }),
 });
 
-export type Found = Omit<Named, 'kind'> & { readonly kind: Named['kind'] | 'run' };
-
-async function find(caller: Caller, text: string): Promise<Found[]> {
+async function find(caller: Caller, text: string): Promise<Named[]> {
   if (NUMBER.test(text)) return findByNumber(caller.db, Number(text));
   if (UUID.test(text)) return findByUuid(caller.db, text.toLowerCase());
   const atGitHub = readJobReference(text);

@@ -17,7 +17,7 @@ export const whyJobEndpoint = endpoint({
     const answer = await explainJob(db, job);
     if (answer === undefined)
       throw notFound(
-        `Paddock knows no job ${job}: GitHub has announced none, or its rows have expired.`,
+        `Paddock knows no job ${job}: GitHub has announced none, or its rows have expired. Of a run, give the address.`,
       );
     return answer;
   },

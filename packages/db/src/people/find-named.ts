@@ -6,6 +6,7 @@ import type { Database } from '../schema/tables.ts';
 export interface Named {
   readonly kind:
     | 'job'
+    | 'run'
     | 'worker'
     | 'operation'
     | 'delivery'
@@ -19,7 +20,7 @@ export interface Named {
   readonly name: string | null;
 }
 
-/** What has this id of GitHub’s, or is the event with it: each by an index. */
+/** What has this id of GitHub’s, or is the event with it: each by an index. Of runs, those that wait or run. */
 export const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]> =>
   read(
     db,
@@ -27,6 +28,7 @@ export const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]>
     (select 1 as place, 'job' as kind, ${id}::text as id, job_name as name from jobs where job_id = ${id})
     union all (select 1, 'job', ${id}::text, null from installation_events where job_id = ${id}
       and not exists (select from jobs where job_id = ${id}) limit 1)
+    union all (select 2, 'run', ${id}::text, entity_name from jobs where status in ('pending', 'running') and run_id = ${id} limit 1)
     union all (select 2, 'installation', ${id}::text, login from installations where installation_id = ${id} limit 1)
     union all (select 2, 'installation', ${id}::text, null from installation_events where installation_id = ${id}
       and not exists (select from installations where installation_id = ${id}) limit 1)
