@@ -36,10 +36,22 @@ export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodTy
   answer(caller: Caller, input: z.output<I>): Promise<z.input<O>>;
 }
 
-/** Infers the types of an endpoint from its schemas. */
+/** Infers the types of an endpoint from its schemas. Of dates, the first one must not be later. */
 export const endpoint = <I extends z.ZodObject, O extends z.ZodType>(
   declared: Endpoint<I, O>,
-): Endpoint<I, O> => declared;
+): Endpoint<I, O> =>
+  'from' in declared.input.shape && 'to' in declared.input.shape
+    ? {
+        ...declared,
+        input: declared.input.refine(isInOrder, {
+          path: ['to'],
+          error: 'must not be before `from`',
+        }),
+      }
+    : declared;
+
+const isInOrder = ({ from, to }: Record<string, unknown>): boolean =>
+  !(from instanceof Date && to instanceof Date && to < from);
 
 /** The names in braces. */
 export const fieldsOfPath = (path: string): string[] =>
