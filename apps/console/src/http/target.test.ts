@@ -31,6 +31,17 @@ describe('a path', () => {
   });
 
   test.each([
+    ['/.json', '/pools'],
+    ['/jobs.json', '/jobs'],
+    ['/runs/7.json?owner=acme', '/runs/7/why'],
+    ['/installations/5.json', '/installations/5/state'],
+    ['/installations.json', '/installations'],
+  ])('%s leads to %s of the API', (url, path) => {
+    expect(target(url)).toMatchObject({ to: 'api', pathname: `/api/v1${path}` });
+    expect(target(url.replace('.json', ''), 'application/json')).toEqual(target(url));
+  });
+
+  test.each([
     ['/api/v1/jobs', 'api'],
     ['/api/nothing', 'api'],
     ['/session', 'session'],

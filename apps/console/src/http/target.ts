@@ -40,10 +40,22 @@ export function targetOf(
   if (pathname.startsWith('/assets/'))
     return { to: 'file', name: pathname.slice('/assets/'.length) };
   if (pathname.endsWith('.json'))
-    return { to: 'api', pathname: `/api/v1${pathname.slice(0, -'.json'.length)}`, query };
-  if (prefersJson(headers.accept)) return { to: 'api', pathname: `/api/v1${pathname}`, query };
+    return { to: 'api', pathname: listAt(pathname.slice(0, -'.json'.length)), query };
+  if (prefersJson(headers.accept)) return { to: 'api', pathname: listAt(pathname), query };
   return { to: 'page', pathname };
 }
+
+/** Views whose answer has another path in the API. */
+const ELSEWHERE: readonly (readonly [view: RegExp, path: string])[] = [
+  [/^\/?$/, '/pools'],
+  [/^\/runs\/[^/]+$/, '$&/why'],
+  [/^\/installations\/[^/]+$/, '$&/state'],
+];
+
+const listAt = (pathname: string): string => {
+  const [view, path] = ELSEWHERE.find(([one]) => one.test(pathname)) ?? [/$/, ''];
+  return `/api/v1${pathname.replace(view, path)}`;
+};
 
 const withoutPrefix = (path: string, prefix: string): string =>
   prefix !== '' && (path === prefix || path.startsWith(`${prefix}/`))
