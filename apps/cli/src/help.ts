@@ -11,10 +11,18 @@ const line = ({ name, takes, options }: Command): string =>
     .filter((part) => part !== '')
     .join(' ');
 
-/** How each command is called. */
+/** Its words, and the first sentence that says what it does. */
+const brief = ({ name, takes, summary }: Command): string => {
+  const [sentence = ''] = summary.replaceAll('\n', ' ').split(/(?<=\.) /);
+  return `  ${`${name} ${takes}`.trim()}\n      ${sentence}\n`;
+};
+
+/** What each command is for. */
 export const usageOfAll = (commands: readonly Command[]): string =>
-  `Usage:\n${commands.map((command) => `  ${line(command)}\n`).join('')}
-\`paddock COMMAND --help\` explains one. All but \`pools check\` and
+  `Usage: paddock COMMAND
+
+${commands.map(brief).join('')}
+\`paddock COMMAND --help\` explains one and its options. All but \`pools check\` and
 \`completion\` ask one of two, with the same answers:
   DATABASE_URL   the database, as its login may; PADDOCK_SCHEMA unless the schema is \`paddock\`
   PADDOCK_URL    the API of a console, as PADDOCK_TOKEN may: https://paddock.example.com
