@@ -30,7 +30,7 @@ describe('node apps/NAME (H1)', () => {
     });
     expect({ status, stdout }).toEqual({
       status: 0,
-      stdout: expect.stringContaining('  pools check FILE'),
+      stdout: expect.stringContaining('paddock pools check FILE'),
     });
   });
 });

@@ -14,13 +14,12 @@ const line = ({ name, takes, options }: Command): string =>
 /** Its words, and the first sentence that says what it does. */
 const brief = ({ name, takes, summary }: Command): string => {
   const [sentence = ''] = summary.replaceAll('\n', ' ').split(/(?<=\.) /);
-  return `  ${`${name} ${takes}`.trim()}\n      ${sentence}\n`;
+  return `  ${`paddock ${name} ${takes}`.trim()}\n      ${sentence}\n`;
 };
 
 /** What each command is for. */
 export const usageOfAll = (commands: readonly Command[]): string =>
-  `Usage: paddock COMMAND
-
+  `Usage:
 ${commands.map(brief).join('')}
 \`paddock COMMAND --help\` explains one and its options. All but \`pools check\` and
 \`completion\` ask one of two, with the same answers:

@@ -174,7 +174,7 @@ describe('paddock pools check', () => {
   test('--help is no mistake', async () => {
     expect(await paddock('--help')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('  pools check FILE'),
+      stdout: expect.stringContaining('paddock pools check FILE'),
     });
   });
 
