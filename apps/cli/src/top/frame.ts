@@ -1,3 +1,4 @@
+import { newestFailures } from '@paddock/domain/text/newest-failures';
 import { columns, printable } from '../columns.ts';
 import { describeBreaker } from '../pools.ts';
 import { clip } from './clip.ts';
@@ -104,7 +105,9 @@ function sectionsOf({ at, pools, waits, failed }: Fleet): Section[] {
     ),
     section(
       ['FAILED', 'AGO', 'NAME', 'OF', 'BECAUSE'],
-      failuresOf(failed).map(({ what, since, name, of, why }) => [what, age(since), name, of, why]),
+      newestFailures(failed.workers, failed.operations).map(
+        ({ what, at: since, name, of, why }) => [what, age(since), name, of, why],
+      ),
       'Nothing has failed in the last day.',
     ),
   ];
@@ -118,25 +121,6 @@ function section(
   const [head = '', ...lines] = columns(heads, rows, nothing).trimEnd().split('\n');
   return { head, rows: lines };
 }
-
-/** Workers and operations, the newest first. */
-const failuresOf = ({ workers, operations }: Fleet['failed']) =>
-  [
-    ...workers.map(({ name, pool, completedAt, createdAt, failure }) => ({
-      what: 'worker',
-      since: completedAt ?? createdAt,
-      name,
-      of: pool,
-      why: failure,
-    })),
-    ...operations.map(({ kind, subject, queuedAt, finishedAt, failure }) => ({
-      what: 'operation',
-      since: finishedAt ?? queuedAt,
-      name: kind,
-      of: subject.name ?? subject.id,
-      why: failure?.message ?? null,
-    })),
-  ].toSorted((a, b) => (a.since < b.since ? 1 : -1));
 
 const ageAt = (at: string, since: string): string | null =>
   duration(Math.max(0, Date.parse(at) - Date.parse(since)));

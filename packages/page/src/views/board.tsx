@@ -12,6 +12,7 @@ import { useAnswer } from '../state/use-answer.ts';
 import { number } from '../text/words.ts';
 import { EVERY_MS } from './pool-charts.tsx';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
+import { NewestFailures } from './newest-failures.tsx';
 
 interface Pools {
   readonly items: readonly Pool[];
@@ -50,6 +51,7 @@ export function Board() {
               none="No pool is in force. The scheduler loads them from the configuration file."
             />
             <Key />
+            <NewestFailures />
           </>
         )}
       </Answer>
