@@ -8,6 +8,9 @@ export interface Service {
   start(): Promise<void>;
   /** Kills it and waits for its end. Does nothing if it does not run. */
   kill(): Promise<void>;
+  /** Stops it where it is, until `thaw` or `kill`. Does nothing if it does not run. */
+  freeze(): void;
+  thaw(): void;
   /** How often it was killed while it ran. */
   kills(): number;
   /** Waits until it reports that it is not ready. Does nothing if it does not run. */
@@ -87,6 +90,8 @@ export function createService({
     name,
     start: inTurn(startNow),
     kill,
+    freeze: () => running?.kill('SIGSTOP'),
+    thaw: () => running?.kill('SIGCONT'),
     kills: () => kills,
     untilUnready,
     complaints: () => complaints,

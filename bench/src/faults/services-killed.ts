@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
 import type { Beginning } from './fault.ts';
 import type { Service } from './service.ts';
 import type { Stage } from './stage.ts';
@@ -35,21 +36,32 @@ export const servicesKilled = ([from, to]: Window): Beginning =>
       services.map((each) =>
         killAgainAndAgain(
           each,
-          each === scheduler ? () => untilWorkerIsMade(db) : () => Promise.resolve(),
+          each === scheduler ? () => untilWorkerIsMade(scheduler, db) : () => Promise.resolve(),
         ),
       );
     await Promise.all(environments.flatMap(killAll));
   });
 
-/** Resolves while a task that makes a worker is at work, or after a while without any. */
-async function untilWorkerIsMade(db: Stage['environments'][number]['db']): Promise<void> {
+/**
+ * Resolves while a task that makes a worker is at work, with the scheduler frozen so that it is
+ * killed in the midst of it; or after a while without any.
+ */
+async function untilWorkerIsMade(scheduler: Service, db: Kysely<Database>): Promise<void> {
   const deadline = performance.now() + BETWEEN_KILLS_MS;
-  while (performance.now() < deadline && !(await isWorkerMade(db))) await sleep(GLANCE_EVERY_MS);
+  while (performance.now() < deadline) {
+    if (await isWorkerMade(db)) {
+      scheduler.freeze();
+      // On a busy machine, the task may have ended since it was seen.
+      if (await isWorkerMade(db)) return;
+      scheduler.thaw();
+    }
+    await sleep(GLANCE_EVERY_MS);
+  }
 }
 const GLANCE_EVERY_MS = 5;
 
 /** A database that is away shows no tasks. */
-const isWorkerMade = (db: Stage['environments'][number]['db']): Promise<boolean> =>
+const isWorkerMade = (db: Kysely<Database>): Promise<boolean> =>
   sql`select from tasks where kind = 'provision-worker' and status = 'running' limit 1`
     .execute(db)
     .then(
