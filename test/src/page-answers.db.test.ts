@@ -36,6 +36,18 @@ describeInBrowser('what the page answers an operator at night', () => {
     expect(text).toContain('403 Forbidden');
     await failed.getByRole('link', { name: 'workers' }).click();
     await page.getByRole('link', { name: ids.failed }).waitFor();
-    await show(page, '/');
+  });
+
+  test('waiting jobs are counted by reason, and filtered by it in the address (D12)', async () => {
+    await show(page, '/jobs?state=waiting&entity=acme');
+    const reasons = page.getByRole('list', { name: 'Jobs that wait, by reason' });
+    await reasons.getByRole('link', { name: 'at pool cap' }).click();
+    await page.waitForURL('**/jobs?entity=acme&state=waiting&reason=at_pool_cap');
+    await reasons.locator('[aria-current]').waitFor();
+    const counted = await reasons.locator('[aria-current] b').textContent();
+    expect(await page.locator('tbody tr').count()).toBe(Number(counted));
+    expect(await page.getByLabel('Waits for').inputValue()).toBe('at_pool_cap');
+    await reasons.locator('[aria-current]').click();
+    await page.waitForURL('**/jobs?entity=acme&state=waiting');
   });
 });

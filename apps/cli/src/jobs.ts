@@ -15,6 +15,11 @@ export const jobsCommands: readonly Command[] = [
 with workflow and conclusion, or an entity, a pool and a conclusion.`,
     options: {
       state: { type: 'string', value: 'waiting|running|ended', doc: 'in this state only' },
+      reason: {
+        type: 'string',
+        value: 'REASON|none',
+        doc: 'waiting for this reason, as `paddock top` names it; none: for workers on their way',
+      },
       entity: ENTITY,
       repository: { type: 'string', value: 'OWNER/NAME|ID', doc: 'of this repository only' },
       pool: POOL,

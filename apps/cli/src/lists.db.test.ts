@@ -35,6 +35,8 @@ describe('the lists in the terminal', () => {
     expect(first).toMatch(/^1 +waiting /);
     expect(others).toEqual([]);
     expect(await paddock('jobs', '--state', 'running')).toBe('There is no such job.\n');
+    expect((await lines('jobs', '--reason', 'none'))[1]).toMatch(/^1 +waiting /);
+    expect(await paddock('jobs', '--reason', 'at_pool_cap')).toBe('There is no such job.\n');
   });
 
   test('paddock job shows all of one (D12)', async () => {

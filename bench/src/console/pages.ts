@@ -87,6 +87,7 @@ function listsOfWork(asked: Asked): Page[] {
     ...common,
     repository: named(REPOSITORY, asked.repositories),
     waiting: ['state=waiting'],
+    reason: named('reason', ['at_pool_cap', 'none', 'pool_closed']),
     running: ['state=running'],
     ended: ['state=ended'],
     workflow: named('workflow', ['CI', 'Deploy 55', 'none']),
@@ -103,7 +104,8 @@ function listsOfWork(asked: Asked): Page[] {
   const active = ['', 'dates', 'entity', 'repository', 'pool', 'workflow', 'entity pool dates'];
   const all = [...ended, 'ended', 'ended entity', 'ended pool', 'ended repository dates'];
   const of = ['waiting', 'running'].flatMap((state) => active.map((more) => `${state} ${more}`));
-  const everything = ['waiting entity repository pool workflow dates'];
+  const reasons = ['reason', 'reason entity', 'reason repository', 'reason pool dates'];
+  const everything = ['waiting entity repository pool workflow dates', ...reasons];
   const workers: Filters = {
     ...common,
     live: named('state', ['pending', 'running', 'stopping']),
@@ -202,6 +204,7 @@ function onesOf(asked: Asked): Page[] {
     each('state of an installation', states, (path) => path),
     each('resync of a repository', repositories, (name) => `repositories/${name}/resync`),
     each('pools', ['pools'], (path) => path),
+    each('waits', ['waits', 'waits?pool=pool-7'], (path) => path),
     each('last hour of the pools', ['pools/last-hour'], (path) => path),
     each('counts of operations', counts, (path) => path),
   ];

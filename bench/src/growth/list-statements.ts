@@ -1,5 +1,5 @@
 import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
-import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
+import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/db/people/list-jobs';
 import { listEntityActions } from '@paddock/db/people/actions';
 import { findJob, findJobEvents } from '@paddock/db/people/find-job';
 import {
@@ -75,6 +75,8 @@ export const listStatements = {
     listJobs(trx, { repoId: 77, workflow: 'Nightly', conclusion: 'failure' }, PAGE),
   waitingJobs: (trx) => listActiveJobs(trx, { state: 'waiting' }, PAGE),
   waitingJobsOfOldDays: (trx) => listActiveJobs(trx, { state: 'waiting' }, LONG_AGO),
+  waitingJobsOfReason: (trx) => listJobsByReason(trx, { reason: 'at_pool_cap' }, PAGE),
+  waitingJobsOfNoReason: (trx) => listJobsByReason(trx, { reason: null, pool: 'pool-3' }, PAGE),
   runningJobsOfAll: (trx) =>
     listActiveJobs(
       trx,

@@ -135,6 +135,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'listFailedOperations',
     'countExpiredOperations',
     'listActiveJobs',
+    'listJobsByReason',
     'listJobs',
     'findJob',
     'findJobEvents',

@@ -8,6 +8,7 @@ import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnose
 import type { findEndpoint } from '@paddock/api/find/find';
 import type { installationStateEndpoint } from '@paddock/api/installations/installation-state';
 import type { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
+import type { countWaitsEndpoint } from '@paddock/api/jobs/count-waits';
 import type { findJobEndpoint } from '@paddock/api/jobs/find-job';
 import type { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import type { findOperationEndpoint } from '@paddock/api/operations/find-operation';
@@ -44,6 +45,7 @@ export type Pool = Item<typeof listPoolsEndpoint>;
 export type LastHour = Output<typeof lastHourEndpoint>;
 export type PoolHour = LastHour['items'][number];
 export type JobRow = Item<typeof listJobsEndpoint>;
+export type Waits = Output<typeof countWaitsEndpoint>;
 export type Job = Output<typeof findJobEndpoint>;
 export type Why = Output<typeof whyJobEndpoint>;
 export type WorkerRow = Item<typeof listWorkersEndpoint>;

@@ -1,15 +1,19 @@
 import { countWaits } from '@paddock/db/people/count-waits';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { dates } from '../lists/dates.ts';
+import { entityIdOf, repoIdOf } from '../lists/named.ts';
+import { jobPlace } from './job-place.ts';
 
 export const countWaitsEndpoint = endpoint({
   name: 'countWaits',
   method: 'GET',
   path: '/api/v1/waits',
-  summary: 'Counts the jobs that wait for a worker, by reason, the most jobs first.',
+  summary:
+    'Counts the jobs that wait for a worker, by reason, the most jobs first. Takes the filters of waiting jobs.',
   access: 'read',
   status: 200,
-  input: z.object({}),
+  input: z.object({ ...jobPlace, ...dates }),
   output: z.object({
     items: z.array(
       z.object({
@@ -20,12 +24,17 @@ export const countWaitsEndpoint = endpoint({
       }),
     ),
   }),
-  answer: async ({ db }) => ({
-    items: (await countWaits(db)).map(({ reason, jobs, pools, oldestAt }) => ({
-      reason,
-      jobs,
-      pools: [...pools],
-      oldestSince: oldestAt.toISOString(),
-    })),
-  }),
+  async answer(caller, { entity, repository, ...given }) {
+    const entityId = await entityIdOf(caller, entity);
+    const repoId = await repoIdOf(caller, repository);
+    const counted = await countWaits(caller.db, { ...given, entityId, repoId });
+    return {
+      items: counted.map(({ reason, jobs, pools, oldestAt }) => ({
+        reason,
+        jobs,
+        pools: [...pools],
+        oldestSince: oldestAt.toISOString(),
+      })),
+    };
+  },
 });

@@ -13,6 +13,8 @@ const list = (input: Readonly<Record<string, unknown>> = {}) => ask(endpoint, da
 const listAll = (input: Readonly<Record<string, unknown>>) =>
   askAll(endpoint, database.db, { ...input, limit: '10' });
 
+const ids = async (input: object) => (await listAll({ ...input })).map(({ id }) => id);
+
 const START = Date.parse('2026-01-31T00:00:00Z');
 const WORDS = [null, null, 'success', 'failure', null] as const;
 const STATUSES = ['pending', 'running', 'completed', 'completed', 'failed'] as const;
@@ -163,7 +165,7 @@ describe('one job (D12)', () => {
 });
 
 describe('a job of the list', () => {
-  test('that waits says why its key gets no worker, and since when', async () => {
+  test('that waits says why its key gets no worker, and since when; by reason it is found (D12)', async () => {
     const { demand_key } = await putJob(database.db, { job_id: 101, queued_at: new Date(START) });
     await sql`insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, wait_reason, wait_since)
       values (${demand_key}, 90000001, 'acme', 0, 'linux', 1, 0, 'at_pool_cap', ${new Date(START)})`.execute(
@@ -186,6 +188,20 @@ describe('a job of the list', () => {
       },
       { reason: 'at_pool_cap', jobs: 1, pools: ['linux'], oldestSince: item?.createdAt },
     ]);
+    const waiting = await ids({ state: 'waiting' });
+    expect(await ids({ reason: 'at_pool_cap' })).toEqual([101]);
+    expect(await ids({ reason: 'none' })).toEqual(waiting.filter((id) => id !== 101));
+    expect(await ids({ reason: 'no_capacity', state: 'waiting' })).toEqual([]);
+    const place = { entity: 'org-2', pool: 'gpu', workflow: 'CI', from: '2026-01-31T02:00:00Z' };
+    const some = await ids({ ...place, state: 'waiting' });
+    expect(some.length).toBeGreaterThan(0);
+    expect(await ids({ ...place, reason: 'none' })).toEqual(some);
+    expect(await ask(countWaitsEndpoint, database.db, place)).toMatchObject({
+      items: [{ reason: null, jobs: some.length, pools: ['gpu'] }],
+    });
+    for (const state of ['running', 'ended'])
+      await expect(list({ reason: 'none', state })).rejects.toMatchObject({ status: 400 });
+    expect(endpoint.input.safeParse({ reason: 'at_pool_kap' }).success).toBe(false);
     await sql`update jobs set status = 'running', wants_worker = false, k8s_pod = 'w-1' where job_id = 101`.execute(
       database.db,
     );

@@ -1,18 +1,26 @@
-import { listActiveJobs, listJobs } from '@paddock/db/people/list-jobs';
+import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/db/people/list-jobs';
+import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';
-import { entity, entityIdOf, repoIdOf, repository } from '../lists/named.ts';
+import { entityIdOf, repoIdOf } from '../lists/named.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
+import { jobPlace } from './job-place.ts';
 import { jobRow, toJobRow } from './job.ts';
+
+/** As a `reason`: the workers of the job are on their way. */
+const NOT_HELD = 'none';
 
 const input = z.object({
   state: z.enum(['waiting', 'running', 'ended']).optional(),
-  entity,
-  repository,
-  pool: z.string().min(1).max(100).optional(),
-  workflow: z.string().min(1).max(500).optional().describe('The name of its workflow'),
+  reason: z
+    .enum([NOT_HELD, ...Object.keys(WAIT_REASONS)])
+    .optional()
+    .describe(
+      `Of waiting jobs: why they wait, as the counts have it; ${NOT_HELD}: nothing holds their workers back`,
+    ),
+  ...jobPlace,
   conclusion: z.string().min(1).max(50).optional().describe('As success, failure or cancelled'),
   ...dates,
   limit,
@@ -37,8 +45,10 @@ export const listJobsEndpoint = endpoint({
 async function read(caller: Caller, given: z.output<typeof input>) {
   const { state, pool, workflow, conclusion, from, to } = given;
   const page = { limit: rowsToRead(given.limit), after: given.after, from, to };
-  const isActive = state === 'waiting' || state === 'running';
-  const { repository: named } = given;
+  const { repository: named, reason } = given;
+  if (reason !== undefined && (state ?? 'waiting') !== 'waiting')
+    throw wrong('Only waiting jobs have a `reason`: leave it out, or `state`.');
+  const isActive = state === 'waiting' || state === 'running' || reason !== undefined;
   if (isActive && conclusion !== undefined)
     throw wrong('Jobs that wait or run have no conclusion: leave out `conclusion` or `state`.');
   if (!isActive && named === undefined && workflow !== undefined)
@@ -49,7 +59,15 @@ async function read(caller: Caller, given: z.output<typeof input>) {
     );
   const entityId = await entityIdOf(caller, given.entity);
   const repoId = await repoIdOf(caller, named);
-  if (isActive) return listActiveJobs(caller.db, { state, entityId, repoId, pool, workflow }, page);
+  const place = { entityId, repoId, pool, workflow };
+  if (reason !== undefined)
+    return listJobsByReason(
+      caller.db,
+      { ...place, reason: reason === NOT_HELD ? null : reason },
+      page,
+    );
+  if (state === 'waiting' || state === 'running')
+    return listActiveJobs(caller.db, { ...place, state }, page);
   const common = { isEnded: state === 'ended' ? (true as const) : undefined, conclusion };
   if (repoId !== undefined) return listJobs(caller.db, { ...common, repoId, workflow }, page);
   if (entityId !== undefined) return listJobs(caller.db, { ...common, entityId, pool }, page);

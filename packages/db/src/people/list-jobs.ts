@@ -13,13 +13,17 @@ import {
   type Position,
 } from './newest-first.ts';
 
-/** Jobs that wait or run are few, so that every combination is fast. */
-export interface ActiveJobsFilter {
-  readonly state: 'waiting' | 'running' | 'any';
+/** Whose jobs, and of which name. */
+export interface JobPlace {
   readonly entityId?: number | undefined;
   readonly repoId?: number | undefined;
   readonly pool?: string | undefined;
   readonly workflow?: string | undefined;
+}
+
+/** Jobs that wait or run are few, so that every combination is fast. */
+export interface ActiveJobsFilter extends JobPlace {
+  readonly state: 'waiting' | 'running' | 'any';
 }
 
 /** The combinations that an index finds among ended jobs. */
@@ -77,7 +81,7 @@ export const SUMMARY = sql`
 /** Joins the key `d` of a job `j` that waits for a worker. */
 export const WAITED_KEY = sql`left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key`;
 
-const JOBS: ListedTable = { table: sql`jobs`, id: sql`job_id`, idType: sql`bigint` };
+export const JOBS: ListedTable = { table: sql`jobs`, id: sql`job_id`, idType: sql`bigint` };
 
 /** Jobs that wait or run, newest first by their rows' time. */
 export const listActiveJobs = (
@@ -85,6 +89,24 @@ export const listActiveJobs = (
   filter: ActiveJobsFilter,
   page: PageOfTime<number>,
 ): Promise<ListedJob[]> => readListed(db, activeJobs(filter, page));
+
+/** Jobs that wait for a worker, and their keys for this reason; null: nothing holds these keys back. */
+export const listJobsByReason = (
+  db: Kysely<Database>,
+  { reason, ...place }: JobPlace & { readonly reason: string | null },
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> =>
+  readListed(
+    db,
+    newestAmong(
+      sql`wants_worker and ${
+        reason === null
+          ? sql`demand_key not in (select demand_key from demand_keys where wait_reason is not null)`
+          : sql`demand_key in (select demand_key from demand_keys where wait_reason = ${reason})`
+      } and ${isAt(place)}`,
+      page,
+    ),
+  );
 
 /** Jobs, newest first by their rows' time. */
 export function listJobs(
@@ -112,22 +134,35 @@ async function readListed(db: Kysely<Database>, page: RawBuilder<unknown>): Prom
   return rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.jobId] as const }));
 }
 
-/** Materialized, or PostgreSQL may look for the few active jobs among all, by their time. */
-function activeJobs(
-  { state, entityId, repoId, pool, workflow }: ActiveJobsFilter,
+const activeJobs = (
+  { state, ...place }: ActiveJobsFilter,
   page: PageOfTime<number>,
-): RawBuilder<unknown> {
-  const conditions = [
-    state === 'any' ? isUnended('jobs') : sql`status = ${state === 'waiting' ? 'pending' : state}`,
-    ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
-    ...(repoId === undefined ? [] : [sql`repo_id = ${repoId}`]),
-    ...(pool === undefined ? [] : [sql`k8s_pool = ${pool}`]),
-    ...(workflow === undefined ? [] : [sql`workflow_name = ${workflow}`]),
-  ];
-  return sql`
-    with active as materialized (select job_id, created_at from jobs where ${sql.join(conditions, sql` and `)})
-    ${newestRows({ ...JOBS, table: sql`active` }, sql`true`, page)}`;
-}
+): RawBuilder<unknown> =>
+  newestAmong(
+    sql`${state === 'any' ? isUnended('jobs') : sql`status = ${state === 'waiting' ? 'pending' : state}`} and ${isAt(place)}`,
+    page,
+  );
+
+/** Materialized, or PostgreSQL may look for the few active jobs among all, by their time. */
+const newestAmong = (
+  condition: RawBuilder<unknown>,
+  page: PageOfTime<number>,
+): RawBuilder<unknown> => sql`
+  with active as materialized (select job_id, created_at from jobs where ${condition})
+  ${newestRows({ ...JOBS, table: sql`active` }, sql`true`, page)}`;
+
+/** Whether a row of `jobs` is one of these. */
+export const isAt = ({ entityId, repoId, pool, workflow }: JobPlace): RawBuilder<boolean> =>
+  sql.join(
+    [
+      sql`true`,
+      ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
+      ...(repoId === undefined ? [] : [sql`repo_id = ${repoId}`]),
+      ...(pool === undefined ? [] : [sql`k8s_pool = ${pool}`]),
+      ...(workflow === undefined ? [] : [sql`workflow_name = ${workflow}`]),
+    ],
+    sql` and `,
+  );
 
 /** The columns of the index that finds these jobs; undefined: it takes none. */
 function keysOfEnded(filter: JobsFilter): readonly Key[] | undefined {

@@ -31,10 +31,31 @@ export function ranOf({ state, startedAt, completedAt }: JobRow): Span | undefin
   return completedAt === null ? undefined : { from: startedAt, to: completedAt };
 }
 
+const OF_ACTIVE = ['entity', 'repository', 'pool', 'workflow', 'from', 'to'];
+
+/** Whether the list is of jobs that wait: no other has a reason. */
+export const isWaiting = (query: URLSearchParams): boolean =>
+  query.get('state') === 'waiting' || (query.has('reason') && !query.has('state'));
+
+/** Where the API counts the waiting jobs by reason to which the other filters lead. */
+export const waitsPath = (query: URLSearchParams): string =>
+  `/waits?${only(query, OF_ACTIVE).toString()}`;
+
+/** The list of those that wait for this reason, within the same filters; undefined: for any. */
+export function reasonPath(query: URLSearchParams, reason: string | undefined): string {
+  const filters = only(query, OF_ACTIVE);
+  filters.set('state', 'waiting');
+  if (reason !== undefined) filters.set('reason', reason);
+  return `/jobs?${filters.toString()}`;
+}
+
+const only = (query: URLSearchParams, names: readonly string[]): URLSearchParams =>
+  new URLSearchParams([...query].filter(([name]) => names.includes(name)));
+
 /** The filters that the API takes for the jobs of `state`, by their names. */
 export function filtersFor(query: URLSearchParams): readonly string[] {
-  const isActive = ['waiting', 'running'].includes(query.get('state') ?? '');
-  if (isActive) return ['entity', 'repository', 'pool', 'workflow', 'from', 'to'];
+  if (isWaiting(query)) return ['reason', ...OF_ACTIVE];
+  if (query.get('state') === 'running') return OF_ACTIVE;
   if (query.has('repository')) return ['repository', 'workflow', 'conclusion', 'from', 'to'];
   const ofEntity = query.has('entity') || query.has('pool');
   return ofEntity

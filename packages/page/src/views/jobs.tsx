@@ -7,12 +7,14 @@ import type { Column } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import { plain } from '../text/words.ts';
 import { Diagnoses } from './diagnoses.tsx';
-import { filtersFor, queuedOf, ranOf, resyncOf, stateOf } from './jobs.ts';
+import { filtersFor, isWaiting, queuedOf, ranOf, resyncOf, stateOf } from './jobs.ts';
 import { Resync } from './resync.tsx';
 import type { ViewProps } from './view.ts';
+import { Waits } from './waits.tsx';
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['waiting', 'running', 'ended'] },
+  { name: 'reason', label: 'Waits for', hint: 'at_pool_cap, none' },
   { name: 'entity', label: 'Entity', hint: 'login or id' },
   { name: 'repository', label: 'Repository', hint: 'owner/name' },
   { name: 'pool', label: 'Pool' },
@@ -45,7 +47,12 @@ export function Jobs({ query }: ViewProps) {
       tables={['jobs']}
       nameOf={({ name, id }) => `${name} ${id}`}
       bulk={BULK}
-      head={() => repository?.includes('/') && <Diagnoses of={repository} />}
+      head={() => (
+        <>
+          {repository?.includes('/') && <Diagnoses of={repository} />}
+          {isWaiting(query) && <Waits query={query} />}
+        </>
+      )}
     >
       {repository?.includes('/') && <Resync fullName={repository} />}
     </ListView>

@@ -102,7 +102,8 @@ describe('a job', () => {
   });
 
   test.each([
-    ['state=waiting&repository=a', 'entity repository pool workflow from to'],
+    ['state=waiting&repository=a', 'reason entity repository pool workflow from to'],
+    ['state=running', 'entity repository pool workflow from to'],
     ['repository=a', 'repository workflow conclusion from to'],
     ['state=ended&pool=a', 'entity pool conclusion from to'],
     ['', 'entity repository pool conclusion from to'],
