@@ -50,4 +50,25 @@ describeInBrowser('what the page answers an operator at night', () => {
     await reasons.locator('[aria-current]').click();
     await page.waitForURL('**/jobs?entity=acme&state=waiting');
   });
+
+  test('a console that hangs is seen within half a minute, and when it goes on (F4)', async () => {
+    const watching = await context.newPage();
+    await watching.clock.install();
+    await watching.goto(`http://127.0.0.1:${service.port}/jobs`);
+    const live = watching.locator('.live');
+    await live.and(watching.getByText('Live', { exact: true })).waitFor();
+    service.kill('SIGSTOP');
+    try {
+      await watching.clock.fastForward(26_000);
+      const told = watching.getByRole('alert').filter({ hasText: 'Not connected' });
+      await told.waitFor();
+      expect(await told.textContent()).toMatch(/, last news at \d{4}-\d\d-\d\d [\d:]{8} UTC, /);
+      expect(await live.textContent()).toBe('Not connected');
+    } finally {
+      service.kill('SIGCONT');
+    }
+    await live.and(watching.getByText('Live', { exact: true })).waitFor();
+    expect(await watching.getByRole('alert').count()).toBe(0);
+    await watching.close();
+  });
 });

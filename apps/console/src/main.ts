@@ -91,6 +91,7 @@ await main(async () => {
     look: (tokens, sessions) => readChanges(answering.db, { tokens, sessions }),
     listPools: () =>
       listPoolsEndpoint.answer({ db: answering.db, person: 'the page', from: 'api' }, {}),
+    lookEveryMs: config.lookEveryMs,
     onFirst: () => wake.ring(),
   });
   const { groups, proxy, oidc } = config.signIn;

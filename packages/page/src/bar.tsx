@@ -1,5 +1,5 @@
 import { Link } from './parts/link.tsx';
-import { isConnected, isPaused } from './state/live.ts';
+import { connection, isPaused } from './state/live.ts';
 import { go } from './state/place.ts';
 import { signOut } from './state/session.ts';
 import { session } from './state/session-signal.ts';
@@ -83,18 +83,25 @@ function Find() {
   );
 }
 
+const STATES = {
+  paused: 'Paused',
+  live: 'Live',
+  connecting: 'Connecting',
+  lost: 'Not connected',
+} as const;
+
 /** Whether the page moves by itself. Paused, it asks for nothing until somebody wants it to. */
 function Live() {
-  const state = isPaused.value ? 'Paused' : isConnected.value ? 'Live' : 'Connecting';
+  const state = isPaused.value ? 'paused' : connection.value;
   return (
     <button
       type="button"
-      class={`live ${state.toLowerCase()}`}
+      class={`live ${state}`}
       aria-pressed={isPaused.value}
       title={isPaused.value ? 'Go on' : 'Pause: nothing moves, nothing is asked'}
       onClick={() => (isPaused.value = !isPaused.value)}
     >
-      {state}
+      {STATES[state]}
     </button>
   );
 }

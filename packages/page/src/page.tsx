@@ -3,6 +3,7 @@ import { findPath } from './paths.ts';
 import { Bar } from './bar.tsx';
 import { Dialog } from './dialog.tsx';
 import { TroubleNote } from './parts/trouble.tsx';
+import { NotConnected } from './parts/not-connected.tsx';
 import { place } from './state/place.ts';
 import { session, unreachable } from './state/session-signal.ts';
 import { NotFound } from './views/not-found.tsx';
@@ -37,6 +38,7 @@ function SignedIn() {
       </a>
       <Bar path={path} />
       <main id="content">
+        <NotConnected />
         <View key={path} fields={found?.fields ?? {}} query={query} />
       </main>
       <Dialog />

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Changes } from '@paddock/db/people/read-changes';
 import { createChangeStreams } from './changes.ts';
 
@@ -34,6 +34,7 @@ describe('changes', () => {
         return Promise.resolve({ written: { ...zero, jobs: looks.length }, tokens, sessions: [] });
       },
       listPools: () => Promise.resolve({ items: [], n: ++lists }),
+      lookEveryMs: 2_000,
       onFirst: () => undefined,
     });
     await streams.once();
@@ -66,6 +67,7 @@ describe('changes', () => {
       look: (tokens) =>
         Promise.resolve({ written: { ...zero, jobs: ++jobs }, tokens: [...tokens], sessions: [] }),
       listPools: () => Promise.resolve('x'.repeat(600_000)),
+      lookEveryMs: 2_000,
       onFirst: () => undefined,
     });
     const pages = [page(), page({ isStuck: true })];
@@ -82,6 +84,7 @@ describe('changes', () => {
     const streams = createChangeStreams({
       look: () => Promise.resolve({ written: zero, tokens: ['good'], sessions: [] }),
       listPools: () => Promise.resolve([]),
+      lookEveryMs: 2_000,
       onFirst: () => undefined,
     });
     const [good, bad] = [page(), page()];
@@ -96,5 +99,40 @@ describe('changes', () => {
     expect(bad.text()).not.toContain('jobs');
     streams.close();
     expect(good.response.writableEnded).toBe(true);
+  });
+
+  test('say that they are alive as long as the database answers, and promise how often (F4)', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      let isHanging = false;
+      const streams = createChangeStreams({
+        look: (tokens) =>
+          isHanging
+            ? new Promise(() => undefined)
+            : Promise.resolve({ written: zero, tokens, sessions: [] }),
+        listPools: () => Promise.resolve([]),
+        lookEveryMs: 2_000,
+        onFirst: () => undefined,
+      });
+      const { response, text } = page();
+      streams.open({ ownerId: 'o', token: 't', session: undefined, wantsPools: false })?.(response);
+      const signs = () => text().split('event: alive\ndata: 10000\n\n').length - 1;
+      await setImmediate();
+      expect(signs()).toBe(1);
+      for (let look = 0; look <= 30; look += 1) {
+        await streams.once();
+        jest.advanceTimersByTime(2_000);
+      }
+      await setImmediate();
+      // One at the beginning, and each tenth second of the minute.
+      expect(signs()).toBe(7);
+      isHanging = true;
+      void streams.once();
+      jest.advanceTimersByTime(60_000);
+      await setImmediate();
+      expect(signs()).toBe(7);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

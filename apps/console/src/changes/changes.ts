@@ -5,8 +5,11 @@ import { createPlaces } from '../places.ts';
 /** Clients at a time, in all and of one token: each holds a connection and a little memory. */
 const MOST = { most: 500, mostEach: 100 };
 
-/** Proxies and we ourselves close connections on which nothing moves. */
-const SILENCE_MS = 20_000;
+/**
+ * How often a page hears that the console and its database answer, also where nothing changes. The
+ * page takes a longer silence for an outage, and proxies close connections on which nothing moves.
+ */
+const ALIVE_EVERY_MS = 10_000;
 
 /** A client comes again with its session, which may be over by then. */
 const LONGEST_MS = 15 * 60_000;
@@ -37,6 +40,8 @@ export interface ChangesOptions {
   readonly look: (tokens: readonly string[], sessions: readonly string[]) => Promise<Changes>;
   /** The answer that lists the pools. */
   readonly listPools: () => Promise<unknown>;
+  /** How long it is from one look to the next: the console is silent for as long. */
+  readonly lookEveryMs: number;
   /** Called with the first client: nobody has looked yet. */
   readonly onFirst: () => void;
 }
@@ -58,7 +63,14 @@ export interface ChangeStreams {
  * Tells pages what has changed, as server-sent events. A new client hears of everything once: it
  * has missed what changed between its first answers and its first look.
  */
-export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions): ChangeStreams {
+export function createChangeStreams({
+  look,
+  listPools,
+  lookEveryMs,
+  onFirst,
+}: ChangesOptions): ChangeStreams {
+  const aliveEveryMs = Math.max(ALIVE_EVERY_MS, lookEveryMs);
+  const alive = event('alive', aliveEveryMs);
   const clients = new Set<Client>();
   const places = createPlaces(MOST);
   let before: Changes['written'] | undefined;
@@ -85,7 +97,7 @@ export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions
             clients.delete(client);
             leave();
           });
-          say(client, 'retry: 3000\n\n');
+          say(client, `retry: 3000\n\n${alive}`);
           if (clients.size === 1) onFirst();
         })
       );
@@ -116,7 +128,7 @@ export function createChangeStreams({ look, listPools, onFirst }: ChangesOptions
         if (isOver(client) || now > client.until) client.response.end();
         else if (client.isNew) say(client, event('changed', all));
         else if (changed.length > 0) say(client, event('changed', changed));
-        else if (now - client.saidAt > SILENCE_MS) say(client, ':\n\n');
+        else if (now - client.saidAt >= aliveEveryMs - lookEveryMs / 2) say(client, alive);
         if (ofPools.includes(client)) say(client, pools);
         client.isNew = false;
       }

@@ -6,6 +6,7 @@ export const NO_PAGE = {
   streams: createChangeStreams({
     look: () => Promise.reject(new Error('nobody looks')),
     listPools: () => Promise.resolve([]),
+    lookEveryMs: 2_000,
     onFirst: () => undefined,
   }),
   page: undefined,

@@ -30,7 +30,8 @@ export async function eventsOf(answer: Response): Promise<{
       text = parts.pop() ?? '';
       for (const part of parts) {
         const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(part) ?? [];
-        if (event !== undefined && data !== undefined)
+        // That the console is alive, it says when the clock wants it.
+        if (event !== undefined && data !== undefined && event !== 'alive')
           events.push({ event, data: JSON.parse(data) });
       }
     }

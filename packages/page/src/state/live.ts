@@ -1,6 +1,8 @@
 import { computed, effect, signal } from '@preact/signals';
 import { hrefOf } from './base.ts';
+import { now } from './clock.ts';
 import { session } from './session-signal.ts';
+import { listen } from './stream.ts';
 
 /** Tables of the database, by whose changes answers grow old. */
 export type Watched =
@@ -24,8 +26,11 @@ export const isPaused = signal(false);
 /** Nobody looks. */
 const isHidden = signal(false);
 
-/** Whether changes arrive now. */
-export const isConnected = signal(false);
+/** Whether changes arrive now; `lost`: nothing has come for longer than the console is ever silent. */
+export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
+
+/** When the console last said anything, in ISO 8601. Undefined: it never did. */
+export const lastNewsAt = signal<string | undefined>();
 
 /** The page neither moves nor asks. */
 export const isResting = computed(() => isPaused.value || isHidden.value);
@@ -46,12 +51,6 @@ export function onChange(listener: Listener): () => void {
   return () => void listeners.delete(listener);
 }
 
-/**
- * After these the console is asked again whether it has a place. The browser comes again by itself
- * where a stream just ended.
- */
-const AGAIN_MS = 15_000;
-
 function see(): void {
   isHidden.value = document.visibilityState === 'hidden';
 }
@@ -62,32 +61,35 @@ export function followChanges(): void {
   see();
   effect(() => {
     if (isResting.value || session.value === null || session.value === undefined) return undefined;
-    return listen(showsPools.value);
+    return follow(showsPools.value);
   });
 }
 
-function listen(withPools: boolean): () => void {
-  let again: ReturnType<typeof setTimeout>;
-  let source: EventSource;
-  const open = () => {
-    source = new EventSource(hrefOf(`/changes${withPools ? '?pools' : ''}`));
-    source.addEventListener('open', () => (isConnected.value = true));
-    source.addEventListener('error', () => {
-      isConnected.value = false;
-      if (source.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS);
-    });
-    source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
-      const tables = JSON.parse(data) as string[];
-      for (const listener of listeners) listener(tables);
-    });
-    source.addEventListener('pools', ({ data }: MessageEvent<string>) => {
-      pushedPools.value = JSON.parse(data);
-    });
-  };
-  open();
+/** The stream itself, for as long as the page may move. */
+const follow = (withPools: boolean): (() => void) => {
+  const stop = listen(() => new EventSource(hrefOf(`/changes${withPools ? '?pools' : ''}`)), {
+    news() {
+      connection.value = 'live';
+      lastNewsAt.value = new Date(now.peek()).toISOString();
+    },
+    broken() {
+      if (connection.peek() === 'live') connection.value = 'connecting';
+    },
+    silent() {
+      connection.value = 'lost';
+    },
+    on: {
+      changed(data) {
+        const tables = JSON.parse(data) as string[];
+        for (const listener of listeners) listener(tables);
+      },
+      pools(data) {
+        pushedPools.value = JSON.parse(data);
+      },
+    },
+  });
   return () => {
-    clearTimeout(again);
-    source.close();
-    isConnected.value = false;
+    stop();
+    connection.value = 'connecting';
   };
-}
+};
