@@ -80,7 +80,7 @@ const OLD_DAYS = ['from=-200d&to=-190d', 'from=-24h', 'from=-9d&to=-2d', 'to=-36
 function listsOfWork(asked: Asked): Page[] {
   const common = {
     entity: named('entity', entitiesOf(asked)),
-    pool: named('pool', ['pool-7', 'pool-11', 'none']),
+    pool: named('pool', ['pool-7', 'pool-11', '(none)']),
     dates: OLD_DAYS,
   };
   const jobs: Filters = {
@@ -127,7 +127,7 @@ function usagePages(asked: Asked): Page[] {
   const filters: Filters = {
     month: ['from=-31d', 'from=-131d&to=-100d'],
     entity: named('entity', entitiesOf(asked)),
-    pool: named('pool', ['pool-7', 'pool-11', 'none']),
+    pool: named('pool', ['pool-7', 'pool-11', '(none)']),
     repository: named(REPOSITORY, asked.repositories),
   };
   const all = ['', 'month', 'month entity', 'month pool', 'month repository', 'month entity pool'];

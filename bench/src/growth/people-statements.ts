@@ -17,6 +17,7 @@ import {
   findScheduledApps,
   isKnownEntity,
   isKnownPool,
+  isNamedPool,
 } from '@paddock/db/people/find-by-name';
 import { findDrainState } from '@paddock/db/workers/drain-workers';
 import { readChanges } from '@paddock/db/people/read-changes';
@@ -47,6 +48,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),
   isKnownPool: (trx) => isKnownPool(trx, 'none'),
+  isNamedPool: (trx) => isNamedPool(trx, 'none'),
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
   findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),

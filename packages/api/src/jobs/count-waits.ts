@@ -2,7 +2,7 @@ import { countWaits } from '@paddock/db/people/count-waits';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';
-import { entityIdOf, repoIdOf } from '../lists/named.ts';
+import { entityIdOf, ofKnownPool, repoIdOf } from '../lists/named.ts';
 import { jobPlace } from './job-place.ts';
 
 export const countWaitsEndpoint = endpoint({
@@ -27,7 +27,11 @@ export const countWaitsEndpoint = endpoint({
   async answer(caller, { entity, repository, ...given }) {
     const entityId = await entityIdOf(caller, entity);
     const repoId = await repoIdOf(caller, repository);
-    const counted = await countWaits(caller.db, { ...given, entityId, repoId });
+    const counted = await ofKnownPool(
+      caller,
+      given.pool,
+      countWaits(caller.db, { ...given, entityId, repoId }),
+    );
     return {
       items: counted.map(({ reason, jobs, pools, oldestAt }) => ({
         reason,

@@ -3,7 +3,7 @@ import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';
-import { entityIdOf, repoIdOf } from '../lists/named.ts';
+import { entityIdOf, ofKnownPool, repoIdOf } from '../lists/named.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
 import { jobPlace } from './job-place.ts';
@@ -38,7 +38,12 @@ export const listJobsEndpoint = endpoint({
   input,
   output: pageOf(jobRow),
   answer: async (caller, given) =>
-    toPage(await read(caller, given), given.limit, ({ position }) => position, toJobRow),
+    toPage(
+      await ofKnownPool(caller, given.pool, read(caller, given)),
+      given.limit,
+      ({ position }) => position,
+      toJobRow,
+    ),
 });
 
 /** Throws a Problem for a combination that would read all ended jobs. */

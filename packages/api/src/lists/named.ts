@@ -1,4 +1,10 @@
-import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
+import {
+  findEntityByLogin,
+  findRepositoryByName,
+  isNamedPool,
+} from '@paddock/db/people/find-by-name';
+import { NO_POOL } from '@paddock/domain/pools/place-job';
+import { closestName } from '@paddock/runtime/closest-name';
 import { z } from 'zod';
 import type { Caller } from '../endpoint.ts';
 import { wrong } from '../problem.ts';
@@ -11,6 +17,28 @@ export const entity = z.string().min(1).max(300).optional().describe('A login or
 
 /** The input `repository`: OWNER/NAME, in any case, or GitHub's id. */
 export const repository = z.string().min(1).max(300).optional().describe('OWNER/NAME or an id');
+
+/** The input `pool`: also one that is no longer in force. */
+export const pool = z.string().min(1).max(100).optional();
+
+/**
+ * Resolves with a list of the `pool` that was asked for. Rejects with a Problem if the list is
+ * empty because nothing has this name: a misspelt one would look like a pool without work.
+ */
+export async function ofKnownPool<T>(
+  { db }: Caller,
+  name: string | undefined,
+  list: Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const items = await list;
+  if (items.length > 0 || name === undefined || name === NO_POOL) return items;
+  const { isNamed, inForce } = await isNamedPool(db, name);
+  if (isNamed) return items;
+  const meant = closestName(name, inForce);
+  throw wrong(
+    `No pool has the name ${name}, and neither job nor worker names it${meant === undefined ? '.' : `; did you mean ${meant}?`}`,
+  );
+}
 
 /** The id of the `entity` that was asked for. Rejects with a Problem if none has this login. */
 export const entityIdOf = ({ db }: Caller, given: string | undefined) =>

@@ -78,7 +78,7 @@ describe('the last hour', () => {
 
   test('is of one pool, if asked for', async () => {
     expect((await hour('b')).items.map(({ pool }) => pool)).toEqual(['b']);
-    expect((await hour('none')).items).toEqual([]);
+    expect((await hour('(none)')).items).toEqual([]);
   });
 
   test('leaves out what it could not read whole', async () => {

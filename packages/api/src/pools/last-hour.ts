@@ -6,6 +6,7 @@ import {
 } from '@paddock/db/people/read-last-hour';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { ofKnownPool } from '../lists/named.ts';
 
 const STEP_MS = 60_000;
 
@@ -40,15 +41,15 @@ export const lastHourEndpoint = endpoint({
         'By name, those with jobs or workers in the hour. Null: too many rows are newer than that instant',
       ),
   }),
-  async answer({ db }, { pool: only }) {
-    const { at, wholeSince, pools } = await readLastHour(db);
+  async answer(caller, { pool: only }) {
+    const { at, wholeSince, pools } = await readLastHour(caller.db);
+    const asked = pools.filter(({ pool: name }) => only === undefined || name === only);
+    await ofKnownPool(caller, only, Promise.resolve(asked));
     const first = firstWhole({ at, wholeSince });
     return {
       at: at.toISOString(),
       stepMs: STEP_MS,
-      items: pools
-        .filter(({ pool: name }) => only === undefined || name === only)
-        .map((one) => fromInstant(one, first)),
+      items: asked.map((one) => fromInstant(one, first)),
     };
   },
 });

@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 import type { Caller } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';
-import { entity, entityIdOf, repoIdOf, repository } from '../lists/named.ts';
+import { entity, entityIdOf, ofKnownPool, pool, repoIdOf, repository } from '../lists/named.ts';
 import { wrong } from '../problem.ts';
 
 const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ export const usageInput = {
   by: z.enum(BY).default('repository').describe('What the sums are of'),
   entity,
   repository,
-  pool: z.string().min(1).max(100).optional(),
+  pool,
   from: dates.from.describe(`${dates.from.description}; 7 days before the end without it`),
   to: dates.to,
 };
@@ -95,6 +95,7 @@ export async function findUsage(
     pool: input.pool,
   };
   const { rows, total } = await readUsage(caller.db, input.by, filter, page);
+  await ofKnownPool(caller, input.pool, Promise.resolve(rows));
   const summedAt = await findUsageSummedAt(caller.db);
   return {
     rows,

@@ -2,7 +2,7 @@ import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';
-import { entity, entityIdOf } from '../lists/named.ts';
+import { entity, entityIdOf, ofKnownPool, pool as poolName } from '../lists/named.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 import { toWorkerRow, workerRow } from './worker.ts';
 
@@ -11,7 +11,7 @@ const input = z.object({
     .optional()
     .describe('A stopping worker is neither pending nor running; `ended` means well'),
   entity,
-  pool: z.string().min(1).max(100).optional(),
+  pool: poolName,
   ...dates,
   limit,
   after: after(z.tuple([z.iso.datetime(), z.string().max(100)])),
@@ -27,7 +27,12 @@ export const listWorkersEndpoint = endpoint({
   input,
   output: pageOf(workerRow),
   answer: async (caller, given) =>
-    toPage(await read(caller, given), given.limit, ({ position }) => position, toWorkerRow),
+    toPage(
+      await ofKnownPool(caller, given.pool, read(caller, given)),
+      given.limit,
+      ({ position }) => position,
+      toWorkerRow,
+    ),
 });
 
 async function read(caller: Caller, { state, pool, from, to, ...given }: z.output<typeof input>) {

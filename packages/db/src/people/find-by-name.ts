@@ -59,6 +59,28 @@ export async function isKnownPool(db: Kysely<Database>, name: string): Promise<b
   return rows.length > 0;
 }
 
+/**
+ * Whether anything names this pool: a document that is or was in force, a job or a worker. It reads
+ * more than a list does, so ask only where one has nothing.
+ */
+export async function isNamedPool(
+  db: Kysely<Database>,
+  name: string,
+): Promise<{ isNamed: boolean; inForce: readonly string[] }> {
+  const { rows } = await sql<{ isNamed: boolean; inForce: string[] }>`
+    with in_force as materialized (select p ->> 'name' as pool from ${POOLS_IN_FORCE})
+    select array(select pool from in_force order by 1) as "inForce",
+      exists (select from in_force where pool = ${name})
+      or exists (select from jobs where k8s_pool = ${name} and status in ('completed', 'failed'))
+      or exists (select from workers where k8s_pool = ${name} and completed_at is not null)
+      or exists (select from workers where k8s_pool = ${name} and ${LIVE})
+      or exists (select from jobs where k8s_pool = ${name} and status in ('pending', 'running'))
+      or exists (select from pools_documents cross join jsonb_array_elements(content -> 'pools') p where p ->> 'name' = ${name}) as "isNamed"`.execute(
+    db,
+  );
+  return rows[0] ?? { isNamed: false, inForce: [] };
+}
+
 /** Whether any App may be used on the entity with this login now. Undefined: none ever was. */
 export async function findOwner(
   db: Kysely<Database>,
