@@ -2,9 +2,6 @@ import { connect } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Endpoint, endpoint } from '@paddock/api/endpoint';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
-import { notFound, refused } from '@paddock/api/problem';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { createMetrics } from '@paddock/runtime/metrics';
@@ -15,58 +12,13 @@ import { metricSum } from '@paddock/testing/metric-sum';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { createAdmit } from '../admit.ts';
 import { createConsoleEvents } from '../events.ts';
 import { asker, makeToken } from '../scenes/console.scene.ts';
+import { ENDPOINTS } from '../scenes/example-endpoints.scene.ts';
 import { NO_PAGE, TOKENS_ALONE } from '../scenes/no-page.scene.ts';
 import { createListener } from '../create-listener.ts';
 import { createFindEndpoint } from './find-endpoint.ts';
-
-const said = z.object({ id: z.unknown() });
-const example = (more: Partial<Endpoint> & Pick<Endpoint, 'name' | 'path'>): Endpoint => ({
-  ...endpoint({
-    name: '',
-    method: 'GET',
-    path: '/api/v1/',
-    summary: 'An example.',
-    access: 'read',
-    status: 200,
-    input: z.object({ job: z.coerce.number().int() }),
-    output: said,
-    answer: (caller, input) => Promise.resolve({ id: { person: caller.person, ...input } }),
-  }),
-  ...more,
-});
-
-const failing = (name: string, fail: Endpoint['answer']): Endpoint =>
-  example({ name, path: `/api/v1/${name}`, input: z.object({}), answer: fail });
-
-const ENDPOINTS = [
-  example({ name: 'getJob', path: '/api/v1/jobs/{job}' }),
-  example({
-    name: 'listJobs',
-    path: '/api/v1/jobs',
-    input: z.object({ pool: z.string().max(5).optional(), after: z.string().optional() }),
-    answer: () => Promise.resolve({ items: [], next: 'a"b>c&d' }),
-  }),
-  example({
-    name: 'drain',
-    method: 'POST',
-    access: 'operate',
-    status: 202,
-    path: '/api/v1/jobs/{job}/drain',
-    input: z.object({ job: z.coerce.number().int(), note: z.string().max(9).optional() }),
-    answer: (_caller, input) => Promise.resolve({ id: `of ${String(input['job'])}`, ...input }),
-  }),
-  failing('unknown', () => Promise.reject(notFound('There is no such thing.'))),
-  failing('refused', () => Promise.reject(refused('Not now.'))),
-  failing('broken', () => Promise.reject(new TypeError('hidden detail'))),
-  failing('slow', ({ db }) => sql`select pg_sleep(60)`.execute(db)),
-  failing('senseless', ({ db }) => sql`select ${'noon'}::timestamptz`.execute(db)),
-  findOperationEndpoint,
-  failing('endless', () => Promise.resolve({ id: 1n })),
-];
 
 const makeLesser = (database: TestDatabase, input: object) =>
   makeToken(database, { name: 'less', ...input }, ENDPOINTS);
@@ -282,6 +234,8 @@ describe('the API', () => {
       const [path, init] = drain(7);
       expect((await ask(path, narrow, init)).status).toBe(202);
       expect((await ask('jobs/07/drain', narrow, init)).status).toBe(202);
+      for (const wrong of [drain(7, '{"note":7}'), drain(7, '{'), ['jobs/x/drain', init]] as const)
+        expect([wrong, (await ask(wrong[0], narrow, wrong[1])).status]).toEqual([wrong, 400]);
       for (const [other, more] of [
         drain(8),
         drain(8, '{"note":"x"}'),
@@ -293,6 +247,10 @@ describe('the API', () => {
         ['operations/none', {}],
         [`operations/${randomUUID()}`, {}],
         [`operations/${await enqueueFor(database, 'ada')}`, {}],
+        [`operations/${randomUUID()}?x=1`, {}],
+        ['jobs?pol=x', {}],
+        drain(8, '{"note":7}'),
+        drain(8, '{'),
       ] as const)
         expect([other, await all(await ask(other, narrow, more))]).toEqual([other, stranger]);
     });

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
 import type { Bearer } from '@paddock/api/tokens/check-token';
-import { mayCall, maySee, mayTouch } from '@paddock/api/tokens/narrowed-token';
+import { isNarrowedTo, mayCall, maySee, mayTouch } from '@paddock/api/tokens/narrowed-token';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import type { Admission, Admit } from '../admit.ts';
 import type { createFindEndpoint } from './find-endpoint.ts';
-import { readInput } from './read-input.ts';
+import { readInput, readPath } from './read-input.ts';
 import { problem, type Reply } from './reply.ts';
 
 /** A reply, and what the log and the metrics say about it. */
@@ -80,7 +80,11 @@ async function answerBearer(
   if (endpoint.access === 'operate' && bearer.access === 'read')
     return { endpoint, reply: MAY_ONLY_READ };
   const read = await readInput(endpoint, request, path, query);
-  if ('reply' in read) return { endpoint, reply: read.reply };
+  // Its bearer hears of mistakes where it may call at all, and nothing of what is elsewhere.
+  if ('reply' in read)
+    return isNarrowedTo(bearer, endpoint, readPath(endpoint, path))
+      ? { endpoint, reply: read.reply }
+      : { reply: STRANGER };
   if (!mayTouch(bearer, endpoint, read.input)) return { reply: STRANGER };
   try {
     const body: unknown = await endpoint.answer(

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { mistakeInWords } from '@paddock/api/mistake-in-words';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { readBody } from './read-body.ts';
 import { type Mistake, problem, type Reply } from './reply.ts';
 
@@ -37,6 +37,12 @@ export async function readInput(
     reply: wrongInput(read.error.issues.flatMap((issue) => mistakes(issue, path, rest))),
   };
 }
+
+/** The fields of the path alone, as the endpoint reads them. Undefined: it cannot. */
+export const readPath = ({ input: { shape } }: Endpoint, path: Fields): Fields | undefined =>
+  z
+    .object(Object.fromEntries(Object.keys(path).map((field) => [field, shape[field]])))
+    .safeParse(path).data;
 
 const wrongInput = (errors: readonly Mistake[]): Reply =>
   problem(400, 'Wrong input', 'Correct what `errors` names.', { errors });

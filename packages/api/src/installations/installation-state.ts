@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';
 import { notFound } from '../problem.ts';
+import { githubId } from '../lists/whole.ts';
 
 /** Of one installation; without the events before these the beginning is unknown. */
 const MOST_EVENTS = 2_000;
@@ -19,7 +20,7 @@ export const installationStateEndpoint = endpoint({
   access: 'read',
   status: 200,
   input: z.object({
-    installation: z.coerce.number().int().positive(),
+    installation: githubId(),
     at: dates.to.describe('Until the end of 2026-01-31, an instant, or -24h; now without it'),
   }),
   output: z.object({

@@ -1,6 +1,7 @@
 import { findInstallationState } from '@paddock/db/people/find-by-name';
 import { RESYNC_INSTALLATION } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
+import { githubId } from '../lists/whole.ts';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
@@ -15,7 +16,7 @@ export const resyncInstallationEndpoint = endpoint({
   summary: 'Resyncs the active repositories of an installation, each by an operation of its own.',
   access: 'operate',
   status: 202,
-  input: z.object({ installation: z.coerce.number().int().min(1), dryRun, note }),
+  input: z.object({ installation: githubId(), dryRun, note }),
   output: operation,
   answer(caller, { installation, dryRun: onlyCounts, note: why }) {
     const request = { endpoint: 'resyncInstallation', subject: { installation }, note: why };

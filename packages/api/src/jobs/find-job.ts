@@ -4,6 +4,7 @@ import { endpoint } from '../endpoint.ts';
 import { timeline, toTimeline } from '../lists/timeline.ts';
 import { notFound } from '../problem.ts';
 import { jobRow, toJobRow } from './job.ts';
+import { githubId } from '../lists/whole.ts';
 
 /** A job with all that its row has, and what was heard of it. */
 const job = jobRow.extend({
@@ -41,7 +42,7 @@ export const findJobEndpoint = endpoint({
   summary: 'Finds a job by its id, with its timeline and its deliveries.',
   access: 'read',
   status: 200,
-  input: z.object({ job: z.coerce.number().int().positive() }),
+  input: z.object({ job: githubId() }),
   output: job,
   async answer({ db }, { job: id }) {
     const row = await findJob(db, id);

@@ -1,14 +1,11 @@
 import { z } from 'zod';
+import { fromDigits } from './whole.ts';
 
 /** A cursor is shorter than this, whatever names a list is sorted by. */
 const LONGEST_CURSOR = 1_000;
 
 /** How many items a list answers. */
-export const limit = z.coerce
-  .number()
-  .int()
-  .min(1)
-  .max(100)
+export const limit = fromDigits(z.number().int().min(1).max(100))
   .default(30)
   .describe('How many items to answer');
 

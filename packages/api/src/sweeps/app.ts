@@ -1,11 +1,11 @@
 import { findScheduledApps } from '@paddock/db/people/find-by-name';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import { z } from 'zod';
+import { githubId } from '../lists/whole.ts';
 import { notFound, wrong } from '../problem.ts';
 
 /** The input `app`: an App's id. */
-export const app = z.coerce.number().int().min(1).describe('An App’s id');
+export const app = githubId().describe('An App’s id');
 
 /** Rejects with a Problem if the reconciler has never been configured with this App. */
 export async function requireApp(db: Kysely<Database>, appId: number): Promise<void> {

@@ -10,6 +10,7 @@ import { toPage } from '../lists/page.ts';
 import { notFound } from '../problem.ts';
 import { readTrace } from './read-trace.ts';
 import { type Placed, traceAnswer, traceInput, type TraceInput } from './trace-page.ts';
+import { githubId } from '../lists/whole.ts';
 
 const ID = /^[1-9]\d{0,14}$/;
 
@@ -43,7 +44,7 @@ export const traceInstallationEndpoint = endpoint({
   summary: 'Lists what happened to the entity of an installation, also of a former one.',
   access: 'read',
   status: 200,
-  input: z.object({ installation: z.coerce.number().int().positive(), ...traceInput }),
+  input: z.object({ installation: githubId(), ...traceInput }),
   output: traceAnswer,
   async answer(caller, input) {
     const traced = await findTracedInstallation(caller.db, input.installation);

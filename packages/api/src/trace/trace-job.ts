@@ -14,6 +14,7 @@ import { readTrace } from './read-trace.ts';
 import { answerTrace, findTraced } from './trace-entity.ts';
 import { actionItem, eventItem, jobItem, KINDS, operationItem, workerItem } from './trace-item.ts';
 import { byPosition, type Placed, traceAnswer, traceInput, type TraceInput } from './trace-page.ts';
+import { githubId } from '../lists/whole.ts';
 
 /** Each kind of a job's own rows: far above what any job has. */
 const MOST = 1_000;
@@ -27,7 +28,7 @@ export const traceJobEndpoint = endpoint({
   access: 'read',
   status: 200,
   input: z.object({
-    job: z.coerce.number().int().positive(),
+    job: githubId(),
     only: z
       .enum(['job'])
       .optional()

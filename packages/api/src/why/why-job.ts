@@ -3,6 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
 import { explainJob } from './explain-job.ts';
 import { whyAnswer } from './why-answer.ts';
+import { githubId } from '../lists/whole.ts';
 
 export const whyJobEndpoint = endpoint({
   name: 'whyJob',
@@ -11,7 +12,7 @@ export const whyJobEndpoint = endpoint({
   summary: 'Says why a job waits, who can act, and what comes before it.',
   access: 'read',
   status: 200,
-  input: z.object({ job: z.coerce.number().int().positive().describe('The job’s id at GitHub') }),
+  input: z.object({ job: githubId().describe('The job’s id at GitHub') }),
   output: whyAnswer,
   async answer({ db }, { job }) {
     const answer = await explainJob(db, job);

@@ -4,6 +4,7 @@ import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 import { explainJob } from './explain-job.ts';
 import { whyAnswer } from './why-answer.ts';
+import { githubId } from '../lists/whole.ts';
 
 export const whyRunEndpoint = endpoint({
   name: 'whyRun',
@@ -14,7 +15,7 @@ export const whyRunEndpoint = endpoint({
   access: 'read',
   status: 200,
   input: z.object({
-    run: z.coerce.number().int().positive().describe('The run’s id at GitHub'),
+    run: githubId().describe('The run’s id at GitHub'),
     owner: z.string().min(1).max(100).describe('The login of the repository’s owner'),
     limit,
     after: after(z.tuple([z.int()])),
