@@ -35,6 +35,9 @@ const ACT = {
   note: { type: 'string', value: 'TEXT', doc: 'why, for those who read it later' },
 } as const;
 
+/** Only who changes something is noted, with why. */
+const isAct = ({ method }: Endpoint): boolean => method !== 'GET';
+
 /** A command that puts a question to an endpoint: in the database, or over the API. */
 export const askCommand = <I extends z.ZodObject, O extends z.ZodType>({
   name,
@@ -50,14 +53,13 @@ export const askCommand = <I extends z.ZodObject, O extends z.ZodType>({
   takes,
   words,
   summary,
-  options: { ...options, ...(endpoint.access === 'operate' && ACT), json: JSON_OPTION },
+  options: { ...options, ...(isAct(endpoint) && ACT), json: JSON_OPTION },
   run(given) {
     const { by, note } = given.options;
-    const isAct = endpoint.access === 'operate';
-    const asked = isAct ? { ...input(given), note } : input(given);
+    const asked = isAct(endpoint) ? { ...input(given), note } : input(given);
     const known = Object.entries(asked).filter(([field]) => field in endpoint.input.shape);
     const question = checked(endpoint, Object.fromEntries(known));
-    const asker = openAsker(given.environment, isAct && typeof by === 'string' ? by : undefined);
+    const asker = openAsker(given.environment, typeof by === 'string' ? by : undefined);
     return resultOf(asker, async () => {
       const answer = await question(asker);
       return given.options['json'] === true ? `${JSON.stringify(answer)}\n` : print(answer);

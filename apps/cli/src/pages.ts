@@ -1,4 +1,5 @@
 import type { Endpoint } from '@paddock/api/endpoint';
+import { fromDigits } from '@paddock/api/lists/whole';
 import { z } from 'zod';
 import type { Asker, Fields } from './asker.ts';
 
@@ -6,7 +7,7 @@ import type { Asker, Fields } from './asker.ts';
 const LONGEST_PAGE = 100;
 
 /** `--limit` of a list: as many pages as it takes. */
-const limit = z.coerce.number().int().min(1).max(10_000).default(30);
+const limit = fromDigits(z.number().int().min(1).max(10_000)).default(30);
 
 export const isList = ({ input }: Endpoint): boolean =>
   'limit' in input.shape && 'after' in input.shape;

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { closestName } from '@paddock/runtime/closest-name';
 import type { Environment } from '@paddock/runtime/settings';
 import { type Command, type CommandResult, type Terminal, WrongUsage } from './command.ts';
 import { COMMANDS } from './commands.ts';
@@ -19,8 +20,7 @@ export async function runCommand(
     const usage = usageOfAll(COMMANDS);
     if (words.some((word) => word === '--help' || word === '-h'))
       return { code: 0, stdout: usage, stderr: '' };
-    const unknown = words.slice(0, 2).join(' ');
-    return { code: 2, stdout: '', stderr: `There is no command "${unknown}".\n\n${usage}` };
+    return { code: 2, stdout: '', stderr: `${noCommand(words)}\n\n${usage}` };
   }
   try {
     const given = parse(command, words);
@@ -30,6 +30,16 @@ export async function runCommand(
     if (!(error instanceof WrongUsage)) throw error;
     return { code: 2, stdout: '', stderr: `${error.message}\n\n${usageOf(command)}` };
   }
+}
+
+/** That there is no such command, and which one may be meant. */
+function noCommand(words: readonly string[]): string {
+  const names = COMMANDS.map(({ name }) => name);
+  const written = words.slice(0, 2).filter((word) => !word.startsWith('-'));
+  // What follows a command's name may be a word that it takes.
+  const meant = closestName(written.join(' '), names) ?? closestName(written[0] ?? '', names);
+  const said = `There is no command "${words.slice(0, 2).join(' ')}".`;
+  return meant === undefined ? said : `${said} Did you mean \`paddock ${meant}\`?`;
 }
 
 function parse({ name, options }: Command, words: readonly string[]) {

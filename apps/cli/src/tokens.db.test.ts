@@ -43,6 +43,8 @@ describe('paddock token (F7)', () => {
   });
 
   test.each([
+    [['token', 'list', '--by', 'ada'], "Unknown option '--by'"],
+    [['session', 'list', '--note', 'x'], "Unknown option '--note'"],
     [['token', 'create'], 'It takes one name'],
     [['token', 'create', 'A'], 'must have 1 to 63 small letters'],
     [['token', 'create', 'ci', '--access', 'all'], 'access must be one of read, operate'],
