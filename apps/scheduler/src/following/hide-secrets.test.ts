@@ -44,7 +44,7 @@ describe('a text in the form of a credential is hidden (D1)', () => {
     'DefaultEndpointsProtocol=https;AccountName=x;AccountKey=S3CRET==;EndpointSuffix=core.windows.net',
     'Endpoint=sb://x/;SharedAccessKey=S3CRET=',
     'https://x.blob.core.windows.net/c?sv=2024&sig=S3CRET%3D&se=2026',
-    '//registry.npmjs.org/:_authToken=S3CRET',
+    '//npm.acme.example/:_authToken=S3CRET',
     '_auth=S3CRET',
     'api-key: S3CRET',
     'X-Api-Key: S3CRET',
