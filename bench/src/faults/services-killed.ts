@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import type { Beginning } from './fault.ts';
+import type { Beginning, Progress } from './fault.ts';
 import type { Service } from './service.ts';
 import type { Stage } from './stage.ts';
 import { during, type Window } from './windows.ts';
@@ -36,7 +36,9 @@ export const servicesKilled = ([from, to]: Window): Beginning =>
       services.map((each) =>
         killAgainAndAgain(
           each,
-          each === scheduler ? () => untilWorkerIsMade(scheduler, db) : () => Promise.resolve(),
+          each === scheduler
+            ? () => untilWorkerIsMade(scheduler, db, progress)
+            : () => Promise.resolve(),
         ),
       );
     await Promise.all(environments.flatMap(killAll));
@@ -44,11 +46,15 @@ export const servicesKilled = ([from, to]: Window): Beginning =>
 
 /**
  * Resolves while a task that makes a worker is at work, with the scheduler frozen so that it is
- * killed in the midst of it; or after a while without any.
+ * killed in the midst of it; or after a while without any, when all jobs are queued.
  */
-async function untilWorkerIsMade(scheduler: Service, db: Kysely<Database>): Promise<void> {
+async function untilWorkerIsMade(
+  scheduler: Service,
+  db: Kysely<Database>,
+  progress: Progress,
+): Promise<void> {
   const deadline = performance.now() + BETWEEN_KILLS_MS;
-  while (performance.now() < deadline) {
+  while (performance.now() < deadline || progress.share() < 1) {
     if (await isWorkerMade(db)) {
       scheduler.freeze();
       // On a busy machine, the task may have ended since it was seen.
