@@ -51,6 +51,29 @@ describeInBrowser('what the page answers an operator at night', () => {
     await page.waitForURL('**/jobs?entity=acme&state=waiting');
   });
 
+  test('a mistake in an address is told once, and nothing is offered for what is not there', async () => {
+    await show(page, '/jobs/abc');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    await show(page, '/jobs/1');
+    const told = await page.getByRole('alert').allTextContents();
+    expect(told).toEqual([expect.stringMatching(/^Not found\. Paddock knows no job 1: /)]);
+    await show(page, '/installations/99');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('button', { name: 'Resync …' }).count()).toBe(0);
+    await show(page, '/installations/51000001');
+    await page.getByRole('button', { name: 'Resync …' }).waitFor();
+    await show(page, '/jobs?state=waiting&pool=linux-x46');
+    await page.getByRole('alert').getByText('did you mean linux-x64?').waitFor();
+  });
+
+  test('what was found is named by its name, and usage says what it is by', async () => {
+    await show(page, '/find?text=acme');
+    await page.getByRole('heading', { name: 'What happened to acme' }).waitFor();
+    await show(page, '/usage');
+    expect(await page.locator('select[name=by]').inputValue()).toBe('repository');
+  });
+
   test('a console that hangs is seen within half a minute, and when it goes on (F4)', async () => {
     const watching = await context.newPage();
     await watching.clock.install();

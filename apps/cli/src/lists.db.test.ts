@@ -175,4 +175,17 @@ describe('the lists in the terminal', () => {
       stderr: 'Add `repository`, or `state` waiting or running, to `workflow`.\n',
     });
   });
+
+  test('what is at hand twice is said once, and what has no name in words (D12)', async () => {
+    await putWorker(database.db, {
+      pod_name: 'w-2',
+      stuck_reason: 'image_pull',
+      stuck_at: new Date(0),
+      stop_reason: 'image_pull',
+      stopping_at: new Date(),
+    });
+    expect((await lines('workers', '--state', 'stopping'))[1]).toMatch(/Z +image_pull$/);
+    await putJob(database.db, { k8s_pool: '(none)' });
+    expect((await lines('pools'))[1]).toMatch(/^no pool fits +1 /);
+  });
 });

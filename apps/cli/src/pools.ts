@@ -1,4 +1,5 @@
 import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
+import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import type { Command } from './command.ts';
@@ -26,7 +27,7 @@ that hold new workers back.`,
         'HELD BY',
       ],
       items.map(({ name, inForce, demand, supply, cap, lastHour, breakers }) => [
-        inForce ? name : `${name} (not in force)`,
+        poolName({ name, inForce }),
         demand.waiting,
         demand.oldestSince,
         supply.starting,
@@ -41,6 +42,12 @@ that hold new workers back.`,
       'No pools have been loaded.',
     ),
 });
+
+/** What a line about a pool begins with. */
+export function poolName({ name, inForce }: { name: string; inForce: boolean }): string {
+  if (name === NO_POOL) return 'no pool fits';
+  return inForce ? name : `${name} (not in force)`;
+}
 
 const seconds = (ms: number | null): string | null =>
   ms === null ? null : `${Math.round(ms / 1000)} s`;

@@ -19,7 +19,8 @@ const table = (items: readonly z.input<typeof workerRow>[]): string =>
       row.entity.login,
       row.job,
       row.createdAt,
-      [stuck?.reason, stop?.reason, failure].filter((why) => why).join(': ') || null,
+      // A failure without words of its own is told by the reason.
+      [...new Set([stuck?.reason, stop?.reason, failure])].filter((why) => why).join(': ') || null,
     ]),
     'There is no such worker.',
   );

@@ -1,6 +1,6 @@
 import { newestFailures } from '@paddock/domain/text/newest-failures';
 import { columns, printable } from '../columns.ts';
-import { describeBreaker } from '../pools.ts';
+import { describeBreaker, poolName } from '../pools.ts';
 import { clip } from './clip.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -79,7 +79,7 @@ function sectionsOf({ at, pools, waits, failed }: Fleet): Section[] {
       pools
         .toSorted((a, b) => b.demand.waiting - a.demand.waiting)
         .map(({ name, inForce, demand, supply, cap, lastHour, breakers }) => [
-          inForce ? name : `${name} (not in force)`,
+          poolName({ name, inForce }),
           demand.waiting,
           age(demand.oldestSince),
           supply.starting,

@@ -124,6 +124,8 @@ export const BUSY = problem(
     headers: { 'retry-after': '1' },
   },
 );
+const NO_SENSE =
+  'A value of it makes no sense to the database, such as a day that no calendar has, or a name with a NUL.';
 const MAY_ONLY_READ = problem(403, 'Forbidden', 'This token may only read.');
 
 export const nothingThere = (methods: readonly string[]): Reply =>
@@ -135,7 +137,7 @@ export const nothingThere = (methods: readonly string[]): Reply =>
 
 function failed(error: unknown): Reply {
   // Such as an instant in a cursor that is none, or a NUL in a name.
-  if (isBadData(error)) return problem(400, 'Wrong input', 'PostgreSQL refused a value of it.');
+  if (isBadData(error)) return problem(400, 'Wrong input', NO_SENSE);
   const isAway = sqlStateOf(error) === undefined ? saysAway(error) : isUnavailable(error);
   return isAway
     ? problem(503, 'Unavailable', 'The database does not answer in time: repeat this later.', {

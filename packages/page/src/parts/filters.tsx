@@ -6,6 +6,8 @@ export interface Filter {
   readonly label: string;
   /** Its values, where there are few; else any text. */
   readonly of?: readonly string[];
+  /** What the list is by without a choice; without it, any will do. */
+  readonly usual?: string;
   readonly hint?: string;
 }
 
@@ -28,7 +30,7 @@ export function Filters({ path, query, filters }: FiltersProps) {
   return (
     <search>
       <form class="filters" onSubmit={apply} key={query.toString()}>
-        {filters.map(({ name, label, of, hint }) => (
+        {filters.map(({ name, label, of, usual, hint }) => (
           <label key={name}>
             <span>{label}</span>
             {of === undefined ? (
@@ -36,12 +38,12 @@ export function Filters({ path, query, filters }: FiltersProps) {
             ) : (
               <select
                 name={name}
-                defaultValue={query.get(name) ?? ''}
+                defaultValue={query.get(name) ?? usual ?? ''}
                 onChange={(event) => event.currentTarget.form?.requestSubmit()}
               >
-                <option value="">any</option>
+                {usual === undefined && <option value="">any</option>}
                 {of.map((value) => (
-                  <option key={value} value={value} selected={query.get(name) === value}>
+                  <option key={value} value={value} selected={(query.get(name) ?? usual) === value}>
                     {value}
                   </option>
                 ))}

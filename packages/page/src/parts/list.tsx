@@ -13,6 +13,8 @@ import { type Column, Table } from './table.tsx';
 
 interface ListProps<T, A extends List<T>> {
   readonly title: string;
+  /** A better one, once there is an answer. */
+  readonly titleOf?: (answer: A) => string | undefined;
   /** Of the page and, unless `api` says otherwise, of the API. */
   readonly path: string;
   readonly api?: string;
@@ -44,6 +46,7 @@ export function ListView<T, A extends List<T> = List<T>>({
   bulk,
   nameOf,
   head,
+  titleOf,
   ...props
 }: ListProps<T, A>) {
   const asked = new URLSearchParams(query);
@@ -63,7 +66,9 @@ export function ListView<T, A extends List<T> = List<T>>({
         };
   return (
     <>
-      <Heading title={props.title}>{props.children}</Heading>
+      <Heading title={(shown.answer && titleOf?.(shown.answer)) ?? props.title}>
+        {props.children}
+      </Heading>
       {props.filters && <Filters path={path} query={query} filters={props.filters} />}
       <Answer of={shown}>
         {(answer) => (

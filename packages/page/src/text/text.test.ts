@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ago, between, instant, until } from './durations.ts';
 import { readJson, withoutTurns } from './read-json.ts';
-import { count, number, plain } from './words.ts';
+import { amount, count, number, plain } from './words.ts';
 
 describe('a length of time', () => {
   test.each([
@@ -45,5 +45,14 @@ test('numbers and words are as people read them', () => {
     '0 entities',
   ]);
   expect(number(999)).toBe('999');
+  expect([0, 0.01, 0.0833, 3, 9.94, 9.96, 1234.4].map(amount)).toEqual([
+    '0',
+    '< 0.1',
+    '0.1',
+    '3.0',
+    '9.9',
+    '10',
+    '1 234',
+  ]);
   expect(plain('at_pool_cap')).toBe('at pool cap');
 });

@@ -9,7 +9,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Ago, Took, Until } from '../parts/time.tsx';
 import { pushedPools, showsPools } from '../state/live.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { number } from '../text/words.ts';
+import { NO_POOL, number, poolName } from '../text/words.ts';
 import { EVERY_MS } from './pool-charts.tsx';
 import { inOrder, stretchesOf, totalsOf } from './board.ts';
 import { NewestFailures } from './newest-failures.tsx';
@@ -126,16 +126,13 @@ const columnsWith = (hours: ReadonlyMap<string, PoolHour>): readonly Column<Pool
   ...COLUMNS.slice(4),
 ];
 
-/** As the API's lists name what no pool serves. */
-const NO_POOL = '(none)';
-
 const COLUMNS: readonly Column<Pool>[] = [
   {
     name: 'Pool',
     of: ({ name, inForce, labels }) =>
       name === NO_POOL ? (
         <Link to={`/jobs?${new URLSearchParams({ state: 'waiting', pool: name }).toString()}`}>
-          no pool fits
+          {poolName(name)}
         </Link>
       ) : (
         <>

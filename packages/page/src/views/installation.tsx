@@ -26,10 +26,12 @@ export function Installation({ fields: { installation: id = '' }, query }: ViewP
     <>
       <Heading title={`${answer?.login ?? answer?.entity?.login ?? ''} installation ${id}`.trim()}>
         {answer && <Chip tone={TONES[answer.status]}>{answer.status}</Chip>}
-        <Act label="Resync …" method="POST" path={`${path}/resync`} again={shown.again}>
-          Compares the runs of its active repositories at GitHub with our jobs, each by an operation
-          of its own.
-        </Act>
+        {answer && (
+          <Act label="Resync …" method="POST" path={`${path}/resync`} again={shown.again}>
+            Compares the runs of its active repositories at GitHub with our jobs, each by an
+            operation of its own.
+          </Act>
+        )}
       </Heading>
       <Filters
         path={path}

@@ -7,7 +7,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import { Timeline } from '../parts/timeline.tsx';
 import { useAnswer } from '../state/use-answer.ts';
-import { count, plain } from '../text/words.ts';
+import { count, plain, poolName } from '../text/words.ts';
 import { queuedOf, ranOf } from './jobs.ts';
 import { JobState } from './jobs.tsx';
 import type { ViewProps } from './view.ts';
@@ -33,8 +33,8 @@ export function Job({ fields: { job: id = '' } }: ViewProps) {
         {url !== null && <Outside to={url}>At GitHub</Outside>}
       </Heading>
       <Answer of={why}>{(answer) => <Why answer={answer} />}</Answer>
-      {/* A job that no pool serves has no row, and the answer above says so. */}
-      {job.answer === undefined && why.answer?.job.pool === null ? null : (
+      {/* A job that no pool serves, or that is unknown, has no row: what stands above says so. */}
+      {job.answer === undefined && (why.answer?.job.pool === null || why.trouble) ? null : (
         <Answer of={job}>{(answer) => <Row job={answer} />}</Answer>
       )}
     </>
@@ -61,7 +61,7 @@ function Row({ job }: { job: JobAnswer }) {
             </Link>
           ),
           Attempt: job.run.attempt,
-          Pool: job.pool,
+          Pool: poolName(job.pool),
           Labels: job.labels.join(', '),
           Worker: job.worker && (
             <Link to={`/workers/${encodeURIComponent(job.worker)}`}>{job.worker}</Link>

@@ -5,7 +5,7 @@ import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
-import { plain } from '../text/words.ts';
+import { plain, poolName } from '../text/words.ts';
 import { Diagnoses } from './diagnoses.tsx';
 import { filtersFor, isWaiting, queuedOf, ranOf, resyncOf, stateOf } from './jobs.ts';
 import { Resync } from './resync.tsx';
@@ -108,7 +108,7 @@ const COLUMNS: readonly Column<JobRow>[] = [
       </Link>
     ),
   },
-  { name: 'Pool', of: ({ pool }) => pool },
+  { name: 'Pool', of: ({ pool }) => poolName(pool) },
   { name: 'Queued', isNumber: true, of: (job) => <Took {...queuedOf(job)} /> },
   {
     name: 'Ran',

@@ -7,7 +7,7 @@ import { Link } from '../parts/link.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Ago, At, Took } from '../parts/time.tsx';
 import { useAnswer } from '../state/use-answer.ts';
-import { plain } from '../text/words.ts';
+import { howFailed } from './operations.ts';
 import { OperationState } from './operations.tsx';
 import type { ViewProps } from './view.ts';
 
@@ -50,7 +50,7 @@ function Row({ operation }: { operation: OperationAnswer }) {
     <>
       {failure !== null && (
         <p class="trouble">
-          <strong>{plain(failure.reason)}</strong>: {failure.message}
+          <strong>{howFailed(failure.reason)}</strong>: {failure.message}
         </p>
       )}
       <Facts
@@ -114,7 +114,7 @@ function Row({ operation }: { operation: OperationAnswer }) {
 
 const FAILURES: readonly Column<OperationAnswer['failures'][number]>[] = [
   { name: 'Run', isNumber: true, of: ({ attempt }) => attempt },
-  { name: 'Why', of: ({ reason }) => plain(reason) },
+  { name: 'Why', of: ({ reason }) => howFailed(reason) },
   { name: 'Message', isWide: true, of: ({ message }) => message },
   { name: 'When', isNumber: true, of: ({ at }) => <Ago at={at} /> },
 ];

@@ -1,11 +1,12 @@
 import type { OperationCount, OperationRow } from '../answers.ts';
 import type { Step } from '../parts/bulk.ts';
+import { plain } from '../text/words.ts';
 
 export interface KindCount {
   readonly kind: string;
   readonly good: number;
   readonly bad: number;
-  /** As `2 attempts`, the commonest first. */
+  /** As `2 out of attempts`, the commonest first. */
   readonly reasons: readonly string[];
 }
 
@@ -24,11 +25,21 @@ export function sumByKind(counts: readonly OperationCount[]): KindCount[] {
         reasons: [...byReason]
           .map(([reason, those]) => ({ reason, many: sum(those) }))
           .toSorted((a, b) => b.many - a.many)
-          .map(({ reason, many }) => `${many} ${reason.replaceAll('_', ' ')}`),
+          .map(({ reason, many }) => `${many} ${howFailed(reason)}`),
       };
     })
     .toSorted((a, b) => Number(b.bad > 0) - Number(a.bad > 0) || (a.kind < b.kind ? -1 : 1));
 }
+
+/** How an operation failed, behind a number or before what it said last. */
+export const howFailed = (reason: string): string => HOW.get(reason) ?? plain(reason);
+
+const HOW = new Map([
+  ['poison', 'cannot be done'],
+  ['attempts', 'out of attempts'],
+  ['crashes', 'broken off too often'],
+  ['timeout', 'timed out'],
+]);
 
 const sum = (counts: readonly OperationCount[]): number =>
   counts.reduce((all, { ended }) => all + ended, 0);

@@ -26,6 +26,9 @@ export function Trace({ fields: { entity, installation, job }, query }: ViewProp
   return (
     <ListView<TraceItem, TraceAnswer>
       title={by === 'entity' ? `What happened to ${id}` : `What happened to ${by} ${id}`}
+      titleOf={({ entity: whose }) =>
+        by === 'entity' && whose?.login ? `What happened to ${whose.login}` : undefined
+      }
       path={`/trace/${by}/${encodeURIComponent(id)}`}
       query={query}
       filters={by === 'job' ? OF_JOB : FILTERS}

@@ -9,12 +9,17 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Ago, At } from '../parts/time.tsx';
 import { hrefOf } from '../state/base.ts';
 import { useAnswer } from '../state/use-answer.ts';
-import { number } from '../text/words.ts';
+import { amount, number } from '../text/words.ts';
 import { percent, subjectOf } from './usage.ts';
 import type { ViewProps } from './view.ts';
 
 const FILTERS = [
-  { name: 'by', label: 'By', of: ['repository', 'workflow', 'pool', 'entity'] },
+  {
+    name: 'by',
+    label: 'By',
+    of: ['repository', 'workflow', 'pool', 'entity'],
+    usual: 'repository',
+  },
   { name: 'entity', label: 'Entity', hint: 'login or id' },
   { name: 'repository', label: 'Repository', hint: 'owner/name' },
   { name: 'pool', label: 'Pool' },
@@ -59,7 +64,7 @@ const Head = ({ total, from, to, summedAt }: Omit<UsageAnswer, 'items' | 'next'>
         <b>{number(total.jobs)}</b> jobs
       </li>
       <li>
-        <b>{number(Math.round(total.runnerMinutes))}</b> runner minutes
+        <b>{amount(total.runnerMinutes)}</b> runner minutes
       </li>
       <li>
         <b>{percent(total.idleShare)}</b> of them idle
@@ -98,7 +103,7 @@ const COLUMNS: readonly Column<UsageRow>[] = [
   {
     name: 'Runner minutes',
     isNumber: true,
-    of: ({ runnerMinutes }) => number(Math.round(runnerMinutes)),
+    of: ({ runnerMinutes }) => amount(runnerMinutes),
   },
   { name: 'Idle', isNumber: true, of: ({ idleShare }) => percent(idleShare) },
   { name: 'Thrown away', isNumber: true, of: ({ thrownAwayShare }) => percent(thrownAwayShare) },

@@ -167,11 +167,11 @@ test('operations are summed by kind, those with failures first', () => {
       counted('a', 'OK', 5, null),
       counted('b', 'OK', 1, null),
       counted('b', 'ERROR', 2, 'poison'),
-      counted('b', 'ERROR', 3, 'too_many_attempts'),
+      counted('b', 'ERROR', 3, 'attempts'),
       counted('b', 'ERROR', 4, 'poison'),
     ]),
   ).toEqual([
-    { kind: 'b', good: 1, bad: 9, reasons: ['6 poison', '3 too many attempts'] },
+    { kind: 'b', good: 1, bad: 9, reasons: ['6 cannot be done', '3 out of attempts'] },
     { kind: 'a', good: 5, bad: 0, reasons: [] },
   ]);
 });
