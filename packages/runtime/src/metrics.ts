@@ -46,10 +46,23 @@ export interface Sample<N extends string = string> {
 /** The two levels that the metrics log at. */
 type Log = Readonly<Record<'warn' | 'info', (message: string, fields: object) => unknown>>;
 
+let ofProcess: Registry | undefined;
+
+/**
+ * The metrics of this process: memory, garbage collection, event loop. What measures them works until
+ * the process ends, so there is one.
+ */
+function readProcess(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}
+
 /** `log` gets a line when gauges cannot be read, and one when they can be read again. */
 export function createMetrics(log?: Log): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const registry = Registry.merge([readProcess()]);
   const registers = [registry];
   return {
     registry,
