@@ -59,7 +59,11 @@ export const askCommand = <I extends z.ZodObject, O extends z.ZodType>({
     const asked = isAct(endpoint) ? { ...input(given), note } : input(given);
     const known = Object.entries(asked).filter(([field]) => field in endpoint.input.shape);
     const question = checked(endpoint, Object.fromEntries(known));
-    const asker = openAsker(given.environment, typeof by === 'string' ? by : undefined);
+    const asker = openAsker(
+      given.environment,
+      // Of a question, `--by` is what a list is by.
+      isAct(endpoint) && typeof by === 'string' ? by : undefined,
+    );
     return resultOf(asker, async () => {
       const answer = await question(asker);
       return given.options['json'] === true ? `${JSON.stringify(answer)}\n` : print(answer);
