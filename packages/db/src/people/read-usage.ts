@@ -92,10 +92,8 @@ export async function readUsage(
       from (select * from sums where ${isAfter} order by "podMs" desc, key, more limit ${limit}) listed
     ),
     queued as (select queued, dense_rank() over (order by key, more) as place from used where ${isOnPage}),
-    quantiles as materialized (
-      select place, percentile_disc(array[0.5, 0.95]) within group (order by seconds) as seconds
-      from (select place, unnest(queued) as seconds from queued) each group by place
-    )
+    waited as (select place, unnest(queued) as seconds from queued),
+    quantiles as materialized (${by === 'pool' ? COUNTED : SORTED})
     select page.*, seconds[1] as p50, seconds[2] as p95, ${nameOf(by)}, to_jsonb(total) as total
     from (select ${SUMS} from sums) total left join page on true left join quantiles using (place)
     order by "podMs" desc, key, more`.execute(db);
@@ -113,6 +111,19 @@ const QUEUED = sql`case when queued_seconds is null then queued else array_fill(
  * has: of a join it would make a loop that reads the span for each group.
  */
 const isOnPage = sql`((key, more) in (select key, more from page)) is true`;
+
+/** The median and the 95th percentile of each group. */
+const SORTED = sql`
+  select place, percentile_disc(array[0.5, 0.95]) within group (order by seconds) as seconds
+  from waited group by place`;
+
+/** The same. Pools are few, so that all jobs of the span are on the page: to count them is faster. */
+const COUNTED = sql`
+  select place, array[min(seconds) filter (where upto >= 0.5 * jobs), min(seconds) filter (where upto >= 0.95 * jobs)] as seconds
+  from (
+    select place, seconds, sum(count(*)) over (partition by place order by seconds) as upto, sum(count(*)) over (partition by place) as jobs
+    from waited group by place, seconds
+  ) counted group by place`;
 
 const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
 
