@@ -64,9 +64,8 @@ const SUMS = sql.join(
 
 /**
  * The groups of a span, the most time first, and the sums of all of them. Reads the span once, and
- * the waiting times of the groups on the page only. These groups are numbered before their waiting
- * times are sorted, because that sort is the most expensive step, and faster by a number than by
- * names.
+ * the waiting times of the groups on the page only. It counts how often each time occurs, because to
+ * sort them all is slower where few groups have all jobs of the span.
  */
 export async function readUsage(
   db: Kysely<Database>,
@@ -87,15 +86,21 @@ export async function readUsage(
       from usage_hours where ${isMeant(filter)}
     ),
     sums as materialized (select key, more, ${SUMS} from used group by 1, 2),
-    page as materialized (
-      select *, row_number() over (order by key, more) as place
-      from (select * from sums where ${isAfter} order by "podMs" desc, key, more limit ${limit}) listed
+    page as materialized (select * from sums where ${isAfter} order by "podMs" desc, key, more limit ${limit}),
+    waited as (
+      select key, more, seconds, count(*) as jobs
+      from (select key, more, unnest(queued) as seconds from used where ${isOnPage}) each group by 1, 2, 3
     ),
-    queued as (select queued, dense_rank() over (order by key, more) as place from used where ${isOnPage}),
-    waited as (select place, unnest(queued) as seconds from queued),
-    quantiles as materialized (${by === 'pool' ? COUNTED : SORTED})
-    select page.*, seconds[1] as p50, seconds[2] as p95, ${nameOf(by)}, to_jsonb(total) as total
-    from (select ${SUMS} from sums) total left join page on true left join quantiles using (place)
+    ranked as (
+      select key, more, seconds, sum(jobs) over (partition by key, more order by seconds) as upto, sum(jobs) over (partition by key, more) as jobs
+      from waited
+    ),
+    quantiles as materialized (
+      select key, more, min(seconds) filter (where upto >= 0.5 * jobs) as p50, min(seconds) filter (where upto >= 0.95 * jobs) as p95
+      from ranked group by 1, 2
+    )
+    select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total
+    from (select ${SUMS} from sums) total left join page on true left join quantiles using (key, more)
     order by "podMs" desc, key, more`.execute(db);
   return {
     rows: rows.flatMap((row) => (row.key === null ? [] : [toUsageRow(by, row, row.key)])),
@@ -111,19 +116,6 @@ const QUEUED = sql`case when queued_seconds is null then queued else array_fill(
  * has: of a join it would make a loop that reads the span for each group.
  */
 const isOnPage = sql`((key, more) in (select key, more from page)) is true`;
-
-/** The median and the 95th percentile of each group. */
-const SORTED = sql`
-  select place, percentile_disc(array[0.5, 0.95]) within group (order by seconds) as seconds
-  from waited group by place`;
-
-/** The same. Pools are few, so that all jobs of the span are on the page: to count them is faster. */
-const COUNTED = sql`
-  select place, array[min(seconds) filter (where upto >= 0.5 * jobs), min(seconds) filter (where upto >= 0.95 * jobs)] as seconds
-  from (
-    select place, seconds, sum(count(*)) over (partition by place order by seconds) as upto, sum(count(*)) over (partition by place) as jobs
-    from waited group by place, seconds
-  ) counted group by place`;
 
 const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
 
