@@ -134,7 +134,7 @@ async function act(page: Page, action: ByKeyboard): Promise<string> {
   await page.keyboard.press('Enter');
   // It closes by itself, or says what it has done.
   await dialog.locator('form').waitFor({ state: 'detached' });
-  const said = (await dialog.count()) === 0 ? '' : await dialog.innerText();
+  const said = (await dialog.allInnerTexts()).join('');
   if (said !== '') await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   // The focus is back where the action began, or at the heading if that is gone.
