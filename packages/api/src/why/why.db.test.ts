@@ -242,6 +242,10 @@ describe('why a job waits (P5)', () => {
     const started = { status: 'running', wants_worker: false, started_at: ago(5) } as const;
     await database.db.updateTable('jobs').set(started).execute();
     expect(await earlier()).toEqual([first]);
+    // GitHub tells whole seconds: it started after the second reason began.
+    const inSecond = { started_at: new Date(Date.parse(second ?? '') - 400) };
+    await database.db.updateTable('jobs').set(inSecond).execute();
+    expect(await earlier()).toEqual([second, first]);
   });
 
   test('has no caps until a scheduler has said how it matches', async () => {

@@ -7,7 +7,7 @@ const MOST = 200;
 
 /**
  * The reasons of a job's key that have ended while the job waited, the latest first. A job that
- * runs or has ended waited until it started, or ended.
+ * runs or has ended waited until it started, or ended: some time in the second that GitHub names.
  */
 export async function findEarlierReasons(
   trx: Transaction<Database>,
@@ -16,7 +16,7 @@ export async function findEarlierReasons(
   const { rows } = await sql<EarlierReason>`
     select c.reason, c.since, c.until from jobs j join wait_reason_changes c on c.demand_key = j.demand_key
     where j.job_id = ${jobId} and c.until > j.created_at
-      and (j.wants_worker or c.since < coalesce(j.started_at, j.completed_at, now()))
+      and (j.wants_worker or c.since < coalesce(j.started_at, j.completed_at, now()) + interval '1 second')
     order by c.until desc limit ${MOST}`.execute(trx);
   return rows;
 }
