@@ -1,7 +1,7 @@
 import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
 import { stopMakingEndpoint } from '@paddock/api/stops/stop-making';
 import type { Stop } from './stop.ts';
-import type { TourWorld } from './world.ts';
+import { type TourWorld, unlessUnknown } from './world.ts';
 
 /** A job of a pool that is paused, once it is known to wait for that. */
 async function paused(world: TourWorld, label: string): Promise<number> {
@@ -33,7 +33,7 @@ export const CONFIGURATION = {
     async play(world) {
       await world.until('wonka is known', async () => {
         const input = { subject: 'entity:wonka', note: 'the bill is not paid' };
-        return world.ask(stopMakingEndpoint, input).catch(() => undefined);
+        return unlessUnknown(world.ask(stopMakingEndpoint, input));
       });
       return world.queue('wonka/app', 'x64');
     },

@@ -1,5 +1,6 @@
 import type { Caller, Endpoint } from '@paddock/api/endpoint';
 import { findJobEndpoint } from '@paddock/api/jobs/find-job';
+import { Problem } from '@paddock/api/problem';
 import { whyJobEndpoint } from '@paddock/api/why/why-job';
 import type { WhyAnswer } from '@paddock/api/why/why-answer';
 import type { Database } from '@paddock/db/schema/tables';
@@ -69,8 +70,6 @@ export function createWorld(
       await pause(LOOK_EVERY_MS, signal);
     }
   };
-  // Its delivery may be on its way.
-  const why = (job: number) => ask(whyJobEndpoint, { job }).catch(() => undefined);
   const world: TourWorld = {
     github,
     cluster,
@@ -97,7 +96,7 @@ export function createWorld(
       const say = () => `job ${job}, last: ${last?.reason ?? last?.state}: ${last?.sentence}`;
       try {
         return await until('', async () => {
-          last = await why(job);
+          last = await unlessUnknown(ask(whyJobEndpoint, { job }));
           return last !== undefined && isSo(last) ? last : undefined;
         });
       } catch (error) {
@@ -112,9 +111,19 @@ export function createWorld(
     },
     untilRunning: (job) =>
       until(`job ${job} runs`, async () => {
-        const row = await ask(findJobEndpoint, { job }).catch(() => undefined);
+        const row = await unlessUnknown(ask(findJobEndpoint, { job }));
         return row?.state === 'running' ? (row.worker ?? undefined) : undefined;
       }),
   };
   return world;
+}
+
+/** Undefined while Paddock does not know the subject: its delivery may be on its way. */
+export async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Problem && error.status !== 409) return undefined;
+    throw error;
+  }
 }
