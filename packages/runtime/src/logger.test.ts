@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 
 /**
- * A program that logs each line of its input. On stderr it says when it has survived the turn that
- * wrote the line.
+ * A program that logs each line of its input. On stderr it says when it has survived the write of
+ * the line.
  */
 function program() {
   const source = `
@@ -13,7 +13,8 @@ function program() {
     const log = createLogger('test', 'info');
     for await (const line of createInterface({ input: process.stdin })) {
       log.info(line);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      // Called when the line has been written, or could not be; then the stream tells of it.
+      await new Promise((resolve) => process.stdout.write('', () => setImmediate(resolve)));
       process.stderr.write('outlived ' + line + '.');
     }
   `;
