@@ -80,7 +80,7 @@ export const consoleApi: readonly NamedMutant[] = [
     tests: ['apps/console/src/places.test.ts'],
   },
   {
-    mutant: 'whoever is signed out takes everybody with them',
+    mutant: 'the end of one person’s sessions ends those of all',
     file: 'packages/db/src/people/sessions.ts',
     find: 'person is not null and person = ${person} returning',
     replace: 'person is not null returning',

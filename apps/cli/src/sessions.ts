@@ -18,14 +18,14 @@ export const sessionCommands: readonly Command[] = [
       columns(
         ['PERSON', 'SESSIONS', 'SINCE', 'UNTIL'],
         items.map(({ person, sessions, since, until }) => [person, sessions, since, until]),
-        'Nobody has signed in by an identity provider.',
+        'No person is signed in by an identity provider.',
       ) + more(next),
   }),
   askCommand({
     name: 'session end',
     takes: 'PERSON',
-    summary: `Signs somebody out everywhere, as ada@example.com. They may sign in again while their
-groups allow it.`,
+    summary: `Ends all sessions of a person, as ada@example.com. The person may sign in again while
+the groups allow it.`,
     endpoint: endSessionsEndpoint,
     input: (given) => ({ person: oneWord(given, 'person') }),
     print: ({ person, ended }) => `${ended} sessions of ${printable(person)} have ended.\n`,

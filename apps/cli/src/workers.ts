@@ -19,7 +19,7 @@ const table = (items: readonly z.input<typeof workerRow>[]): string =>
       row.entity.login,
       row.job,
       row.createdAt,
-      // A failure without words of its own is told by the reason.
+      // Some failures have no words but their reason: it stands there once.
       [...new Set([stuck?.reason, stop?.reason, failure])].filter((why) => why).join(': ') || null,
     ]),
     'There is no such worker.',

@@ -13,7 +13,7 @@ const schema = z.strictObject({
   at: z.string().refine(() => false, 'must be a day (2026-01-31)'),
 });
 
-test('mistakes are told in plain words, and not in those of a schema (F5)', () => {
+test('the API names mistakes in plain words, and not in those of a schema (F5)', () => {
   const given = { job: 'x', limit: '101', name: '', state: 'bogus', delivery: 'x', at: '', no: 1 };
   const { error } = schema.safeParse(given, { reportInput: true });
   expect(error?.issues.map((issue) => `${issue.path.join('.')} ${mistakeInWords(issue)}`)).toEqual([

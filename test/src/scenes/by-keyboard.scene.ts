@@ -95,7 +95,7 @@ export const ACTIONS = (): readonly ByKeyboard[] => [
   {
     endpoint: 'endSessions',
     at: { view: '/tokens' },
-    button: 'Sign somebody out …',
+    button: 'Sign a person out …',
     fill: { person: 'ada@example.com' },
   },
   { endpoint: 'revokeToken', at: { view: '/tokens' }, button: /^by-keyboard/ },

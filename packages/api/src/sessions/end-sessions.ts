@@ -8,7 +8,7 @@ export const endSessionsEndpoint = endpoint({
   name: 'endSessions',
   method: 'DELETE',
   path: '/api/v1/sessions/{person}',
-  summary: 'Signs somebody out everywhere; they may sign in again while their groups allow it.',
+  summary: 'Ends all sessions of a person, who may sign in again while the groups allow it.',
   access: 'operate',
   status: 200,
   input: z.object({

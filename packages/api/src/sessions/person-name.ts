@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** As the identity provider names somebody. */
+/** A person’s name at the identity provider. */
 export const personName = z.string().min(1).max(200);
 
 /** As the audit names them: no token has such a name. */

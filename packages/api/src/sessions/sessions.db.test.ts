@@ -7,7 +7,7 @@ import { beginSession, checkSession, parseSession } from './sessions.ts';
 
 const database = useTestDatabase();
 
-test('somebody is signed out everywhere, and nobody else is (G5)', async () => {
+test('a request ends all sessions of one person, and none of others (G5)', async () => {
   const db = database.dbOf('console');
   const begin = async (name: string) => {
     const text = await beginSession(db, { person: `person ${name}`, groups: ['ci'] });

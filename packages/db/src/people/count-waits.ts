@@ -15,7 +15,7 @@ export interface CountedWaits {
 
 /**
  * By the reasons that the matcher stored last, those of most jobs first. The jobs of a key have one
- * pool and one reason: so these are looked at once per key, of which there are far fewer.
+ * pool and one reason, so this groups by key first: there are far fewer keys than jobs.
  */
 export async function countWaits(
   db: Kysely<Database>,

@@ -83,7 +83,7 @@ export async function deleteSession(db: Kysely<Database>, id: string): Promise<v
   await db.deleteFrom('sessions').where('id', '=', id).execute();
 }
 
-/** Somebody who has sessions without a token. */
+/** A person with sessions that no token began. */
 export interface SignedIn {
   /** As `person ada@example.com`. */
   readonly person: string;

@@ -37,7 +37,7 @@ export const Tokens = ({ query }: ViewProps) => (
       Makes a token with which a program or a person may ask, or ask and act.
     </Act>
     <Act
-      label="Sign somebody out …"
+      label="Sign a person out …"
       method="DELETE"
       path={({ person = '' }) => `/sessions/${encodeURIComponent(person)}`}
       fields={[
@@ -54,8 +54,8 @@ export const Tokens = ({ query }: ViewProps) => (
       )}
       isGrave
     >
-      Ends all sessions of somebody who signed in by the identity provider. They may sign in again
-      while their groups allow it.
+      Ends all sessions of a person who signed in by the identity provider. The person may sign in
+      again while the groups allow it.
     </Act>
   </ListView>
 );
