@@ -46,26 +46,34 @@ export interface UsageRow extends UsageSums {
 export type UsagePosition = readonly [podMs: number, key: string, more: string];
 
 /**
- * The two columns that a group has in common; a literal: it needs one only. Names are sorted by
- * their bytes, which is faster.
+ * What the rows of a group have in common. Names are sorted by their bytes, which is faster. A
+ * second column that is always empty would cost a tenth of the time.
  */
-const KEYS: Readonly<Record<UsageBy, readonly [string, string]>> = {
-  repository: ['repo_id', "''"],
-  workflow: ['repo_id', 'workflow_name collate "C"'],
-  pool: ['k8s_pool collate "C"', "''"],
-  entity: ['entity_id', "''"],
+const KEYS: Readonly<Record<UsageBy, { readonly key: string; readonly more?: string }>> = {
+  repository: { key: 'repo_id' },
+  workflow: { key: 'repo_id', more: 'workflow_name collate "C"' },
+  pool: { key: 'k8s_pool collate "C"' },
+  entity: { key: 'entity_id' },
 };
 
-const SUMS = sql.join(
-  ['jobs', 'workers', 'podMs', 'idleMs', 'thrownAwayMs'].map(
-    (name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint as ${sql.ref(name)}`,
-  ),
-);
+/** Each sum, and the column that an hour has of it. */
+const SUMMED = {
+  jobs: 'jobs',
+  workers: 'workers',
+  podMs: 'pod_ms',
+  idleMs: 'idle_ms',
+  thrownAwayMs: 'thrown_away_ms',
+};
+const sums = ([name, column]: readonly [string, string]) =>
+  sql`coalesce(sum(${sql.ref(column)}), 0)::bigint as ${sql.ref(name)}`;
+const SUMS_OF_HOURS = sql.join(Object.entries(SUMMED).map(sums));
+const SUMS_OF_ALL = sql.join(Object.keys(SUMMED).map((name) => sums([name, name])));
 
 /**
- * The groups of a span, the most time first, and the sums of all of them. Reads the span once, and
- * the waiting times of the groups on the page only. It counts how often each time occurs, because to
- * sort them all is slower where few groups have all jobs of the span.
+ * The groups of a span, the most time first, and the sums of all of them. Reads the waiting times of
+ * the groups on the page only. It counts how often each time occurs, because to sort them all is
+ * slower where few groups have all jobs of the span. To read the span twice is faster than to keep
+ * its rows between the two.
  */
 export async function readUsage(
   db: Kysely<Database>,
@@ -73,49 +81,51 @@ export async function readUsage(
   filter: UsageFilter,
   { limit, after }: { limit: number; after?: UsagePosition | undefined },
 ): Promise<{ rows: UsageRow[]; total: UsageSums }> {
-  const [key, more] = KEYS[by];
-  const idType = sql.raw(by === 'pool' ? 'text' : 'bigint');
-  const isAfter =
-    after === undefined
-      ? sql`true`
-      : sql`(-"podMs", key, more) > (${-after[0]}::bigint, ${after[1]}::${idType}, ${after[2]})`;
+  const { key, more } = KEYS[by];
+  const columns = sql.raw(more === undefined ? key : `${key}, ${more}`);
+  const names = sql.raw(more === undefined ? 'key' : 'key, more');
+  const named = sql.raw(more === undefined ? `${key} as key` : `${key} as key, ${more} as more`);
+  const hours = sql`usage_hours where ${isMeant(filter)}`;
+  // Each row is looked up among the groups of the page. PostgreSQL underestimates how many rows a span
+  // has: of a join it would make a loop that reads the span for each group.
+  const isOnPage = sql`((${columns}) in (select ${names} from page)) is true`;
   const { rows } = await sql<Row>`
-    with used as materialized (
-      select ${sql.raw(key)} as key, ${sql.raw(more)} as more, jobs, workers, pod_ms as "podMs", idle_ms as "idleMs", thrown_away_ms as "thrownAwayMs",
-        ${QUEUED} as queued
-      from usage_hours where ${isMeant(filter)}
+    with sums as materialized (
+      select ${named}, ${SUMS_OF_HOURS} from ${hours} group by ${columns}
     ),
-    sums as materialized (select key, more, ${SUMS} from used group by 1, 2),
-    page as materialized (select * from sums where ${isAfter} order by "podMs" desc, key, more limit ${limit}),
+    page as materialized (
+      select * from sums where ${after === undefined ? sql`true` : isBehind(by, after)} order by "podMs" desc, ${names} limit ${limit}
+    ),
     waited as (
-      select key, more, seconds, count(*) as jobs
-      from (select key, more, unnest(queued) as seconds from used where ${isOnPage}) each group by 1, 2, 3
+      select ${names}, seconds, count(*) as jobs
+      from (select ${named}, unnest(${QUEUED}) as seconds from ${hours} and ${isOnPage}) each group by ${names}, seconds
     ),
     ranked as (
-      select key, more, seconds, sum(jobs) over (partition by key, more order by seconds) as upto, sum(jobs) over (partition by key, more) as jobs
+      select ${names}, seconds, sum(jobs) over (partition by ${names} order by seconds) as upto, sum(jobs) over (partition by ${names}) as jobs
       from waited
     ),
     quantiles as materialized (
-      select key, more, min(seconds) filter (where upto >= 0.5 * jobs) as p50, min(seconds) filter (where upto >= 0.95 * jobs) as p95
-      from ranked group by 1, 2
+      select ${names}, min(seconds) filter (where upto >= 0.5 * jobs) as p50, min(seconds) filter (where upto >= 0.95 * jobs) as p95
+      from ranked group by ${names}
     )
     select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total
-    from (select ${SUMS} from sums) total left join page on true left join quantiles using (key, more)
-    order by "podMs" desc, key, more`.execute(db);
+    from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (${names})
+    order by page."podMs" desc, ${names}`.execute(db);
   return {
     rows: rows.flatMap((row) => (row.key === null ? [] : [toUsageRow(by, row, row.key)])),
     total: rows[0]?.total ?? NOTHING,
   };
 }
 
+function isBehind(by: UsageBy, [podMs, key, more]: UsagePosition): RawBuilder<unknown> {
+  const id = sql`${key}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}`;
+  return by === 'workflow'
+    ? sql`(-"podMs", key, more) > (${-podMs}::bigint, ${id}, ${more})`
+    : sql`(-"podMs", key) > (${-podMs}::bigint, ${id})`;
+}
+
 /** Rows of the version before have one waiting time for all their jobs. */
 const QUEUED = sql`case when queued_seconds is null then queued else array_fill(queued_seconds, array[jobs]) end`;
-
-/**
- * Looks each row up among the groups of the page. PostgreSQL underestimates how many rows a span
- * has: of a join it would make a loop that reads the span for each group.
- */
-const isOnPage = sql`((key, more) in (select key, more from page)) is true`;
 
 const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
 
@@ -138,7 +148,8 @@ export async function findUsageSummedAt(db: Kysely<Database>): Promise<Date | nu
 interface Row extends UsageSums {
   /** Null: the page is empty. */
   readonly key: number | string | null;
-  readonly more: string;
+  /** Of workflows. */
+  readonly more?: string;
   readonly p50: number | null;
   readonly p95: number | null;
   readonly login: string | null;
@@ -159,11 +170,11 @@ function toUsageRow(by: UsageBy, row: Row, key: number | string): UsageRow {
     entityId: by === 'entity' ? Number(key) : null,
     // 0: workers without a job.
     repoId: isOfJob && key !== 0 ? Number(key) : null,
-    workflow: by === 'workflow' && row.more !== '' ? row.more : null,
+    workflow: row.more === undefined || row.more === '' ? null : row.more,
     pool: by === 'pool' ? String(key) : null,
     queuedP50: row.p50,
     queuedP95: row.p95,
-    position: [row.podMs, String(key), row.more],
+    position: [row.podMs, String(key), row.more ?? ''],
   };
 }
 
