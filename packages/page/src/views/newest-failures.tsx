@@ -19,11 +19,13 @@ export function NewestFailures() {
   const workers = useAnswer<List<WorkerRow>>(`/workers?state=failed&${NEWEST}`, [], EVERY_MS);
   const operations = useAnswer<List<OperationRow>>(`/failed-operations?${NEWEST}`, [], EVERY_MS);
   const trouble = workers.trouble ?? operations.trouble;
+  // One of two answers alone would be replaced at once: the newest may be in the other.
+  const isAnswered = workers.answer !== undefined && operations.answer !== undefined;
   const failures = newestFailures(workers.answer?.items ?? [], operations.answer?.items ?? []);
   return (
     <>
       {trouble !== undefined && <TroubleNote trouble={trouble} />}
-      {failures.length > 0 && (
+      {failures.length > 0 && (isAnswered || trouble !== undefined) && (
         <section aria-label="What failed in the last day">
           <h2>Failed in the last day</h2>
           <Table
