@@ -10,7 +10,8 @@ import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { useSweeps } from '@paddock/reconciler/scenes/use-scenes.scene';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 
 const { database, service } = useConsole();
@@ -21,17 +22,7 @@ beforeEach(async () => {
   const { appId, organization } = sweeps.scene.world;
   await sql`truncate actions`.execute(db);
   await putPools(db, examplePools());
-  await db
-    .insertInto('installations')
-    .values({
-      entity_id: organization.id,
-      app_id: appId,
-      installation_id: organization.installationId,
-      login: organization.login,
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    })
-    .execute();
+  await putInstallation(db, installationOf(organization));
   await db
     .insertInto('schedules')
     .values({ name: `redeliver:${appId}`, last_tick_at: new Date(), taken_by: 'test' })

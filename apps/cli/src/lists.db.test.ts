@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { putJob } from '@paddock/testing/demand-rows';
+import { putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { runCommand } from './run-command.ts';
@@ -69,17 +69,7 @@ describe('the lists in the terminal', () => {
   });
 
   test('paddock trace shows what happened to an entity, in columns (G2)', async () => {
-    await database.db
-      .insertInto('installations')
-      .values({
-        entity_id: 90_000_001,
-        app_id: 1,
-        installation_id: 1,
-        login: 'acme',
-        entity_type: 'Organization',
-        stated_at: new Date(),
-      })
-      .execute();
+    await putInstallation(database.db);
     const [name = '', , heads = '', newest = ''] = await lines('trace', 'ACME', '--limit', '1');
     expect(name).toBe('acme (90000001)');
     expect(heads).toMatch(/^AT +KIND +ID +JOB +REPOSITORY +WHAT$/);
@@ -96,8 +86,10 @@ describe('the lists in the terminal', () => {
 
   test('paddock installations and redeliveries have a line for each (D12)', async () => {
     const [, row = ''] = await lines('installations');
-    expect(row).toMatch(/^acme +90000001 +Organization +1 +1 +installed +- +-$/);
-    expect(await paddock('installation', '1', '--at', '-24h')).toMatch(/\nstatus: unknown\n/);
+    expect(row).toMatch(/^acme +90000001 +Organization +1001 +51000001 +installed +- +-$/);
+    expect(await paddock('installation', '51000001', '--at', '-24h')).toMatch(
+      /\nstatus: unknown\n/,
+    );
     expect(await paddock('redeliveries')).toMatch(/^Every delivery has arrived/);
     expect(await paddock('redeliveries', 'given-up')).toBe('No delivery was given up.\n');
   });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { runCommand } from './run-command.ts';
 
@@ -10,11 +10,7 @@ describe('tasks in the terminal (F5)', () => {
 
   beforeAll(async () => {
     await putPools(database.db, examplePools());
-    const installation = { entity_id: 1, app_id: 7, installation_id: 2, login: 'acme' };
-    await database.db
-      .insertInto('installations')
-      .values({ ...installation, entity_type: 'Organization', stated_at: new Date() })
-      .execute();
+    await putInstallation(database.db, { entity_id: 1, app_id: 7, installation_id: 2 });
     await database.db
       .insertInto('schedules')
       .values({ name: 'redeliver:7', last_tick_at: new Date(), taken_by: 'test' })

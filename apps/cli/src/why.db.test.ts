@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { WhyAnswer } from '@paddock/api/why/why-answer';
-import { putJob } from '@paddock/testing/demand-rows';
+import { putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { runCommand } from './run-command.ts';
@@ -15,17 +15,7 @@ describe('paddock why (P5)', () => {
 
   beforeAll(async () => {
     const { db } = database;
-    await db
-      .insertInto('installations')
-      .values({
-        entity_id: 90_000_001,
-        app_id: 1001,
-        installation_id: 51_000_001,
-        login: 'acme',
-        entity_type: 'Organization',
-        stated_at: new Date(),
-      })
-      .execute();
+    await putInstallation(db);
     const job = await putJob(db, { run_id: 77, job_name: 'build\u001B[2J' });
     id = String(job.job_id);
     await db

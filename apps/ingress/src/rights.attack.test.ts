@@ -3,7 +3,7 @@ import { sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
 
@@ -96,17 +96,13 @@ describe('with the connection of ingress', () => {
   });
 
   test('an installation that works again closes its breakers and lets their tasks go, and no table of theirs gets into the way', async () => {
-    const installation = {
+    await putInstallation(database.db, {
       entity_id: 7,
       app_id: 1,
       installation_id: 2,
-      login: 'acme',
-      entity_type: 'Organization',
-    } as const;
-    await database.db
-      .insertInto('installations')
-      .values({ ...installation, stated_at: new Date(0), suspended_at: new Date(0) })
-      .execute();
+      stated_at: new Date(0),
+      suspended_at: new Date(0),
+    });
     const breaker = {
       subject_type: 'installation',
       subject_id: '7',

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type GitHub, type GitHubOptions } from './connect.ts';
+import type { GitHub, GitHubOptions } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 import { EVERY_TIMER } from './scenes/only-the-date.scene.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;
 const MINT = 'apps/create-installation-access-token';
@@ -19,17 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => world.github.stop());
 
-function connect(options: Partial<GitHubOptions> = {}): GitHub {
-  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  return connectGitHub({
-    apiUrl: world.github.url,
-    apps,
-    waits: NO_WAITS,
-    requestTimeoutMs: 10_000,
-    now: () => now,
-    ...options,
-  });
-}
+const connect = (options: Partial<GitHubOptions> = {}): GitHub =>
+  connectSmallWorld(world, { now: () => now, ...options });
 
 const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
 const calls = async () => (await world.github.report()).calls;

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startReceiver, type Receiver } from '@paddock/simulators/github/start-receiver';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type AppClient } from './connect.ts';
+import type { AppClient } from './connect.ts';
 import { listDeliveries, redeliver, type WebhookDelivery } from './deliveries.ts';
 import { classifyGitHubError } from './errors.ts';
 import { isSigned } from './signature.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 describe('webhook deliveries (E1)', () => {
   let receiver: Receiver;
@@ -22,16 +22,8 @@ describe('webhook deliveries (E1)', () => {
     await receiver.stop();
   });
 
-  const connect = (fetch: typeof globalThis.fetch): AppClient => {
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    return connectGitHub({
-      apiUrl: world.github.url,
-      apps,
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-      fetch,
-    }).asApp(world.appId);
-  };
+  const connect = (fetch: typeof globalThis.fetch): AppClient =>
+    connectSmallWorld(world, { fetch }).asApp(world.appId);
   const queue = () => world.github.queueJob({ repo: 'acme/api', labels: ['none'] });
 
   test('arrive signed, and are listed', async () => {

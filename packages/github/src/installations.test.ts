@@ -1,22 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type AppClient } from './connect.ts';
+import type { AppClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { findInstallation, getApp, listInstallations } from './installations.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 describe('installations (A12)', () => {
   let world: SmallWorld;
   let client: AppClient;
   beforeEach(async () => {
     world = await startSmallWorld();
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    client = connectGitHub({
-      apiUrl: world.github.url,
-      apps,
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-    }).asApp(world.appId);
+    client = connectSmallWorld(world).asApp(world.appId);
   });
   afterEach(() => world.github.stop());
 

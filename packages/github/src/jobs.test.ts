@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type GitHub, type InstallationClient } from './connect.ts';
+import type { GitHub, InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { findRun, listRunJobs, listRunJobsIfChanged, listRuns } from './jobs.ts';
 import type { ListIfChanged } from './read-pages.ts';
 import { findRepository, findRepositoryByName, listRepositories } from './repositories.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 const API = { owner: 'acme', repo: 'api' };
 
@@ -22,15 +22,8 @@ describe('what GitHub knows of jobs (E4)', () => {
 
   beforeEach(async () => {
     world = await startSmallWorld();
-    const { appId, privateKeyPem: privateKey, organization } = world;
-    const options = {
-      apiUrl: `${world.github.url}/api/v3`,
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-      apps: [{ appId, privateKey }],
-    };
-    github = connectGitHub(options);
-    client = github.asInstallation(organization);
+    github = connectSmallWorld(world, { apiUrl: `${world.github.url}/api/v3` });
+    client = github.asInstallation(world.organization);
   });
 
   afterEach(() => world.github.stop());

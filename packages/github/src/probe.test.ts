@@ -1,20 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type GitHub } from './connect.ts';
+import type { GitHub } from './connect.ts';
 import { answersProbe } from './probe.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 let world: SmallWorld;
 let github: GitHub;
 beforeAll(async () => {
   world = await startSmallWorld();
-  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({
-    apiUrl: world.github.url,
-    apps,
-    waits: NO_WAITS,
-    requestTimeoutMs: 10_000,
-  });
+  github = connectSmallWorld(world);
 });
 afterEach(() => world.github.clearFaults());
 afterAll(() => world.github.stop());

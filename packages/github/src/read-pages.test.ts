@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type GitHub } from './connect.ts';
+import type { GitHub } from './connect.ts';
 import { listDeliveries } from './deliveries.ts';
 import { listInstallations } from './installations.ts';
 import { listRunJobs, listRuns } from './jobs.ts';
 import { type ListAnswer, readPages } from './read-pages.ts';
 import { listRepositories } from './repositories.ts';
 import { createJitConfig, listRunners } from './runners.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 type Item = { readonly id: number };
 const items = (from: number, count: number): Item[] =>
@@ -93,14 +93,7 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
   let github: GitHub;
   beforeEach(async () => {
     world = await startSmallWorld();
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    github = connectGitHub({
-      apiUrl: world.github.url,
-      apps,
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-      fetch: withoutLink,
-    });
+    github = connectSmallWorld(world, { fetch: withoutLink });
   });
   afterEach(() => world.github.stop());
   const installation = () => github.asInstallation(world.organization);
@@ -146,12 +139,7 @@ describe('lists behind a proxy that takes the Link header away (E1, E2, E4, E5)'
       deliveries: { length: 100 },
       isCutOff: true,
     });
-    const whole = connectGitHub({
-      apiUrl: world.github.url,
-      apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-    });
+    const whole = connectSmallWorld(world);
     expect(await listDeliveries(whole.asApp(world.appId))).toMatchObject({
       isCutOff: false,
       nextCursor: expect.any(String),

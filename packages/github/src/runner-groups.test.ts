@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type GitHub, type InstallationClient } from './connect.ts';
+import type { GitHub, InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { createRunnerGroups, ensureRunnerGroup } from './runner-groups.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 const LIST = 'actions/list-self-hosted-runner-groups-for-org';
 const CREATE = 'actions/create-self-hosted-runner-group-for-org';
@@ -19,13 +19,7 @@ describe('runner groups (C7)', () => {
   let client: InstallationClient;
   beforeEach(async () => {
     world = await startSmallWorld();
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    github = connectGitHub({
-      apiUrl: world.github.url,
-      apps,
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-    });
+    github = connectSmallWorld(world);
     client = github.asInstallation(world.organization);
   });
   afterEach(() => world.github.stop());

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type InstallationClient } from './connect.ts';
+import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { findVersionEnd } from './runner-versions.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;
 const API = { kind: 'repository', owner: 'acme', repo: 'api' } as const;
@@ -13,14 +13,7 @@ describe('the end of a version of the runner', () => {
   let client: InstallationClient;
   beforeAll(async () => {
     world = await startSmallWorld();
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    const github = connectGitHub({
-      apiUrl: world.github.url,
-      apps,
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-    });
-    client = github.asInstallation(world.organization);
+    client = connectSmallWorld(world).asInstallation(world.organization);
     await world.github.setRunnerVersion('2.340.0', '2027-03-01T12:00:00Z');
     await world.github.setRunnerVersion('2.341.0', 'soon');
   });

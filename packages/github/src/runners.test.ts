@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { waitFor } from '@paddock/testing/wait-for';
-import { NO_WAITS } from '@paddock/testing/no-waits';
-import { connectGitHub, type InstallationClient } from './connect.ts';
+import type { InstallationClient } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { createJitConfig, deleteRunner, findRunner, getRunner, listRunners } from './runners.ts';
 import { describeScope, type RegistrationScope } from './scope.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 const SCOPES: RegistrationScope[] = [
   { kind: 'organization', owner: 'acme' },
@@ -20,14 +20,7 @@ describe.each(SCOPES)('runners of a $kind', (scope) => {
   let client: InstallationClient;
   beforeEach(async () => {
     world = await startSmallWorld();
-    const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-    const github = connectGitHub({
-      apiUrl: world.github.url,
-      apps,
-      waits: NO_WAITS,
-      requestTimeoutMs: 10_000,
-    });
-    client = github.asInstallation(world.organization);
+    client = connectSmallWorld(world).asInstallation(world.organization);
   });
   afterEach(() => world.github.stop());
 
@@ -151,13 +144,7 @@ test('describes the scope as people write it', () => {
 
 test('does not find a runner that the installation cannot see', async () => {
   const world = await startSmallWorld();
-  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const client = connectGitHub({
-    apiUrl: world.github.url,
-    apps,
-    waits: NO_WAITS,
-    requestTimeoutMs: 10_000,
-  }).asInstallation(world.organization);
+  const client = connectSmallWorld(world).asInstallation(world.organization);
   const scope = { kind: 'repository', owner: 'mona', repo: 'tool' } as const;
   expect(await createJitConfig(client, scope, jit('x')).catch(classifyGitHubError)).toMatchObject({
     kind: 'not_found',

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
-import { connectGitHub, type GitHub } from './connect.ts';
+import type { GitHub } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 import type { Caller, Wait } from './waits.ts';
+import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;
 const JIT = { name: 'one', labels: ['linux'], runnerGroupId: 1 };
@@ -17,10 +18,7 @@ let left: (caller: Caller, resource: string) => number | Promise<never>;
 beforeEach(async () => {
   world = await startSmallWorld();
   [asked, told, left] = [[], [], () => 0];
-  github = connectGitHub({
-    apiUrl: world.github.url,
-    apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
-    requestTimeoutMs: 10_000,
+  github = connectSmallWorld(world, {
     waits: {
       left: async (caller, resource) => {
         asked.push(`${JSON.stringify(caller)} ${resource}`);

@@ -2,7 +2,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { scopeRepoId } from '@paddock/domain/pools/scope';
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Insertable, InsertObject, Kysely, Selectable } from 'kysely';
 
 /**
  * A pools document with all defaults filled in. Unless given: a pool `linux`, and every entity
@@ -70,4 +70,26 @@ export async function putJob(
     .values({ ...standard, ...given })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/**
+ * An installation of the App of `putJob` on the organisation of `putJob`, as GitHub stated it just
+ * now; `given` overrides columns.
+ */
+export async function putInstallation(
+  db: Kysely<Database>,
+  given: Partial<InsertObject<Database, 'installations'>> = {},
+): Promise<void> {
+  const standard = {
+    entity_id: 90_000_001,
+    entity_type: 'Organization',
+    login: 'acme',
+    app_id: 1001,
+    installation_id: 51_000_001,
+    stated_at: new Date(),
+  } as const;
+  await db
+    .insertInto('installations')
+    .values({ ...standard, ...given })
+    .execute();
 }

@@ -3,7 +3,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
 import { ago, HOSTILE, putDeliveries } from './fleet-deliveries.scene.ts';
@@ -194,19 +194,14 @@ const DIAGNOSIS = {
 
 async function putInstallations(db: Kysely<Database>): Promise<void> {
   for (const [n, login] of ['acme', 'globex', 'initech'].entries())
-    await db
-      .insertInto('installations')
-      .values({
-        entity_id: 90_000_001 + n,
-        app_id: 1001,
-        installation_id: 51_000_001 + n,
-        login,
-        entity_type: n === 2 ? 'User' : 'Organization',
-        suspended_at: n === 1 ? ago(3_000) : null,
-        stated_at: new Date(),
-        repository_selection: n === 0 ? 'all' : 'selected',
-      })
-      .execute();
+    await putInstallation(db, {
+      entity_id: 90_000_001 + n,
+      entity_type: n === 2 ? 'User' : 'Organization',
+      login,
+      installation_id: 51_000_001 + n,
+      suspended_at: n === 1 ? ago(3_000) : null,
+      repository_selection: n === 0 ? 'all' : 'selected',
+    });
   await sql`
     insert into actions (person, came_from, endpoint, subject, note)
     values ('ada', 'terminal', 'drainPool', '{"pool":"gpu-a100"}', 'the driver update hangs'),

@@ -1,6 +1,6 @@
 import { newestFailures } from '@paddock/domain/text/newest-failures';
 import { columns, printable } from '../columns.ts';
-import { describeBreaker, poolName } from '../pools.ts';
+import { poolTable } from '../pool-table.ts';
 import { clip } from './clip.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -60,74 +60,38 @@ const styled =
     `\u001B[${code}m${text}\u001B[0m`;
 
 function sectionsOf({ at, pools, waits, failed }: Fleet): Section[] {
-  const age = (since: string | null) => (since === null ? null : ageAt(at, since));
+  const since = (from: string | null) => (from === null ? null : ageAt(at, from));
+  const demanding = pools.toSorted((a, b) => b.demand.waiting - a.demand.waiting);
   return [
-    section(
-      [
-        'POOL',
-        'WAITING',
-        'OLDEST',
-        'STARTING',
-        'IDLE',
-        'BUSY',
-        'STOPPING',
-        'CAP',
-        'P50',
-        'P95',
-        'HELD BY',
-      ],
-      pools
-        .toSorted((a, b) => b.demand.waiting - a.demand.waiting)
-        .map(({ name, inForce, demand, supply, cap, lastHour, breakers }) => [
-          poolName({ name, inForce }),
-          demand.waiting,
-          age(demand.oldestSince),
-          supply.starting,
-          supply.idle,
-          supply.busy,
-          supply.stopping,
-          cap === null ? null : `${cap.used}/${cap.limit}`,
-          duration(lastHour.queuedP50Ms),
-          duration(lastHour.queuedP95Ms),
-          breakers.map(describeBreaker).join('; ') || null,
-        ]),
-      'No pools have been loaded.',
-    ),
-    section(
+    poolTable(demanding, { since, duration }),
+    columns(
       ['JOBS', 'WAIT BECAUSE', 'OLDEST', 'POOLS'],
       waits.map(({ jobs, reason, oldestSince, pools: named }) => [
         jobs,
         reason ?? 'their workers are on the way',
-        age(oldestSince),
+        since(oldestSince),
         named.join(', '),
       ]),
       'No job waits.',
     ),
-    section(
+    columns(
       ['FAILED', 'AGO', 'NAME', 'OF', 'BECAUSE'],
       newestFailures(failed.workers, failed.operations).map(
-        ({ what, at: since, name, of, why }) => [what, age(since), name, of, why],
+        ({ what, at: failedAt, name, of, why }) => [what, since(failedAt), name, of, why],
       ),
       'Nothing has failed in the last day.',
     ),
-  ];
+  ].map((table) => {
+    const [head = '', ...rows] = table.trimEnd().split('\n');
+    return { head, rows };
+  });
 }
 
-function section(
-  heads: readonly string[],
-  rows: Parameters<typeof columns>[1],
-  nothing: string,
-): Section {
-  const [head = '', ...lines] = columns(heads, rows, nothing).trimEnd().split('\n');
-  return { head, rows: lines };
-}
-
-const ageAt = (at: string, since: string): string | null =>
+const ageAt = (at: string, since: string): string =>
   duration(Math.max(0, Date.parse(at) - Date.parse(since)));
 
-/** In two units at most, as `4m 12s`; null: it is not known. */
-function duration(ms: number | null): string | null {
-  if (ms === null) return null;
+/** In two units at most, as `4m 12s`. */
+function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds}s`;
   if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`;

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { useJobsScene } from '../scenes/use-scenes.scene.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -106,18 +108,7 @@ describe('a job in doubt (E4)', () => {
         installation_id: 1,
       },
     });
-    const { organization, appId } = scene.world;
-    await scene.db
-      .insertInto('installations')
-      .values({
-        entity_id: organization.id,
-        app_id: appId,
-        installation_id: organization.installationId,
-        login: 'acme',
-        entity_type: 'Organization',
-        stated_at: new Date(),
-      })
-      .execute();
+    await putInstallation(scene.db, installationOf(scene.world.organization));
     await scene.world.github.cancelJob(job);
     expect(await scene.lookUp()).toMatchObject({ stated: 1 });
     expect(await scene.row(job)).toMatchObject({ status: 'completed' });

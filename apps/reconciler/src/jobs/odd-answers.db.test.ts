@@ -1,7 +1,7 @@
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import type { GitHub } from '@paddock/github/connect';
 import { describe, expect, test } from '@jest/globals';
-import { NO_WAITS } from '@paddock/testing/no-waits';
 import { sql } from 'kysely';
 import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
 
@@ -9,7 +9,6 @@ const scene = useDiscoveryScene(useTestDatabase());
 
 /** A GitHub whose lists of jobs say something else of one job. */
 function sayingOf(jobId: number, changes: object): GitHub {
-  const { appId, privateKeyPem: privateKey, github } = scene.world;
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const answer = await globalThis.fetch(input, init);
     if (!new URL(answer.url).pathname.endsWith('/jobs')) return answer;
@@ -17,13 +16,7 @@ function sayingOf(jobId: number, changes: object): GitHub {
     for (const job of body.jobs) if (job.id === jobId) Object.assign(job, changes);
     return new Response(JSON.stringify(body), answer);
   };
-  return connectGitHub({
-    apiUrl: github.url,
-    apps: [{ appId, privateKey }],
-    waits: NO_WAITS,
-    requestTimeoutMs: 60_000,
-    fetch,
-  });
+  return connectSmallWorld(scene.world, { fetch });
 }
 
 const HOSTILE = { name: 'a\u0000b\ud800', runner_name: '\u0000', labels: ['linux'] };

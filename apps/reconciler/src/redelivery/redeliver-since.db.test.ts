@@ -1,3 +1,5 @@
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -111,20 +113,7 @@ describe('redeliver since (E1, F5)', () => {
 const handedOver = () =>
   scene.db.selectFrom('repositories').select(['repo_id', 'entity_id']).execute();
 
-const knowAcme = async () => {
-  const { organization, appId } = scene.world;
-  await scene.db
-    .insertInto('installations')
-    .values({
-      entity_id: organization.id,
-      app_id: appId,
-      installation_id: organization.installationId,
-      login: 'acme',
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    })
-    .execute();
-};
+const knowAcme = () => putInstallation(scene.db, installationOf(scene.world.organization));
 
 describe('redelivery asks discovery for repositories (E1)', () => {
   test('the repository of a given-up delivery, at once', async () => {

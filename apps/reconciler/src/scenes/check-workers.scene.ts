@@ -1,9 +1,9 @@
 import { createWaits } from '@paddock/db/breakers/waits';
 import type { Database } from '@paddock/db/schema/tables';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import type { Kysely } from 'kysely';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { connectGitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
@@ -31,12 +31,7 @@ export async function startCheckScene() {
   const { db } = database;
   // The sweep has the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
-  const github = connectGitHub({
-    apiUrl: world.github.url,
-    apps: [{ appId: world.appId, privateKey: world.privateKeyPem }],
-    waits: createWaits(own, () => undefined),
-    requestTimeoutMs: 60_000,
-  });
+  const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
   const stop = new AbortController();
   const playing = new Set<Promise<unknown>>();
   let told: string[] = [];

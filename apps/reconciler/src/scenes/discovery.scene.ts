@@ -1,5 +1,7 @@
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { TestDatabase } from '@paddock/testing/database';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import {
   discoverJobs,
@@ -27,20 +29,8 @@ export interface DiscoveryScene extends JobsScene {
 export async function startDiscoveryScene(database: TestDatabase): Promise<DiscoveryScene> {
   const scene = await startJobsScene(database);
   const { db, own, world, github } = scene;
-  const { appId, organization, user } = world;
-  for (const entity of [organization, user]) {
-    await db
-      .insertInto('installations')
-      .values({
-        entity_id: entity.id,
-        app_id: appId,
-        installation_id: entity.installationId,
-        login: entity.login,
-        entity_type: entity === user ? 'User' : 'Organization',
-        stated_at: new Date(),
-      })
-      .execute();
-  }
+  await putInstallation(db, installationOf(world.organization));
+  await putInstallation(db, { ...installationOf(world.user), entity_type: 'User' });
   const events: DiscoverJobsOptions['events'] = {
     jobsDiscovered: () => undefined,
     workersMisused: (stored) => {
@@ -54,7 +44,7 @@ export async function startDiscoveryScene(database: TestDatabase): Promise<Disco
     db: own,
     github,
     events,
-    appIds: [appId],
+    appIds: [world.appId],
     turns: { everyMs: 300_000, activeMs: 86_400_000 },
     dryRun: false,
   };

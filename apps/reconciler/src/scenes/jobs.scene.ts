@@ -1,8 +1,9 @@
 import { createWaits } from '@paddock/db/breakers/waits';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import type { Database } from '@paddock/db/schema/tables';
-import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import type { GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
@@ -85,12 +86,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
   await putPools(db, examplePools());
   const world = await startSmallWorld();
   const { appId, organization, user } = world;
-  const github = connectGitHub({
-    apiUrl: world.github.url,
-    apps: [{ appId, privateKey: world.privateKeyPem }],
-    waits: createWaits(own, () => undefined),
-    requestTimeoutMs: 60_000,
-  });
+  const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
   const unanswered: string[] = [];
   const misjudged: number[] = [];
   const misused: number[] = [];

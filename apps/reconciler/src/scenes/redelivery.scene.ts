@@ -1,6 +1,6 @@
 import { createWaits } from '@paddock/db/breakers/waits';
 import type { Database } from '@paddock/db/schema/tables';
-import { connectGitHub } from '@paddock/github/connect';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import type { TestDatabase } from '@paddock/testing/database';
@@ -127,10 +127,8 @@ export async function startRedeliveryScene(
   const listingFailures: string[] = [];
   const unstored: string[] = [];
   const signal = new AbortController().signal;
-  const { appId, privateKeyPem: privateKey } = world;
-  const github = connectGitHub({
-    apiUrl: world.github.url,
-    apps: [{ appId, privateKey }],
+  const { appId } = world;
+  const github = connectSmallWorld(world, {
     waits: createWaits(own, () => undefined),
     requestTimeoutMs: APP_REQUEST_TIMEOUT_MS,
     now,

@@ -1,7 +1,8 @@
 import { createWaits } from '@paddock/db/breakers/waits';
 import type { Database } from '@paddock/db/schema/tables';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import type { GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
@@ -69,13 +70,7 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
     .instance_id;
   const [world, kube] = [await startSmallWorld(), await startKubeSimulator()];
-  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  const github = connectGitHub({
-    apiUrl: world.github.url,
-    apps,
-    waits: createWaits(own, () => undefined),
-    requestTimeoutMs: 60_000,
-  });
+  const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
   const cluster = connectCluster({
     kubeconfigFile: kube.writeKubeconfig(),
     requestTimeoutMs: 60_000,

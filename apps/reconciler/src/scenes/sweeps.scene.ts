@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectGitHub } from '@paddock/github/connect';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { executorEvents } from '@paddock/queue/executor-events';
@@ -39,14 +39,8 @@ export async function startSweeps(database: TestDatabase) {
   const scene = await startRedeliveryScene(database, { losesRows: true });
   const { appId, privateKeyPem, github: simulator } = scene.world;
   const config = readConfig(database.url, simulator.url, appId, privateKeyPem);
-  const apps = [{ appId, privateKey: privateKeyPem }];
   const db = database.dbOf('reconciler');
-  const github = connectGitHub({
-    apiUrl: simulator.url,
-    apps,
-    waits: createWaits(db, () => undefined),
-    requestTimeoutMs: 60_000,
-  });
+  const github = connectSmallWorld(scene.world, { waits: createWaits(db, () => undefined) });
   const metrics = createMetrics();
   const events = createEvents(SILENT_LOG, metrics);
   const kinds = sweepKinds({

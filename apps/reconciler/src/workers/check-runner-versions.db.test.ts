@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/breakers/waits';
-import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import type { GitHub } from '@paddock/github/connect';
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { createPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
@@ -60,13 +61,8 @@ beforeEach(async () => {
   await (world as SmallWorld | undefined)?.github.stop();
   await emptyTables(database.db, ['workers', 'pools_documents', 'pool_runner_versions']);
   world = await startSmallWorld();
-  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({
-    apiUrl: world.github.url,
-    apps,
-    waits: createWaits(database.dbOf('reconciler'), () => undefined),
-    requestTimeoutMs: 60_000,
-  });
+  const waits = createWaits(database.dbOf('reconciler'), () => undefined);
+  github = connectSmallWorld(world, { waits });
   told = [];
   await usePools('linux');
 });

@@ -1,8 +1,14 @@
+import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { connectGitHub, type GitHub } from '@paddock/github/connect';
+import type { GitHub } from '@paddock/github/connect';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
+import {
+  installationOf,
+  type SmallWorld,
+  startSmallWorld,
+} from '@paddock/simulators/scenes/small-world.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -25,13 +31,8 @@ let failures: string[];
 beforeEach(async () => {
   await emptyTables(database.db, ['workers', 'installation_events', 'installations', 'breakers']);
   world = await startSmallWorld();
-  const apps = [{ appId: world.appId, privateKey: world.privateKeyPem }];
-  github = connectGitHub({
-    apiUrl: world.github.url,
-    apps,
-    waits: createWaits(database.dbOf('reconciler'), () => undefined),
-    requestTimeoutMs: 60_000,
-  });
+  const waits = createWaits(database.dbOf('reconciler'), () => undefined);
+  github = connectSmallWorld(world, { waits });
   leftBecause = [];
   failures = [];
 });
@@ -159,17 +160,7 @@ describe('registrations that failed workers left (E6)', () => {
 
   test('are found under the entity’s and the installation’s names of today (A12)', async () => {
     await putFailed({ login: 'acme-as-it-was', installationId: 999_999 });
-    await database.db
-      .insertInto('installations')
-      .values({
-        entity_id: world.organization.id,
-        app_id: world.appId,
-        installation_id: world.organization.installationId,
-        login: 'acme',
-        entity_type: 'Organization',
-        stated_at: new Date(),
-      })
-      .execute();
+    await putInstallation(database.db, installationOf(world.organization));
     expect(await sweep()).toMatchObject({ removed: 1 });
   });
 

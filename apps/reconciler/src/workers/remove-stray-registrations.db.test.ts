@@ -1,3 +1,5 @@
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -153,18 +155,8 @@ describe('registrations with our names and without a worker (E6)', () => {
       .set({ created_at: minutesAgo(3_000) })
       .where('entity_id', '=', scene.world.user.id)
       .execute();
-    const { id, installationId, login } = scene.world.organization;
-    const gone = {
-      entity_id: id,
-      app_id: scene.world.appId,
-      installation_id: installationId,
-      login,
-      entity_type: 'Organization' as const,
-    };
-    await database.db
-      .insertInto('installations')
-      .values({ ...gone, stated_at: new Date(), deleted_at: new Date() })
-      .execute();
+    const known = installationOf(scene.world.organization);
+    await putInstallation(database.db, { ...known, deleted_at: new Date() });
     expect(await scene.sweep()).toMatchObject({ listed: 0 });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { examplePools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { lasting } from '../scenes/adopted-rows.scene.ts';
@@ -133,16 +133,11 @@ describe('one of our pods without a row is adopted (E6)', () => {
   });
 
   test('a warm one is warm again: the matcher neither stops it nor makes another (C10)', async () => {
-    const entity = {
+    await putInstallation(world.db, {
       entity_id: world.entityId,
       app_id: APP_ID,
       installation_id: world.installationId,
-      login: 'acme',
-    } as const;
-    await world.db
-      .insertInto('installations')
-      .values({ ...entity, entity_type: 'Organization', stated_at: new Date() })
-      .execute();
+    });
     await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] }));
     const [name = ''] = await makeWorkers(1);
     await relist();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { describeAccess } from './look-up-access.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
@@ -11,17 +11,11 @@ let world: SchedulerWorld;
 beforeAll(async () => {
   world = await startSchedulerWorld({ kubelet: false });
   const { entityId, installationId } = world;
-  await world.db
-    .insertInto('installations')
-    .values({
-      entity_id: entityId,
-      app_id: APP_ID,
-      installation_id: installationId,
-      login: 'acme',
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    })
-    .execute();
+  await putInstallation(world.db, {
+    entity_id: entityId,
+    app_id: APP_ID,
+    installation_id: installationId,
+  });
 });
 afterAll(() => world.stop());
 beforeEach(async () => {

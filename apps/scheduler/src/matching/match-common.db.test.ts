@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
@@ -26,17 +26,11 @@ const keys = async () => {
   return rows.map((key) => [key.entity_name, key.unassigned, key.cap, key.wait_reason]);
 };
 const install = (login: keyof typeof entityIds) =>
-  testDb.db
-    .insertInto('installations')
-    .values({
-      app_id: 1001,
-      entity_id: entityIds[login],
-      entity_type: 'Organization',
-      installation_id: 51_000_000 + entityIds[login],
-      login,
-      stated_at: new Date(),
-    })
-    .execute();
+  putInstallation(testDb.db, {
+    entity_id: entityIds[login],
+    installation_id: 51_000_000 + entityIds[login],
+    login,
+  });
 
 describe("the entities that only '*' admits (C4)", () => {
   test('have no more together than their common cap, and jobs beyond it have the reason', async () => {

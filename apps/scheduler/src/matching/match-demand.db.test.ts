@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
 import { LIMITS, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
@@ -175,16 +175,7 @@ describe('reserving workers', () => {
       testDb.db,
       examplePools({ entities: { 'Acme-New': { maxWorkers: 2 }, '*': { maxWorkers: 0 } } }),
     );
-    const installation = {
-      app_id: 1001,
-      installation_id: 1,
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    } as const;
-    await testDb.db
-      .insertInto('installations')
-      .values({ ...installation, entity_id: 90_000_001, login: 'acme-NEW' })
-      .execute();
+    await putInstallation(testDb.db, { login: 'acme-NEW' });
     const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
     expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual(
       jobs.slice(0, 2).map((job) => job.job_id),

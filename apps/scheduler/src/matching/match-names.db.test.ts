@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
 import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
@@ -22,17 +22,12 @@ const testDb = useMatchingDatabase();
 const db = () => testDb.db;
 
 const install = (login: string, entityId: number, minutes = 0) =>
-  db()
-    .insertInto('installations')
-    .values({
-      entity_id: entityId,
-      app_id: 1001,
-      installation_id: entityId + 1,
-      login,
-      entity_type: 'Organization',
-      stated_at: minutesAgo(minutes),
-    })
-    .execute();
+  putInstallation(db(), {
+    entity_id: entityId,
+    installation_id: entityId + 1,
+    login,
+    stated_at: minutesAgo(minutes),
+  });
 const pin = (login: string, entityId: number) =>
   db().insertInto('login_pins').values({ login, entity_id: entityId }).execute();
 const whoseWorkers = async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import type { Updateable } from 'kysely';
 import { matchAll, matchOnce } from '../scenes/matching.scene.ts';
 import { ACME, SAM, useWarmDatabase } from '../scenes/warm.scene.ts';
@@ -128,17 +128,13 @@ describe('warm workers', () => {
 
   test('whose repository’s name has gone to another are made for that one, as its newest job says, even if the entity has several Apps (C10)', async () => {
     await install('sam', SAM, 'User');
-    await testDb.db
-      .insertInto('installations')
-      .values({
-        entity_id: SAM,
-        app_id: 1002,
-        installation_id: SAM + 2,
-        login: 'sam',
-        entity_type: 'User',
-        stated_at: new Date(),
-      })
-      .execute();
+    await putInstallation(testDb.db, {
+      entity_id: SAM,
+      entity_type: 'User',
+      login: 'sam',
+      app_id: 1002,
+      installation_id: SAM + 2,
+    });
     await keep('sam/one', 1);
     const sam = {
       entity_type: 'User',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import {
@@ -62,17 +62,7 @@ describe('the matcher (C4, P4)', () => {
   });
 
   test('goes by the installation of today, not by that of the job (A12)', async () => {
-    const today = {
-      entity_id: 90_000_001,
-      app_id: 1001,
-      installation_id: INSTALLATION + 7,
-      login: 'acme',
-      stated_at: new Date(),
-    };
-    await testDb.db
-      .insertInto('installations')
-      .values({ ...today, entity_type: 'Organization' })
-      .execute();
+    await putInstallation(testDb.db, { installation_id: INSTALLATION + 7 });
     await putJobs(1);
     await note({ installationId: INSTALLATION + 7, remaining: 0 });
     expect(await matchAll(testDb.db)).toBe(0);

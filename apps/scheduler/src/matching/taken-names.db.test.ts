@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
@@ -32,17 +31,7 @@ describe('a name that is taken makes one worker fewer, which the next pass makes
   });
 
   test('of those that are kept warm', async () => {
-    const acme = {
-      entity_id: 90_000_001,
-      app_id: 1001,
-      installation_id: 51_000_001,
-      login: 'acme',
-      entity_type: 'Organization' as const,
-    };
-    await testDb.db
-      .insertInto('installations')
-      .values({ ...acme, stated_at: minutesAgo(0) })
-      .execute();
+    await putInstallation(testDb.db);
     await putPools(testDb.db, examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 2 }] }] }));
     expect(await matchWithOneName()).toBe(1);
     expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { findWorkerToProvision, saveRegistration } from '@paddock/db/workers/workers';
-import { examplePools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
 import { failWorker } from './fail-worker.ts';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
@@ -227,16 +227,10 @@ describe('provisioning', () => {
   test('uses the installation as it is known now, not as it was when the job came (A12)', async () => {
     await world.queueJob({ row: { installation_id: 1, entity_name: 'acme-before' } });
     const [job] = await world.db.selectFrom('jobs').selectAll().execute();
-    const installation = {
+    await putInstallation(world.db, {
+      entity_id: job?.entity_id ?? 0,
       installation_id: world.installationId,
-      login: 'acme',
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    } as const;
-    await world.db
-      .insertInto('installations')
-      .values({ ...installation, entity_id: job?.entity_id ?? 0, app_id: 1001 })
-      .execute();
+    });
     await world.settle();
     await seen.expectOneWorker();
     expect(await seen.failures()).toEqual([]);

@@ -3,6 +3,7 @@ import { findJobsToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import { findDueRepositories } from '@paddock/db/jobs/repositories';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findWorkerToStop } from '@paddock/db/workers/stopping-workers';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
@@ -27,17 +28,15 @@ test('a repository that refuses us delays no other of its entity, for any time (
   const { db, gitHub } = world;
   const sam = await world.addUser('sam', ['shut', 'open']);
   const [shut = 0, open = 0] = ['shut', 'open'].map((name) => sam.repositories.get(name));
-  const installation = {
+  await putInstallation(db, {
     entity_id: sam.id,
+    entity_type: 'User',
+    login: 'sam',
     app_id: APP_ID,
     installation_id: sam.installationId,
-    login: 'sam',
-    entity_type: 'User',
-  } as const;
-  await db
-    .insertInto('installations')
-    .values({ ...installation, stated_at: minutesAgo(9_000), updated_at: minutesAgo(9_000) })
-    .execute();
+    stated_at: minutesAgo(9_000),
+    updated_at: minutesAgo(9_000),
+  });
   await gitHub.failNext({
     path: '^/repos/sam/shut/',
     status: 403,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 import { APP_ID } from '../scenes/settings.scene.ts';
 
@@ -10,16 +11,7 @@ beforeEach(async () => {
 /** An App that was taken out of the configuration. */
 const REMOVED = { app_id: 999, installation_id: 4711 };
 const install = (app: { app_id: number; installation_id: number }) =>
-  world.db
-    .insertInto('installations')
-    .values({
-      ...app,
-      entity_id: world.entityId,
-      login: 'acme',
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    })
-    .execute();
+  putInstallation(world.db, { ...app, entity_id: world.entityId });
 
 describe('a job from an App that is no longer configured', () => {
   test('gets its worker through the App that replaced it (A12)', async () => {

@@ -4,6 +4,7 @@ import { findInstance } from '@paddock/db/instance';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import { listPods } from '@paddock/kube/pods';
 import type { JobTruth } from '@paddock/simulators/github/control';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { takeList } from '../following/follow-pods.ts';
@@ -69,17 +70,14 @@ export async function startFreedom(seed: number) {
   for (const entity of ENTITIES) {
     const installation_id = installations[entity] ?? 0;
     const type = entity === 'sam' ? 'User' : 'Organization';
-    const known = {
+    await putInstallation(db, {
       entity_id: entityIds[entity],
+      entity_type: type,
+      login: entity,
       app_id: APP_ID,
       installation_id,
-      login: entity,
-      entity_type: type,
-    } as const;
-    await db
-      .insertInto('installations')
-      .values({ ...known, stated_at: new Date(0) })
-      .execute();
+      stated_at: new Date(0),
+    });
   }
 
   const entityOf = (login: string): EntityKey => {

@@ -1,4 +1,4 @@
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { useMatchingDatabase } from './matching.scene.ts';
 
@@ -13,17 +13,12 @@ export function useWarmDatabase() {
     entityId: number,
     entityType: 'Organization' | 'User' = 'Organization',
   ) =>
-    testDb.db
-      .insertInto('installations')
-      .values({
-        entity_id: entityId,
-        app_id: 1001,
-        installation_id: entityId + 1,
-        login,
-        entity_type: entityType,
-        stated_at: new Date(),
-      })
-      .execute();
+    putInstallation(testDb.db, {
+      entity_id: entityId,
+      entity_type: entityType,
+      login,
+      installation_id: entityId + 1,
+    });
 
   const keep = (scope: string, workers: number, given: Parameters<typeof examplePools>[0] = {}) =>
     putPools(

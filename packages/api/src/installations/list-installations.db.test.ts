@@ -1,30 +1,28 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { ask } from '../scenes/ask.scene.ts';
 import { listInstallationsEndpoint as endpoint } from './list-installations.ts';
 
-const row = (entityId: number, appId: number, more: object = {}) => ({
-  entity_id: entityId,
-  app_id: appId,
-  installation_id: 100 * entityId + appId,
-  login: `org-${entityId}`,
-  entity_type: 'Organization' as const,
-  stated_at: new Date(),
-  ...more,
-});
+const database = useTestDatabase();
+
+const install = (entityId: number, appId: number, more: object) =>
+  putInstallation(database.db, {
+    entity_id: entityId,
+    login: `org-${entityId}`,
+    app_id: appId,
+    installation_id: 100 * entityId + appId,
+    ...more,
+  });
 
 describe('the installations', () => {
-  const database = useTestDatabase();
-
   beforeAll(async () => {
-    await database.db
-      .insertInto('installations')
-      .values([
-        row(9, 1, { deleted_at: new Date('2026-01-31T09:00:00Z'), suspended_at: new Date(0) }),
-        row(7, 2, { suspended_at: new Date('2026-01-30T09:00:00Z') }),
-        row(7, 1, { repository_selection: 'selected' }),
-      ])
-      .execute();
+    await install(9, 1, {
+      deleted_at: new Date('2026-01-31T09:00:00Z'),
+      suspended_at: new Date(0),
+    });
+    await install(7, 2, { suspended_at: new Date('2026-01-30T09:00:00Z') });
+    await install(7, 1, { repository_selection: 'selected' });
   });
 
   test('say which App is installed where, and since when one is not', async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, snooze } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import type { z } from 'zod';
@@ -13,7 +13,6 @@ import { resyncInstallationEndpoint } from '../installations/resync-installation
 import { drainPoolEndpoint } from '../pools/drain-pool.ts';
 import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { putInstallation } from '../scenes/why.scene.ts';
 import { listStopsEndpoint } from '../stops/list-stops.ts';
 import { pauseSweepEndpoint } from '../stops/pause-sweep.ts';
 import { redeliverSinceEndpoint } from '../sweeps/redeliver-since.ts';
@@ -29,7 +28,7 @@ beforeEach(async () => {
     ...(['tasks', 'operations', 'actions', 'paused_sweeps', 'schedules', 'installations'] as const),
     'stopped_making',
   ]);
-  await putInstallation(database.db, 'acme');
+  await putInstallation(database.db);
   await putPools(database.db, examplePools());
   const tick = { last_tick_at: new Date(), taken_by: 'test' };
   await database.db

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { putInstallation } from '../scenes/why.scene.ts';
 import { listStopsEndpoint } from '../stops/list-stops.ts';
 import { findResyncEndpoint } from './find-resync.ts';
 import { resyncRepositoryEndpoint } from './resync-repository.ts';
@@ -13,7 +13,7 @@ const database = useTestDatabase();
 beforeEach(async () => {
   await emptyTables(database.db, ['tasks', 'operations', 'actions', 'paused_sweeps']);
   await emptyTables(database.db, ['installations']);
-  await putInstallation(database.db, 'acme');
+  await putInstallation(database.db);
 });
 
 const path = { owner: 'Acme', repository: 'App' };

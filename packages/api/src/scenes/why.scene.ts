@@ -33,18 +33,3 @@ export async function putKey(
     })
     .execute();
 }
-
-/** The organisation of `putJob`, which has this login today. */
-export async function putInstallation(db: Kysely<Database>, login: string): Promise<void> {
-  await db
-    .insertInto('installations')
-    .values({
-      entity_id: 90_000_001,
-      app_id: 1001,
-      installation_id: 51_000_001,
-      login,
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    })
-    .execute();
-}

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import type { z } from 'zod';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { putInstallation } from '../scenes/why.scene.ts';
 import { listStopsEndpoint } from './list-stops.ts';
 import { pauseSweepEndpoint } from './pause-sweep.ts';
 import { resumeMakingEndpoint } from './resume-making.ts';
@@ -18,7 +17,7 @@ const database = useTestDatabase();
 beforeEach(async () => {
   await emptyTables(database.db, ['stopped_making', 'paused_sweeps', 'actions', 'installations']);
   await putPools(database.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-  await putInstallation(database.db, 'acme');
+  await putInstallation(database.db);
 });
 
 const list = () => askAll(listStopsEndpoint, database.db, { limit: '1' });

@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { MATCHING_SETTINGS, putInstallation, putKey } from '../scenes/why.scene.ts';
+import { MATCHING_SETTINGS, putKey } from '../scenes/why.scene.ts';
 import { whyJobEndpoint } from './why-job.ts';
 import { whyRunEndpoint } from './why-run.ts';
 
@@ -185,7 +185,7 @@ describe('why a job waits (P5)', () => {
   });
 
   test('uses the login of today and the nearest pool of today', async () => {
-    await putInstallation(database.db, 'acme-inc');
+    await putInstallation(database.db, { login: 'acme-inc' });
     const job = await putJob(database.db, { k8s_pool: '(none)', job_labels: '["linux", "gpu"]' });
     await putKey(database.db, job, 'no_pool_fits');
     const { sentence, caps } = await why(job.job_id);
@@ -196,7 +196,7 @@ describe('why a job waits (P5)', () => {
   test('names the configured App that is suspended, not another that has gone', async () => {
     const job = await putJob(database.db);
     await putKey(database.db, job, 'installation_suspended');
-    await putInstallation(database.db, 'acme');
+    await putInstallation(database.db);
     await database.db
       .updateTable('installations')
       .set({ suspended_at: new Date('2026-01-30T09:00:00Z') })
@@ -214,7 +214,7 @@ describe('why a job waits (P5)', () => {
   test('uses the budget of the installation that is there today', async () => {
     const job = await putJob(database.db, { installation_id: 1 });
     await putKey(database.db, job, 'github_budget');
-    await putInstallation(database.db, 'acme');
+    await putInstallation(database.db);
     const resetAt = new Date(Date.now() + 3_600_000);
     await database.db
       .insertInto('registration_budgets')
@@ -267,7 +267,7 @@ describe('why a job waits (P5)', () => {
 
 describe('the jobs of a run (P5)', () => {
   test('that wait or run are explained in pages', async () => {
-    await putInstallation(database.db, 'Acme');
+    await putInstallation(database.db, { login: 'Acme' });
     const run = { run_id: 77 };
     const jobs = [
       await putJob(database.db, run),

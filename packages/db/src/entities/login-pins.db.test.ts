@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { repairInstallations } from './app-installations.ts';
 import { pinLogins } from './login-pins.ts';
@@ -30,18 +30,14 @@ beforeEach(async () => {
 });
 
 const install = (login: string, entityId: number, isDeleted = false) =>
-  db()
-    .insertInto('installations')
-    .values({
-      entity_id: entityId,
-      app_id: 7,
-      installation_id: entityId,
-      login,
-      entity_type: 'Organization',
-      stated_at: minutesAgo(1),
-      deleted_at: isDeleted ? minutesAgo(1) : null,
-    })
-    .execute();
+  putInstallation(db(), {
+    entity_id: entityId,
+    login,
+    app_id: 7,
+    installation_id: entityId,
+    stated_at: minutesAgo(1),
+    deleted_at: isDeleted ? minutesAgo(1) : null,
+  });
 const pins = async () => {
   const rows = await db()
     .selectFrom('login_pins')

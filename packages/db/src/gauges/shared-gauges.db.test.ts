@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { createWaits } from '../breakers/waits.ts';
@@ -134,16 +134,8 @@ describe('gauges of rows that all services share (H5)', () => {
   });
 
   test('the rest of the registrations, by entity of the configuration; budgets of past hours do not count', async () => {
-    const installation = { app_id: 7, entity_type: 'Organization', stated_at: new Date() } as const;
-    const logins = ['acme', 'globex', 'initech'];
-    await db()
-      .insertInto('installations')
-      .values(
-        logins.map((login, index) =>
-          Object.assign({ login, entity_id: index + 1, installation_id: index }, installation),
-        ),
-      )
-      .execute();
+    for (const [index, login] of ['acme', 'globex', 'initech'].entries())
+      await putInstallation(db(), { entity_id: index + 1, login, installation_id: index });
     const later = minutesAgo(-30);
     const budgets = [
       { installation_id: 0, remaining: 40, reset_at: later },
@@ -165,11 +157,7 @@ describe('gauges of rows that all services share (H5)', () => {
   });
 
   test('entities that GitHub asked to register no runner for a while', async () => {
-    const installation = { app_id: 7, entity_type: 'Organization', stated_at: new Date() } as const;
-    await db()
-      .insertInto('installations')
-      .values({ ...installation, login: 'acme', entity_id: 1, installation_id: 11 })
-      .execute();
+    await putInstallation(db(), { entity_id: 1 });
     await putPools(db(), examplePools({ entities: { acme: {}, '*': {} } }));
     const waits = createWaits(db(), () => undefined);
     const wait = { ms: 600_000, message: 'slow down' };

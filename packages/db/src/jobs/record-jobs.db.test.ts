@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { fc } from '@paddock/testing/random-cases';
@@ -258,15 +259,7 @@ describe('the statement that writes jobs', () => {
   });
 
   test('without an installation in the payload, the one that is known of the entity is taken', async () => {
-    const known = {
-      entity_id: 11,
-      app_id: 41,
-      installation_id: 77,
-      login: 'acme',
-      entity_type: 'Organization' as const,
-      stated_at: new Date(),
-    };
-    await database.db.insertInto('installations').values(known).execute();
+    await putInstallation(database.db, { entity_id: 11, app_id: 41, installation_id: 77 });
     await record({ ...queued, installationId: null });
     expect(await job()).toMatchObject({ installation_id: 77 });
     await record({ ...queued, jobId: 901, installationId: null, entity: { ...ORG, id: 12 } });

@@ -1,4 +1,4 @@
-import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -140,24 +140,11 @@ async function rowsRead(
   }
 }
 
-async function putEntity(db: Kysely<Database>): Promise<void> {
-  const entity = {
-    entity_id: 1,
-    login: 'entity',
-    entity_type: 'Organization',
-    stated_at: new Date(),
-  } as const;
-  await db
-    .insertInto('installations')
-    .values({ ...entity, app_id: 1001, installation_id: 51_000_001 })
-    .execute();
-}
-
 test('statements about spare, warm and unserved workers, planned with few rows, read no more than their rows (C3, C10, C11)', async () => {
   const { db } = plans;
   const warm = ['entity', 'entity/api'].map((scope) => ({ scope, workers: 2 }));
   await putPools(db, examplePools({ pools: [{ warm }] }));
-  await putEntity(db);
+  await putInstallation(db, { entity_id: 1, login: 'entity' });
   await keepStatistics(db, ['jobs', 'workers', 'breakers']);
   const started = {
     status: 'running',

@@ -1,3 +1,4 @@
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema/tables.ts';
@@ -73,19 +74,13 @@ export const install = async (db: Kysely<Database>, known: readonly Installed[])
     const [suspended, deleted] = [state === 'suspended', state === 'deleted'].map((is) =>
       is ? new Date() : null,
     );
-    const entity = {
+    await putInstallation(db, {
       entity_id: ACME,
-      login: 'acme',
-      entity_type: 'Organization',
       app_id: app,
       installation_id: app,
-    } as const;
-    const row = {
-      ...entity,
       suspended_at: suspended ?? null,
       deleted_at: deleted ?? null,
       stated_at: minutesAgo(minutes),
-    };
-    await db.insertInto('installations').values(row).execute();
+    });
   }
 };

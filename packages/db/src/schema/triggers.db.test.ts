@@ -1,6 +1,6 @@
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
-import { putJob } from '@paddock/testing/demand-rows';
+import { putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -193,14 +193,7 @@ describe('notifications of freed capacity (A7)', () => {
 
   test('an installation that is suspended, and its return, notify; its other changes do not (P5)', async () => {
     const key = { entity_id: 1, app_id: 1001 };
-    const row = {
-      ...key,
-      installation_id: 2,
-      login: 'acme',
-      entity_type: 'Organization',
-      stated_at: new Date(),
-    } as const;
-    await database.db.insertInto('installations').values(row).execute();
+    await putInstallation(database.db, key);
     for (const [set, wakes] of [
       [{ login: 'acme-renamed' }, false],
       [{ suspended_at: new Date() }, true],

@@ -65,3 +65,16 @@ export async function startSmallWorld({
     repositories: { api: api.id, site: site.id, tool: tool.id },
   };
 }
+
+/** The columns of our database about an account's installation. */
+export const installationOf = ({
+  login,
+  id,
+  appId,
+  installationId,
+}: SmallAccount & { readonly login: string }) => ({
+  entity_id: id,
+  login,
+  app_id: appId,
+  installation_id: installationId,
+});
