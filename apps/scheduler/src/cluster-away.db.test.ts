@@ -39,6 +39,15 @@ function connect() {
   return { lines, metrics, cluster, parts };
 }
 
+/** Runs all tasks so often, as if each rest between two attempts had passed. */
+async function tryTasks(parts: ReturnType<typeof connect>['parts'], times: number): Promise<void> {
+  const kinds = schedulerKinds(parts);
+  for (let pass = 0; pass < times; pass += 1) {
+    await world.makeDue();
+    await runDueTasks({ db: world.db, kinds, holder: 'away', random: () => 0.5 });
+  }
+}
+
 test('an API server that is away is one line, however many pods wait for it and however often; no task fails (P5, P6)', async () => {
   const { lines, metrics, cluster, parts } = connect();
   for (let made = 0; made < 10; made += 1) await world.queueJob();
@@ -47,15 +56,7 @@ test('an API server that is away is one line, however many pods wait for it and 
   const stop = new AbortController();
   const followed = followPods(parts, stop.signal);
   try {
-    for (let pass = 0; pass < 3; pass += 1) {
-      await world.makeDue();
-      await runDueTasks({
-        db: world.db,
-        kinds: schedulerKinds(parts),
-        holder: 'away',
-        random: () => 0.5,
-      });
-    }
+    await tryTasks(parts, 3);
     await waitFor('the watch to fail', () => lines.some((line) => line.includes('is away')));
   } finally {
     stop.abort();
@@ -99,15 +100,7 @@ test('waiting for the cluster costs a task no attempt: a Secret is removed when 
   await endWorker('failed', removeSecretTask);
   const { cluster, parts } = connect();
   world.kube.failNext({ status: 503, times: 10_000 });
-  for (let pass = 0; pass < 7; pass += 1) {
-    await world.makeDue();
-    await runDueTasks({
-      db: world.db,
-      kinds: schedulerKinds(parts),
-      holder: 'away',
-      random: () => 0.5,
-    });
-  }
+  await tryTasks(parts, 7);
   world.kube.clearFaults();
   await world.makeDue();
   await world.runTasks();
@@ -134,15 +127,7 @@ test.each([
     await endWorker(end, taskOf);
     const { cluster, parts } = connect();
     world.kube.failNext({ ...fault, times: 10_000 });
-    for (let pass = 0; pass < 4; pass += 1) {
-      await world.makeDue();
-      await runDueTasks({
-        db: world.db,
-        kinds: schedulerKinds(parts),
-        holder: 'one',
-        random: () => 0.5,
-      });
-    }
+    await tryTasks(parts, 4);
     cluster.close();
     expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
     const [task] = await world.db.selectFrom('tasks').selectAll().execute();

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { recordJobs } from '@paddock/db/jobs/record-jobs';
+import { queuedJob } from '@paddock/domain/scenes/queued-job.scene';
 import { useJobsScene } from '../scenes/use-scenes.scene.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 
@@ -21,26 +22,18 @@ async function deliverQueued(
   const { organization, appId } = scene.world;
   const pools = await currentPoolsDocument(database.db);
   if (pools === undefined) throw new Error('There has to be a pools document.');
+  const { id, login, installationId } = organization;
   const statement = {
-    jobId: isAtGitHub ? job.id : job.id + 1_000_000,
-    status: 'pending' as const,
-    runId: job.runId,
-    runAttempt: job.attempt,
-    jobName: 'build',
-    workflowName: null,
-    htmlUrl: null,
-    labels: ['linux'],
-    conclusion: null,
-    runnerName: null,
-    runnerId: null,
-    queuedAt: hoursAgo(hours),
-    startedAt: null,
-    completedAt: null,
-    entity: { id: organization.id, login: organization.login, type: 'Organization' as const },
-    repoId: job.repositoryId,
-    repoFullName: job.repo,
-    isPublic: false,
-    installationId: organization.installationId,
+    ...queuedJob({
+      jobId: isAtGitHub ? job.id : job.id + 1_000_000,
+      runId: job.runId,
+      runAttempt: job.attempt,
+      queuedAt: hoursAgo(hours),
+      entity: { id, login, type: 'Organization' },
+      repoId: job.repositoryId,
+      repoFullName: job.repo,
+      installationId,
+    }),
     appId,
     deliveryGuid: crypto.randomUUID(),
   };

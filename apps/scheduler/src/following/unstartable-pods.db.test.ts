@@ -24,6 +24,18 @@ const stops = async () =>
       .execute()
   ).map((task) => task.subject_id);
 
+/** A pod on a node that starts nothing in it. */
+async function makeStill(): Promise<ObservedPod> {
+  const annotations = { 'test.paddock/start': 'never' };
+  await world.putPools(examplePools({ pools: [{ template: { metadata: { annotations } } }] }));
+  await world.queueJob();
+  await world.match();
+  await world.runTasks();
+  return waitFor('the pod to have a node', async () =>
+    (await followed.list()).find(({ nodeName }) => nodeName !== undefined),
+  );
+}
+
 /** A kubelet's report about a pod. */
 async function say(
   pod: ObservedPod,
@@ -146,17 +158,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
   });
 
   test('for a Secret that is missing says which, counts at once, and is stopped likewise', async () => {
-    await world.putPools(
-      examplePools({
-        pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }],
-      }),
-    );
-    await world.queueJob();
-    await world.match();
-    await world.runTasks();
-    const pod = await waitFor('the pod to have a node', async () =>
-      (await followed.list()).find(({ nodeName }) => nodeName !== undefined),
-    );
+    const pod = await makeStill();
     await followed.see(pod, {
       waitingReason: 'CreateContainerConfigError',
       waitingMessage: 'secret "build-token" not found',
@@ -174,17 +176,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
   });
 
   test('and that only takes its time is none', async () => {
-    await world.putPools(
-      examplePools({
-        pools: [{ template: { metadata: { annotations: { 'test.paddock/start': 'never' } } } }],
-      }),
-    );
-    await world.queueJob();
-    await world.match();
-    await world.runTasks();
-    const pod = await waitFor('the pod to have a node', async () =>
-      (await followed.list()).find(({ nodeName }) => nodeName !== undefined),
-    );
+    const pod = await makeStill();
     await followed.see(pod);
     await world.db
       .updateTable('workers')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import type { DeliveredStatement } from '../deliveries/workflow-job-event.ts';
+import { queuedJob } from '../scenes/queued-job.scene.ts';
 import { type JobRow, mergeStatement, type StatementToMerge } from './merge-statement.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00.000Z');
@@ -9,25 +10,8 @@ const SMALL = { pool: 'small', image: 'runner:1', scopeRepoId: 0 };
 const LARGE = { pool: 'large', image: 'runner:9', scopeRepoId: 4 };
 
 const facts = (changes: Partial<DeliveredStatement> = {}): DeliveredStatement => ({
-  jobId: 1,
-  status: 'pending',
-  runId: 2,
-  runAttempt: 1,
-  jobName: 'build',
-  workflowName: null,
-  htmlUrl: null,
-  labels: ['linux'],
-  conclusion: null,
-  runnerName: null,
-  runnerId: null,
+  ...queuedJob(),
   queuedAt: at(0),
-  startedAt: null,
-  completedAt: null,
-  entity: { id: 3, login: 'acme', type: 'Organization' },
-  repoId: 4,
-  repoFullName: 'acme/api',
-  isPublic: false,
-  installationId: null,
   appId: 5,
   deliveryGuid: 'a',
   ...changes,

@@ -1,15 +1,5 @@
 import type { MatchingRules, PoolRule } from '../matching/matching-rules.ts';
-
-const LINUX: PoolRule = {
-  name: 'linux',
-  paused: false,
-  cap: null,
-  repositoryCap: null,
-  stopped: false,
-  trials: null,
-  entities: null,
-  repositories: null,
-};
+import { linux } from './snapshot.scene.ts';
 
 /**
  * The rules for the entity acme and the pool `linux`, without any cap; `given` has the differences.
@@ -17,7 +7,7 @@ const LINUX: PoolRule = {
 export const rulesWith = (
   given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {},
 ): MatchingRules => ({
-  pools: new Map([['linux', { ...LINUX, ...given.pool }]]),
+  pools: new Map([['linux', { ...linux(), ...given.pool }]]),
   entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
   pins: new Map(),
   common: undefined,

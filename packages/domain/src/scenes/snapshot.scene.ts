@@ -30,7 +30,7 @@ export const storedRules = (given: Partial<StoredRules> = {}): StoredRules => ({
 });
 
 /** The pool `linux` with the differences. */
-export const linux = (given: Partial<typeof LINUX> | { cap: number } | { trials: 0 | 1 }) => ({
+export const linux = (given: Partial<typeof LINUX> | { cap: number } | { trials: 0 | 1 } = {}) => ({
   ...LINUX,
   ...given,
 });

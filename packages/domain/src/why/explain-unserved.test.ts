@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { JobStatement } from '../deliveries/workflow-job-event.ts';
 import { NOT_SERVED } from '../pools/place-job.ts';
 import { poolsDocument } from '../pools/pools-document.ts';
+import { queuedJob } from '../scenes/queued-job.scene.ts';
 import { explainUnserved } from './explain-unserved.ts';
 
 const pool = { image: 'runner:1', namespace: 'runners' };
@@ -22,30 +23,8 @@ const DOCUMENT = poolsDocument.parse({
 
 const receivedAt = new Date('2026-01-31T10:00:02Z');
 
-const JOB: JobStatement = {
-  jobId: 7,
-  status: 'pending',
-  runId: 1,
-  runAttempt: 1,
-  jobName: 'build',
-  workflowName: null,
-  htmlUrl: null,
-  labels: ['linux'],
-  conclusion: null,
-  runnerName: null,
-  runnerId: null,
-  queuedAt: '2026-01-31T10:00:00Z',
-  startedAt: null,
-  completedAt: null,
-  entity: { id: 9, login: 'acme', type: 'Organization' },
-  repoId: 5,
-  repoFullName: 'acme/api',
-  isPublic: false,
-  installationId: 3,
-};
-
 const explain = (outcome: string, given: Partial<JobStatement> = {}, document = DOCUMENT) =>
-  explainUnserved({ outcome, receivedAt, job: { ...JOB, ...given } }, document);
+  explainUnserved({ outcome, receivedAt, job: queuedJob(given) }, document);
 
 /** What only jobs of our rows have. */
 const ALONE = { place: null, estimate: null, workers: [], caps: [], earlier: [] };
@@ -127,7 +106,7 @@ test('the pools in force count, not those of the delivery (P5)', () => {
     sentence: 'The pool linux serves the job now, and did not when GitHub announced it.',
   });
   expect(
-    explainUnserved({ outcome: 'ignored_no_label', receivedAt, job: JOB }, undefined),
+    explainUnserved({ outcome: 'ignored_no_label', receivedAt, job: queuedJob() }, undefined),
   ).toMatchObject({ actor: 'platform', sentence: 'No pools are in force yet.' });
   const elsewhere = { ...DOCUMENT, pools: DOCUMENT.pools.filter(({ name }) => name === 'gpu') };
   expect(explain('ignored_no_label', {}, elsewhere).sentence).toBe(
