@@ -13,7 +13,7 @@ export function joinReasons(spans: readonly EarlierReason[]): EarlierReason[] {
     const later = joined.at(-1);
     const isSame =
       later?.reason === span.reason && later.since.getTime() - span.until.getTime() <= SHORT_MS;
-    if (later !== undefined && isSame) joined[joined.length - 1] = { ...later, since: span.since };
+    if (isSame) joined[joined.length - 1] = { ...later, since: span.since };
     else joined.push(span);
   }
   return joined;
