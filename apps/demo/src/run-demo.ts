@@ -66,6 +66,8 @@ export async function runDemo(
       url: databaseUrl,
       schema,
       poolSize: 2,
+      // The dozens of stops of the tour ask at once, and each waits for its turn.
+      connectTimeoutMs: 60_000,
       applicationName: 'paddock-demo',
     });
     undo.unshift(connection.close);

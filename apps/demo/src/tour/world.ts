@@ -12,7 +12,8 @@ import type { Kysely } from 'kysely';
 import type { System } from '../start-system.ts';
 
 const HOUR_MS = 3_600_000;
-const LOOK_EVERY_MS = 250;
+/** Dozens of stops look at once. */
+const LOOK_EVERY_MS = 1_000;
 /** For one state. The slowest takes half of it on two busy cores. */
 const LONGEST_MS = 120_000;
 
@@ -41,8 +42,8 @@ export interface TourWorld {
   untilRunning(job: number): Promise<string>;
   /** Waits until GitHub has given a job of the repository to a runner. */
   untilBegun(repo: string): Promise<void>;
-  /** Waits until this is true. */
-  until<T>(what: string, look: () => Promise<T | undefined>): Promise<T>;
+  /** Waits until `look` finds something. Rejects with `what`, if that takes too long. */
+  until<T>(what: string | (() => string), look: () => Promise<T | undefined>): Promise<T>;
 }
 
 /** The world of a system that runs; the installations are those of its accounts. */
@@ -66,7 +67,8 @@ export function createWorld(
       signal.throwIfAborted();
       const found = await look();
       if (found !== undefined) return found;
-      if (performance.now() - began > LONGEST_MS) throw new Error(`not reached: ${what}`);
+      if (performance.now() - began > LONGEST_MS)
+        throw new Error(`not reached: ${typeof what === 'string' ? what : what()}`);
       await pause(LOOK_EVERY_MS, signal);
     }
   };
@@ -94,14 +96,10 @@ export function createWorld(
     async untilWhy(job, isSo) {
       let last: WhyAnswer | undefined;
       const say = () => `job ${job}, last: ${last?.reason ?? last?.state}: ${last?.sentence}`;
-      try {
-        return await until('', async () => {
-          last = await unlessUnknown(ask(whyJobEndpoint, { job }));
-          return last !== undefined && isSo(last) ? last : undefined;
-        });
-      } catch (error) {
-        throw new Error(say(), { cause: error });
-      }
+      return until(say, async () => {
+        last = await unlessUnknown(ask(whyJobEndpoint, { job }));
+        return last !== undefined && isSo(last) ? last : undefined;
+      });
     },
     async untilBegun(repo) {
       await until(`a job of ${repo} has begun`, async () => {
