@@ -3,6 +3,7 @@ import { ENDPOINTS } from '@paddock/api/endpoints';
 import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
 import { makeToken, useConsole } from './scenes/console.scene.ts';
 
@@ -98,13 +99,7 @@ describe('the console', () => {
     let last: Promise<Response> | undefined;
     await whileLocked(async () => {
       last = service.ask('installations', token);
-      await waitFor('a request under way', async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity where datname = current_database() and application_name = 'paddock-console' and wait_event_type = 'Lock'`.execute(
-          database.db,
-        );
-        return rows.length > 0;
-      });
+      await untilBlocked(database.db, { applicationName: 'paddock-console' });
       service.kill('SIGTERM');
       await waitFor(
         'the service to stop',

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { waitFor } from '@paddock/testing/wait-for';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { enqueue } from './enqueue.ts';
@@ -16,11 +16,6 @@ const claim = (kind: string, slots = 1) =>
     takeOver: false,
     keepFailedMs: 1_000,
   });
-
-const sessionsWaiting = () =>
-  sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    .execute(database.db)
-    .then(({ rows }) => rows.length);
 
 describe('enqueue', () => {
   test('writes all fields, and the limits it was given (D4, D5)', async () => {
@@ -111,7 +106,7 @@ describe('enqueue', () => {
       keepFailedMs: 1_000,
     });
     const enqueued = enqueueNow(db, task('a', 'x'));
-    await waitFor('the enqueuer to wait', async () => (await sessionsWaiting()) === 1);
+    await untilBlocked(database.db);
     await claiming.commit().execute();
     expect(await enqueued).toMatchObject([{ existed: false }]);
     expect((await enqueued)[0]?.id).not.toBe(first?.id);
@@ -135,7 +130,7 @@ describe('enqueue', () => {
       await enqueue(trx, [task('a', 'x')]);
       const other = enqueueNow(db, task('a', 'y'), task('a', 'x'));
       other.catch(() => undefined);
-      await waitFor('the other one to wait', async () => (await sessionsWaiting()) === 1);
+      await untilBlocked(database.db);
       await enqueue(trx, [task('a', 'y')]);
       return { enqueued: other };
     });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { runDueTasks } from './run-due-tasks.ts';
@@ -173,13 +174,7 @@ describe('a task that a breaker holds', () => {
       heldBy: 'cluster:x',
     };
     const requeued = requeueTasks(db, [held], HOUR_MS);
-    await waitFor('the statement to wait for the deletion', async () => {
-      const { rows } =
-        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          db,
-        );
-      return rows.length > 0;
-    });
+    await untilBlocked(db);
     await deleting.commit().execute();
     await requeued;
     expect(await tasks()).toMatchObject([{ status: 'queued', minutes: 0 }]);

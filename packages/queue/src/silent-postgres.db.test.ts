@@ -5,6 +5,7 @@ import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import { enqueue } from './enqueue.ts';
@@ -48,13 +49,7 @@ test('PostgreSQL goes silent and another answers at its address: an executor goe
   await db.transaction().execute(async (trx) => {
     await sql`lock table tasks in exclusive mode`.execute(trx);
     await enqueue(trx, [task('probe', 'claimed')]);
-    await waitFor('a claim to wait for the lock', async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where application_name = 'silent' and wait_event_type = 'Lock'`.execute(
-        db,
-      );
-      return rows.length > 0;
-    });
+    await untilBlocked(db, { applicationName: 'silent' });
     // The pool's connection, the heartbeat's if it has one yet, and the listener's.
     tunnel.replaceServer();
     expect(tunnel.silenced()).toBeGreaterThanOrEqual(2);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { waitFor } from '@paddock/testing/wait-for';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
 import { enqueue } from './enqueue.ts';
@@ -191,13 +191,7 @@ describe('settle', () => {
     const enqueuing = await db.startTransaction().execute();
     const [successor] = await enqueue(enqueuing, [task('a', 'x')]);
     const settled = writeSettlements(db, [{ claim, settlement: retry(60_000) }], KEEP);
-    await waitFor('the settle to wait for the enqueuer', async () => {
-      const { rows } =
-        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          db,
-        );
-      return rows.length === 1;
-    });
+    await untilBlocked(db);
     await enqueuing.commit().execute();
     expect(await settled).toEqual(new Set([first?.id]));
     expect(await tasks()).toMatchObject([

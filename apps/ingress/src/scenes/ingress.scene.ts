@@ -15,7 +15,7 @@ import {
   signedDelivery,
 } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
-import { sql } from 'kysely';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 
 export const APP = 7;
 export const SECRET = 'It is a secret';
@@ -145,13 +145,7 @@ export async function startIngress({
 
 /** Resolves once a writer waits for a lock. */
 export const waitForWriter = ({ db }: TestDatabase) =>
-  waitFor('a waiting writer', async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and application_name = 'paddock-ingress-write' and wait_event_type = 'Lock'`.execute(
-      db,
-    );
-    return rows.length > 0;
-  });
+  untilBlocked(db, { applicationName: 'paddock-ingress-write' });
 
 /** A signed delivery of the App. */
 export const signed = (

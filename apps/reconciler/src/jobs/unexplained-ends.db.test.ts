@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { useJobsScene } from '../scenes/use-scenes.scene.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 
 const scene = useJobsScene(useTestDatabase());
 
@@ -162,13 +162,7 @@ describe('runners that end well without a job (C11, P4)', () => {
         sql`select from breakers where subject_id = ${pool} for update`.execute(trx);
       await lock('linux');
       const lookUp = scene.lookUp();
-      await waitFor('the count to wait', async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          scene.db,
-        );
-        return rows.length > 0;
-      });
+      await untilBlocked(scene.db);
       await lock('linux-large');
       return { counting: lookUp };
     });

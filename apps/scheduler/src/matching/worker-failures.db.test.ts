@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
 import { entityInPoolBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
 import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { noteSuccess, passBreakers } from '@paddock/db/breakers/breakers';
 import { bindWorkers } from '@paddock/db/workers/bind-workers';
-import { demandOfEntities, isSomebodyWaiting } from '@paddock/db/scenes/worker-failures.scene';
+import { demandOfEntities } from '@paddock/db/scenes/worker-failures.scene';
 import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import {
   closeServedPools,
@@ -266,7 +266,7 @@ describe('failures that turn out to be jobs (C11)', () => {
     const counting = await testDb.db.transaction().execute(async (trx) => {
       await bindWorkers(trx, [{ worker: podName, jobId: 1 }]);
       const counted = noteWorkerFailure(noting(), failure);
-      await waitFor('the count to wait', () => isSomebodyWaiting(testDb.db));
+      await untilBlocked(testDb.db);
       return { counted };
     });
     await counting.counted;
@@ -286,7 +286,7 @@ describe('failures that turn out to be jobs (C11)', () => {
         { podName, failureClass: 'exit_code', message: 'ended' },
       );
       const binding = hears(podName);
-      await waitFor('the binding to wait', () => isSomebodyWaiting(testDb.db));
+      await untilBlocked(testDb.db);
       return { bound: binding };
     });
     await bound;

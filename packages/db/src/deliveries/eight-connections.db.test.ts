@@ -6,6 +6,7 @@ import { fc } from '@paddock/testing/random-cases';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { sql } from 'kysely';
 import { pinLogins } from '../entities/login-pins.ts';
 import { lockInstallations } from '../entities/installations.ts';
@@ -169,13 +170,7 @@ describe('eight connections that write the same jobs', () => {
     const outcomes = await database.db.transaction().execute(async (trx) => {
       await pinLogins(trx, [entity]);
       const recorded = recordDeliveries(database.dbOf('ingress'), [one, other], late);
-      await waitFor('the batch to wait', async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-          database.db,
-        );
-        return rows.length > 0;
-      });
+      await untilBlocked(database.db);
       await lockInstallations(trx);
       return { recorded };
     });

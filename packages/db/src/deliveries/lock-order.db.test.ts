@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePayload } from '@paddock/testing/signed-delivery';
-import { waitFor } from '@paddock/testing/wait-for';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { jobToStore } from '../jobs/job-to-store.ts';
@@ -51,16 +51,6 @@ const jobsOf = (deliveries: readonly ReturnType<typeof jobDelivery>[]) =>
 const inTransaction = (act: (trx: Transaction<Database>) => Promise<unknown>) => () =>
   database.db.transaction().execute(act);
 
-const untilSomeWait = (count: number) =>
-  waitFor('statements that wait for a lock', async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      database.db,
-    );
-    return rows.length >= count;
-  });
-const untilOneWaits = () => untilSomeWait(1);
-
 /**
  * Holds the first row until `act` waits for it, and says whether `act` has left the second one free
  * until then.
@@ -75,7 +65,7 @@ async function comesFirst(
     await sql`select ${first} for update`.execute(trx);
     const started = act();
     started.catch(() => undefined);
-    await untilOneWaits();
+    await untilBlocked(database.db);
     const { rows } = await sql`select ${second} for update skip locked`.execute(trx);
     return { acting: started, isFree: rows.length === others };
   });
@@ -107,7 +97,7 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
     const { recorded } = await database.db.transaction().execute(async (trx) => {
       await storeJobs(trx, [first], pools.version);
       const started = recordDeliveries(database.db, deliveries.toReversed(), pools);
-      await untilOneWaits();
+      await untilBlocked(database.db);
       // Would deadlock if one of these came before the first.
       await storeJobs(trx, others, pools.version);
       return { recorded: started };
@@ -124,20 +114,20 @@ describe('rows are locked in one order, for any order of the input (B6)', () => 
       [301, 302, 303, 304].map((id) => jobDelivery(id)),
       pools,
     );
-    await untilOneWaits();
+    await untilBlocked(database.db);
     // The older batch has been read and does not know this job.
     await recordDeliveries(database.db, [jobDelivery(304)], pools);
     const inserting = await database.db.startTransaction().execute();
     await storeJobs(inserting, jobsOf([jobDelivery(303)]), pools.version);
     await reading.commit().execute();
-    await untilOneWaits();
+    await untilBlocked(database.db, { by: inserting });
     // The older batch has inserted 302, and goes on to 304 after 303.
     const younger = recordDeliveries(
       database.db,
       [jobDelivery(302), jobDelivery(304, { runner: 'one' })],
       pools,
     );
-    await untilSomeWait(2);
+    await untilBlocked(database.db, { count: 2 });
     await inserting.rollback().execute();
     expect(await Promise.all([older, younger])).toEqual([
       ['repeated_body', 'repeated_body', 'job_stored', 'repeated_body'],
@@ -200,7 +190,7 @@ test('a job stays locked from its reading to its writing (A6, B6)', async () => 
     // The delivery is read, and cannot be written.
     await sql`lock table installation_events in share mode`.execute(trx);
     const started = recordDeliveries(database.db, [jobDelivery(5, { runner: 'one' })], pools);
-    await untilOneWaits();
+    await untilBlocked(database.db);
     const { rows } = await sql`select ${job(5)} for update skip locked`.execute(trx);
     expect(rows).toEqual([]);
     return { recorded: started };
@@ -213,7 +203,7 @@ test('a job is seen to run only together with the worker that is bound to it (B7
   const { recorded } = await database.db.transaction().execute(async (trx) => {
     await sql`select from workers where pod_name = ${name} for update`.execute(trx);
     const started = recordDeliveries(database.db, [jobDelivery(4, { runner: name })], pools);
-    await untilOneWaits();
+    await untilBlocked(database.db);
     expect(
       await database.db.selectFrom('jobs').select('job_id').where('job_id', '=', 4).execute(),
     ).toEqual([]);

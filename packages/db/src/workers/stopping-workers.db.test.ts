@@ -1,22 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
-import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { sql } from 'kysely';
+import { untilBlocked } from '@paddock/testing/until-blocked';
 import { findFittingRuns } from '../jobs/fitting-runs.ts';
 import { requestStops } from './request-stops.ts';
 import { endStoppedWorker, markDeregistering } from './stopping-workers.ts';
 
 const testDb = useTestDatabase();
-
-const isBlocked = async () => {
-  const { rows } = await sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-    testDb.db,
-  );
-  return rows.length === 1;
-};
 
 const ASKS = {
   'asked to stop': (podName: string) =>
@@ -45,7 +36,7 @@ test.each([
         .where('pod_name', '=', podName)
         .execute();
       const asking = ASKS[what](podName);
-      await waitFor('it to wait for the delivery', isBlocked);
+      await untilBlocked(testDb.db);
       return { asked: asking };
     });
     expect(await asked).toBe(false);
