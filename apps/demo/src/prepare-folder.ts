@@ -11,7 +11,10 @@ export interface DemoFolder {
   apps: { appId: number; publicKeyPem: string; webhookSecret: string }[];
   /** The variables that name the services' secrets. */
   secrets: Record<string, string>;
-  /** Writes a configuration file, or another content of it. Returns its path. */
+  /**
+   * Writes a configuration file, or another content of it, after whatever is being written. Returns
+   * its path.
+   */
   writeConfig(name: string, config: DemoConfig): Promise<string>;
   remove(): Promise<void>;
 }
@@ -42,6 +45,7 @@ export async function prepareFolder(
   });
   for (const { appId, privateKeyPem } of keys)
     await writeFile(join(path, `${appId}.pem`), privateKeyPem, { mode: 0o600 });
+  let written: Promise<unknown> = Promise.resolve();
   return {
     path,
     apps: keys.map(({ appId, publicKeyPem, webhookSecret }) => ({
@@ -59,11 +63,17 @@ export async function prepareFolder(
         privateKey: { file: join(path, `${appId}.pem`) },
       }));
       const file = join(path, name);
-      // A service must never read half of it.
-      await writeFile(`${file}.new`, stringify({ github: { apiUrl, apps }, pools, entities }), {
-        mode: 0o600,
-      });
-      await rename(`${file}.new`, file);
+      const text = stringify({ github: { apiUrl, apps }, pools, entities });
+      const before = written;
+      const write = async () => {
+        await before;
+        // A service must never read half of it.
+        await writeFile(`${file}.new`, text, { mode: 0o600 });
+        await rename(`${file}.new`, file);
+      };
+      const writing = write();
+      written = writing.catch(() => undefined);
+      await writing;
       return file;
     },
     remove: () => removeFolder(path),
