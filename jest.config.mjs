@@ -28,8 +28,8 @@ const withDatabase = {
 };
 
 export default {
-  // Many tests mostly wait for processes and databases: two cores are enough for five files.
-  maxWorkers: Math.max(5, availableParallelism() - 1),
+  // Many tests mostly wait for processes and databases: two cores are enough for six files.
+  maxWorkers: Math.max(6, availableParallelism() - 1),
   testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
   projects: [
     project('unit', [

@@ -12,7 +12,7 @@ import { putFleet } from './scenes/fleet.scene.ts';
 import { SIZES } from './scenes/looks.scene.ts';
 
 describeInBrowser('what the page answers an operator at night', () => {
-  const { database, service } = useConsole({ PADDOCK_CONSOLE_LOOK_EVERY_MS: '50' });
+  const { database, service } = useConsole({ PADDOCK_CONSOLE_LOOK_EVERY_MS: '500' });
   const browser = useBrowser();
   let ids: Awaited<ReturnType<typeof putFleet>>;
   let context: BrowserContext;

@@ -28,7 +28,7 @@ const SHOWN = HOSTILE.replace('\u202E', String.raw`\u202e`);
 const shows = (page: Page, name: string) => page.getByRole('link', { name }).waitFor();
 
 describeInBrowser('the page in a browser', () => {
-  const { database, service } = useConsole({ PADDOCK_CONSOLE_LOOK_EVERY_MS: '50' });
+  const { database, service } = useConsole({ PADDOCK_CONSOLE_LOOK_EVERY_MS: '500' });
   const browser = useBrowser();
   let token: string;
   let ids: Awaited<ReturnType<typeof putFleet>>;

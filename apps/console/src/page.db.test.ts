@@ -9,7 +9,7 @@ import { makeToken, useConsole } from './scenes/console.scene.ts';
 import { eventsOf, signIn } from './scenes/session.scene.ts';
 
 const { database, service } = useConsole({
-  PADDOCK_CONSOLE_LOOK_EVERY_MS: '50',
+  PADDOCK_CONSOLE_LOOK_EVERY_MS: '500',
   PADDOCK_CONSOLE_PATH_PREFIX: '/tools/paddock',
 });
 const get = (path: string, headers = {}) => service.ask(`../../${path}`, undefined, { headers });
