@@ -61,34 +61,30 @@ async function check(shown: string): Promise<void> {
   expect(shown.split(token)).toHaveLength(2);
   const ask = asker(base);
   const headers = { cookie: await signIn({ ask }, token) };
-  const answers = new Map<string, Answer>();
+  const whyAt = async (path: string) =>
+    (await (await ask(`${path.slice(1)}/why`, undefined, { headers })).json()) as Answer;
+  const pages = new Map<string, string>();
   for (const { state, says } of STOPS) {
     const [, sentence = '', path = ''] =
       new RegExp(`\n  ${state}\n    (.*)\n    ${base}(/.*)\n`).exec(shown) ?? [];
     expect([state, sentence]).toEqual([state, expect.stringMatching(says)]);
     if (!path.startsWith('/jobs/')) continue;
-    const answer = (await (
-      await ask(`${path.slice(1)}/why`, undefined, { headers })
-    ).json()) as Answer;
+    const answer = await whyAt(path);
     // What has passed stands on the job's page as what it waited for before.
     const reasons = [answer.reason, ...answer.earlier.map(({ reason }) => reason)];
     expect(reasons).toContain(Object.hasOwn(WAIT_REASONS, state) ? state : answer.reason);
-    answers.set(state, answer);
+    pages.set(state, path);
   }
-  expect(shownBy(ANSWERS, ({ state }) => [state])).toEqual(namesOf(ANSWERS));
-  const onTheWay = shownBy(WORKERS_ON_THE_WAY, ({ workers }) => workers.map(({ state }) => state));
-  expect(onTheWay).toEqual(namesOf(WORKERS_ON_THE_WAY));
-
-  function shownBy(table: Table, statesOf: (answer: Answer) => readonly string[]): string[] {
-    return Object.entries(table).flatMap(([state, stop]) => {
-      const answer = 'at' in stop ? answers.get(stop.at) : undefined;
-      return answer !== undefined && statesOf(answer).includes(state) ? [state] : [];
-    });
+  for (const [state, at] of shownAt(ANSWERS))
+    expect([at, (await whyAt(pages.get(at) ?? '')).state]).toEqual([at, state]);
+  // A stuck worker is stopped after a while, and another one is tried after a pause.
+  for (const [state, at] of shownAt(WORKERS_ON_THE_WAY)) {
+    await waitFor(`a worker on the page of ${at} to be ${state}`, async () =>
+      (await whyAt(pages.get(at) ?? '')).workers.some((worker) => worker.state === state),
+    );
   }
 }
 
-type Table = typeof ANSWERS | typeof WORKERS_ON_THE_WAY;
-
-/** The states that a stop shows. */
-const namesOf = (table: Table): string[] =>
-  Object.entries(table).flatMap(([state, stop]) => ('at' in stop ? [state] : []));
+/** The states that stops show, each with the name of its stop. */
+const shownAt = (table: typeof ANSWERS | typeof WORKERS_ON_THE_WAY): [string, string][] =>
+  Object.entries(table).flatMap(([state, stop]) => ('at' in stop ? [[state, stop.at]] : []));
