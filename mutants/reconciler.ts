@@ -232,4 +232,18 @@ export const reconciler: readonly NamedMutant[] = [
     replace: `message = excluded.message, failed_at = now()\``,
     tests: ['packages/db/src/breakers/refusals.db.test.ts'],
   },
+  {
+    mutant: 'a trial that was reserved before the last failure never closes the breaker',
+    file: 'packages/db/src/workers/worker-failures.ts',
+    find: 'greatest(w.created_at, w.registration_started_at) > b.failed_at',
+    replace: 'w.created_at > b.failed_at',
+    tests: ['packages/db/src/workers/served-pools.db.test.ts'],
+  },
+  {
+    mutant: 'a job on a worker that registered before the last failure closes the breaker',
+    file: 'packages/db/src/workers/worker-failures.ts',
+    find: 'greatest(w.created_at, w.registration_started_at) > b.failed_at',
+    replace: 'w.registration_started_at is not null',
+    tests: ['packages/db/src/workers/served-pools.db.test.ts'],
+  },
 ];

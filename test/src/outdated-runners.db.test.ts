@@ -11,7 +11,8 @@ beforeAll(async () => {
     PADDOCK_BREAKER_PAUSE_MS: '500',
     PADDOCK_BREAKER_LONGEST_PAUSE_MS: '1000',
   });
-  await system.start('reconciler');
+  // It finds the success of a trial whose job was heard of only after its end.
+  await system.start('reconciler', { PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '2' });
 });
 afterAll(() => system.stop());
 

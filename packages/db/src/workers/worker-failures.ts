@@ -81,8 +81,9 @@ export async function takeBackFailures(
 }
 
 /**
- * Closes the breakers of pools in which a worker made since the last failure got a job, and of its
- * entity there. That is a success, even if it is reported late and the job still runs.
+ * Closes the breakers of pools in which a worker made or registered since the last failure got a
+ * job, and of its entity there. That is a success, even if it is reported late and the job still
+ * runs. A reservation of before the failure may be the trial: it registers after the pause.
  */
 export async function closeServedPools(db: Kysely<Database>): Promise<void> {
   await closeBreakers(sql`
@@ -90,7 +91,8 @@ export async function closeServedPools(db: Kysely<Database>): Promise<void> {
       -- An older failure has no trial under way, and all workers since would have to be read.
       where b.subject_type = 'pool' and b.subject_id not like '%#%' and b.failed_at > now() - interval '1 day' and exists (
         select from workers w
-        where w.created_at > b.failed_at and w.k8s_pool = split_part(b.subject_id, '@', 1) and w.assigned_at is not null
+        -- The first condition is for the index.
+        where w.created_at > b.failed_at - interval '1 hour' and greatest(w.created_at, w.registration_started_at) > b.failed_at and w.k8s_pool = split_part(b.subject_id, '@', 1) and w.assigned_at is not null
           and (b.subject_id = w.k8s_pool or w.entity_id::text = split_part(b.subject_id, '@', 2)))`).execute(
     db,
   );
