@@ -22,6 +22,8 @@ test.each([
 ])(
   'the job of a worker that was reserved before the last failure and registered %s (C11)',
   async (_when, since, left) => {
+    for (const table of ['workers', 'breakers'] as const)
+      await database.db.deleteFrom(table).execute();
     for (let n = 0; n < BREAKER_RULES.failures; n += 1) await fail();
     await putWorker(database.db, {
       created_at: sql<Date>`now() - interval '20 minutes'`,
