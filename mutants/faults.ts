@@ -208,12 +208,20 @@ export const faults: readonly MutantOfRow[] = [
     row: 'jobs-cancelled',
     jobs: 12,
   },
-  // Only this row has enough long jobs of one entity to reach its cap.
   {
     mutant: 'no entity has a cap',
     file: 'packages/domain/src/matching/caps.ts',
     find: "{ room: left(entityRule(entityId)?.cap, ofEntity.get(entityId)), reason: 'at_entity_cap' },",
     replace: "{ room: Infinity, reason: 'at_entity_cap' },",
+    row: 'one-entity-first',
+    jobs: 12,
+  },
+  // Its jobs are so long that more than the cap run at once.
+  {
+    mutant: 'no pool has a cap while everything fails',
+    file: 'packages/domain/src/matching/caps.ts',
+    find: "{ room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },",
+    replace: "{ room: Infinity, reason: 'at_pool_cap' },",
     row: 'everything',
     jobs: 24,
   },

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RATE_LIMITED } from '@paddock/db/breakers/failure-classes';
 import type { Tunnel } from '@paddock/testing/tunnel';
 import { sql } from 'kysely';
 import { WEBHOOK_SECRET } from './environment.ts';
 import type { Beginning } from './fault.ts';
 import type { Service } from './service.ts';
+import { readSigns } from './signs.ts';
 import { DOTFILES, GARDEN, type Stage } from './stage.ts';
 import { during, forEach, MIDDLE, until, type Window, within } from './windows.ts';
 
@@ -22,6 +24,21 @@ export const wrongSecret = (window: Window): Beginning =>
 
 /** More calls than one window has. */
 const ALL = 1_000_000;
+
+/**
+ * The jobs of others follow once that entity has all the workers that it may have, or all its jobs
+ * have run.
+ */
+export const oneEntityFirst = during(async (stage, progress) => {
+  await progress.reached(1 / 3);
+  const isFull = async (): Promise<boolean> => {
+    const { jobs, completed } = await stage.github.report();
+    return completed === jobs || (await readSigns(stage)).environmentsAtCap > 0;
+  };
+  const full = until(isFull, 'The first jobs have neither run nor filled the cap of their entity.');
+  progress.holdUp(full);
+  await full;
+});
 
 /** GitHub answers none of these calls, for a third of the run. */
 export const githubHangs: Beginning = within(
@@ -59,6 +76,11 @@ export const githubRefuses = during(async (stage, progress) => {
       const isMet = async () =>
         ((await stage.github.report()).struck[`call_failed_${kind.status}`] ?? 0) > 0;
       await until(isMet, `No service has called GitHub while it answered ${kind.status}.`);
+      if (kind.headers === undefined) continue;
+      await until(
+        async () => (await Promise.all(stage.environments.map(hasStoredWait))).includes(true),
+        `No service has stored the wait that GitHub asked for with ${kind.status}.`,
+      );
     }
     await progress.reached(2 / 3);
   } finally {
@@ -66,6 +88,15 @@ export const githubRefuses = during(async (stage, progress) => {
     progress.over();
   }
 });
+
+const hasStoredWait = async ({ db }: Stage['environments'][number]): Promise<boolean> =>
+  (
+    await db
+      .selectFrom('breakers')
+      .select('message')
+      .where('failure_class', '=', RATE_LIMITED)
+      .execute()
+  ).length > 0;
 
 /**
  * Refuses all calls about one repository until the other repository of its entity has run all its

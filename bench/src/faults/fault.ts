@@ -41,6 +41,8 @@ export interface Fault {
    * its repository.
    */
   readonly lone?: number;
+  /** The first third of the jobs is one entity's. */
+  readonly oneFirst?: true;
   /** Share (0–1) of the jobs that are cancelled soon after they are queued. */
   readonly cancelShare?: number;
   /** How long a job works, in milliseconds. */

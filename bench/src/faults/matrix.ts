@@ -2,6 +2,7 @@ import {
   ingressDown,
   wrongSecret,
   githubRefuses,
+  oneEntityFirst,
   githubHangs,
   apiServerHangs,
   repositoryRefuses,
@@ -148,6 +149,16 @@ const failover: Fault = {
   isTunnelled: true,
   begin: postgresSilent(replaced),
 };
+/** Its jobs live long enough that as many run at once as may. */
+const oneFirst: Fault = {
+  name: 'one-entity-first',
+  signs: { environmentsAtCap: 1 },
+  oneFirst: true,
+  tightCaps: true,
+  excess: 0,
+  jobMs: [3_000, 4_000],
+  begin: oneEntityFirst,
+};
 const two: Fault = { name: 'two-environments', signs: { environmentsAtWork: 2 }, environments: 2 };
 
 const down: Fault = {
@@ -229,6 +240,7 @@ export const FAULTS: readonly Fault[] = [
   killed(WHOLE),
   lies,
   unheard,
+  oneFirst,
   two,
   dying,
   silent,

@@ -158,7 +158,10 @@ async function queueJobs(
   for (let index = 0; index < jobs; index++) {
     await sleep(Math.max(0, begun + (index * lastsMs) / jobs - performance.now()));
     await held();
-    const repo = REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0];
+    const isFirst = fault.oneFirst === true && index < jobs / 3;
+    const repo = isFirst
+      ? REPOSITORIES[0]
+      : (REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0]);
     // Not by the same remainder as the repository: else each environment would see only one
     // repository.
     const { labels } = environments[

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { mostActiveOf } from './caps.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -28,6 +29,7 @@ export const SIGNS = {
   runnersSilent: 'runners silent',
   jobsCancelledInQueue: 'jobs cancelled in the queue',
   environmentsAtWork: 'environments at work',
+  environmentsAtCap: 'environments with an entity at its cap',
 } as const;
 
 export type Sign = keyof typeof SIGNS;
@@ -43,6 +45,7 @@ export async function readSigns({ github, cluster, tunnel, environments }: Stage
   ]);
   const lost = struck.delivery_lost ?? 0;
   const diedAtStart = ofCluster.struck.runner_died_at_start ?? 0;
+  const most = await Promise.all(environments.map((each) => mostActiveOf(each, ofCluster)));
   const services = environments.flatMap((environment) => environment.services);
   return {
     eventsNeverSent: struck.event_never_sent ?? 0,
@@ -70,6 +73,9 @@ export async function readSigns({ github, cluster, tunnel, environments }: Stage
       ({ conclusion, runnerName }) => conclusion === 'cancelled' && runnerName === null,
     ).length,
     environmentsAtWork: seen.filter(({ isAtWork }) => isAtWork).length,
+    environmentsAtCap: environments.filter(
+      ({ caps }, index) => (most[index]?.entity ?? 0) >= caps.entity,
+    ).length,
   };
 }
 
