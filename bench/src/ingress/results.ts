@@ -54,14 +54,20 @@ export function toRun(
 export const rateOf = ({ acceptedJobIds, seconds }: Sample): number =>
   acceptedJobIds.length / seconds;
 
-/** The table for people. */
+const LOAD = `
+mixed: queued, in_progress and completed in equal parts, each job's 100 jobs apart. queued: new jobs only,
+the best case. Bodies of 7 KB. plain: one upsert and one event for each delivery, in its own transaction.
+limit: the same rows of new jobs without HTTP. All: equal connections and durability; medians of rounds,
+whose order turns.`;
+
+/** The table for people, and what was measured. */
 export function tableOf(runs: readonly Run[]): string {
   const ofPlain = ({ mix, connections, per_second: rate }: Run): number =>
     rate /
     (runs.find(
       (run) => run.variant === 'plain' && run.mix === mix && run.connections === connections,
     )?.per_second ?? Number.NaN);
-  return alignColumns([
+  const table = alignColumns([
     [
       'deliveries',
       'variant',
@@ -87,4 +93,6 @@ export function tableOf(runs: readonly Run[]): string {
       String(run.missing_rows),
     ]),
   ]);
+  return `${table}
+${LOAD}`;
 }

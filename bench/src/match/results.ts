@@ -75,7 +75,13 @@ export const toChangedRun = (waiting: number, statusChanges: number, times: Time
 
 const figure = (value: number | null): string => (value === null ? '-' : value.toFixed(2));
 
-/** The table for people, the time of a pass first. */
+const LOAD = `
+Jobs of 1 000 entities in 3 pools, one worker in the making for four jobs. pass: all that a scheduler does,
+1 000 new workers at most; idle pass: nothing waits. per key, sum: the statements for demand within a pass.
+floor: a bare count of the waiting jobs. one by one: two queries for each waiting job. changed: after so many
+changes of status. Medians.`;
+
+/** The table for people, the time of a pass first, and what was measured. */
 export function tableOf(runs: readonly Run[], changed: readonly ChangedRun[]): string {
   const rowOf = (name: string, history: number, run: ChangedRun | Run): string[] => [
     name,
@@ -88,7 +94,7 @@ export function tableOf(runs: readonly Run[], changed: readonly ChangedRun[]): s
     figure(run.floor_ms),
     figure('predecessor_ms' in run ? run.predecessor_ms : null),
   ];
-  return alignColumns([
+  const table = alignColumns([
     [
       'waiting',
       'history',
@@ -104,4 +110,6 @@ export function tableOf(runs: readonly Run[], changed: readonly ChangedRun[]): s
     ...runs.map((run) => rowOf(String(run.waiting), run.history_rows, run)),
     ...changed.map((run) => rowOf(`${run.waiting} changed`, run.status_changes, run)),
   ]);
+  return `${table}
+${LOAD}`;
 }

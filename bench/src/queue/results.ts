@@ -23,12 +23,16 @@ export const toRun = (
   start_p99_ms: toHundredths(quantileOf(starts, 0.99)),
 });
 
-/** The table for people. */
+const LOAD = `
+Tasks that do nothing. Slots: tasks that run at one time, 16 as in the services. All: equal slots and
+durability; medians of rounds, whose order turns.`;
+
+/** The table for people, and what was measured. */
 export function tableOf(runs: readonly Run[]): string {
   const tunedWith = (slots: number): number =>
     runs.find((run) => run.variant === 'graphile-tuned' && run.slots === slots)?.tasks_per_second ??
     Number.NaN;
-  return alignColumns([
+  const table = alignColumns([
     ['slots', 'variant', 'tasks/s', 'of tuned', 'start p50 ms', 'start p99 ms'],
     ...runs.map((run) => [
       String(run.slots),
@@ -39,4 +43,6 @@ export function tableOf(runs: readonly Run[]): string {
       run.start_p99_ms.toFixed(2),
     ]),
   ]);
+  return `${table}
+${LOAD}`;
 }
