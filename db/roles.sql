@@ -17,7 +17,7 @@ grant usage on schema :schema to :ingress, :scheduler, :reconciler, :console;
 grant execute on all functions in schema :schema to :ingress, :scheduler, :reconciler, :console;
 
 -- All services read the version of the schema, the pools in force, and the rows of their gauges.
-grant select on schema_migration, pools_documents, jobs, installations, demand_keys, registration_budgets to :ingress, :scheduler, :reconciler;
+grant select on schema_migration, pools_documents, jobs, installations, demand_keys, apps to :ingress, :scheduler, :reconciler;
 -- The service that first sees a login pins it to its entity. Only a person changes a pin.
 grant select, insert on login_pins to :ingress, :scheduler, :reconciler;
 -- The trigger of a renamed installation writes with its service's rights.
@@ -30,48 +30,52 @@ grant insert, update on jobs, installations to :ingress;
 grant select (pod_name, status, entity_id, scope_repo_id, k8s_pool, k8s_image, demand_key, pod_uid, runner_id, assigned_job_id, assigned_at,
     stopping_at, completed_at, stuck_reason) on workers to :ingress;
 grant update (assigned_job_id, assigned_at, unexplained_until) on workers to :ingress;
-grant select (subject_type, subject_id, failure_class, pauses, paused_until, workers) on breakers to :ingress;
+-- A job that a worker gets is a success of its demand key.
+grant update (failures, pauses, failure_class, failure_message, failing_since, failed_at, paused_until) on demand_keys to :ingress;
 grant select (app_id, guid) on unresolved_deliveries to :ingress;
+grant select (refused_since) on repositories to :ingress;
 grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra_since, extra_until) on schedules to :ingress;
 
 -- The scheduler: loads the pools, makes workers for jobs, and follows them to their end.
 grant select, insert on pools_documents to :scheduler;
-grant select, insert, update on jobs, workers, installations, warm_repositories, registration_budgets, leases, runner_groups to :scheduler;
+grant select, insert, update on jobs, workers, installations, apps, repositories, warm_repositories, leases, runner_groups to :scheduler;
 grant select, insert on installation_events to :scheduler;
-grant select, insert, update, delete on demand_keys, breakers, tasks to :scheduler;
+grant select, insert, update, delete on demand_keys, tasks to :scheduler;
+grant select, insert, delete on outages to :scheduler, :reconciler;
 grant select, insert on operations, task_counts to :scheduler;
-grant select on instance, stopped_making to :scheduler;
+grant select on instance, switches to :scheduler;
 grant select, insert, update on matching_settings to :scheduler;
 grant insert on wait_reason_changes to :scheduler;
 grant select (app_id, guid) on unresolved_deliveries to :scheduler;
--- Services of the version before use it.
-grant select, insert, update, delete on unserved_keys to :scheduler;
-grant select, update, delete on unserved_keys to :reconciler;
 
 -- The reconciler: finds what GitHub and the cluster have that the rows lack, and deletes old rows.
 grant select, update on workers to :reconciler;
-grant select, insert, update, delete on jobs, breakers, tasks, task_counts, repositories, unresolved_deliveries, stray_registrations to :reconciler;
-grant select, insert, update on installations, schedules, pool_runner_versions, retention_progress to :reconciler;
-grant select, update, delete on demand_keys to :reconciler;
+grant select, insert, update, delete on jobs, tasks, task_counts, repositories, unresolved_deliveries, stray_registrations to :reconciler;
+grant select, insert, update on apps, installations, schedules, pool_runner_versions, retention_progress to :reconciler;
+grant select, insert, update, delete on demand_keys to :reconciler;
 grant select, insert, delete on installation_events, delivery_listings to :reconciler;
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
 grant select, delete on wait_reason_changes to :reconciler;
 grant select, insert, update, delete on usage_hours, usage_summed to :reconciler;
-grant select on instance, leases, paused_sweeps, stopped_making to :reconciler;
+grant select on instance, leases, switches, runner_groups to :reconciler;
+-- It makes instants now that a wrong clock of PostgreSQL has left.
+grant update (expires_at) on leases to :reconciler;
+grant update (paused_until, read_at) on runner_groups to :reconciler;
+grant update (listed_at) on delivery_listings to :reconciler;
+grant update (received_at) on installation_events to :reconciler;
 
 -- The console, which people reach: reads what they ask for, keeps their tokens, and adds what they do
 -- to the audit, which it never changes.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
-grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, stopped_making, breakers,
-    registration_budgets, runner_groups, repositories, wait_reason_changes, former_logins, usage_hours, usage_summed,
+grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, switches, outages,
+    apps, runner_groups, repositories, wait_reason_changes, former_logins, usage_hours, usage_summed,
     warm_repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
 grant select, insert on actions to :console;
 grant select, insert, delete on sessions to :console;
 -- The switches of people.
-grant insert, delete on stopped_making to :console;
-grant select, insert, delete on paused_sweeps to :console;
+grant insert, delete on switches to :console;
 -- It enqueues what people ask for, and makes a queued task theirs.
 grant select (name) on schedules to :console;
 grant insert, update (origin, requested_by, payload, due_at) on tasks to :console;

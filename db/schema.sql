@@ -15,6 +15,20 @@ begin
   return hashtextextended(entity_id::text || ':' || scope_repo_id::text || ':' || pool, 0) & 9007199254740991;
 end $function$;
 
+CREATE OR REPLACE FUNCTION end_refusals_of_repositories(repo_ids bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$schema', 'pg_temp'
+AS $function$
+begin
+  update repositories set refused_since = null, refused_until = null, refused_reason = null, refused_message = null
+  where repo_id in (select repo_id from repositories where repo_id = any(repo_ids) and refused_since is not null order by repo_id for update);
+  if found then
+    perform pg_notify(current_schema() || '_queue_event', 'repositories');
+  end if;
+end $function$;
+
 CREATE OR REPLACE FUNCTION entity_of(subject_type text, subject_id text)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -50,34 +64,6 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION let_held_tasks_go()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO '$schema', 'pg_temp'
-AS $function$
-declare
-  whole constant text := split_part(old.subject_id, '/', 1);
-  -- Another breaker may still pause the subject.
-  free_at constant timestamptz := greatest(now(), (
-    select max(paused_until) from breakers where subject_type = old.subject_type and split_part(subject_id, '/', 1) = whole));
-  kinds text[];
-begin
-  with held as (
-    select id from tasks
-    where status = 'queued' and held_by = old.subject_type || ':' || whole and due_at > free_at
-    for no key update skip locked
-  ),
-  let_go as (
-    update tasks set due_at = free_at from held where tasks.id = held.id returning tasks.kind
-  )
-  select array_agg(distinct kind) into kinds from let_go;
-  perform pg_notify(tg_table_schema || '_task_event', kind) from unnest(kinds) kind;
-  -- Where no task waits, the matcher makes the worker that is tried.
-  perform pg_notify(tg_table_schema || '_queue_event', tg_table_name);
-  return null;
-end $function$;
-
 CREATE OR REPLACE FUNCTION note_entity_of_action()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -101,19 +87,25 @@ begin
   return new;
 end $function$;
 
-CREATE OR REPLACE FUNCTION note_installation_usable()
+CREATE OR REPLACE FUNCTION note_news_of_installation()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO '$schema', 'pg_temp'
 AS $function$
 begin
-  if new.suspended_at is null and new.deleted_at is null then
-    delete from breakers
-    where subject_type = 'installation' and subject_id = new.entity_id::text and failure_class <> 'rate_limited';
+  perform end_refusals_of_repositories(array(
+    select repo_id from repositories where entity_id = new.entity_id and refused_since is not null));
+  if tg_op = 'UPDATE' and new.installation_id <> old.installation_id then
+    new.registrations_left := null;
+    new.registrations_reset_at := null;
   end if;
+  new.refused_since := null;
+  new.refused_until := null;
+  new.refused_reason := null;
+  new.refused_message := null;
   perform pg_notify(tg_table_schema || '_queue_event', tg_table_name);
-  return null;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION notify_capacity_freed()
@@ -206,44 +198,6 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION take_back_failures(pods text[])
- RETURNS void
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO '$schema', 'pg_temp'
-AS $function$
-  with bound as materialized (
-    select array_agg(pod_name) as pods from workers where pod_name = any(take_back_failures.pods) and assigned_job_id is not null
-  ),
-  counted as materialized (
-    select b.subject_type, b.subject_id, b.failure_class, b.pauses > 0 as was_open, b.failures, left_over.entities, left_over.workers,
-      -- The first pause began with the last of the failures that it takes, and each further one began another.
-      case when b.subject_id like '%@%' or left_over.accounts > 1 then greatest(0, b.pauses - taken) else 0 end as pauses, taken
-    from breakers b cross join bound
-    cross join lateral (
-      select array_agg(entity_id order by place) as entities, array_agg(worker order by place) as workers, count(distinct entity_id) as accounts,
-        cardinality(b.workers) - count(worker) as taken
-      from unnest(b.entities, b.workers) with ordinality as one(entity_id, worker, place)
-      where worker <> all(bound.pods)
-    ) left_over
-    where b.subject_type = 'pool' and b.workers && bound.pods
-    order by b.subject_type, b.subject_id, b.failure_class for update of b
-  ),
-  remaining as materialized (
-    select *, case when pauses > 0 then 0 when was_open then coalesce(cardinality(workers), 0) else greatest(0, failures - taken) end as counts
-    from counted
-  ),
-  closed as (
-    delete from breakers b using remaining r
-    where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and r.pauses = 0 and r.counts = 0
-  )
-  update breakers b
-  set failures = r.counts, pauses = r.pauses, entities = r.entities, workers = r.workers, trial_until = null,
-    opened_at = case when r.pauses > 0 then b.opened_at end, paused_until = case when r.pauses > 0 then least(b.paused_until, now()) end
-  from remaining r
-  where (b.subject_type, b.subject_id, b.failure_class) = (r.subject_type, r.subject_id, r.failure_class) and (r.pauses > 0 or r.counts > 0)
-$function$;
-
 CREATE OR REPLACE FUNCTION touch_row()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -261,30 +215,23 @@ create table actions (
   came_from text not null,
   endpoint text not null,
   subject jsonb not null,
+  entity_id bigint,
   note text,
   operation uuid,
-  entity_id bigint,
   constraint actions_came_from_check CHECK ((came_from = ANY (ARRAY['terminal'::text, 'api'::text]))),
   constraint actions_pkey PRIMARY KEY (id),
   constraint actions_subject_check CHECK ((jsonb_typeof(subject) = 'object'::text))
 );
 
-create table breakers (
-  subject_type text not null,
-  subject_id text not null,
-  failure_class text not null,
-  failures integer not null,
-  pauses integer default 0 not null,
-  paused_until timestamp with time zone,
-  trial_until timestamp with time zone,
-  message text not null,
-  failed_at timestamp with time zone default now() not null,
-  opened_at timestamp with time zone,
-  answered_at timestamp with time zone,
-  entities bigint[],
-  workers text[],
-  constraint breakers_pkey PRIMARY KEY (subject_type, subject_id, failure_class),
-  constraint breakers_subject_type_check CHECK ((subject_type = ANY (ARRAY['pool'::text, 'app'::text, 'installation'::text, 'repository'::text, 'github'::text, 'cluster'::text])))
+create table apps (
+  app_id bigint not null,
+  wait_until timestamp with time zone,
+  wait_message text,
+  refused_since timestamp with time zone,
+  refused_until timestamp with time zone,
+  refused_reason text,
+  refused_message text,
+  constraint apps_pkey PRIMARY KEY (app_id)
 );
 
 create table delivery_listings (
@@ -308,7 +255,15 @@ create table demand_keys (
   cap integer,
   wait_reason text,
   wait_since timestamp with time zone,
+  failures integer default 0 not null,
+  pauses integer default 0 not null,
+  failure_class text,
+  failure_message text,
+  failing_since timestamp with time zone,
+  failed_at timestamp with time zone,
+  paused_until timestamp with time zone,
   updated_at timestamp with time zone default now() not null,
+  constraint demand_keys_check CHECK (((failures > 0) = (failure_class IS NOT NULL))),
   constraint demand_keys_pkey PRIMARY KEY (demand_key)
 );
 
@@ -332,10 +287,10 @@ create table installation_events (
   repo_id bigint,
   job_id bigint,
   delivery_guid text,
+  body_digest uuid,
   payload jsonb not null,
   payload_repaired boolean default false not null,
   received_at timestamp with time zone default now() not null,
-  body_digest uuid,
   constraint installation_events_pkey PRIMARY KEY (id),
   constraint installation_events_source_check CHECK ((source = ANY (ARRAY['webhook'::text, 'scheduler'::text, 'reconciler'::text])))
 ) with (toast_tuple_target=4096, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.005, autovacuum_analyze_threshold=5000);
@@ -350,10 +305,20 @@ create table installations (
   suspended_at timestamp with time zone,
   deleted_at timestamp with time zone,
   stated_at timestamp with time zone not null,
-  updated_at timestamp with time zone default now() not null,
-  listed_at timestamp with time zone,
   login_stated_at timestamp with time zone,
-  constraint installations_pkey PRIMARY KEY (entity_id, app_id)
+  listed_at timestamp with time zone,
+  wait_until timestamp with time zone,
+  wait_message text,
+  core_wait_until timestamp with time zone,
+  registrations_left integer,
+  registrations_reset_at timestamp with time zone,
+  refused_since timestamp with time zone,
+  refused_until timestamp with time zone,
+  refused_reason text,
+  refused_message text,
+  updated_at timestamp with time zone default now() not null,
+  constraint installations_pkey PRIMARY KEY (entity_id, app_id),
+  constraint installations_registrations_left_check CHECK ((registrations_left >= 0))
 );
 
 create table instance (
@@ -398,17 +363,18 @@ create table jobs (
   completed_at timestamp with time zone,
   delivery_guid text,
   lookup_due_at timestamp with time zone,
+  looked_up_at timestamp with time zone,
+  unanswered_since timestamp with time zone,
+  hidden_since timestamp with time zone,
   seen_queued_at timestamp with time zone,
-  requeues integer default 0 not null,
+  seen_gone_at timestamp with time zone,
+  recovered_at timestamp with time zone,
   recovery_attempts integer default 0 not null,
+  requeues integer default 0 not null,
   misjudged boolean default false not null,
   revision integer default 0 not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
-  looked_up_at timestamp with time zone,
-  seen_gone_at timestamp with time zone,
-  recovered_at timestamp with time zone,
-  unanswered_since timestamp with time zone,
   constraint jobs_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint jobs_pkey PRIMARY KEY (job_id)
 ) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.005, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0.005, autovacuum_vacuum_insert_threshold=5000, autovacuum_analyze_scale_factor=0.05);
@@ -443,6 +409,7 @@ create table operations (
   subject_type text not null,
   subject_id text not null,
   subject_name text,
+  entity_id bigint,
   payload jsonb not null,
   origin text not null,
   requested_by text,
@@ -462,20 +429,17 @@ create table operations (
   handled_by text,
   handled_at timestamp with time zone,
   retried_as uuid,
-  entity_id bigint,
   constraint operations_check CHECK (((status = 'ERROR'::text) = (failure_reason IS NOT NULL))),
   constraint operations_failure_reason_check CHECK ((failure_reason = ANY (ARRAY['poison'::text, 'attempts'::text, 'crashes'::text, 'timeout'::text, 'cancelled'::text]))),
   constraint operations_pkey PRIMARY KEY (id),
   constraint operations_status_check CHECK ((status = ANY (ARRAY['OK'::text, 'ERROR'::text])))
 );
 
-create table paused_sweeps (
-  name text not null,
-  paused_by text not null,
-  paused_at timestamp with time zone default now() not null,
-  note text,
-  constraint paused_sweeps_name_check CHECK ((name ~ '^(\*|[a-z-]+(:\S+)?)$'::text)),
-  constraint paused_sweeps_pkey PRIMARY KEY (name)
+create table outages (
+  service text not null,
+  since timestamp with time zone default now() not null,
+  message text not null,
+  constraint outages_pkey PRIMARY KEY (service)
 );
 
 create table pool_runner_versions (
@@ -496,28 +460,24 @@ create table pools_documents (
   constraint pools_documents_pkey PRIMARY KEY (version)
 );
 
-create table registration_budgets (
-  installation_id bigint not null,
-  remaining integer not null,
-  reset_at timestamp with time zone not null,
-  paused_until timestamp with time zone,
-  noted_at timestamp with time zone default now() not null,
-  constraint registration_budgets_pkey PRIMARY KEY (installation_id),
-  constraint registration_budgets_remaining_check CHECK ((remaining >= 0))
-);
-
 create table repositories (
   repo_id bigint not null,
   entity_id bigint not null,
   app_id bigint not null,
   full_name text,
+  named_at timestamp with time zone,
   active_at timestamp with time zone not null,
   noted_at timestamp with time zone,
   due_at timestamp with time zone default now() not null,
   looked_at timestamp with time zone,
   etags jsonb default '{}'::jsonb not null,
-  named_at timestamp with time zone,
   resynced_at timestamp with time zone,
+  unanswered_since timestamp with time zone,
+  full_at timestamp with time zone,
+  refused_since timestamp with time zone,
+  refused_until timestamp with time zone,
+  refused_reason text,
+  refused_message text,
   constraint repositories_pkey PRIMARY KEY (repo_id)
 );
 
@@ -548,6 +508,7 @@ create table schedules (
   taken_by text not null,
   taken_at timestamp with time zone default now() not null,
   succeeded_at timestamp with time zone default now() not null,
+  last_pass jsonb default '{}'::jsonb not null,
   extra_at timestamp with time zone,
   extra_until timestamp with time zone,
   extra_since timestamp with time zone,
@@ -557,28 +518,16 @@ create table schedules (
 create table sessions (
   id text not null,
   token_id text,
+  person text,
+  groups jsonb,
   secret_sha256 text not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
-  person text,
-  groups jsonb,
   constraint sessions_id_check CHECK ((id ~ '^[0-9a-f]{16}$'::text)),
   constraint sessions_pkey PRIMARY KEY (id),
   constraint sessions_secret_sha256_check CHECK ((secret_sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id),
   constraint sessions_token_or_person CHECK ((((token_id IS NULL) = (person IS NOT NULL)) AND ((person IS NULL) = (groups IS NULL))))
-);
-
-create table stopped_making (
-  subject_type text not null,
-  subject_id text not null,
-  stopped_by text not null,
-  stopped_at timestamp with time zone default now() not null,
-  note text,
-  constraint stopped_making_check CHECK (((subject_type = 'environment'::text) = (subject_id = ''::text))),
-  constraint stopped_making_entity_is_an_id CHECK (((subject_type <> 'entity'::text) OR (subject_id ~ '^[1-9][0-9]{0,14}$'::text))) NOT VALID,
-  constraint stopped_making_pkey PRIMARY KEY (subject_type, subject_id),
-  constraint stopped_making_subject_type_check CHECK ((subject_type = ANY (ARRAY['environment'::text, 'pool'::text, 'entity'::text])))
 );
 
 create table stray_registrations (
@@ -589,6 +538,23 @@ create table stray_registrations (
   sightings integer default 1 not null,
   first_seen_at timestamp with time zone default now() not null,
   constraint stray_registrations_pkey PRIMARY KEY (entity_id, scope_repo_id, runner_id)
+);
+
+create table switches (
+  subject_type text not null,
+  subject_id text not null,
+  switched_by text not null,
+  since timestamp with time zone default now() not null,
+  note text,
+  constraint switches_pkey PRIMARY KEY (subject_type, subject_id),
+  constraint switches_subject_id_check CHECK (
+CASE subject_type
+    WHEN 'environment'::text THEN (subject_id = ''::text)
+    WHEN 'pool'::text THEN (subject_id <> ''::text)
+    WHEN 'entity'::text THEN (subject_id ~ '^[1-9][0-9]{0,14}$'::text)
+    ELSE (subject_id ~ '^([a-z-]+(:\S+)?)?$'::text)
+END),
+  constraint switches_subject_type_check CHECK ((subject_type = ANY (ARRAY['environment'::text, 'pool'::text, 'entity'::text, 'sweep'::text])))
 );
 
 create table task_counts (
@@ -622,7 +588,6 @@ create table tasks (
   locked_by text,
   locked_at timestamp with time zone,
   fence bigint default 0 not null,
-  held_by text,
   constraint tasks_check CHECK (((status = 'running'::text) = ((locked_by IS NOT NULL) AND (locked_at IS NOT NULL) AND (started_at IS NOT NULL)))),
   constraint tasks_origin_check CHECK ((origin = ANY (ARRAY['MANUAL'::text, 'AUTOMATIC'::text]))),
   constraint tasks_pkey PRIMARY KEY (id),
@@ -636,12 +601,12 @@ create table tokens (
   access text not null,
   endpoint text,
   subject jsonb,
+  one_time boolean default false not null,
   created_by text not null,
   created_at timestamp with time zone default now() not null,
   last_used_at timestamp with time zone,
   revoked_by text,
   revoked_at timestamp with time zone,
-  one_time boolean default false not null,
   constraint tokens_access_check CHECK ((access = ANY (ARRAY['read'::text, 'operate'::text]))),
   constraint tokens_check CHECK (((endpoint IS NULL) = (subject IS NULL))),
   constraint tokens_check1 CHECK (((revoked_by IS NULL) = (revoked_at IS NULL))),
@@ -656,6 +621,7 @@ create table unresolved_deliveries (
   app_id bigint not null,
   guid text not null,
   delivery_id bigint not null,
+  requested_delivery_id bigint,
   event text not null,
   action text,
   installation_id bigint,
@@ -663,26 +629,12 @@ create table unresolved_deliveries (
   first_failed_at timestamp with time zone not null,
   last_failed_at timestamp with time zone not null,
   last_status_code integer not null,
+  missing_here boolean default false not null,
   requests integer default 0 not null,
   last_requested_at timestamp with time zone,
-  requested_delivery_id bigint,
   next_request_at timestamp with time zone default now() not null,
   resolved_at timestamp with time zone,
-  missing_here boolean default false not null,
   constraint unresolved_deliveries_pkey PRIMARY KEY (app_id, guid)
-);
-
-create table unserved_keys (
-  demand_key bigint not null,
-  entity_id bigint not null,
-  scope_repo_id bigint not null,
-  k8s_pool text not null,
-  rounds integer default 0 not null,
-  worker_created_at timestamp with time zone not null,
-  noted_at timestamp with time zone default now() not null,
-  paused_until timestamp with time zone,
-  access text,
-  constraint unserved_keys_pkey PRIMARY KEY (demand_key)
 );
 
 create table usage_hours (
@@ -692,13 +644,12 @@ create table usage_hours (
   repo_full_name text,
   workflow_name text not null,
   k8s_pool text not null,
-  queued_seconds integer,
+  queued integer[],
   jobs integer not null,
   workers integer not null,
   pod_ms bigint not null,
   idle_ms bigint not null,
-  thrown_away_ms bigint not null,
-  queued integer[]
+  thrown_away_ms bigint not null
 );
 
 create table usage_summed (
@@ -739,6 +690,7 @@ create table workers (
   job_labels jsonb not null,
   made_for_job_id bigint,
   delivery_guid text,
+  is_warm boolean default false not null,
   k8s_pool text not null,
   k8s_image text not null,
   k8s_node text,
@@ -752,34 +704,34 @@ create table workers (
   registered_labels jsonb,
   registration_started_at timestamp with time zone,
   registered_at timestamp with time zone,
+  deregistration_started_at timestamp with time zone,
   registration_gone_at timestamp with time zone,
   assigned_at timestamp with time zone,
   assigned_job_id bigint,
   stopping_at timestamp with time zone,
   stop_reason text,
-  exit_code integer,
-  unexplained_until timestamp with time zone,
-  unschedulable_at timestamp with time zone,
-  secret_deleted_at timestamp with time zone,
-  pod_deleted_at timestamp with time zone,
-  running_at timestamp with time zone,
-  completed_at timestamp with time zone,
-  revision integer default 0 not null,
-  created_at timestamp with time zone default now() not null,
-  updated_at timestamp with time zone default now() not null,
-  pod_gone_at timestamp with time zone,
+  stop_held_by text,
+  stop_held_since timestamp with time zone,
+  runs_read_from bigint,
   runner_checked_at timestamp with time zone,
   online_seen_at timestamp with time zone,
   idle_since timestamp with time zone,
   offline_since timestamp with time zone,
-  deregistration_started_at timestamp with time zone,
-  stop_held_by text,
-  stop_held_since timestamp with time zone,
-  is_warm boolean default false not null,
+  unexplained_until timestamp with time zone,
+  unschedulable_at timestamp with time zone,
   stuck_reason text,
   stuck_at timestamp with time zone,
   terminating_at timestamp with time zone,
+  pod_gone_at timestamp with time zone,
+  secret_deleted_at timestamp with time zone,
+  pod_deleted_at timestamp with time zone,
+  running_at timestamp with time zone,
   runner_ended_at timestamp with time zone,
+  exit_code integer,
+  completed_at timestamp with time zone,
+  revision integer default 0 not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
   constraint workers_check CHECK (((status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum])) = (completed_at IS NOT NULL))),
   constraint workers_entity_type_check CHECK ((entity_type = ANY (ARRAY['Organization'::text, 'User'::text]))),
   constraint workers_pkey PRIMARY KEY (pod_name),
@@ -791,6 +743,8 @@ CREATE INDEX actions_by_entity ON actions USING btree (entity_id, acted_at DESC,
 CREATE INDEX actions_by_operation ON actions USING btree (operation) WHERE (operation IS NOT NULL);
 
 CREATE INDEX delivery_listings_by_app ON delivery_listings USING btree (app_id, newest_at DESC);
+
+CREATE INDEX demand_keys_failing ON demand_keys USING btree (k8s_pool) WHERE (failures > 0);
 
 CREATE INDEX former_logins_by_login ON former_logins USING btree (lower(login), left_at DESC);
 
@@ -824,7 +778,7 @@ CREATE INDEX jobs_ended_by_pool ON jobs USING btree (k8s_pool, hashtextextended(
 
 CREATE INDEX jobs_ended_by_repository ON jobs USING btree (repo_id, hashtextextended(COALESCE(workflow_name, ''::text), (0)::bigint), hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
 
-CREATE INDEX jobs_lookup_due ON jobs USING btree (lookup_due_at) WHERE (lookup_due_at IS NOT NULL);
+CREATE INDEX jobs_lookup_due_by_entity ON jobs USING btree (entity_id, lookup_due_at) WHERE (lookup_due_at IS NOT NULL);
 
 CREATE INDEX jobs_misjudged ON jobs USING btree (updated_at) WHERE misjudged;
 
@@ -848,11 +802,13 @@ CREATE INDEX operations_unhandled ON operations USING btree (finished_at DESC, i
 
 CREATE INDEX operations_unhandled_by_kind ON operations USING btree (kind, finished_at DESC, id DESC) WHERE ((status = 'ERROR'::text) AND (handled_at IS NULL));
 
-CREATE INDEX repositories_active ON repositories USING btree (active_at);
+CREATE INDEX repositories_active_by_entity ON repositories USING btree (entity_id, active_at);
 
-CREATE INDEX repositories_due ON repositories USING btree (due_at);
+CREATE INDEX repositories_due_by_entity ON repositories USING btree (entity_id, due_at);
 
 CREATE INDEX repositories_noted ON repositories USING btree (noted_at) WHERE (noted_at IS NOT NULL);
+
+CREATE INDEX repositories_refused ON repositories USING btree (entity_id) WHERE (refused_since IS NOT NULL);
 
 CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
 
@@ -863,8 +819,6 @@ CREATE INDEX sessions_by_token ON sessions USING btree (token_id, created_at);
 CREATE INDEX task_counts_by_hour ON task_counts USING btree (hour, kind);
 
 CREATE INDEX tasks_due ON tasks USING btree (kind, due_at) WHERE (status = 'queued'::text);
-
-CREATE INDEX tasks_held ON tasks USING btree (held_by) WHERE (held_by IS NOT NULL);
 
 CREATE UNIQUE INDEX tasks_queued_once ON tasks USING btree (subject_id, subject_type, kind) WHERE (status = 'queued'::text);
 
@@ -894,6 +848,8 @@ CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, completed_a
 
 CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 
+CREATE INDEX workers_registering ON workers USING btree (entity_id, scope_repo_id) WHERE ((status = 'pending'::status_enum) AND (registration_started_at IS NOT NULL) AND (registered_at IS NULL));
+
 CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
 
 CREATE INDEX workers_started ON workers USING btree (k8s_pool, running_at DESC) WHERE ((running_at IS NOT NULL) AND (pod_deleted_at IS NULL));
@@ -912,17 +868,13 @@ CREATE INDEX workers_unschedulable ON workers USING btree (k8s_pool) WHERE ((uns
 
 CREATE TRIGGER actions_entity BEFORE INSERT ON actions FOR EACH ROW EXECUTE FUNCTION note_entity_of_action();
 
-CREATE TRIGGER breakers_closed AFTER DELETE ON breakers FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+CREATE TRIGGER demand_keys_failing AFTER UPDATE OF failures ON demand_keys FOR EACH ROW WHEN ((((old.failures > 0) AND (new.failures = 0)) OR (new.pauses > old.pauses))) EXECUTE FUNCTION notify_queue_event();
 
-CREATE TRIGGER breakers_let_go AFTER DELETE ON breakers FOR EACH ROW EXECUTE FUNCTION let_held_tasks_go();
+CREATE TRIGGER installations_new AFTER INSERT ON installations FOR EACH ROW EXECUTE FUNCTION note_news_of_installation();
 
-CREATE TRIGGER breakers_opened AFTER UPDATE OF pauses ON breakers FOR EACH ROW WHEN (((old.pauses = 0) AND (new.pauses > 0))) EXECUTE FUNCTION notify_queue_event();
-
-CREATE TRIGGER breakers_shortened AFTER UPDATE OF paused_until ON breakers FOR EACH ROW WHEN (((new.paused_until < old.paused_until) OR ((new.paused_until IS NULL) AND (old.paused_until IS NOT NULL)))) EXECUTE FUNCTION let_held_tasks_go();
+CREATE TRIGGER installations_news BEFORE UPDATE OF updated_at ON installations FOR EACH ROW EXECUTE FUNCTION note_news_of_installation();
 
 CREATE TRIGGER installations_renamed AFTER UPDATE OF login ON installations FOR EACH ROW WHEN ((lower(old.login) <> lower(new.login))) EXECUTE FUNCTION keep_former_login();
-
-CREATE TRIGGER installations_usable AFTER UPDATE ON installations FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (old.deleted_at IS NULL)) <> ((new.suspended_at IS NULL) AND (new.deleted_at IS NULL)))) EXECUTE FUNCTION note_installation_usable();
 
 CREATE TRIGGER jobs_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_new_demand();
 
@@ -934,11 +886,13 @@ CREATE TRIGGER login_pins_changed AFTER DELETE OR UPDATE ON login_pins FOR EACH 
 
 CREATE TRIGGER operations_entity BEFORE INSERT ON operations FOR EACH ROW WHEN ((new.subject_type = ANY (ARRAY['worker'::text, 'key'::text, 'repository'::text, 'installation'::text]))) EXECUTE FUNCTION note_entity_of_operation();
 
+CREATE TRIGGER outages_changed AFTER INSERT OR DELETE ON outages FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+
 CREATE TRIGGER pools_documents_inserted AFTER INSERT ON pools_documents FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER runner_groups_changed AFTER DELETE OR UPDATE ON runner_groups FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
-CREATE TRIGGER stopped_making_changed AFTER INSERT OR DELETE ON stopped_making FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
+CREATE TRIGGER switches_changed AFTER INSERT OR DELETE ON switches FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER tasks_inserted AFTER INSERT ON tasks REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_task_event();
 

@@ -29,14 +29,14 @@ export const consoleAccess: readonly NamedMutant[] = [
   {
     mutant: 'a token’s session has no end',
     file: SESSIONS,
-    find: `    .where('expires_at', '>', sql<Date>\`now()\`)\n    .where('revoked_at'`,
+    find: `    .where(GOES_ON)\n    .where('revoked_at'`,
     replace: `    .where('revoked_at'`,
     tests: page,
   },
   {
     mutant: 'a person’s session has no end',
     file: SESSIONS,
-    find: `    .where('person', 'is not', null)\n    .where('expires_at', '>', sql<Date>\`now()\`)\n`,
+    find: `    .where('person', 'is not', null)\n    .where(GOES_ON)\n`,
     replace: `    .where('person', 'is not', null)\n`,
     tests: signIn,
   },

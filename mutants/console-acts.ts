@@ -6,7 +6,7 @@ const OPERATIONS = 'packages/queue/src/read-operations.ts';
 const acts = ['packages/api/src/actions/actions.db.test.ts'];
 const operations = ['packages/api/src/operations/operations.db.test.ts'];
 const asked = ['packages/api/src/operations/start-operation.db.test.ts'];
-const stops = ['packages/api/src/stops/stops.db.test.ts'];
+const switches = ['packages/api/src/switches/switches.db.test.ts'];
 const workers = ['packages/api/src/workers/workers.db.test.ts'];
 
 /** What people do is written down, is found again, and reaches no further than they meant. */
@@ -61,18 +61,18 @@ export const consoleActs: readonly NamedMutant[] = [
     tests: workers,
   },
   {
-    mutant: 'a stop of the making of workers loses its reason',
-    file: 'packages/db/src/matching/stopped-making.ts',
-    find: 'stopped_by: stoppedBy, note }',
-    replace: 'stopped_by: stoppedBy, note: note?.slice(0, 0) }',
-    tests: stops,
+    mutant: 'a switch loses its reason',
+    file: 'packages/db/src/switches.ts',
+    find: 'switched_by: switchedBy, note }',
+    replace: 'switched_by: switchedBy, note: note?.slice(0, 0) }',
+    tests: switches,
   },
   {
-    mutant: 'a paused sweep loses its reason',
-    file: 'packages/db/src/schedules/paused-sweeps.ts',
-    find: 'paused_by: pausedBy, note }',
-    replace: 'paused_by: pausedBy, note: note?.slice(0, 0) }',
-    tests: stops,
+    mutant: 'a sweep is held back by its own switch only',
+    file: 'packages/db/src/switches.ts',
+    find: '[EVERY_SWEEP, kind, `${kind}:${subjectId}`]',
+    replace: '[kind, `${kind}:${subjectId}`]',
+    tests: ['apps/reconciler/src/sweep.db.test.ts'],
   },
   {
     mutant: 'a delivery is asked for of another App than the one that was named',

@@ -124,7 +124,7 @@ export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'draining a pool lets it make workers',
     file: 'packages/api/src/pools/drain-pool.ts',
-    find: '      await stopMaking(trx, making, caller.person, why);\n',
+    find: '      await setSwitch(trx, `pool:${pool}`, caller.person, why);\n',
     replace: '',
     tests: ASKED,
   },

@@ -5,16 +5,17 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'no pool has a cap',
     file: 'packages/domain/src/matching/caps.ts',
-    find: "{ room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },",
-    replace: "{ room: Infinity, reason: 'at_pool_cap' },",
+    find: 'room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)),',
+    replace: 'room: Infinity,',
     row: 'none',
     jobs: 12,
   },
   {
     mutant: 'discovery looks through no repository',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
-    find: 'for (const [index, repository] of [...resting, ...active].entries()) {',
-    replace: 'for (const [index, repository] of [...resting, ...active].slice(0, 0).entries()) {',
+    find: 'await walk(await findDueRepositories(db, { most, activeMs, appIds }), {',
+    replace:
+      'await walk((await findDueRepositories(db, { most, activeMs, appIds })).slice(0, 0), {',
     row: 'events-never-sent',
     jobs: 12,
   },
@@ -87,12 +88,10 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'an entity is held back because GitHub refuses one of its repositories',
-    file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
-    find: `const subject = isOfRepository
-    ? repositoryBreaker(worker.scopeRepoId)
-    : installationBreaker(worker.entityId);`,
+    file: 'packages/domain/src/entities/refused-subject.ts',
+    find: "return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'entity';",
     replace:
-      'const subject = isOfRepository && !isUsable ? repositoryBreaker(worker.scopeRepoId) : installationBreaker(worker.entityId);',
+      "return kind === 'not_found' && REPOSITORY_CALL.test(operation) ? 'repository' : 'entity';",
     row: 'repository-refuses',
     jobs: 12,
   },
@@ -154,22 +153,25 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant:
       'neither its run nor its log is checked before a runner that GitHub calls idle is stopped',
-    file: 'packages/domain/src/workers/stop-steps.ts',
-    find: `if (evidence.job === undefined) return { look: 'job' };
-  if (evidence.job === 'found') return { act: 'bind' };
-  if (evidence.job === 'too_many')
-    return heldUp(rules, 'more runs wait for its like than can be looked through');
-  const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;
-  if (silent !== undefined) return silent;`,
-    replace: '',
+    file: 'packages/domain/src/workers/nothing-runs.ts',
+    find: `  switch (log) {
+    case undefined:
+      return { look: 'log' };`,
+    replace: `  if (evidence.hadPod) return NOTHING;
+  switch (log) {
+    case undefined:
+      return { look: 'log' };`,
     row: 'busy-lies',
     jobs: 12,
   },
   {
     mutant: 'its log is not checked before a runner that GitHub calls idle is stopped',
-    file: 'packages/domain/src/workers/stop-steps.ts',
-    find: 'const silent = needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;',
-    replace: 'const silent = !needsLog(pod, evidence) ? provenByLog(evidence, rules) : undefined;',
+    file: 'packages/domain/src/workers/nothing-runs.ts',
+    find: `    case undefined:
+      return { look: 'log' };`,
+    replace: `    case undefined:
+      if (evidence.job === undefined) return { look: 'job' };
+      return evidence.job === 'found' ? { runs: 'found' } : NOTHING;`,
     row: 'busy-lies-about-unheard-jobs',
     jobs: 12,
   },
@@ -220,8 +222,8 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'no pool has a cap while everything fails',
     file: 'packages/domain/src/matching/caps.ts',
-    find: "{ room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },",
-    replace: "{ room: Infinity, reason: 'at_pool_cap' },",
+    find: 'room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)),',
+    replace: 'room: Infinity,',
     row: 'everything',
     jobs: 24,
   },

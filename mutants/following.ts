@@ -15,6 +15,13 @@ export const following: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/following/late-list.db.test.ts'],
   },
   {
+    mutant: 'a namespace is followed for ever, though no pool names it and no worker is there',
+    file: 'apps/scheduler/src/following/follow-pods.ts',
+    find: 'if (needed.includes(namespace)) continue;',
+    replace: 'if (namespace) continue;',
+    tests: ['apps/scheduler/src/following/gone-pods.db.test.ts'],
+  },
+  {
     mutant: 'a watch keeps asking for a version that is too old',
     file: 'packages/kube/src/watch-pods.ts',
     find: `failures = failure.kind === 'gone' ? MOST_RESUMES : failures + 1;`,

@@ -72,13 +72,6 @@ export const queue: readonly NamedMutant[] = [
     tests: ['packages/queue/src/decide-settlement.test.ts'],
   },
   {
-    mutant: 'a breaker that closes while a task is put back leaves the task asleep',
-    file: 'packages/queue/src/requeue-tasks.ts',
-    find: ' for share of breakers',
-    replace: '',
-    tests: ['packages/queue/src/held-by.db.test.ts'],
-  },
-  {
     mutant: 'an enqueuer does not lock the existing task',
     file: 'packages/queue/src/enqueue.ts',
     find: "do update set payload = ${mergedPayload('tasks', 'excluded')} where ${areMerged('tasks', 'excluded')}",
@@ -97,13 +90,6 @@ export const queue: readonly NamedMutant[] = [
     file: 'packages/queue/src/enqueue-asked.ts',
     find: "origin = 'MANUAL', requested_by",
     replace: 'requested_by',
-    tests: ASKED,
-  },
-  {
-    mutant: 'a task that a breaker holds runs when a person asks for it',
-    file: 'packages/queue/src/enqueue-asked.ts',
-    find: 'case when tasks.held_by is null then least(tasks.due_at, excluded.due_at) else tasks.due_at end',
-    replace: 'least(tasks.due_at, excluded.due_at)',
     tests: ASKED,
   },
   {
@@ -140,7 +126,7 @@ export const queue: readonly NamedMutant[] = [
   {
     mutant: 'recovery writes over a claim that was renewed after it looked',
     file: 'packages/queue/src/end-tasks.ts',
-    find: 'and (given.stale_ms is null or tasks.locked_at < now() - ${milliseconds(sql`given.stale_ms`)})',
+    find: 'and (given.stale_ms is null or ${isOlderThan(sql`given.stale_ms`)})',
     replace: '',
     tests: ['packages/queue/src/recover-guards.db.test.ts'],
   },

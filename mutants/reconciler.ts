@@ -2,6 +2,41 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 export const reconciler: readonly NamedMutant[] = [
   {
+    mutant: 'a lease of a wrong clock holds for a year',
+    file: 'packages/db/src/leases/leases.ts',
+    find: ' or ${isTooFarAhead(sql`held.expires_at`, LEASE)}',
+    replace: '',
+    tests: ['packages/queue/src/wrong-clock.db.test.ts'],
+  },
+  {
+    mutant: 'a tick of a wrong clock holds for a year',
+    file: 'packages/db/src/schedules/schedules.ts',
+    find: ' or ${isTooFarAhead(sql`known.last_tick_at`)}',
+    replace: '',
+    tests: ['packages/queue/src/wrong-clock.db.test.ts'],
+  },
+  {
+    mutant: 'a claim of a wrong clock holds for a year',
+    file: 'packages/queue/src/claim-expiry.ts',
+    find: ' or ${isTooFarAhead(sql`tasks.locked_at`)}',
+    replace: '',
+    tests: ['packages/queue/src/wrong-clock.db.test.ts'],
+  },
+  {
+    mutant: 'a clock that is behind makes all instants void',
+    file: 'packages/db/src/instants.ts',
+    find: 'now() between ${ours}::timestamptz - interval ${sql.lit(SLACK)} and',
+    replace: 'now() <',
+    tests: ['packages/db/src/instants.db.test.ts'],
+  },
+  {
+    mutant: 'a process that took a tick of a wrong clock takes none for a year',
+    file: 'apps/reconciler/src/schedules/schedules.ts',
+    find: 'if (taken.get(name) === tickAt.getTime()) return false;',
+    replace: 'if ((taken.get(name) ?? 0) >= tickAt.getTime()) return false;',
+    tests: ['apps/reconciler/src/schedules/schedules.db.test.ts'],
+  },
+  {
     mutant: 'an answer of GitHub is written to a job that has changed since it was read',
     file: 'packages/db/src/jobs/note-look-ups.ts',
     find: ` where j.revision = given.revision order by`,
@@ -50,9 +85,9 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'jobs for which GitHub does not answer block all others',
-    file: 'apps/reconciler/src/jobs/look-up-jobs.ts',
-    find: `await postponeLookUps(db, unanswered, retryMs);`,
-    replace: `void [postponeLookUps, unanswered, retryMs];`,
+    file: 'packages/db/src/jobs/note-look-ups.ts',
+    find: `and coalesce(lookup_due_at, now()) <= now() order by`,
+    replace: `and false order by`,
     tests: [
       'apps/reconciler/src/jobs/look-up-failures.db.test.ts',
       'apps/reconciler/src/jobs/failed-jobs.db.test.ts',
@@ -75,15 +110,15 @@ export const reconciler: readonly NamedMutant[] = [
   {
     mutant: 'a job beside a live worker counts as stuck',
     file: 'packages/db/src/jobs/stuck-jobs.ts',
-    find: `waiting > 0 and not held and not served and`,
-    replace: `waiting > 0 and not held and`,
+    find: `waiting > 0 and not held and not served)`,
+    replace: `waiting > 0 and not held)`,
     tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
   },
   {
     mutant: 'a pod that runs is deleted because its row has ended',
     file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
-    find: `    if (!isOver && hasStarted(there)) {`,
-    replace: `    if (!isOver && hasStarted(there) && dryRun) {`,
+    find: `    if (mayGo === 'no') {`,
+    replace: `    if (mayGo === 'no' && dryRun) {`,
     tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
   },
   {
@@ -103,8 +138,9 @@ export const reconciler: readonly NamedMutant[] = [
   {
     mutant: 'an API server that is away gets a call for every ended pod',
     file: 'apps/reconciler/src/workers/delete-ended-pods.ts',
-    find: `return isAway(failure) && !isFound ? 'away' : 'failed';`,
-    replace: `return isAway(failure) && isFound ? 'away' : 'failed';`,
+    find: `    if (isTransient(failure)) await isAway('cluster');
+`,
+    replace: ``,
     tests: ['apps/reconciler/src/workers/delete-ended-pods.db.test.ts'],
   },
   {
@@ -175,8 +211,8 @@ export const reconciler: readonly NamedMutant[] = [
   {
     mutant: 'the repositories that were read last have their turn first',
     file: 'packages/db/src/jobs/repositories.ts',
-    find: `order by r.due_at, r.repo_id limit`,
-    replace: `order by r.due_at desc, r.repo_id limit`,
+    find: `order by due_at, repo_id limit \${most})`,
+    replace: `order by due_at desc, repo_id limit \${most})`,
     tests: [
       'apps/reconciler/src/jobs/discovered-repositories.db.test.ts',
       'apps/reconciler/src/jobs/discover-resting.db.test.ts',
@@ -185,19 +221,15 @@ export const reconciler: readonly NamedMutant[] = [
   {
     mutant: 'a repository for which GitHub does not answer stays first in turn',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
-    find: `if (!dryRun) await postponeRepository(db, repository.repoId, turns);`,
-    replace: `void postponeRepository;`,
+    find: `postpone: ({ repoId }) => postponeRepository(db, repoId, turns),`,
+    replace: `postpone: () => Promise.resolve(void postponeRepository),`,
     tests: ['apps/reconciler/src/jobs/discover-unanswered-runs.db.test.ts'],
   },
   {
-    mutant: 'active repositories may use the whole budget before inactive ones',
+    mutant: 'active repositories may use the budget of inactive ones',
     file: 'apps/reconciler/src/jobs/discover-jobs.ts',
-    find: `for (const [index, repository] of [...resting, ...active].entries()) {
-    if (signal.aborted) break;
-    const isResting = index < resting.length;`,
-    replace: `for (const [index, repository] of [...active, ...resting].entries()) {
-    if (signal.aborted) break;
-    const isResting = index >= active.length;`,
+    find: `(isResting ? restingAllowanceOf : allowanceOf)(`,
+    replace: `(isResting && !restingAllowanceOf ? restingAllowanceOf : allowanceOf)(`,
     tests: ['apps/reconciler/src/jobs/discover-resting.db.test.ts'],
   },
   {
@@ -216,34 +248,37 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a refusal for one repository stops all calls for its entity',
-    file: 'apps/reconciler/src/pass-failures.ts',
-    find: `(subject === 'repository' && kind === 'not_found'))
-        return undefined;
-      if (ids[subject] !== 0) refused.add(\`\${subject} \${ids[subject]}\`);`,
-    replace: `(subject === 'repository' && kind === 'not_found')) return undefined;
-      refused.add(\`entity \${ids.entity}\`);`,
-    tests: ['apps/reconciler/src/pass-failures.test.ts'],
+    file: 'apps/reconciler/src/passes/ask-github.ts',
+    find: `if (ids[subject] !== 0) refused.add(\`\${subject} \${ids[subject]}\`);`,
+    replace: `refused.add(\`entity \${ids.entity}\`);`,
+    tests: ['apps/reconciler/src/jobs/look-up-failures.db.test.ts'],
   },
   {
-    mutant: 'a second refusal extends the pause of the first',
-    file: 'packages/db/src/breakers/refusals.ts',
-    find: `message = excluded.message, failed_at = now()
-      where b.paused_until <= now()\``,
-    replace: `message = excluded.message, failed_at = now()\``,
-    tests: ['packages/db/src/breakers/refusals.db.test.ts'],
+    mutant: 'an object that failed is asked about in every pass',
+    file: 'apps/reconciler/src/passes/pass.ts',
+    find: `FIRST_WAIT_MS * 2 ** times`,
+    replace: `FIRST_WAIT_MS * times`,
+    tests: ['apps/reconciler/src/passes/pass.db.test.ts'],
   },
   {
-    mutant: 'a trial that was reserved before the last failure never closes the breaker',
-    file: 'packages/db/src/workers/worker-failures.ts',
-    find: 'greatest(w.created_at, w.registration_started_at) > b.failed_at',
-    replace: 'w.created_at > b.failed_at',
-    tests: ['packages/db/src/workers/served-pools.db.test.ts'],
+    mutant: 'the objects of one entity come before those of all others',
+    file: 'apps/reconciler/src/passes/pass.ts',
+    find: `(turns[turn] ??= []).push(object)`,
+    replace: `(turns[Math.min(turn, 0)] ??= []).push(object)`,
+    tests: ['apps/reconciler/src/passes/pass.db.test.ts'],
   },
   {
-    mutant: 'a job on a worker that registered before the last failure closes the breaker',
-    file: 'packages/db/src/workers/worker-failures.ts',
-    find: 'greatest(w.created_at, w.registration_started_at) > b.failed_at',
-    replace: 'w.registration_started_at is not null',
-    tests: ['packages/db/src/workers/served-pools.db.test.ts'],
+    mutant: 'an entity that a pass did not reach comes last again',
+    file: 'apps/reconciler/src/passes/pass.ts',
+    find: `(unreached[b] ?? 0) - (unreached[a] ?? 0)`,
+    replace: `(unreached[a] ?? 0) - (unreached[b] ?? 0)`,
+    tests: ['apps/reconciler/src/passes/pass.db.test.ts'],
+  },
+  {
+    mutant: 'an outage is the fault of the object that was asked about',
+    file: 'apps/reconciler/src/passes/pass.ts',
+    find: `dryRun || endedBy === 'away' || signal.aborted) return;`,
+    replace: `dryRun || signal.aborted) return;`,
+    tests: ['apps/reconciler/src/passes/pass.db.test.ts'],
   },
 ];

@@ -62,9 +62,9 @@ export const redelivery: readonly NamedMutant[] = [
   },
   {
     mutant: 'a request that GitHub’s limit refused counts as made',
-    file: 'apps/reconciler/src/redelivery/request-redeliveries.ts',
-    find: `kind === 'invalid' || kind === 'not_found'`,
-    replace: `kind !== 'network'`,
+    file: 'apps/reconciler/src/redelivery/request-due-deliveries.ts',
+    find: `failure.kind === 'invalid' || failure.kind === 'not_found'`,
+    replace: `failure.kind !== 'network'`,
     tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],
   },
   {

@@ -4,8 +4,8 @@ export const registrations: readonly NamedMutant[] = [
   {
     mutant: 'a stray registration is removed although its runner is online now',
     file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `if (runner !== undefined && (runner.online || runner.busy)) return 'left';`,
-    replace: `if (runner !== undefined && runner.busy) return 'left';`,
+    find: `if (!isUnused(runnerSays(runner))) return 'left';`,
+    replace: `if (runnerSays(runner) === 'busy') return 'left';`,
     tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
   },
   {
@@ -47,17 +47,15 @@ export const registrations: readonly NamedMutant[] = [
   {
     mutant: 'a failed worker’s registration is removed although its runner is online',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `  if (runner.online) return 'the runner is online';
-`,
-    replace: ``,
+    find: `if (!isUnused(runnerSays(runner))) return`,
+    replace: `if (!isUnused(runnerSays(runner)) && !runner.online) return`,
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant: 'a runner that an empty list lacks counts as gone',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `if (runner === undefined && runnerId === null && !(await isTrusted(scope)))
-    return`,
-    replace: `if (runner === undefined && runnerId === null && !isTrusted) return`,
+    find: `runnerId === null && !(await isTrusted(client, scope)))`,
+    replace: `runnerId === null && !isTrusted)`,
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {

@@ -9,18 +9,18 @@ export const runtime: readonly NamedMutant[] = [
     tests: ['packages/runtime/src/loop.test.ts'],
   },
   {
+    mutant: 'a changed file of a secret is not read again',
+    file: 'packages/runtime/src/file-reading.ts',
+    find: 'files.set(path, content);',
+    replace: "if (path.endsWith('.yaml')) files.set(path, content);",
+    tests: ['apps/ingress/src/changed-secrets.db.test.ts'],
+  },
+  {
     mutant: 'a second signal does not end a service that hangs',
     file: 'packages/runtime/src/run.ts',
     find: 'if (stop.signal.aborted) process.exit(1);',
     replace: '',
     tests: ['packages/runtime/src/run.test.ts'],
-  },
-  {
-    mutant: 'a former setting is ignored in silence',
-    file: 'packages/runtime/src/settings.ts',
-    find: "else if (environment[name] !== '') problems.push(",
-    replace: 'else if (false) problems.push(',
-    tests: ['packages/runtime/src/settings.test.ts'],
   },
   {
     mutant: 'settings for tuning are listed among those for operators',

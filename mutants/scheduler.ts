@@ -149,8 +149,9 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'a worker is taken back into supply although its deregistration has begun',
     file: 'packages/db/src/states/worker-states.ts',
-    find: `and deregistration_started_at is null and stop_reason`,
-    replace: `and stop_reason`,
+    find: `  and deregistration_started_at is null
+`,
+    replace: ``,
     tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
   },
   {
@@ -223,38 +224,6 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
-    mutant: 'a trial without an outcome blocks others until it counts as dead',
-    file: 'apps/scheduler/src/provisioning/provision-worker.ts',
-    find: `if (trial.id !== undefined) await giveBackTrial(parts.db, breakersOf(worker), trial.id);`,
-    replace: `void giveBackTrial;`,
-    tests: ['apps/scheduler/src/provisioning/provision-worker-faults.db.test.ts'],
-  },
-  {
-    mutant: 'a second trial begins when the pod of the first is made',
-    file: 'apps/scheduler/src/provisioning/start-pod.ts',
-    find: `  trial.id = undefined;
-`,
-    replace: ``,
-    tests: ['apps/scheduler/src/provisioning/provision-worker-faults.db.test.ts'],
-  },
-  {
-    mutant: 'a pod that is made closes the breakers of pods that do not start',
-    file: 'apps/scheduler/src/provisioning/start-pod.ts',
-    find: `[poolBreaker(pool.name)], { only: POD_REFUSED })`,
-    replace: `[poolBreaker(pool.name)], {})`,
-    tests: [
-      'apps/scheduler/src/following/unpullable-pools.db.test.ts',
-      'apps/scheduler/src/following/pool-health.db.test.ts',
-    ],
-  },
-  {
-    mutant: 'two trials of one breaker run at a time',
-    file: 'packages/db/src/breakers/breakers.ts',
-    find: `(paused_until > now() or trial_until > now())`,
-    replace: `(paused_until > now())`,
-    tests: ['packages/db/src/breakers/breakers.db.test.ts'],
-  },
-  {
     mutant: 'the wait that the cluster asks for is ignored',
     file: 'apps/scheduler/src/provisioning/after-cluster-failure.ts',
     find: `Math.max(failure.retryAfterMs ?? RETRY_MS, SOONEST_MS)`,
@@ -262,7 +231,7 @@ export const scheduler: readonly NamedMutant[] = [
     tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
   },
   {
-    mutant: 'no dry run comes before a registration while a breaker is open',
+    mutant: 'no dry run comes before a registration while the key fails',
     file: 'apps/scheduler/src/provisioning/provision-worker.ts',
     find: `if (isWatched) await dryRun(parts, worker, pool, task);`,
     replace: `void dryRun;`,

@@ -49,40 +49,6 @@ export const statements: readonly NamedMutant[] = [
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {
-    mutant: 'all environments listen on one channel for demand',
-    file: 'packages/db/src/connection/schema-name.ts',
-    find: '`${schema}_queue_event`',
-    replace: "`${schema.replace(/.*/s, 'paddock')}_queue_event`",
-    tests: ['packages/db/src/schema/triggers.db.test.ts'],
-  },
-  {
-    mutant: 'freed capacity wakes all environments on one channel',
-    file: 'db/migrations/0001_core.sql',
-    find: "perform pg_notify(tg_table_schema || '_queue_event', 'workers');",
-    replace: "perform pg_notify('paddock_queue_event', 'workers');",
-    tests: ['packages/db/src/schema/triggers.db.test.ts'],
-  },
-  {
-    mutant: 'demand wakes all environments on one channel',
-    file: 'db/migrations/0001_core.sql',
-    find: `create function notify_new_demand() returns trigger language plpgsql as $$
-begin
-  if exists (select from new_rows where wants_worker) then
-    perform pg_notify(tg_table_schema ||`,
-    replace: `create function notify_new_demand() returns trigger language plpgsql as $$
-begin
-  if exists (select from new_rows where wants_worker) then
-    perform pg_notify('paddock' ||`,
-    tests: ['packages/db/src/schema/triggers.db.test.ts'],
-  },
-  {
-    mutant: 'new tasks wake all environments on one channel',
-    file: 'db/migrations/0002_queue.sql',
-    find: "pg_notify(tg_table_schema || '_task_event', due.kind)",
-    replace: "pg_notify('paddock_task_event', due.kind)",
-    tests: ['packages/db/src/schema/triggers.db.test.ts'],
-  },
-  {
     mutant: 'a name that is taken fails the whole pass of the matcher',
     file: 'packages/db/src/matching/reserve-workers.ts',
     find: '    on conflict (pod_name) do nothing\n',
@@ -146,63 +112,6 @@ begin
     find: '      order by created_at, job_id limit wanted.count',
     replace: '      order by created_at desc, job_id limit wanted.count',
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
-  },
-  {
-    mutant: 'the budget of the answer that arrives last counts',
-    file: 'packages/db/src/matching/registration-budgets.ts',
-    find: 'excluded.reset_at = b.reset_at and excluded.remaining < b.remaining',
-    replace: 'excluded.reset_at = b.reset_at',
-    tests: ['apps/scheduler/src/matching/registration-budgets.db.test.ts'],
-  },
-  {
-    mutant: 'a shorter wait for GitHub replaces a longer one',
-    file: 'packages/db/src/breakers/waits.ts',
-    find: '\n      where b.paused_until < excluded.paused_until',
-    replace: '',
-    tests: ['packages/db/src/breakers/waits.db.test.ts'],
-  },
-  {
-    mutant: 'workers made together count against their key one by one',
-    file: 'packages/db/src/matching/unserved-keys.ts',
-    find: '      where b.failed_at is null or made_at >= b.failed_at\n',
-    replace: '',
-    tests: ['apps/scheduler/src/matching/match-unserved.db.test.ts'],
-  },
-  {
-    mutant: 'a failure within a pause extends it',
-    file: 'packages/db/src/breakers/note-failure.ts',
-    find: `      where b.paused_until is null or b.paused_until <= now()
-    returning`,
-    replace: '    returning',
-    tests: ['packages/db/src/breakers/breakers.db.test.ts'],
-  },
-  {
-    mutant: 'every caller after a pause is its trial',
-    file: 'packages/db/src/breakers/breakers.ts',
-    find: 'and (paused_until > now() or trial_until > now()))',
-    replace: 'and (paused_until > now()))',
-    tests: ['packages/db/src/breakers/breakers.db.test.ts'],
-  },
-  {
-    mutant: 'one entity’s failures open a breaker for the whole pool',
-    file: 'packages/db/src/breakers/note-failure.ts',
-    find: 'coalesce(not excluded.entities @> b.entities, true))',
-    replace: 'true)',
-    tests: ['apps/scheduler/src/matching/worker-failures.db.test.ts'],
-  },
-  {
-    mutant: 'a new refusal extends the pause of the one before',
-    file: 'packages/db/src/breakers/refusals.ts',
-    find: '\n      where b.paused_until <= now()`',
-    replace: '`',
-    tests: ['packages/db/src/breakers/refusals.db.test.ts'],
-  },
-  {
-    mutant: 'a refusal outlives a change of the installation',
-    file: 'packages/db/src/breakers/refusals.ts',
-    find: " and b.failed_at > coalesce((select max(updated_at) from installations changed where changed.entity_id = ${entityId}), '-infinity'))`",
-    replace: ')`',
-    tests: ['packages/db/src/breakers/refusals.db.test.ts'],
   },
   {
     mutant: 'old events are removed out of order',

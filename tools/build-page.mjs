@@ -57,13 +57,14 @@ async function bundleScripts() {
 }
 
 /** All styles in the order of their names, without comments and indents. */
-const styles = () =>
-  globSync('src/style/*.css', { cwd: PAGE })
+function styles() {
+  return globSync('src/style/*.css', { cwd: PAGE })
     .toSorted()
     .map(read)
     .join('\n')
     .replaceAll(/\/\*[^]*?\*\//g, '')
     .replaceAll(/\s*\n\s*/g, '\n');
+}
 
 function named(given, type, text) {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);

@@ -1,6 +1,6 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
-import { clusterEvents } from '@paddock/kube/cluster-events';
+import { createReaches } from '@paddock/db/outages';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { declareQueueDepth } from '@paddock/queue/queue-depth';
 import { createLogger } from '@paddock/runtime/logger';
@@ -12,6 +12,7 @@ import { declareReconcilerGauges } from '../apps/reconciler/src/reconciler-gauge
 import { createEvents as createSchedulerEvents } from '../apps/scheduler/src/events.ts';
 import { createPoolsEvents } from '../apps/scheduler/src/pools/pools-events.ts';
 import { declareSchedulerGauges } from '../apps/scheduler/src/scheduler-gauges.ts';
+import { appEvents } from '../packages/github/src/app-events.ts';
 
 /** As the registry has it; its own type lacks the names of the labels. */
 interface Metric {
@@ -23,6 +24,9 @@ interface Metric {
 }
 
 const log = createLogger('generate', 'error');
+
+const answered = () => Promise.resolve(undefined);
+const NO_PROBES = { github: answered, cluster: answered };
 
 /**
  * The registries as the services fill them; test/src/metrics.db.test.ts compares with the running
@@ -39,11 +43,12 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
   const declare = (fill: (metrics: Metrics) => void): Metrics => {
     const metrics = createMetrics();
     fill(metrics);
+    appEvents(metrics, log);
     declareSharedGauges(metrics, db);
     return metrics;
   };
   const queueAndCluster = (metrics: Metrics) => {
-    clusterEvents(metrics, log);
+    createReaches({ db, log, metrics, probes: NO_PROBES, onBack: () => undefined });
     executorEvents(metrics, log);
     declareQueueDepth(metrics, db);
   };
@@ -58,12 +63,12 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
       createSchedulerEvents(log, metrics);
       createPoolsEvents(log, metrics);
       queueAndCluster(metrics);
-      declareSchedulerGauges(metrics, db, []);
+      declareSchedulerGauges(metrics, db, { appIds: [] });
     }),
     reconciler: declare((metrics) => {
       createReconcilerEvents(log, metrics);
       queueAndCluster(metrics);
-      declareReconcilerGauges(metrics, db, { stopAlertMs: 0, schedules: [] });
+      declareReconcilerGauges(metrics, db, { stopAlertMs: 0, schedules: () => [] });
     }),
   };
 }

@@ -10,7 +10,6 @@ import { describeSchema } from '@paddock/testing/describe-schema';
 import { migrate } from '@paddock/db/migrate';
 import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Declarations } from '@paddock/runtime/settings';
 import { describeApi } from '@paddock/api/description/describe-api';
 import { ENDPOINTS } from '@paddock/api/endpoints';
@@ -47,7 +46,6 @@ const files = {
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
   'docs/openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), undefined, 2)}\n`,
   'deploy/helm/paddock/values.schema.json': `${JSON.stringify(valuesSchema, undefined, 2)}\n`,
-  'deploy/helm/paddock/files/former-settings.json': `${JSON.stringify(Object.fromEntries(FORMER_SETTINGS), undefined, 2)}\n`,
   'deploy/helm/paddock/README.md': describeValues(
     readFileSync(join(ROOT, VALUES), 'utf8'),
     valuesSchema,

@@ -11,10 +11,10 @@ const ROOT = join(import.meta.dirname, '..');
 /** Those that take longest, half a minute and more. Jest knows durations only after a first run. */
 const LONGEST = [
   'test/src/page.db.test.ts',
-  'test/src/two-versions.db.test.ts',
+  'test/src/rolling-upgrade.db.test.ts',
   'packages/queue/src/take-over.db.test.ts',
   'test/src/tour.db.test.ts',
-  'apps/scheduler/src/probing/probe.db.test.ts',
+  'apps/scheduler/src/away.db.test.ts',
   'apps/scheduler/src/matching/freedom.db.test.ts',
   'test/src/gaps.db.test.ts',
   'test/src/periodic-statements.db.test.ts',

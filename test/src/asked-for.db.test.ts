@@ -105,7 +105,7 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
     expect(await follow()).toMatchObject({ status: 'OK', output: { found: 1 } });
     const theirs = await post('repositories/acme/shop/resync', other);
     const { id } = (await theirs.json()) as { id: string };
-    for (const path of [`operations/${id}`, 'operations?subject=repository:acme/api', 'stops'])
+    for (const path of [`operations/${id}`, 'operations?subject=repository:acme/api', 'switches'])
       expect([path, (await service.ask(path, token)).status]).toEqual([path, 401]);
     for (const path of ['repositories/acme/shop/resync', 'sweeps/check-apps/run'])
       expect([path, (await post(path)).status]).toEqual([path, 401]);

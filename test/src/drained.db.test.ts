@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import { ask } from '@paddock/api/scenes/ask.scene';
-import { resumeMakingEndpoint } from '@paddock/api/stops/resume-making';
+import { liftSwitchEndpoint } from '@paddock/api/switches/lift-switch';
 import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { kindsOf } from '@paddock/reconciler/sweep';
@@ -15,7 +15,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 
 const world = useSchedulerWorld();
 const scene = useStopScene(world);
-beforeEach(() => emptyTables(world.db, ['actions', 'stopped_making', 'operations']));
+beforeEach(() => emptyTables(world.db, ['actions', 'switches', 'operations']));
 afterEach(() => scene.cancelAll());
 
 const find = (operation: string) => ask(findOperationEndpoint, world.db, { operation });
@@ -57,7 +57,8 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
     const waiting = await world.queueJob();
     await world.match();
     const { ['drain-pool']: sweep } = workerSweeps({ db: world.db, config: {} } as never);
-    await runDueTasks({ db: world.db, kinds: kindsOf(world.db, { 'drain-pool': sweep }) });
+    const options = { db: world.db, isAway: () => Promise.resolve(false) };
+    await runDueTasks({ db: world.db, kinds: kindsOf(options, { 'drain-pool': sweep }) });
     expect(await find(id)).toMatchObject({ status: 'OK', output: { stopping: 1, busy: 1 } });
     await scene.letEnd(idle);
     expect(await scene.row(idle)).toMatchObject({ stop_reason: 'drained' });
@@ -66,7 +67,7 @@ describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
     await world.match();
     const madeFor = async () => (await world.workers()).map((row) => row.made_for_job_id);
     expect(await madeFor()).not.toContain(waiting);
-    await ask(resumeMakingEndpoint, world.db, { subject: 'pool:linux' });
+    await ask(liftSwitchEndpoint, world.db, { subject: 'pool:linux' });
     await world.match();
     expect(await madeFor()).toContain(waiting);
   });

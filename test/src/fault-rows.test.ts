@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { exceededCaps } from '@paddock/bench/faults/caps';
 import { complaintsOf, type Counted } from '@paddock/bench/faults/complaints';
+import { complaintsOfOthers, othersStarts } from '@paddock/bench/faults/others';
 import { FAULTS } from '@paddock/bench/faults/matrix';
 import { SIGNS, type Sign, type Signs } from '@paddock/bench/faults/signs';
 
@@ -105,6 +106,45 @@ describe('a row of the fault matrix', () => {
   ])('fails above a cap: $most', ({ most, told }) => {
     expect(exceededCaps({ schema: 'environment_1', caps: { pool: 6, entity: 4 } }, most)).toEqual(
       told,
+    );
+  });
+});
+
+const job = (id: number, repo: string, seconds: number | null) => ({
+  id,
+  repo,
+  leftQueueAt: seconds === null ? null : new Date(seconds * 1_000).toISOString(),
+});
+
+describe('a row that hits one', () => {
+  test('takes the starts of all others, and of no job that another run queued', () => {
+    const jobs = [
+      job(1, 'acme/shop', 9),
+      job(2, 'umbra/core', 90),
+      job(3, 'acme/shop', 5),
+      job(4, 'acme/shop', null),
+      job(5, 'acme/shop', 7),
+    ];
+    const queuedAt = new Map([1, 2, 3, 4].map((id) => [id, 4_000]));
+    expect(othersStarts({ repositories: ['umbra/core'] }, queuedAt, jobs)).toEqual([
+      1,
+      5,
+      Infinity,
+    ]);
+    expect(othersStarts(undefined, queuedAt, jobs)).toEqual([]);
+  });
+
+  test.each([
+    { jobs: 300, without: 4, p99: 6, isLate: false },
+    { jobs: 300, without: 4, p99: 6.1, isLate: true },
+    { jobs: 300, without: 1, p99: 3, isLate: false },
+    { jobs: 300, without: 1, p99: 3.1, isLate: true },
+    { jobs: 12, without: 1, p99: 15, isLate: false },
+    { jobs: 12, without: 1, p99: 15.1, isLate: true },
+    { jobs: 12, without: 1, p99: Infinity, isLate: true },
+  ])('others of $jobs jobs start within $p99 s, without the fault within $without s', (row) => {
+    expect(complaintsOfOthers([0.5, row.p99], row.without, row.jobs)).toHaveLength(
+      row.isLate ? 1 : 0,
     );
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
-import { pauseSweep } from '@paddock/db/schedules/paused-sweeps';
+import { setSwitch } from '@paddock/db/switches';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   system = await startSystem();
   tunnel = await startTunnel(system.database.url);
   for (const sweep of ['discover-jobs', 'look-up-jobs'])
-    await pauseSweep(system.database.db, sweep, 'test');
+    await setSwitch(system.database.db, sweep, 'test');
   reconciler = await system.start('reconciler', BY_ITSELF);
   await waitFor('the first listing', async () => (await listings()) > 0);
 });

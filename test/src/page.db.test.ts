@@ -82,7 +82,7 @@ describeInBrowser('the page in a browser', () => {
     ['repository', () => '/jobs?repository=acme%2Fapi'],
     ['event', () => `/trace/payload/${ids.event}`],
     ['found-nothing', () => `/find?text=${encodeURIComponent(HOSTILE)}`],
-    ['switches', () => '/stops'],
+    ['switches', () => '/switches'],
     ['actions', () => '/actions'],
     ['tokens', () => '/tokens'],
     ['nothing', () => '/nothing/here'],

@@ -21,15 +21,15 @@ const SERVICES = ['scheduler', 'reconciler'] as const;
  * calls that everyone may make.
  */
 const TAKES_NO_RIGHT = new Set([
-  'answersProbe',
+  'probeCluster',
   'clusterSettings',
   'connectConfiguredCluster',
   'KubeError',
   'isTransient',
   'isAway',
+  'isUnanswered',
   'isPulling',
   'levelOf',
-  'clusterEvents',
   'jobInLog',
   'classifyKubeError',
   'podFailure',

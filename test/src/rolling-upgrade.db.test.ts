@@ -1,49 +1,145 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { migrate } from '@paddock/db/migrate';
+import { SCHEMA_VERSION } from '@paddock/db/schema-version';
+import type { Program } from '@paddock/processes/start-program';
 import { waitFor } from '@paddock/testing/wait-for';
-import { createDatabaseBehind, NEWEST } from './scenes/earlier-version.scene.ts';
-import { startSystem, type TestSystem } from './start-system.ts';
+import { makeNextVersion, type NextVersion } from './scenes/next-version.scene.ts';
+import { type ServiceName, startSystem, type TestSystem } from './start-system.ts';
 
+const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
+/** That many jobs complete in each stage. */
+const ENOUGH = 5;
+const AT_ONCE = 6;
+/** Of shorter ones so many would run that GitHub's limit of registrations a minute holds them up. */
+const DURATION_MS = 1_000;
+
+/** What a migration may do beside services that do not know it. */
+const MADE_UP = `
+  alter table jobs add column made_up integer not null default 0;
+  alter table workers add column made_up text;
+  alter table tasks add column made_up jsonb not null default '{}';
+  create table made_up (job_id bigint primary key references jobs (job_id) on delete cascade);
+  create index jobs_made_up on jobs (made_up, created_at) where wants_worker;
+  create or replace function touch_row() returns trigger language plpgsql as $$
+  begin
+    new.updated_at := now();
+    new.revision := old.revision + 1;
+    if tg_table_name = 'jobs' then
+      new.made_up := old.made_up + 1;
+    end if;
+    return new;
+  end $$;`;
+
+let next: NextVersion;
 let system: TestSystem;
-
-const queueJobs = async (count: number) =>
-  Promise.all(
-    Array.from({ length: count }, () =>
-      system.github.queueJob({
-        repo: 'acme/shop',
-        labels: ['self-hosted', 'linux'],
-        durationMs: 50,
-      }),
-    ),
-  );
-
-const completed = (count: number) =>
-  waitFor(`${count} jobs to complete`, async () => {
-    const rows = await system.database.db
-      .selectFrom('jobs')
-      .select('job_id')
-      .where('status', '=', 'completed')
-      .execute();
-    return rows.length === count;
-  });
+const running = new Map<ServiceName, Program>();
+let stopLoad: ReturnType<typeof startLoad> | undefined;
 
 beforeAll(async () => {
-  system = await startSystem({ database: await createDatabaseBehind() });
-  for (const service of ['ingress', 'scheduler', 'reconciler'] as const)
-    await system.start(service);
+  next = await makeNextVersion(MADE_UP);
+  system = await startSystem();
 });
-afterAll(() => system.stop());
+afterAll(async () => {
+  await stopLoad?.();
+  await system.stop();
+  await next.remove();
+});
 
-describe('services on a schema one version behind (A10)', () => {
-  test('do their work there, and go on while the newest migration is applied', async () => {
-    await queueJobs(3);
-    await completed(3);
-    await queueJobs(3);
-    expect(await migrate({ url: system.database.url, schema: system.database.schema })).toEqual({
-      applied: [NEWEST],
+/**
+ * Starts a service of a version beside the running one, and ends that one when it is ready and gets
+ * no more deliveries: the chart's `preStop` gives it the time for that. Resolves with that one's
+ * end.
+ */
+async function replace(service: ServiceName, version: 'this' | 'next') {
+  const before = running.get(service);
+  const program = version === 'next' ? next.program(service) : undefined;
+  running.set(service, await system.start(service, {}, program));
+  if (before === undefined) return undefined;
+  await untilMoreCompleted();
+  before.kill('SIGTERM');
+  return before.exited;
+}
+
+const completed = async () => (await system.github.report()).completed;
+
+async function untilMoreCompleted(): Promise<void> {
+  const enough = (await completed()) + ENOUGH;
+  await waitFor(`${enough} jobs to complete`, async () => (await completed()) >= enough);
+}
+
+/** Queues a job whenever fewer than a few are open, until it is stopped. */
+function startLoad() {
+  const stop = new AbortController();
+  const loading = waitFor(
+    'the end of the load',
+    async () => {
+      const { jobs, completed: done } = await system.github.report();
+      if (!stop.signal.aborted && jobs - done < AT_ONCE) {
+        const labels = ['self-hosted', 'linux'];
+        await system.github.queueJob({ repo: 'acme/shop', labels, durationMs: DURATION_MS });
+      }
+      return stop.signal.aborted;
+    },
+    // As long as the replacements take.
+    { timeoutMs: Number.POSITIVE_INFINITY },
+  );
+  loading.catch(() => undefined); // awaited when it is stopped
+  return () => {
+    stop.abort();
+    return loading;
+  };
+}
+
+const readiness = async ({ healthPort }: Program) => {
+  const { ok, text } = await fetch(`http://127.0.0.1:${healthPort}/readyz`).then(
+    async (answer) => ({ ok: answer.ok, text: await answer.text() }),
+  );
+  return ok ? 'ready' : text;
+};
+
+describe('an upgrade to the next version under load (A10)', () => {
+  let early: Program;
+
+  test('a service of the next version waits for its migration, and says so', async () => {
+    for (const service of SERVICES) await replace(service, 'this');
+    stopLoad = startLoad();
+    early = await system.start('scheduler', {}, next.program('scheduler'));
+    await untilMoreCompleted();
+    expect(await readiness(early)).toContain(
+      `is at version ${SCHEMA_VERSION} and this service needs ${SCHEMA_VERSION + 1}`,
+    );
+  });
+
+  test('services of this version go on while the migration is applied, and the early one is ready', async () => {
+    const { url, schema } = system.database;
+    expect(await migrate({ url, schema, folder: next.migrations })).toEqual({
+      applied: [next.newest],
     });
-    await queueJobs(3);
-    await completed(9);
-    expect(await system.github.report()).toMatchObject({ lost: 0, excessWorkers: 0 });
+    await untilMoreCompleted();
+    await waitFor('the early one to be ready', async () => (await readiness(early)) === 'ready');
+    early.kill('SIGTERM');
+    expect(await early.exited).toEqual({ code: 0, signal: null });
+  });
+
+  // The upgrade, and its rollback.
+  test.each(['next', 'this'] as const)('%s version takes over', async (version) => {
+    for (const service of SERVICES) {
+      expect(await replace(service, version)).toEqual({ code: 0, signal: null });
+      await untilMoreCompleted();
+    }
+  });
+
+  test('after the rollback the migrator leaves the schema as it is', async () => {
+    const { url, schema } = system.database;
+    expect(await migrate({ url, schema })).toEqual({ applied: [], unknown: next.newest });
+    await untilMoreCompleted();
+  });
+
+  test('no delivery was refused, no job lost and no second worker made (P1, P2, P3)', async () => {
+    await stopLoad?.();
+    await waitFor('all jobs to complete', async () => (await system.github.report()).lost === 0);
+    const { jobs, registrations, ...report } = await system.github.report();
+    expect(report).toMatchObject({ lost: 0, killed: 0, excessWorkers: 0, failedDeliveries: 0 });
+    expect(registrations).toBe(jobs);
   });
 });

@@ -4,16 +4,16 @@ import { expect, test } from '@jest/globals';
 import { settings as consoleSettings } from '@paddock/console/config';
 import { settings as ingress } from '@paddock/ingress/config';
 import { settings as reconciler } from '@paddock/reconciler/config';
-import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Setting } from '@paddock/runtime/settings';
 import { settings as scheduler } from '@paddock/scheduler/config';
 
-const read = (file: string): string =>
-  readFileSync(join(import.meta.dirname, '..', '..', 'docs', file), 'utf8');
 const namesIn = (text: string): string[] =>
   [...text.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name = '']) => name);
 
-const [forOperators = '', forTuning = ''] = read('settings.md').split('## Tuning');
+const [forOperators = '', forTuning = ''] = readFileSync(
+  join(import.meta.dirname, '..', '..', 'docs', 'settings.md'),
+  'utf8',
+).split('## Tuning');
 const byName = Map.groupBy(
   [ingress, scheduler, reconciler, consoleSettings].flatMap((declared) =>
     Object.entries<Setting<unknown>>(declared),
@@ -49,10 +49,4 @@ test('a setting has one meaning, one range and one default in all services (H6)'
     [...byName].filter(([, settings]) => meanings(settings).size > 1).map(([name]) => name),
   ).toEqual([]);
   expect([...byName.values()].filter((settings) => settings.length > 1).length).toBeGreaterThan(10);
-});
-
-test('a former setting is on the page about upgrading, and no setting has its name (H6)', () => {
-  const former = [...FORMER_SETTINGS.keys()];
-  expect(namesIn(read('upgrading.md')).toSorted()).toEqual(former.toSorted());
-  expect(former.filter((name) => byName.has(name))).toEqual([]);
 });

@@ -68,7 +68,7 @@ describe('the terminal on the database and over the API', () => {
     'operation OPERATION',
     'operation none',
     'pools',
-    'stops',
+    'switches',
     'actions --limit 1',
     'jobs --workflow CI',
   ])('%s prints the same, as a table and as JSON (D12)', async (line) => {
@@ -104,9 +104,9 @@ describe('the terminal on the database and over the API', () => {
   });
 
   test('what one stops, the other one sees and ends; each says who it was (F5)', async () => {
-    const stopped = await there(['stop-making', 'pool:gpu-a100', '--note', 'an image']);
-    expect(stopped.stdout).toMatch(/has been stopped by token ada since \S+: an image\n$/);
-    expect(await here('stop-making', 'pool:gpu-a100', '--by', 'grace')).toEqual(stopped);
+    const stopped = await there(['pause', 'pool:gpu-a100', '--note', 'an image']);
+    expect(stopped.stdout).toMatch(/is paused by token ada since \S+: an image\n$/);
+    expect(await here('pause', 'pool:gpu-a100', '--by', 'grace')).toEqual(stopped);
     expect((await here('resume', 'pool:gpu-a100')).stdout).toMatch(/goes on\.\n$/);
     const task = await there(['resync', 'acme/api', '--dry-run']);
     expect(task).toMatchObject({
@@ -121,9 +121,9 @@ describe('the terminal on the database and over the API', () => {
   test('a token that may only read is told what it lacks, and a revoked one too (F7)', async () => {
     const made = await there(['token', 'create', 'reader']);
     const reader = made.stdout.trim();
-    const refused = await there(['pause', 'all'], reader);
+    const refused = await there(['pause', 'sweeps'], reader);
     expect(refused.stderr).toMatch(
-      /^PUT http\S+\/paused-sweeps\/all was refused: .* needs the access `operate`/,
+      /^PUT http\S+\/switches\/sweeps was refused: .* needs the access `operate`/,
     );
     expect((await there(['token', 'revoke', 'reader', '--note', 'lost'])).stdout).toContain(
       'reader',

@@ -105,6 +105,34 @@ test('an image is released for each service', () => {
   expect(matrix?.['service']).toEqual(targets.map(([, target]) => target));
 });
 
+// GitHub's machines run each step as `bash -e`.
+const scripts: [name: string, script: string][] = [
+  ...globSync(['.ci/*', 'deploy/helm/check'], { cwd: ROOT }).map((path): [string, string] => [
+    path,
+    read(path),
+  ]),
+  ...files.flatMap((file) =>
+    jobsOf(file).flatMap(([job, { steps = [] }]) =>
+      steps.flatMap(({ run }, nth): [string, string][] =>
+        run === undefined ? [] : [[`${file} ${job}[${nth}]`, `#!/bin/bash\nset -e\n${run}`]],
+      ),
+    ),
+  ),
+];
+
+const shellcheck = onPath('shellcheck');
+const checked = shellcheck === undefined ? describe.skip : describe;
+checked('shellcheck (needs shellcheck)', () => {
+  test.each(scripts)('finds nothing in %s', (_name, input) => {
+    const { status, stdout } = spawnSync(String(shellcheck), ['--norc', '-'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      input,
+    });
+    expect([stdout, status]).toEqual(['', 0]);
+  });
+});
+
 for (const [program, flags] of [
   ['actionlint', []],
   ['zizmor', ['--offline', '--persona=auditor', '--quiet']],

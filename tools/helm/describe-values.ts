@@ -56,7 +56,9 @@ without the internet.
   ([pools.md](../../../docs/pools.md)). Running services read a changed one by themselves; nothing
   restarts.
 - **Secrets.** The chart makes none but that of \`evaluation\`: \`credentials\` and \`database\` name
-  Secrets that exist, from wherever they come. A changed App key is read without a restart.
+  Secrets that exist, from wherever they come. Changed webhook
+  secrets and private keys are read without a restart
+  ([security.md](../../../docs/security.md#changing-a-key-a-secret-or-an-app)).
 - **Migration.** A Job named by its version migrates the schema. Services of the new version are not
   ready before it fits, and those of the old version work on it too. So \`helm upgrade --wait\`, a
   rollback by one version and Argo CD need no hook. \`migration.hook\` is for those who want one.

@@ -1,6 +1,5 @@
 import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { signInFile } from '../../apps/console/src/sign-in/sign-in-file.ts';
-import { FORMER_SETTINGS } from '@paddock/runtime/former-settings';
 import type { Declarations } from '@paddock/runtime/settings';
 import { z } from 'zod';
 
@@ -200,14 +199,12 @@ const GIVEN = new Set(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SIGN_IN']);
  * has the variables of `programs`.
  */
 export function helmValuesSchema(programs: readonly Declarations[]): JsonSchema {
-  const settings = Object.fromEntries([
-    // A template refuses these, and says what they are now.
-    ...[...FORMER_SETTINGS.keys()].map((former) => [former, z.unknown().optional()] as const),
-    ...programs
+  const settings = Object.fromEntries(
+    programs
       .flatMap((declared) => Object.values(declared))
       .filter(({ env }) => !GIVEN.has(env))
       .map((setting) => [setting.env, valueOf(setting).optional()] as const),
-  ]);
+  );
   const schema = z.toJSONSchema(valuesWith(settings), { io: 'input', target: 'draft-7' });
   const { $schema: _, ...config } = configJsonSchema() as Record<string, unknown>;
   return withKeysTold(

@@ -145,7 +145,7 @@ describe('the terminal over the API (D12)', () => {
   });
 
   test('whoever acts is whose token it is, so --by is refused', async () => {
-    expect(await paddock(['pause', 'all', '--by', 'ada'])).toMatchObject({
+    expect(await paddock(['pause', 'sweeps', '--by', 'ada'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('over the API, PADDOCK_TOKEN says who acts'),
     });

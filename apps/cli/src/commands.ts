@@ -12,7 +12,7 @@ import { pools } from './pools.ts';
 import { poolsCheck } from './pools-check.ts';
 import { redeliveriesCommands } from './redeliveries.ts';
 import { sessionCommands } from './sessions.ts';
-import { stopsCommands } from './stops.ts';
+import { switchesCommands } from './switches.ts';
 import { tasksCommands } from './tasks.ts';
 import { tokenCommands } from './tokens.ts';
 import { top } from './top/top.ts';
@@ -37,7 +37,7 @@ export const COMMANDS: readonly Command[] = [
   delivery,
   ...operationsCommands,
   ...tasksCommands,
-  ...stopsCommands,
+  ...switchesCommands,
   actions,
   ...tokenCommands,
   ...sessionCommands,

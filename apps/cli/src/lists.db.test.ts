@@ -139,7 +139,7 @@ describe('the lists in the terminal', () => {
         repo_full_name: 'acme/api',
         workflow_name: 'CI',
         k8s_pool: 'linux',
-        queued_seconds: 12,
+        queued: [12, 12, 12],
         jobs: 3,
         workers: 3,
         pod_ms: 600_000,

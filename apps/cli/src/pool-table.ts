@@ -27,7 +27,7 @@ export function poolTable(pools: readonly Pool[], { since, duration }: Times): s
       'P95',
       'HELD BY',
     ],
-    pools.map(({ name, inForce, demand, supply, cap, lastHour, breakers }) => [
+    pools.map(({ name, inForce, demand, supply, cap, lastHour, heldBack }) => [
       poolName({ name, inForce }),
       demand.waiting,
       known(demand.oldestSince, since),
@@ -38,7 +38,7 @@ export function poolTable(pools: readonly Pool[], { since, duration }: Times): s
       known(cap, ({ used, limit }) => `${used}/${limit}`),
       known(lastHour.queuedP50Ms, duration),
       known(lastHour.queuedP95Ms, duration),
-      breakers.map(describeBreaker).join('; ') || null,
+      heldBack.map(describeHeldBack).join('; ') || null,
     ]),
     'No pools have been loaded.',
   );
@@ -53,11 +53,14 @@ function poolName({ name, inForce }: Pick<Pool, 'name' | 'inForce'>): string {
 }
 
 /** What holds a pool back, on one line. */
-const describeBreaker = ({
+const describeHeldBack = ({
+  what,
   entity,
   login,
-  failure,
   message,
+  since,
   until,
-}: Pool['breakers'][number]): string =>
-  `${failure}${entity === null ? '' : ` of entity ${login ?? entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;
+}: Pool['heldBack'][number]): string =>
+  entity === null
+    ? `${what} is away since ${since}: ${message}`
+    : `${what} for ${login ?? `entity ${entity}`}${until === null ? '' : ` until ${until}`}: ${message}`;

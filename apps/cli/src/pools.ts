@@ -6,8 +6,8 @@ import { poolTable } from './pool-table.ts';
 export const pools: Command = askCommand({
   name: 'pools',
   takes: '',
-  summary: `Lists all pools: demand, supply, caps, queue times of the last hour's starts, and the breakers
-that hold new workers back.`,
+  summary: `Lists all pools: demand, supply, caps, queue times of the last hour's starts, and what
+holds new workers back.`,
   endpoint: listPoolsEndpoint,
   input: () => ({}),
   print: ({ items }) => poolTable(items, { since: (at) => at, duration: seconds }),

@@ -40,8 +40,8 @@ describe('tasks in the terminal (F5)', () => {
     [['resync', 'installation', '2'], 'queued: resync-installation of acme.'],
     [['drain', 'pool', 'linux'], 'queued: drain-pool of linux.'],
     [['run', 'redeliver'], 'queued: redeliver of 7.'],
-    [['resync', 'disable', 'acme/other'], 'acme/other may not be resynced, by '],
-    [['resync', 'enable', 'acme/other'], 'acme/other may be resynced.'],
+    [['pause', 'resync-repository:acme/other'], 'resync-repository:acme/other is paused by '],
+    [['resume', 'resync-repository:acme/other'], 'resync-repository:acme/other goes on.'],
   ])('%j', async (words, begin) => {
     const { code, stdout, stderr } = await paddock(...words);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -2,14 +2,10 @@ import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-del
 import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
 import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
-import type { resyncState } from '@paddock/api/repositories/resync-state';
-import { switchResyncEndpoint } from '@paddock/api/repositories/switch-resync';
 import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
-import type { z } from 'zod';
 import { askCommand } from './ask-command.ts';
-import { printable } from './columns.ts';
 import { type Command, type Given, WrongUsage } from './command.ts';
 import { oneWord } from './one-word.ts';
 import { started } from './started.ts';
@@ -27,28 +23,7 @@ function repository(given: Given): { owner: string; repository: string } {
   return { owner, repository: name };
 }
 
-const switched = ({ repository: name, disabled }: z.input<typeof resyncState>): string =>
-  disabled === null
-    ? `${name} may be resynced.\n`
-    : `${name} may not be resynced, by ${printable(disabled.by)} since ${disabled.at}.\n`;
-
 export const tasksCommands: readonly Command[] = [
-  askCommand({
-    name: 'resync enable',
-    takes: 'OWNER/NAME',
-    summary: 'Allows resyncs of a repository again.',
-    endpoint: switchResyncEndpoint,
-    input: (given) => ({ ...repository(given), enabled: true }),
-    print: switched,
-  }),
-  askCommand({
-    name: 'resync disable',
-    takes: 'OWNER/NAME',
-    summary: 'Forbids resyncs of a repository.',
-    endpoint: switchResyncEndpoint,
-    input: (given) => ({ ...repository(given), enabled: false }),
-    print: switched,
-  }),
   askCommand({
     name: 'resync installation',
     takes: 'ID',

@@ -76,4 +76,8 @@ async function followJobs(
     last = now;
     await pause(LOOK_EVERY_MS, signal);
   }
+  if (!signal.aborted)
+    progress.say(
+      `Nothing has moved for ${STILL_MS[flags.cluster] / 1_000} s, so this demo waits no longer.`,
+    );
 }

@@ -48,8 +48,8 @@ export const TIMES_OF_FAILURES = {
   // To GitHub, a registration whose pod has failed looks like a runner that is still to come.
   PADDOCK_REGISTRATIONS_EVERY_SECONDS: '2',
   PADDOCK_REGISTRATION_GRACE_MS: '0',
-  PADDOCK_BREAKER_PAUSE_MS: '2000',
-  PADDOCK_BREAKER_LONGEST_PAUSE_MS: '4000',
+  PADDOCK_FAILING_PAUSE_MS: '2000',
+  PADDOCK_FAILING_LONGEST_PAUSE_MS: '4000',
 };
 const FAILING = { pendingDeadlineSeconds: 15, template: TEMPLATE };
 

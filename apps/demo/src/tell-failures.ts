@@ -12,6 +12,8 @@ interface Outcome {
   name: string;
   status: string;
   reason: string | null;
+  /** What the stop of a worker that has not ended waits for. */
+  heldBy: string | null;
   seconds: number | null;
   /** The worker that ran the job for which this one was made; null: the job was not run yet. */
   ranOn: string | null;
@@ -26,7 +28,7 @@ export async function tellFailures(
   failures: PlayedCluster['failures'],
 ): Promise<string> {
   const { rows } = await sql<Outcome>`
-    select w.pod_name as name, w.status::text as status, w.stop_reason as reason, j.k8s_pod as "ranOn",
+    select w.pod_name as name, w.status::text as status, w.stop_reason as reason, w.stop_held_by as "heldBy", j.k8s_pod as "ranOn",
       round(extract(epoch from w.completed_at - w.created_at))::float8 as seconds
     from workers w left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = any(${[...failures.keys()]}) order by w.created_at`.execute(db);
@@ -35,8 +37,11 @@ export async function tellFailures(
     .join('\n');
 }
 
-const outcomeOf = ({ status, reason, seconds, ranOn }: Outcome): string =>
-  `${status}${reason === null ? '' : ` (${reason})`}${seconds === null ? '' : ` after ${seconds} s`}, its job ${ranOn === null ? 'did not run' : `ran on ${ranOn}`}`;
+const outcomeOf = ({ status, reason, heldBy, seconds, ranOn }: Outcome): string =>
+  `${status}${reason === null ? '' : ` (${reason})`}${seconds === null ? stillThere(heldBy) : ` after ${seconds} s`}, its job ${ranOn === null ? 'did not run' : `ran on ${ranOn}`}`;
+
+const stillThere = (heldBy: string | null): string =>
+  heldBy === null ? '' : `, held up: ${heldBy}`;
 
 /** How many pods failed in each way. */
 export function countFailures(failures: PlayedCluster['failures']): Record<PodFailure, number> {

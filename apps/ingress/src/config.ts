@@ -1,5 +1,6 @@
 import { poolsSettings } from '@paddock/db/pools/pools-settings';
-import { configFile, type ConfigFile } from '@paddock/domain/pools/config-file';
+import { configFile, type GitHubPart } from '@paddock/domain/pools/config-file';
+import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';
@@ -140,10 +141,11 @@ export function readIngressConfig(environment: Environment): IngressConfig {
 }
 
 /** Other services may use Apps without a webhook secret. Ingress refuses their deliveries. */
-function readApps(
-  { github }: ConfigFile,
+export function readApps(
+  { github }: GitHubPart,
   environment: Environment,
   problems: string[],
+  readFile: ReadFile = readText,
 ): AppSecrets[] {
   const withSecret = github.apps.filter(({ webhookSecret }) => webhookSecret !== undefined);
   if (withSecret.length === 0)
@@ -159,6 +161,7 @@ function readApps(
       webhookSecret,
       environment,
       problems,
+      readFile,
     );
     const previous =
       previousWebhookSecret === undefined
@@ -168,6 +171,7 @@ function readApps(
             previousWebhookSecret,
             environment,
             problems,
+            readFile,
           );
     return { id, secrets: [current, previous].filter((secret) => secret !== undefined) };
   });

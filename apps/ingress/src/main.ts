@@ -6,6 +6,8 @@ import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { appEvents } from '@paddock/github/app-events';
+import { followApps } from '@paddock/github/follow-apps';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';
 import { createLogger } from '@paddock/runtime/logger';
@@ -15,7 +17,7 @@ import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
 import { createBodyBudget } from './body-budget.ts';
-import { readIngressConfig, settings } from './config.ts';
+import { readApps, readIngressConfig, settings } from './config.ts';
 import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';
@@ -107,8 +109,17 @@ await main(async () => {
     onGap: events.gapSeen,
     onError: events.gapNotReported,
   });
+  let { apps } = config;
+  const followed = followApps({
+    configPath: config.configPath,
+    apps,
+    read: (file, problems, readFile) => readApps(file, process.env, problems, readFile),
+    known: ({ id: appId, secrets }) => ({ appId, secrets }),
+    onChanged: (changed) => void (apps = changed),
+    events: appEvents(metrics, log),
+  });
   const receive = createReceiveDelivery({
-    apps: config.apps,
+    apps: () => apps,
     batcher,
     events,
     gaps,
@@ -134,6 +145,7 @@ await main(async () => {
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
+    warning: followed.warning,
   });
   const host = config.httpHost;
   const healthServer = await listenHttp(health, { port: config.healthPort, host });
@@ -158,6 +170,7 @@ await main(async () => {
         await pools.run(signal);
       },
       gaps: gaps.run,
+      apps: followed.run,
     },
     {
       graceMs: config.drainMs,

@@ -48,7 +48,7 @@ describe('receiving a delivery', () => {
       () => clock.now,
     );
     const receive = createReceiveDelivery({
-      apps: [{ id: 7, secrets: [new Secret(SECRET)] }],
+      apps: () => [{ id: 7, secrets: [new Secret(SECRET)] }],
       batcher: { add: store },
       budget,
       bodyTimeoutMs: 10_000,

@@ -15,7 +15,8 @@ import { readHeaders, verifyDelivery, whyUnverified } from './verify-delivery.ts
 import { NotReady } from './write-deliveries.ts';
 
 export interface ReceiveOptions {
-  readonly apps: readonly AppSecrets[];
+  /** Those in use now. */
+  readonly apps: () => readonly AppSecrets[];
   readonly batcher: Batcher<DeliveryToRecord, Outcome>;
   readonly budget: BodyBudget;
   /** Longest time for a body to arrive whole. */
@@ -97,11 +98,12 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
         case 'aborted':
           return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
         case 'whole': {
-          const appId = verifyDelivery(apps, headers, body.bytes);
+          const known = apps();
+          const appId = verifyDelivery(known, headers, body.bytes);
           if (appId === undefined)
             return refuse('bad_signature', UNVERIFIED, {
               ...about,
-              ...whyUnverified(apps, headers.target),
+              ...whyUnverified(known, headers.target),
             });
           const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
           if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);

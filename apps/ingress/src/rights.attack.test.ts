@@ -19,7 +19,7 @@ describe('with the connection of ingress', () => {
     await putPools(database.db, examplePools());
   });
   beforeEach(async () => {
-    await emptyTables(database.db, ['tasks', 'breakers', 'workers', 'jobs', 'installations']);
+    await emptyTables(database.db, ['tasks', 'workers', 'jobs', 'installations', 'repositories']);
   });
 
   const failure = (statement: string) =>
@@ -53,14 +53,15 @@ describe('with the connection of ingress', () => {
     ['reads what became of it', `select failure_message from operations`],
     [
       'stops the making of workers',
-      `insert into stopped_making (subject_type, subject_id, stopped_by) values ('pool', 'linux', 'x')`,
+      `insert into switches (subject_type, subject_id, switched_by) values ('pool', 'linux', 'x')`,
     ],
-    ['takes a stop back', `delete from stopped_making`],
+    ['lifts a switch', `delete from switches`],
     [
-      'opens a breaker',
-      `insert into breakers (subject_type, subject_id, failure_class) values ('pool', 'linux', 'x')`,
+      'makes a key fail',
+      `insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned) values (1, 1, '', 0, '', 0, 0)`,
     ],
-    ['closes one', `delete from breakers`],
+    ['forgets a key', `delete from demand_keys`],
+    ['changes what a key waits for', `update demand_keys set wait_reason = 'x'`],
     [
       'holds a lease',
       `insert into leases (name, holder, fence, expires_at) values ('probe', 'x', 1, now())`,
@@ -70,7 +71,6 @@ describe('with the connection of ingress', () => {
     ['rewrites deliveries', `update installation_events set outcome = 'ok'`],
     ['reads why runners failed', `select failure_info from workers`],
     ['gives a login to another entity', `update login_pins set entity_id = 1`],
-    ['pauses a sweep', `insert into paused_sweeps (name, paused_by) values ('*', 'x')`],
     ['moves the schedules’ ticks', `update schedules set last_tick_at = now() + interval '1 year'`],
     ['passes for a newer schema', `insert into schema_migration values ('9999_x', 'x')`],
     [
@@ -95,7 +95,7 @@ describe('with the connection of ingress', () => {
     ]);
   });
 
-  test('an installation that works again closes its breakers and lets their tasks go, and no table of theirs gets into the way', async () => {
+  test('an installation that works again ends what GitHub refused at its repositories, and no table of theirs gets into the way', async () => {
     await putInstallation(database.db, {
       entity_id: 7,
       app_id: 1,
@@ -103,48 +103,33 @@ describe('with the connection of ingress', () => {
       stated_at: new Date(0),
       suspended_at: new Date(0),
     });
-    const breaker = {
-      subject_type: 'installation',
-      subject_id: '7',
-      failure_class: 'forbidden',
-      failures: 1,
-      message: 'no',
-    } as const;
-    await database.db
-      .insertInto('breakers')
-      .values({ ...breaker, pauses: 1, paused_until: new Date(Date.now() + 3_600_000) })
-      .execute();
-    const task = {
-      kind: 'provision-worker',
-      subject_type: 'worker',
-      subject_id: 'pdk-1',
-      max_attempts: 5,
-      max_crashes: 3,
+    const refused = {
+      refused_since: new Date(0),
+      refused_until: new Date(),
+      refused_message: 'no',
     };
     await database.db
-      .insertInto('tasks')
-      .values({ ...task, held_by: 'installation:7', due_at: new Date(Date.now() + 3_600_000) })
+      .insertInto('repositories')
+      .values({ repo_id: 1, entity_id: 7, app_id: 1, active_at: new Date(0), ...refused })
       .execute();
     await own.connection().execute(async (session) => {
       // What a function with the owner's rights would read or write, and run the triggers of, if it
       // looked for our tables here first.
-      await sql`create temporary table breakers (subject_type text, subject_id text, failure_class text, paused_until timestamptz)`.execute(
-        session,
-      );
-      await sql`create temporary table tasks (id uuid, kind text, status text, held_by text, due_at timestamptz)`.execute(
+      await sql`create temporary table repositories (repo_id bigint, entity_id bigint, refused_since timestamptz)`.execute(
         session,
       );
       await session
         .updateTable('installations')
-        .set({ suspended_at: null })
+        .set({ suspended_at: null, updated_at: new Date() })
         .where('entity_id', '=', 7)
         .execute();
       await sql`discard temp`.execute(session);
     });
-    expect(await database.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
-    const { rows } = await sql<{ due: boolean }>`select due_at <= now() as due from tasks`.execute(
-      database.db,
-    );
-    expect(rows).toEqual([{ due: true }]);
+    expect(
+      await database.db
+        .selectFrom('repositories')
+        .select(['refused_since', 'refused_message'])
+        .execute(),
+    ).toEqual([{ refused_since: null, refused_message: null }]);
   });
 });

@@ -28,7 +28,7 @@ describe('a failure that an operator can repair is explained in a sentence (A10)
   });
 
   test('the cause of a failed migration is what counts', () => {
-    const failed = new Error('Migration 0001_core failed', {
+    const failed = new Error('Migration 0001_schema failed', {
       cause: raised('42501', 'permission denied for database paddock'),
     });
     expect(explainFailure(failed, 'prod')).toContain('permission denied for database paddock');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
+import { withConnection } from '@paddock/testing/server-connection';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 let database: EmptyDatabase;
@@ -40,6 +41,27 @@ describe('pnpm db:migrate (A10)', () => {
     expect(migrate(env, '--print').out).toBe(
       '-- The schema staging is up to date: nothing is pending.\n',
     );
+  });
+
+  test('a login that may not create roles installs, and is told the statements that create them', async () => {
+    const url = new URL(database.url);
+    Object.assign(url, { username: 'paddock_managed_login', password: 'only for this test' });
+    await withConnection(database.url, (client) =>
+      client.query(`create role ${url.username} login password 'only for this test';
+        grant create on database ${url.pathname.slice(1)} to ${url.username}`),
+    );
+    try {
+      const { code, out, err } = migrate({ DATABASE_URL: url.href, PADDOCK_SCHEMA: 'managed' });
+      expect(err).toMatch(
+        /^The services' roles got no rights.* "create role managed_ingress nologin; .*", then run this again\. .*\n$/,
+      );
+      expect(out).toMatch(/^(Applied \d{4}_\w+ to the schema managed\.\n)+$/);
+      expect(code).toBe(0);
+    } finally {
+      await withConnection(database.url, (client) =>
+        client.query(`drop owned by ${url.username}; drop role ${url.username}`),
+      );
+    }
   });
 
   test('a server that is not there is a sentence, not a stack', () => {

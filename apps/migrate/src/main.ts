@@ -52,7 +52,7 @@ async function apply(options: MigrateOptions): Promise<void> {
     process.stdout.write(`The role ${options.serviceRole} may read and write its rows.\n`);
 }
 
-const missingRolesSentence = (roles: readonly string[]): string =>
-  `The services' roles got no rights, since the role in DATABASE_URL may not create roles. Have a role that may do so run "${roles
-    .map((role) => `create role ${role} nologin;`)
-    .join(' ')}", then run this again. Services that connect with another role go on.`;
+function missingRolesSentence(roles: readonly string[]): string {
+  const making = roles.map((role) => `create role ${role} nologin;`).join(' ');
+  return `The services' roles got no rights, since the role in DATABASE_URL may not create roles. Have a role that may do so run "${making}", then run this again. Services that connect with another role go on.`;
+}

@@ -49,7 +49,6 @@ describe('the reconciler’s configuration (H1, H6)', () => {
       PADDOCK_REDELIVERY_EVERY_SECONDS: '7',
       PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE: '181',
       PADDOCK_KEEP_JOB_DAYS: '1',
-      PADDOCK_RECOVER_BATCH: '1',
       PADDOCK_GITHUB_TIMEOUT_MS: '0',
       PADDOCK_KUBE_TIMEOUT_MS: '0',
     };
@@ -65,9 +64,6 @@ describe('the reconciler’s configuration (H1, H6)', () => {
     );
     expect(problems).toContain(
       'PADDOCK_KEEP_JOB_DAYS is not a setting: did you mean PADDOCK_KEEP_JOBS_DAYS?',
-    );
-    expect(problems).toContain(
-      'PADDOCK_RECOVER_BATCH is no longer a setting: its value is fixed now',
     );
   });
 

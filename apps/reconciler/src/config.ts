@@ -1,4 +1,4 @@
-import { breakerSettings } from '@paddock/db/breakers/breaker-settings';
+import { failureSettings } from '@paddock/db/matching/failure-settings';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
@@ -6,6 +6,7 @@ import { executorSettings } from '@paddock/queue/executor-settings';
 import { readConfig } from '@paddock/runtime/read-config';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import {
+  DAY_MS,
   duration,
   type Environment,
   integer,
@@ -54,12 +55,13 @@ export const settings = {
   ...githubSettings,
   ...clusterSettings,
   ...executorSettings,
-  ...breakerSettings,
+  ...failureSettings,
   ...cadences,
   ...tuning({
     redeliverySpacingMs: duration({
       env: 'PADDOCK_REDELIVERY_SPACING_MS',
       default: 300_000,
+      max: DAY_MS / 6,
       doc: 'Wait after the first request for a delivery. Later waits are 1, 1, 2, 4, 8 and then 12 times as long',
     }),
     redeliveryRequestsPerMinute: integer({

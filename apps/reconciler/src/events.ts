@@ -1,4 +1,4 @@
-import type { BegunWait } from '@paddock/db/breakers/waits';
+import type { BegunWait } from '@paddock/db/entities/waits';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
@@ -54,9 +54,9 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...jobEvents(log, metrics, shared),
     ...workerEvents(log, metrics, shared),
     ...upkeepEvents(log, shared),
-    githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
+    githubAsksToWait({ caller, ms, message }: BegunWait) {
       log.warn('GitHub asks us to wait: we make no such calls until then', {
-        [type]: id,
+        ...caller,
         seconds: Math.ceil(ms / 1_000),
         message,
       });

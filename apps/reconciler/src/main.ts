@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { listen } from '@paddock/db/connection/listen';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
@@ -8,9 +8,13 @@ import { watchOutages } from '@paddock/db/connection/outage';
 import { sweepEventChannel } from '@paddock/db/connection/schema-name';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
+import { createReaches } from '@paddock/db/outages';
+import { appEvents } from '@paddock/github/app-events';
 import { connectGitHub } from '@paddock/github/connect';
-import { clusterEvents } from '@paddock/kube/cluster-events';
+import { followKeys, revealed } from '@paddock/github/follow-keys';
+import { probeGitHub } from '@paddock/github/probe';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
+import { probeCluster } from '@paddock/kube/probe';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
@@ -31,9 +35,13 @@ import { createSchedules } from './schedules/schedules.ts';
 import { createSweepWatch } from './schedules/watch-sweeps.ts';
 import { sweepSchedules } from './schedules/sweep-schedules.ts';
 import { sweepKinds } from './sweeps.ts';
+import { createClockWatch } from './upkeep/watch-clock.ts';
 
 /** How often to check that all sweeps succeed. */
 const WATCH_MS = 30_000;
+
+/** How often to look for instants that a wrong clock of PostgreSQL has left. */
+const WATCH_CLOCK_MS = 60_000;
 
 await main(async () => {
   const config = readReconcilerConfig(process.env);
@@ -44,7 +52,7 @@ await main(async () => {
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
-  const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
+  const cluster = connectConfiguredCluster(config);
   const { schema } = config;
   const databaseOptions = {
     url: guardedDatabaseUrl(config, log),
@@ -57,16 +65,30 @@ await main(async () => {
   const { db } = connection;
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
-    apps: config.github.apps.map(({ appId, privateKey }) => ({
-      appId,
-      privateKey: privateKey.reveal(),
-    })),
+    apps: config.github.apps.map(revealed),
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
+  let wakeExecutor = (): void => undefined;
+  const reach = createReaches({
+    db,
+    log,
+    metrics,
+    probes: {
+      github: (signal) => probeGitHub(github, signal),
+      cluster: (signal) => probeCluster(cluster, signal),
+    },
+    onBack: () => wakeExecutor(),
+  });
   declareSharedGauges(metrics, db);
   declareQueueDepth(metrics, db);
-  const scheduled = sweepSchedules(config);
+  const apps = followKeys({
+    config,
+    environment: process.env,
+    github,
+    events: appEvents(metrics, log),
+  });
+  const scheduled = () => sweepSchedules(config, github.appIds);
   declareReconcilerGauges(metrics, db, { ...config, schedules: scheduled });
 
   const ownConfig = clientConfig(databaseOptions);
@@ -75,6 +97,7 @@ await main(async () => {
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (stopping ? 'stopping' : whyNotReady()),
+    warning: apps.warning,
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 
@@ -88,12 +111,22 @@ await main(async () => {
     connection,
     config: ownConfig,
     schema,
-    kinds: sweepKinds({ db, github, cluster, config, events, taskEvents }),
+    kinds: sweepKinds({
+      db,
+      github,
+      cluster,
+      config,
+      events,
+      isAway: (service) => reach[service].report(),
+      taskEvents,
+    }),
+    isAway: (service) => reach[service].isAway(),
     holder,
-    secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
+    secrets: apps.secrets,
     events: taskEvents,
     ...executorRules(config),
   });
+  wakeExecutor = executor.wake;
   const schedules = createSchedules({ db, schedules: scheduled, holder, events });
   outage.onAnswer(schedules.wake);
   outage.onAnswer(executor.wake);
@@ -104,6 +137,9 @@ await main(async () => {
       {
         http: serveUntilStopped(http, log),
         executor: onceFit(executor.run),
+        reachingGitHub: reach.github.run,
+        reachingCluster: reach.cluster.run,
+        apps: apps.run,
         schedules: onceFit(schedules.run),
         extraPasses: onceFit((signal) =>
           listen(
@@ -120,6 +156,13 @@ await main(async () => {
           loop(
             watchSweeps,
             { wake: createWake(), intervalMs: WATCH_MS, onError: events.scheduleFailed },
+            signal,
+          ),
+        ),
+        clock: onceFit((signal) =>
+          loop(
+            createClockWatch(db, events),
+            { wake: createWake(), intervalMs: WATCH_CLOCK_MS, onError: events.clockNotChecked },
             signal,
           ),
         ),

@@ -14,7 +14,7 @@ function startReplica() {
   const metrics = createMetrics();
   declareReconcilerGauges(metrics, database.dbOf('reconciler'), {
     stopAlertMs: 60_000,
-    schedules: [],
+    schedules: () => [],
   });
   return async () => {
     const lines = (await metrics.registry.metrics())

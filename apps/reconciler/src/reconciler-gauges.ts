@@ -37,6 +37,10 @@ const SWEEPS = {
     help: 'Seconds since a pass of a sweep last succeeded, by schedule',
     labels: ['schedule'],
   },
+  paddock_sweep_entities_not_reached: {
+    help: 'Entities that two passes of a sweep running have not reached, by schedule',
+    labels: ['schedule'],
+  },
   paddock_sweep_overdue: {
     help: '1 while a sweep has not succeeded for several cadences; the log says why',
     labels: ['schedule'],
@@ -50,21 +54,23 @@ export function declareReconcilerGauges(
   {
     stopAlertMs,
     schedules,
-  }: Pick<ReconcilerConfig, 'stopAlertMs'> & { schedules: readonly Schedule[] },
+  }: Pick<ReconcilerConfig, 'stopAlertMs'> & { schedules: () => readonly Schedule[] },
 ): void {
   metrics.readings(SWEEPS, async () =>
-    (await readSweeps(db, schedules)).flatMap(({ name, secondsSinceSuccess, overdueFor }) => [
-      {
-        gauge: 'paddock_sweep_seconds_since_success',
-        labels: { schedule: name },
-        value: secondsSinceSuccess,
+    (await readSweeps(db, schedules())).flatMap(
+      ({ name: schedule, secondsSinceSuccess, missed, overdueFor }) => {
+        const reading = (gauge: keyof typeof SWEEPS, value: number) => ({
+          gauge,
+          labels: { schedule },
+          value,
+        });
+        return [
+          reading('paddock_sweep_seconds_since_success', secondsSinceSuccess),
+          reading('paddock_sweep_entities_not_reached', missed),
+          reading('paddock_sweep_overdue', overdueFor === undefined ? 0 : 1),
+        ];
       },
-      {
-        gauge: 'paddock_sweep_overdue',
-        labels: { schedule: name },
-        value: overdueFor === undefined ? 0 : 1,
-      },
-    ]),
+    ),
   );
   metrics.readings(GAUGES, async () => {
     const { stuck, misjudged } = await countStuckJobs(db, RECOVERY_LIMIT);
@@ -72,14 +78,10 @@ export function declareReconcilerGauges(
     const problems = await findProblemsOfApps(db);
     const versions = await findEndingVersions(db);
     return [
-      { gauge: 'paddock_jobs_stuck', labels: {}, value: stuck },
-      { gauge: 'paddock_jobs_misjudged', labels: {}, value: misjudged },
-      { gauge: 'paddock_worker_stops_held_up', labels: {}, value: held.length },
-      {
-        gauge: 'paddock_redelivery_oldest_unresolved_seconds',
-        labels: {},
-        value: await oldestUnresolvedSeconds(db),
-      },
+      reading('paddock_jobs_stuck', stuck),
+      reading('paddock_jobs_misjudged', misjudged),
+      reading('paddock_worker_stops_held_up', held.length),
+      reading('paddock_redelivery_oldest_unresolved_seconds', await oldestUnresolvedSeconds(db)),
       ...Object.entries(problems).map(([app, value]) => ({
         gauge: 'paddock_app_problems' as const,
         labels: { app },
@@ -93,3 +95,5 @@ export function declareReconcilerGauges(
     ];
   });
 }
+
+const reading = (gauge: keyof typeof GAUGES, value: number) => ({ gauge, labels: {}, value });

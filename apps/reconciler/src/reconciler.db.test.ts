@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@paddock/db/migrate';
@@ -95,6 +95,30 @@ describe('the reconciler as a process', () => {
     service.kill('SIGTERM');
     expect(await service.exited).toEqual({ code: 0, signal: null });
     expect(service.lines().join('\n')).not.toContain(world.privateKeyPem.split('\n')[1]);
+    await database.drop();
+  });
+
+  test('an App that is added to the file has its lost delivery repeated (B2, E1)', async () => {
+    const { receiver, world } = outside;
+    const database = await createTestDatabase();
+    await loseDelivery(world);
+    const env = outside.environment(database.urlOf('reconciler'));
+    const path = String(env['PADDOCK_CONFIG']);
+    const whole = readFileSync(path, 'utf8');
+    writeFileSync(path, whole.replace(`"id":${world.appId}`, '"id":99'));
+    const service = await startService({ app: 'reconciler', env });
+    const ticks = async () => {
+      const schedules = await database.db.selectFrom('schedules').select('name').execute();
+      return schedules.map(({ name }) => name).filter((name) => name.startsWith('redeliver'));
+    };
+    await waitFor('the tick of App 99', async () => (await ticks()).includes('redeliver:99'));
+    expect(receiver.received).toEqual([]);
+
+    writeFileSync(`${path}.new`, whole);
+    renameSync(`${path}.new`, path);
+    await waitFor('the repetition of the lost delivery', () => receiver.received.length > 0);
+    service.kill('SIGTERM');
+    expect(await service.exited).toEqual({ code: 0, signal: null });
     await database.drop();
   });
 

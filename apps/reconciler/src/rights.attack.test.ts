@@ -12,7 +12,7 @@ test.each([
   ['makes a worker', `insert into workers (pod_name, k8s_image) values ('pdk-evil', 'evil:1')`],
   ['forgets workers', `delete from workers`],
   ['rewrites deliveries', `update installation_events set outcome = 'ok'`],
-  ['takes a stop of making back', `delete from stopped_making`],
+  ['lifts a switch', `delete from switches`],
   ['takes over a lease', `update leases set holder = 'x'`],
   ['gives a login to another entity', `update login_pins set entity_id = 1`],
   ['takes another service’s role', `set role paddock_scheduler`],

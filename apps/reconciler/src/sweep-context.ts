@@ -2,6 +2,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import type { Cluster } from '@paddock/kube/connect';
 import type { ExecutorEvents } from '@paddock/queue/executor-events';
+import type { Service } from '@paddock/runtime/reach';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from './config.ts';
 import type { ReconcilerEvents } from './events.ts';
@@ -13,5 +14,7 @@ export interface SweepContext {
   cluster: Cluster;
   config: ReconcilerConfig;
   events: ReconcilerEvents;
+  /** Our own probe: whether GitHub or the cluster is away. */
+  isAway: (service: Service) => Promise<boolean>;
   taskEvents: Pick<ExecutorEvents, 'endedByCrashes'>;
 }

@@ -1,4 +1,4 @@
-import { EVERY_SWEEP, pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
+import { EVERY_SWEEP, liftSwitch, setSwitch } from '@paddock/db/switches';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
@@ -16,7 +16,7 @@ const database = useTestDatabase();
 let passes: string[];
 
 beforeEach(async () => {
-  await emptyTables(database.db, ['paused_sweeps', 'tasks', 'operations']);
+  await emptyTables(database.db, ['switches', 'tasks', 'operations']);
   passes = [];
 });
 
@@ -64,34 +64,36 @@ async function run(names: readonly string[], payload: object = {}): Promise<unkn
       names.map((name) => ({ ...sweepTask(name), payload })),
     ),
   );
-  await runDueTasks({ db, kinds: kindsOf(db, SWEEPS, 10) });
+  await runDueTasks({
+    db,
+    kinds: kindsOf({ db, isAway: () => Promise.resolve(false), switchCheckMs: 10 }, SWEEPS),
+  });
   const rows = await db.selectFrom('operations').select(['kind', 'status', 'output']).execute();
   return names.map((name) => rows.find((row) => row.kind === name && row.status === 'OK')?.output);
 }
 
-describe('the pause switch (E6)', () => {
+describe('the switch of a sweep (E6)', () => {
   test('holds one sweep back from its next pass on, says so in its operation, and ends with its row', async () => {
     expect(await run(['mow', 'rake'])).toEqual([{ found: 3 }, { found: 3 }]);
-    expect(await pauseSweep(database.db, 'mow', 'ada')).toBe(true);
-    expect(await pauseSweep(database.db, 'mow', 'bob')).toBe(false);
-    const paused = { paused: 'this sweep', pausedBy: 'ada', pausedAt: expect.any(String) };
+    await setSwitch(database.db, 'mow', 'ada');
+    await setSwitch(database.db, 'mow', 'bob');
+    const paused = { paused: 'mow', pausedBy: 'ada', pausedAt: expect.any(String) };
     expect(await run(['mow', 'rake'])).toEqual([paused, { found: 3 }]);
     expect(passes).toEqual(['mow', 'rake', 'rake']);
-    expect(await resumeSweep(database.db, 'mow')).toBe(true);
-    expect(await resumeSweep(database.db, 'mow')).toBe(false);
+    await liftSwitch(database.db, 'mow');
     expect(await run(['mow'])).toEqual([{ found: 3 }]);
   });
 
   test('of all sweeps holds each one back, and one sweep’s own pause outlives it', async () => {
-    await pauseSweep(database.db, EVERY_SWEEP, 'ada');
-    await pauseSweep(database.db, 'rake', 'bob');
+    await setSwitch(database.db, EVERY_SWEEP, 'ada');
+    await setSwitch(database.db, 'rake', 'bob');
     expect(await run(['mow', 'rake', 'go-on'])).toMatchObject([
       { pausedBy: 'ada' },
-      { pausedBy: 'bob' },
-      { paused: 'all sweeps' },
+      { pausedBy: 'ada' },
+      { paused: 'sweeps' },
     ]);
     expect(passes).toEqual([]);
-    await resumeSweep(database.db, EVERY_SWEEP);
+    await liftSwitch(database.db, EVERY_SWEEP);
     expect(await run(['mow', 'rake'])).toMatchObject([{ found: 3 }, { pausedBy: 'bob' }]);
   });
 
@@ -103,9 +105,9 @@ describe('the pause switch (E6)', () => {
     async (name, counts) => {
       const running = run([name]);
       await waitFor('the pass', () => passes.length > 0);
-      await pauseSweep(database.db, name, 'ada');
+      await setSwitch(database.db, name, 'ada');
       expect(await running).toEqual([
-        { paused: 'this sweep', pausedBy: 'ada', pausedAt: expect.any(String), ...counts },
+        { paused: name, pausedBy: 'ada', pausedAt: expect.any(String), ...counts },
       ]);
       expect(await database.db.selectFrom('tasks').select('kind').execute()).toEqual([]);
     },
@@ -114,16 +116,16 @@ describe('the pause switch (E6)', () => {
   test('that cannot be read stops a pass that is at work: it fails, to be tried again', async () => {
     const running = run(['plough']);
     await waitFor('the pass', () => passes.length > 0);
-    await sql`alter table paused_sweeps rename to mislaid`.execute(database.db);
+    await sql`alter table switches rename to mislaid`.execute(database.db);
     expect(await running).toEqual([undefined]);
-    await sql`alter table mislaid rename to paused_sweeps`.execute(database.db);
+    await sql`alter table mislaid rename to switches`.execute(database.db);
     expect(await database.db.selectFrom('tasks').select(['kind', 'status']).execute()).toEqual([
       { kind: 'plough', status: 'queued' },
     ]);
   });
 
   test('is of no concern to a dry run', async () => {
-    await pauseSweep(database.db, EVERY_SWEEP, 'ada');
+    await setSwitch(database.db, EVERY_SWEEP, 'ada');
     expect(await run(['mow'], { dryRun: true })).toEqual([{ dryRun: true, found: 3 }]);
     expect(passes).toEqual(['mow dry']);
   });

@@ -1,21 +1,12 @@
-import { EVERY_SWEEP, findPause, type PausedSweep } from '@paddock/db/schedules/paused-sweeps';
-import { noteSweepSuccess } from '@paddock/db/schedules/sweep-states';
-import type { Database } from '@paddock/db/schema/tables';
+import { SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
+import { hasMissed, notePass } from '@paddock/db/schedules/sweep-states';
+import { findSwitchOfSweep, type Switch } from '@paddock/db/switches';
 import type { Kind, Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { classifyGitHubError } from '@paddock/github/errors';
-import type { Kysely } from 'kysely';
+import { beginPass, type Pass, type PassEnd, type PassOptions } from './passes/pass.ts';
 import { scheduleOf } from './schedules/sweep-schedules.ts';
-import { untilPaused } from './until-paused.ts';
-
-/** The input of one pass. */
-export interface Pass {
-  readonly task: Pick<Task, 'subject' | 'payload'>;
-  readonly signal: AbortSignal;
-  /** Only count what would be done: write nothing, and only read GitHub and the cluster. */
-  readonly dryRun: boolean;
-}
 
 /** A check of the reconciler, as a kind of task. A pass's counts become its operation's output. */
 export interface Sweep extends Omit<Kind, 'handler'> {
@@ -28,62 +19,129 @@ export const counting = (slots: number, once: (pass: Pass) => Promise<object>): 
   pass: async (pass) => done(await once(pass)),
 });
 
+export interface KindsOptions extends Pick<PassOptions, 'db' | 'isAway'> {
+  /** How often a pass reads whether a switch holds it back, in milliseconds. */
+  readonly switchCheckMs?: number;
+}
+
+/** A pass that an outage ended goes on after this long. */
+const AFTER_OUTAGE_MS = 5_000;
+
 /**
- * The sweeps as kinds of tasks. A pass reads before it starts, and every `pauseCheckMs`, whether
- * its sweep is paused. If so, the task ends as done, and its output says who paused the sweep. A
- * pass that succeeds is noted with its schedule. The payload `{ "dryRun": true }` makes a dry run,
- * which ignores pauses.
+ * The sweeps as kinds of tasks. A pass reads its switch before it starts, and every `switchCheckMs`
+ * while it runs. Once a person holds it back, the task ends as done, and its output says who. A pass
+ * that an outage or its share of time ended is followed by another, which goes on there. A pass has
+ * succeeded, which is noted with its schedule, if no outage ended it and it missed no entity for the
+ * second time running. The payload `{ "dryRun": true }` makes a dry run, which ignores switches.
  */
 export function kindsOf(
-  db: Kysely<Database>,
+  { db, isAway, switchCheckMs = 2_000 }: KindsOptions,
   sweeps: Readonly<Record<string, Sweep>>,
-  pauseCheckMs = 2_000,
 ): Kinds {
   return Object.fromEntries(
-    Object.entries(sweeps).map(([name, { pass, ...kind }]) => [
+    Object.entries(sweeps).map(([name, { pass: run, ...kind }]) => [
       name,
       {
         ...kind,
         handler: async (task, signal) => {
-          if (isDryRun(task.payload)) {
-            const outcome = await pass({ task, signal, dryRun: true });
+          const dryRun = isDryRun(task.payload);
+          const schedule = scheduleOf(task);
+          const begin = (stop: AbortSignal) =>
+            beginPass({ db, isAway, schedule, task, signal: stop, dryRun });
+          if (dryRun) {
+            const outcome = await run((await begin(signal)).pass);
             return outcome.outcome === 'done'
               ? done(Object.assign({ dryRun: true }, outcome.output))
               : outcome;
           }
-          const pause = await findPause(db, name, task.subject.id);
-          if (pause !== undefined) return done(describePause(pause));
-          const run = (stop: AbortSignal) =>
-            pass({ task, signal: stop, dryRun: false }).catch(untilAllowed);
-          const { result = done(), pausedBy } = await untilPaused(
-            { db, name, subjectId: task.subject.id, everyMs: pauseCheckMs },
-            signal,
-            run,
+          const { outcome, heldBy } = await unlessHeld(
+            () => findSwitchOfSweep(db, name, task.subject.id),
+            switchCheckMs,
+            async (held) => {
+              const stop = AbortSignal.any([signal, held]);
+              const { pass, end } = await begin(stop);
+              const ended = await run(pass).catch(untilAllowed);
+              const { endedBy, memory } = end();
+              const isDone = ended.outcome === 'done';
+              const isSuccess = isDone && !stop.aborted && endedBy !== 'away' && !hasMissed(memory);
+              await notePass(db, schedule, { memory, isSuccess });
+              return isDone ? goOn(ended, endedBy, task) : ended;
+            },
           );
-          if (pausedBy === undefined && result.outcome === 'done')
-            await noteSweepSuccess(db, scheduleOf(task));
-          if (pausedBy === undefined || result.outcome !== 'done') return result;
-          return done(Object.assign(describePause(pausedBy), result.output));
+          if (outcome.outcome !== 'done' || heldBy === undefined) return outcome;
+          return done(
+            Object.assign(
+              { paused: heldBy.subject, pausedBy: heldBy.by, pausedAt: heldBy.since },
+              outcome.output,
+            ),
+          );
         },
       } satisfies Kind,
     ]),
   );
 }
 
+/** A pass that ended early is followed by another, after an outage in a moment. */
+function goOn(
+  { output, followOn = [] }: Extract<Outcome, { outcome: 'done' }>,
+  endedBy: PassEnd['endedBy'],
+  { kind, subject: { type, id }, payload }: Task,
+): Outcome {
+  if (endedBy === undefined || endedBy === 'stopped') return done(output, followOn);
+  const dueInMs = endedBy === 'away' ? AFTER_OUTAGE_MS : 0;
+  const again = { kind, subject: { type, id }, payload, maxAttempts: SWEEP_ATTEMPTS, dueInMs };
+  return done(output, [again, ...followOn]);
+}
+
 /**
  * If GitHub asked the pass to wait, repeats the pass when GitHub allows it. Rethrows other errors.
  */
 function untilAllowed(error: unknown): Outcome {
-  const { kind, retryAfterMs = 0, message } = classifyGitHubError(error);
-  if (kind !== 'rate_limited') throw error;
-  return snooze(retryAfterMs, message);
+  const { kind, retryAfterMs, message } = classifyGitHubError(error);
+  if (kind !== 'rate_limited' && retryAfterMs === undefined) throw error;
+  return snooze(retryAfterMs ?? 0, message);
 }
 
-const describePause = ({ name, pausedBy, pausedAt }: PausedSweep) => ({
-  paused: name === EVERY_SWEEP ? 'all sweeps' : name.includes(':') ? 'this subject' : 'this sweep',
-  pausedBy,
-  pausedAt,
-});
+class Held extends Error {
+  readonly found: Switch;
+
+  constructor(found: Switch) {
+    super(`${found.by} paused ${found.subject}.`);
+    this.found = found;
+  }
+}
+
+/**
+ * Runs a pass unless a switch holds it back, and aborts its signal once one does, as when the
+ * process stops. If the switches cannot be read, aborts the pass too, and rejects with PostgreSQL's
+ * error.
+ */
+async function unlessHeld(
+  findSwitch: () => Promise<Switch | undefined>,
+  everyMs: number,
+  pass: (stop: AbortSignal) => Promise<Outcome>,
+): Promise<{ readonly outcome: Outcome; readonly heldBy?: Switch }> {
+  const heldBy = await findSwitch();
+  if (heldBy !== undefined) return { outcome: done(), heldBy };
+  const stop = new AbortController();
+  const timer = setInterval(() => {
+    findSwitch().then(
+      (found) => found && stop.abort(new Held(found)),
+      (error: unknown) => stop.abort(error),
+    );
+  }, everyMs);
+  let outcome: Outcome = done();
+  try {
+    outcome = await pass(stop.signal);
+  } catch (error) {
+    if (!(error instanceof Held)) throw error;
+  } finally {
+    clearInterval(timer);
+  }
+  if (stop.signal.reason instanceof Held) return { outcome, heldBy: stop.signal.reason.found };
+  stop.signal.throwIfAborted();
+  return { outcome };
+}
 
 const isDryRun = (payload: unknown): boolean =>
   typeof payload === 'object' && payload !== null && 'dryRun' in payload && payload.dryRun === true;

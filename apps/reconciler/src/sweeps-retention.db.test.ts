@@ -111,7 +111,7 @@ describe('the rows that the reconciler’s sweeps remove', () => {
     const { db } = database;
     await sql`
       insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
-      values ('orphaned', 'test', 'again', 'running', 1, 5, 0, 3, now(), 'gone', now() - interval '6 minutes')`.execute(
+      values ('orphaned', 'test', 'again', 'running', 1, 5, 0, 3, now(), 'gone/300000ms', now() - interval '6 minutes')`.execute(
       db,
     );
     await sql`

@@ -23,7 +23,10 @@ const ASKED_FOR = new Set([
 
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {
-    const schedules = sweepSchedules(sweeps.config);
+    const schedules = sweepSchedules(
+      sweeps.config,
+      sweeps.config.github.apps.map(({ appId }) => appId),
+    );
     const scheduled = Object.keys(sweeps.kinds).filter((kind) => !ASKED_FOR.has(kind));
     expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(
       scheduled.toSorted(),
@@ -32,7 +35,7 @@ describe('the reconciler’s sweeps', () => {
     expect(
       await createSchedules({
         db: database.dbOf('reconciler'),
-        schedules,
+        schedules: () => schedules,
         holder: 'test',
         events,
       }).once(),
@@ -101,7 +104,7 @@ describe('the reconciler’s sweeps', () => {
     expect(problems.length).toBeGreaterThan(0);
     declareReconcilerGauges(sweeps.metrics, database.dbOf('reconciler'), {
       ...sweeps.config,
-      schedules: [],
+      schedules: () => [],
     });
     const gauge = `\npaddock_app_problems{app="${appId}"} ${problems.length}\n`;
     await waitFor('the gauge', async () =>
@@ -183,7 +186,7 @@ describe('the reconciler’s sweeps', () => {
     const stuck = (id: string, crashes: number, lockedMinutes: number) =>
       sql`
       insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
-      values ('orphaned', 'test', ${id}, 'running', 1, 5, ${crashes}, 3, now() - interval '1 hour', 'gone',
+      values ('orphaned', 'test', ${id}, 'running', 1, 5, ${crashes}, 3, now() - interval '1 hour', 'gone/300000ms',
         now() - ${lockedMinutes} * interval '1 minute')`.execute(database.db);
     await stuck('again', 0, 6);
     await stuck('over', 3, 6);

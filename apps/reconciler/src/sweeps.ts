@@ -1,10 +1,14 @@
-import { REDELIVER_DELIVERY } from '@paddock/domain/tasks/sweep-names';
-import { classifyGitHubError } from '@paddock/github/errors';
+import {
+  REDELIVER_DELIVERY,
+  RESYNC_INSTALLATION,
+  RESYNC_REPOSITORY,
+} from '@paddock/domain/tasks/sweep-names';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
+import type { Service } from '@paddock/runtime/reach';
 import { actOrCount } from './count-only.ts';
 import { deliveryLogAtGitHub } from './redelivery/delivery-log-at-github.ts';
 import { redeliver } from './redelivery/redeliver.ts';
@@ -17,8 +21,36 @@ import { jobSweeps, ROWS_OF_RECOVERY } from './jobs/job-sweeps.ts';
 import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
 import { workerSweeps } from './workers/worker-sweeps.ts';
 
+/**
+ * What sweeps cannot do without. All others work on rows; `check-workers` does so too for what it
+ * can while GitHub is away.
+ */
+const NEEDS: Readonly<Record<string, readonly Service[]>> = {
+  'look-up-jobs': ['github'],
+  'discover-jobs': ['github'],
+  'check-apps': ['github'],
+  redeliver: ['github'],
+  'redeliver-since': ['github'],
+  [REDELIVER_DELIVERY]: ['github'],
+  [RESYNC_REPOSITORY]: ['github'],
+  [RESYNC_INSTALLATION]: ['github'],
+  'remove-registrations': ['github'],
+  'remove-stray-registrations': ['github', 'cluster'],
+  'check-runner-versions': ['github', 'cluster'],
+  'delete-ended-pods': ['cluster'],
+};
+
 /** All sweeps of this process, by kind of task. */
-export const sweepKinds = (context: SweepContext): Kinds => kindsOf(context.db, sweeps(context));
+export const sweepKinds = (context: SweepContext): Kinds =>
+  kindsOf(
+    context,
+    Object.fromEntries(
+      Object.entries(sweeps(context)).map(([name, sweep]) => [
+        name,
+        { ...sweep, needs: NEEDS[name] ?? [] },
+      ]),
+    ),
+  );
 
 /**
  * By then the scheduler has adopted pods that the database lost: before, a job that comes back
@@ -38,13 +70,6 @@ export const HAND_OVER_ABOVE = 500;
 const GITHUB_ASKS_TO_WAIT =
   'GitHub asks us to wait before we read its delivery log or request redeliveries';
 
-/** A snooze if GitHub asks us to wait. Rethrows other errors. */
-function waitOf(error: unknown): Outcome {
-  const { retryAfterMs } = classifyGitHubError(error);
-  if (retryAfterMs === undefined) throw error;
-  return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
-}
-
 const notConfigured = (appId: string): Outcome =>
   poison(`App ${appId} is no longer in the configuration`);
 
@@ -62,7 +87,8 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
     ...upkeepSweeps(context),
     redeliver: {
       slots: 2,
-      pass: async ({ task: { subject }, signal, dryRun }) => {
+      pass: async (pass) => {
+        const { subject } = pass.task;
         const appId = Number(subject.id);
         if (!github.appIds.includes(appId)) return notConfigured(subject.id);
         const everySeconds = config.redeliveryEverySeconds;
@@ -70,7 +96,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
           {
             db,
             appId,
-            log: deliveryLogAtGitHub(github, appId, signal),
+            log: deliveryLogAtGitHub(github, appId, pass.signal),
             events,
             everySeconds,
             windowMs: LOG_WINDOW_MS,
@@ -79,9 +105,8 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
             firstStepMs: config.redeliverySpacingMs,
             giveUpMs: GIVE_UP_AFTER_MS,
             handOverAbove: HAND_OVER_ABOVE,
-            dryRun,
           },
-          signal,
+          pass,
         );
         // This minute's requests are used up: go on in the next minute, not in the next cycle.
         const goOn =
@@ -92,7 +117,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
             ? []
             : [{ ...redeliverSinceTask(appId, missingSince), dueInMs: BRING_BACK_AFTER_MS }];
         if (retryAfterMs === undefined) return done(counts, [...goOn, ...bringBack]);
-        if (!dryRun) await enqueueAlone(db, bringBack);
+        if (!pass.dryRun) await enqueueAlone(db, bringBack);
         return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
       },
     },
@@ -104,12 +129,10 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         if (wanted === undefined)
           return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
         const log = deliveryLogAtGitHub(github, appId, signal);
-        const passed = await redeliverSince(
+        const { cursor, ...counts } = await redeliverSince(
           { db, appId, log, events, ...wanted, maxPages: MOST_PAGES, dryRun },
           signal,
-        ).catch(waitOf);
-        if ('outcome' in passed) return passed;
-        const { cursor, ...counts } = passed;
+        );
         const rest = cursor === undefined ? [] : [redeliverSinceTask(appId, wanted.since, cursor)];
         return done({ ...counts, more: cursor !== undefined }, [redeliverTask(appId), ...rest]);
       },

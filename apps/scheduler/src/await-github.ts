@@ -1,16 +1,15 @@
-import { heldBy } from '@paddock/db/breakers/breaker-subjects';
-import { waitBreaker } from '@paddock/db/breakers/waits';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 
 /**
- * Snoozes a task until the second that GitHub named in its rate limit, or until an operator ends
- * the wait.
+ * The longest sleep of a task that GitHub keeps waiting: a person may end the wait, and news of
+ * GitHub's a refusal.
  */
-export const awaitGitHub = (
-  failure: GitHubFailure,
-  asked: { readonly appId: number; readonly entityId: number },
-): Outcome =>
-  snooze(failure.retryAfterMs ?? 0, failure.message, {
-    heldBy: heldBy(waitBreaker(failure, asked)),
-  });
+const LONGEST_MS = 60_000;
+
+/** Snoozes a task until the second that GitHub named, or until it looks again whether that holds. */
+export const awaitGitHub = ({
+  message,
+  retryAfterMs = LONGEST_MS,
+}: Pick<GitHubFailure, 'message' | 'retryAfterMs'>): Outcome =>
+  snooze(Math.min(retryAfterMs, LONGEST_MS), message);

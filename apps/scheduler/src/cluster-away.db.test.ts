@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { clusterEvents } from '@paddock/kube/cluster-events';
+import { createReaches } from '@paddock/db/outages';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { connectCluster } from '@paddock/kube/connect';
+import { probeCluster } from '@paddock/kube/probe';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';
@@ -33,9 +34,19 @@ function connect() {
   const cluster = connectCluster({
     kubeconfigFile: world.kube.writeKubeconfig(),
     requestTimeoutMs: 60_000,
-    events: clusterEvents(metrics, log),
   });
-  const parts = { ...world.parts, ...FOLLOWING, cluster, events: createEvents(log, metrics) };
+  const reach = createReaches({
+    db: world.parts.db,
+    log,
+    metrics,
+    probes: {
+      github: () => Promise.resolve(undefined),
+      cluster: (signal) => probeCluster(cluster, signal),
+    },
+    onBack: () => undefined,
+  });
+  const events = createEvents(log, metrics);
+  const parts = { ...world.parts, ...FOLLOWING, cluster, reach, events };
   return { lines, metrics, cluster, parts };
 }
 
@@ -64,12 +75,12 @@ test('an API server that is away is one line, however many pods wait for it and 
     cluster.close();
   }
   expect(lines.filter((line) => line.includes('API server'))).toEqual([
-    'the API server is away: tasks that need it wait, without a log line each',
+    'the API server is away: tasks that need it wait',
   ]);
   expect(
     lines.filter((line) => /did not start a worker|interrupted|could not be stopped/.test(line)),
   ).toEqual([]);
-  expect(await metrics.registry.metrics()).toContain('\npaddock_cluster_away 1\n');
+  expect(await metrics.registry.metrics()).toContain('paddock_service_away{service="cluster"} 1\n');
   expect(
     await world.db.selectFrom('operations').selectAll().where('status', '=', 'ERROR').execute(),
   ).toEqual([]);
@@ -122,16 +133,16 @@ test.each([
     { method: 'DELETE', path: '/secrets/', status: 504, reason: 'Timeout' },
   ],
 ] as const)(
-  '%s: only its task waits, and no breaker of the cluster opens (C11)',
+  '%s: only its task waits, and the cluster is not away (C11)',
   async (_what, end, taskOf, fault) => {
     await endWorker(end, taskOf);
     const { cluster, parts } = connect();
     world.kube.failNext({ ...fault, times: 10_000 });
     await tryTasks(parts, 4);
     cluster.close();
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    expect([await world.failing(), await world.outages()]).toEqual([[], []]);
     const [task] = await world.db.selectFrom('tasks').selectAll().execute();
-    expect(task).toMatchObject({ status: 'queued', attempt: 0, held_by: null });
+    expect(task).toMatchObject({ status: 'queued', attempt: 0 });
     expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(10_000);
   },
 );

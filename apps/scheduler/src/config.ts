@@ -1,6 +1,7 @@
 import { poolsSettings } from '@paddock/db/pools/pools-settings';
-import { breakerSettings } from '@paddock/db/breakers/breaker-settings';
+import { failureRules, failureSettings } from '@paddock/db/matching/failure-settings';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import type { GitHub } from '@paddock/github/connect';
 import { githubSettings } from '@paddock/github/github-settings';
 import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
@@ -72,31 +73,6 @@ export const settings = {
       max: 600_000,
       doc: 'How often to compare demand and supply without a notification',
     }),
-    unschedulableLimit: integer({
-      env: 'PADDOCK_UNSCHEDULABLE_LIMIT',
-      default: 2,
-      min: 1,
-      max: 100_000,
-      doc: 'Number of pods without a node at which a pool tries one worker at a time',
-    }),
-    unschedulableTrialMs: duration({
-      env: 'PADDOCK_UNSCHEDULABLE_TRIAL_MS',
-      default: 60_000,
-      min: 1_000,
-      doc: 'How often such a pool tries one more worker',
-    }),
-    unservedPauseMs: duration({
-      env: 'PADDOCK_UNSERVED_PAUSE_MS',
-      default: 600_000,
-      min: 1_000,
-      doc: 'First pause of a key whose workers get no job from GitHub although one waits; doubled each time',
-    }),
-    unservedLongestPauseMs: duration({
-      env: 'PADDOCK_UNSERVED_LONGEST_PAUSE_MS',
-      default: 7_200_000,
-      min: 1_000,
-      doc: 'Longest such pause of a key',
-    }),
     unexplainedGraceMs: duration({
       env: 'PADDOCK_UNEXPLAINED_GRACE_MS',
       default: 660_000,
@@ -136,7 +112,7 @@ export const settings = {
     stopOfflineMs: duration({
       env: 'PADDOCK_STOP_OFFLINE_MS',
       default: 600_000,
-      doc: 'How long GitHub must call a runner offline whose pod is gone, before its worker ends',
+      doc: 'How long GitHub must call a runner offline whose pod is gone, or idle whose log proves nothing, before its worker ends',
     }),
     stopRetryMs: duration({
       env: 'PADDOCK_STOP_RETRY_MS',
@@ -146,7 +122,7 @@ export const settings = {
       doc: 'Wait before a stop that something prevented is tried again',
     }),
   }),
-  ...breakerSettings,
+  ...failureSettings,
   ...poolsSettings,
   ...executorSettings,
 };
@@ -170,16 +146,16 @@ export function readSchedulerConfig(environment: Environment): SchedulerConfig {
   });
 }
 
-/** The matcher's settings. */
-export const matchingSettings = (config: SchedulerConfig): MatchingSettings => ({
-  appIds: config.github.apps.map(({ appId }) => appId),
-  unschedulableLimit: config.unschedulableLimit,
-  trialEveryMs: config.unschedulableTrialMs,
+/** The matcher's settings. Its Apps are those in use at each reading. */
+export const matchingSettings = (
+  config: SchedulerConfig,
+  github: Pick<GitHub, 'appIds'>,
+): MatchingSettings => ({
+  get appIds() {
+    return github.appIds;
+  },
   registrationsPerMinute: config.registrationsPerMinute,
   surplusAfterMs: config.surplusAfterMs,
   warmLifetimeMs: config.warmLifetimeMs,
-  unservedPauses: {
-    firstPauseMs: config.unservedPauseMs,
-    longestPauseMs: config.unservedLongestPauseMs,
-  },
+  failureRules: failureRules(config),
 });

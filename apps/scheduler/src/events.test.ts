@@ -25,7 +25,7 @@ test('counts a pass of the matcher by its outcome and its duration (H5)', async 
     ],
     hasMore: false,
     nextPauseEndMs: null,
-    hasProbed: false,
+    away: [],
   };
   createEvents(SILENT_LOG, metrics).matched(matched, 0.5);
   const page = await metrics.registry.metrics();

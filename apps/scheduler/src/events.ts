@@ -1,5 +1,4 @@
-import type { Probed } from '@paddock/db/breakers/probes';
-import type { BegunWait } from '@paddock/db/breakers/waits';
+import type { BegunWait } from '@paddock/db/entities/waits';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { followingEvents } from './following/following-events.ts';
@@ -27,11 +26,6 @@ export function createEvents(log: Logger, metrics: Metrics) {
     'Calls of the cluster that failed, by kind',
     ['kind'],
   );
-  const probes = metrics.counter(
-    'paddock_probes_total',
-    'Probes of whether GitHub or the cluster answers again, by subject and result',
-    ['subject', 'answered'],
-  );
   const cuts = metrics.counter(
     'paddock_database_connections_cut_total',
     'Times that connections to PostgreSQL were cut because it had gone silent',
@@ -48,23 +42,13 @@ export function createEvents(log: Logger, metrics: Metrics) {
     ...provisioningEvents(log, metrics, shared),
     ...followingEvents(log, metrics, shared),
     ...stoppingEvents(log, metrics, shared),
-    githubAsksToWait({ subject: { type, id }, ms, message }: BegunWait) {
+    githubAsksToWait({ caller, ms, message }: BegunWait) {
       shared.githubFailed('rate_limited');
       log.warn('GitHub asks for a pause: its calls wait', {
-        [type]: id,
+        ...caller,
         seconds: Math.ceil(ms / 1_000),
         message,
       });
-    },
-    probed({ type }: Probed, { answered, isFirst }: { answered: boolean; isFirst: boolean }) {
-      probes.inc({ subject: type, answered: String(answered) });
-      if (isFirst)
-        log.info('a probe was answered: trying one worker, and the others if it can be made', {
-          subject: type,
-        });
-    },
-    probingFailed(error: unknown) {
-      log.error('probing failed; it is repeated in a second', { error });
     },
     notReady(reason: string) {
       log.warn('not ready', { reason });

@@ -1,56 +1,49 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
-import { findInstance } from '@paddock/db/instance';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import { examplePools } from '@paddock/testing/demand-rows';
 import { deleteRunner, findRunner } from '@paddock/github/runners';
-import { listPods } from '@paddock/kube/pods';
 import { examplePayload } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
 import { takeList } from './following/follow-pods.ts';
+import { type Bystanders, besideAttackers, GPU } from './scenes/attackers.scene.ts';
 import { NAMESPACE, type SchedulerWorld, startSchedulerWorld } from './scenes/scheduler.scene.ts';
 import { APP_ID, FOLLOWING } from './scenes/settings.scene.ts';
 
-// acme attacks; sam has done nothing and uses the same pool.
 let world: SchedulerWorld;
-let sam: Awaited<ReturnType<SchedulerWorld['addUser']>>;
+let others: Bystanders;
 beforeAll(async () => {
   world = await startSchedulerWorld({ playRunners: false });
-  sam = await world.addUser('sam', ['one']);
+  others = await besideAttackers(world);
 });
 afterAll(() => world.stop());
-beforeEach(() => world.reset());
-
-const pods = async () =>
-  (await listPods(world.cluster, { namespace: NAMESPACE, instance: await findInstance(world.db) }))
-    .pods;
-const workersOf = async (login: string) =>
-  (await world.workers()).filter(({ entity_name: name }) => name === login);
-const living = async (login: string) =>
-  (await workersOf(login)).filter(({ status }) => status === 'pending' || status === 'running');
+beforeEach(async () => {
+  await world.reset();
+  await world.putPools(GPU);
+});
 
 /** Three jobs of acme on runners that are up, by the runners' names. */
 async function startThree(): Promise<Map<string, number>> {
-  for (let n = 0; n < 3; n += 1) await world.queueJob();
-  await world.match();
-  await world.runTasks();
-  await waitFor(
-    'the pods to run',
-    async () => (await pods()).filter(({ phase }) => phase === 'Running').length === 3,
-  );
+  await others.queue(3);
+  await others.matchAndRun();
+  await others.seeRunning((await others.workersOf('acme')).map((worker) => worker.pod_name));
   return new Map(
-    (await workersOf('acme')).map((worker) => [worker.pod_name, worker.made_for_job_id ?? 0]),
+    (await others.workersOf('acme')).map((worker) => [
+      worker.pod_name,
+      worker.made_for_job_id ?? 0,
+    ]),
   );
 }
 
 /** These runners end with an error, and the follower sees their ends. */
-async function endAll(names: Iterable<string>): Promise<void> {
+async function endAll(ending: Iterable<string>): Promise<void> {
+  const names = new Set(ending);
   for (const name of names)
     world.kube.endPod({ namespace: NAMESPACE, name, end: 'failed', exitCode: 1 });
   const ended = await waitFor('the pods to fail', async () => {
-    const list = await pods();
-    return list.every(({ phase }) => phase === 'Failed') ? list : undefined;
+    const list = await others.pods();
+    const areAll = list.every(({ name, phase }) => phase === 'Failed' || !names.has(name));
+    return areAll ? list : undefined;
   });
   await takeList({ ...world.parts, ...FOLLOWING }, NAMESPACE, ended, []);
 }
@@ -93,37 +86,21 @@ async function hearInProgress(jobId: number, runnerName: string): Promise<void> 
   await recordDeliveries(world.db, [delivery], { version: 1, document: world.pools });
 }
 
-/** How many of five jobs of sam have their runner at once. */
-async function serveOthers(): Promise<number> {
-  for (let n = 0; n < 5; n += 1) await world.queueJobOf(sam, 'one');
-  await world.match();
-  await world.runTasks();
-  const key = world.db
-    .selectFrom('demand_keys')
-    .select('wait_reason')
-    .where('entity_name', '=', 'sam');
-  expect(await key.executeTakeFirstOrThrow()).toEqual({ wait_reason: null });
-  return (await living('sam')).filter(
-    ({ registered_at: at, pod_uid: uid }) => at !== null && uid !== null,
-  ).length;
-}
-
-describe('an entity whose runners fail on purpose delays no other entity (C11)', () => {
+describe('an entity whose runners fail on purpose delays no other entity (C11, P6)', () => {
   test('jobs that end their own runner before in_progress is stored; the late word takes the failures back', async () => {
     const runs = await startThree();
     await endAll(runs.keys());
     await world.holdPauses();
-    expect(await serveOthers()).toBe(5);
-    for (let n = 0; n < 3; n += 1) await world.queueJob();
-    await world.match();
-    await world.runTasks();
-    expect((await living('acme')).map(({ registered_at: at }) => at)).toEqual([null]);
+    expect(await others.serveOthers()).toBe(5);
+    await others.queue(3);
+    await others.matchAndRun();
+    expect(await others.living('acme')).toEqual([]);
+    expect(await others.reasonOf('acme')).toBe('workers_failing');
 
     for (const [name, jobId] of runs) await hearInProgress(jobId, name);
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
-    await world.match();
-    await world.runTasks();
-    expect((await living('acme')).filter(({ registered_at: at }) => at !== null)).toHaveLength(3);
+    expect(await world.failing()).toEqual([]);
+    await others.matchAndRun();
+    expect(await others.servedOf('acme')).toBe(3);
   });
 
   test('an administrator who deletes registrations as they come', async () => {
@@ -140,42 +117,81 @@ describe('an entity whose runners fail on purpose delays no other entity (C11)',
     }
     // A runner whose end GitHub does not see.
     await endAll(names);
-    expect(await serveOthers()).toBe(5);
+    expect(await others.serveOthers()).toBe(5);
   });
 
-  test.each([400, 422])(
-    'registrations that GitHub answers with %i for how the entity is set up',
-    async (status) => {
-      await world.putPools(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
-      await world.gitHub.failNext({
-        path: '^/orgs/acme/actions/runners/generate-jitconfig$',
-        status,
-        times: 100,
-      });
-      for (let n = 0; n < 3; n += 1) await world.queueJob();
-      await world.match();
-      for (let n = 0; n < 3; n += 1) {
-        await world.runTasks();
-        await world.makeDue();
+  test('for as long as it likes: it gets one runner a time, and others all of theirs', async () => {
+    const served: number[] = [];
+    const tried: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      await others.queue(3);
+      await others.tryAgain();
+      const running = (await others.living('acme')).map((worker) => worker.pod_name);
+      tried.push(running.length);
+      await others.seeRunning(running);
+      await endAll(running);
+      served.push(await others.serveOthers());
+    }
+    expect(tried).toEqual([3, 1, 1, 1, 1, 1]);
+    expect(served).toEqual([5, 5, 5, 5, 5, 5]);
+  });
+});
+
+const ELSEWHERE = { location: 'http://localhost:1/stolen' };
+/** What GitHub may answer to registrations for how the entity is set up. */
+const ANSWERS = [
+  { status: 400 },
+  { status: 409 },
+  { status: 422 },
+  { status: 307, headers: ELSEWHERE },
+  { status: 200, body: {} },
+  { status: 500 },
+  { status: 502 },
+  { status: 503, afterCommit: true },
+  { cut: 'the connection' },
+];
+/** What GitHub may tell us of the entity instead. */
+const TOLD = [
+  { status: 401 },
+  { status: 403 },
+  { status: 404 },
+  { status: 403, headers: { 'retry-after': '3600' } },
+  { status: 429, headers: { 'retry-after': '3600' } },
+];
+
+const refuse = (fault: object) =>
+  world.gitHub.failNext({
+    path: '^/orgs/acme/actions/runners/generate-jitconfig$',
+    times: 1_000_000,
+    ...fault,
+  });
+
+describe('an entity whose registrations GitHub answers with (P6)', () => {
+  test.each([...ANSWERS, ...TOLD])(
+    '%j: others are served at once, again and again',
+    async (fault) => {
+      await refuse(fault);
+      const served: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        // The oldest jobs are the attacker's.
+        await others.queue(3);
+        await others.tryAgain();
+        served.push(await others.serveOthers());
       }
-      const breakers = await world.db
-        .selectFrom('breakers')
-        .select(['subject_type', 'subject_id', 'pauses'])
-        .execute();
-      expect(breakers).toEqual([
-        { subject_type: 'pool', subject_id: `linux@${world.entityId}`, pauses: 1 },
-      ]);
-      expect(await serveOthers()).toBe(5);
-      // Nor is the entity held back without such refusals.
-      await world.gitHub.clearCallFaults();
-      await world.queueJob({ row: { job_labels: '["gpu"]', k8s_pool: 'gpu' } });
-      await world.match();
-      await world.runTasks();
-      expect(
-        (await living('acme')).filter(
-          (worker) => worker.k8s_pool === 'gpu' && worker.registered_at !== null,
-        ),
-      ).toHaveLength(1);
+      expect(await others.servedOf('acme')).toBe(0);
+      expect(served).toEqual([5, 5, 5, 5, 5]);
     },
   );
+
+  test.each(ANSWERS)('%j: its key alone is paused, and its other pool is served', async (fault) => {
+    await refuse(fault);
+    await others.queue(3);
+    for (let n = 0; n < 3; n += 1) await others.matchAndRun();
+    expect(await world.failing()).toMatchObject([{ entity: 'acme', pool: 'linux', pauses: 1 }]);
+    await world.gitHub.clearCallFaults();
+    await world.holdPauses();
+    await others.queue(1, 'gpu');
+    await others.matchAndRun();
+    expect([await others.servedOf('acme', 'gpu'), await others.servedOf('acme')]).toEqual([1, 0]);
+  });
 });

@@ -11,15 +11,25 @@ import { WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 
 /** The scheduler's kinds of task, and how many of each one process runs at once. */
 export const schedulerKinds = (parts: Provisioning & Stopping): Kinds => ({
-  [WORKER_TASK.provisionWorker]: { handler: createProvisionWorker(parts), slots: 16 },
+  [WORKER_TASK.provisionWorker]: {
+    handler: createProvisionWorker(parts),
+    slots: 16,
+    needs: ['github', 'cluster'],
+  },
   [WORKER_TASK.diagnosePod]: {
     handler: waitingForCluster(parts, createDiagnosePod(parts)),
     slots: 4,
+    needs: ['cluster'],
   },
   [WORKER_TASK.removeSecret]: {
     handler: waitingForCluster(parts, createRemoveSecret(parts)),
     slots: 4,
+    needs: ['cluster'],
   },
-  [WORKER_TASK.stopWorker]: { handler: createStopWorker(parts), slots: 4 },
-  [LOOK_UP_ACCESS]: { handler: createLookUpAccess(parts), slots: 2 },
+  [WORKER_TASK.stopWorker]: {
+    handler: createStopWorker(parts),
+    slots: 4,
+    needs: ['github', 'cluster'],
+  },
+  [LOOK_UP_ACCESS]: { handler: createLookUpAccess(parts), slots: 2, needs: ['github'] },
 });

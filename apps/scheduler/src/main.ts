@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createWaits } from '@paddock/db/breakers/waits';
-import { breakerRules } from '@paddock/db/breakers/breaker-settings';
+import { createWaits } from '@paddock/db/entities/waits';
+import { failureRules } from '@paddock/db/matching/failure-settings';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
+import { endRefusalsOfApp } from '@paddock/db/entities/refusals';
+import { createReaches } from '@paddock/db/outages';
+import { appEvents } from '@paddock/github/app-events';
 import { connectGitHub } from '@paddock/github/connect';
+import { followKeys, revealed } from '@paddock/github/follow-keys';
+import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
-import { clusterEvents } from '@paddock/kube/cluster-events';
 import { connectConfiguredCluster } from '@paddock/kube/cluster-settings';
+import { probeCluster } from '@paddock/kube/probe';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules } from '@paddock/queue/executor-settings';
@@ -22,7 +27,6 @@ import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
 import { run } from '@paddock/runtime/run';
-import { createWake } from '@paddock/runtime/wake';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
@@ -33,7 +37,6 @@ import { runMatching } from './matching/match-loop.ts';
 import { createPoolsLoader } from './pools/load-pools.ts';
 import { createPoolsEvents } from './pools/pools-events.ts';
 import { createPoolsFile } from './pools/pools-file.ts';
-import { runProbing } from './probing/probe.ts';
 
 /**
  * Below the longest wait for a lock, so that a replica that waits for a stalled scheduler gets the
@@ -67,18 +70,33 @@ await main(async () => {
   const { db } = connection;
   declareSharedGauges(metrics, db);
   declareQueueDepth(metrics, db);
-  declareSchedulerGauges(metrics, db, matchingSettings(config).appIds);
   const github = connectGitHub({
     apiUrl: config.github.apiUrl,
-    apps: config.github.apps.map(({ appId, privateKey }) => ({
-      appId,
-      privateKey: privateKey.reveal(),
-    })),
+    apps: config.github.apps.map(revealed),
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
+  declareSchedulerGauges(metrics, db, github);
+  const apps = followKeys({
+    config,
+    environment: process.env,
+    github,
+    events: appEvents(metrics, log),
+    onNews: (appId) => endRefusalsOfApp(db, appId),
+  });
   const runnerGroups = createRunnerGroups({ onRefused: events.runnerGroupRefused });
-  const cluster = connectConfiguredCluster(config, clusterEvents(metrics, log));
+  const cluster = connectConfiguredCluster(config);
+  let wakeExecutor = (): void => undefined;
+  const reach = createReaches({
+    db,
+    log,
+    metrics,
+    probes: {
+      github: (signal) => probeGitHub(github, signal),
+      cluster: (signal) => probeCluster(cluster, signal),
+    },
+    onBack: () => wakeExecutor(),
+  });
 
   const poolsFile = createPoolsFile({
     path: config.configPath,
@@ -100,7 +118,7 @@ await main(async () => {
   const health = createHealthApp({
     registry: metrics.registry,
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
-    warning: poolsFile.warning,
+    warning: () => poolsFile.warning() ?? apps.warning(),
   });
   const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
 
@@ -110,36 +128,41 @@ await main(async () => {
     stopOfflineMs: offlineMs,
     stopRetryMs: retryMs,
   } = config;
-  const stopRules = { idleApartMs, lastLookMs, offlineMs, retryMs };
-  const rules = breakerRules(config);
-  const stopping = { stopRules, breakerRules: rules, recentRunJobs: createRecentRunJobs() };
+  const stopRules = { idleApartMs, unreadMs: offlineMs, lastLookMs, offlineMs, retryMs };
+  const failing = { failureRules: failureRules(config) };
+  const stopping = {
+    stopRules,
+    ...failing,
+    reach,
+    recentRunJobs: createRecentRunJobs(),
+  };
   const executor = createExecutor({
     connection,
     config: ownConfig,
     schema,
     kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, ...stopping }),
+    isAway: (service) => reach[service].isAway(),
     holder,
-    secrets: [config.databaseUrl, ...config.github.apps.map(({ privateKey }) => privateKey)],
+    secrets: apps.secrets,
     events: executorEvents(metrics, log),
     ...executorRules(config),
   });
+  wakeExecutor = executor.wake;
   outage.onAnswer(executor.wake);
   const { matchTickMs: tickMs, forgottenAfterMs } = config;
-  const probe = createWake();
   const matching = {
     db,
     config: ownConfig,
     schema,
     tickMs,
     forgottenAfterMs,
-    settings: matchingSettings(config),
+    settings: matchingSettings(config, github),
     events,
-    onProbed: probe.ring,
+    reach,
   };
   const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, stuckAfterMs } = config;
   const pace = { unexplainedGraceMs, leaseMs, renewMs, stuckAfterMs };
-  const following = { db, cluster, events, breakerRules: rules, holder, ...pace };
-  const probing = { db, github, cluster, events, breakerRules: rules, holder };
+  const following = { db, cluster, reach, events, ...failing, holder, ...pace };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);
@@ -150,9 +173,11 @@ await main(async () => {
       {
         http: serveUntilStopped(http, log),
         pools: onceFit(poolsLoader.run),
+        apps: apps.run,
         matching: onceFit((signal) => runMatching(matching, signal)),
         executor: onceFit(executor.run),
-        probing: onceFit((signal) => runProbing(probing, probe, signal)),
+        reachingGitHub: reach.github.run,
+        reachingCluster: reach.cluster.run,
         following: onceFit((signal) => followPods(following, signal)),
       },
       { graceMs: config.drainMs, log, onStop: () => void (isStopping = true) },

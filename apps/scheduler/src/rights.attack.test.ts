@@ -10,7 +10,7 @@ test.each([
   ['forgets deliveries', `delete from installation_events`],
   ['forgets jobs', `delete from jobs`],
   ['forgets workers', `delete from workers`],
-  ['takes a stop of making back', `delete from stopped_making`],
+  ['lifts a switch', `delete from switches`],
   ['gives a login to another entity', `update login_pins set entity_id = 1`],
   ['takes another service’s role', `set role paddock_reconciler`],
 ])('a client with the connection of the scheduler never %s', async (_what, statement) => {

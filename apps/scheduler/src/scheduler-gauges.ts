@@ -13,13 +13,13 @@ const GAUGES = {
 export function declareSchedulerGauges(
   metrics: Metrics,
   db: Kysely<Database>,
-  appIds: readonly number[],
+  apps: { readonly appIds: readonly number[] },
 ): void {
   metrics.readings(GAUGES, async () => [
     {
       gauge: 'paddock_warm_scopes_unknown',
       labels: {},
-      value: (await findUnknownWarmScopes(db, appIds)).length,
+      value: (await findUnknownWarmScopes(db, apps.appIds)).length,
     },
   ]);
 }

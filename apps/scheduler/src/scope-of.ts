@@ -1,5 +1,6 @@
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { InstallationClient } from '@paddock/github/connect';
+import type { GitHubFailure } from '@paddock/github/errors';
 import { findRepository } from '@paddock/github/repositories';
 import type { RegistrationScope } from '@paddock/github/scope';
 
@@ -20,3 +21,13 @@ export async function scopeOf(
     ? undefined
     : { kind: 'repository', owner: found.owner, repo: found.name };
 }
+
+/** The refusal of a repository that GitHub does not show us. */
+export const unseenRepository = ({
+  scopeRepoId,
+}: Pick<WorkerToProvision, 'scopeRepoId'>): GitHubFailure => ({
+  kind: 'not_found',
+  operation: `GET /repositories/${scopeRepoId}`,
+  status: 404,
+  message: `GitHub shows us no repository ${scopeRepoId}: it is gone, or the App has no access to it`,
+});

@@ -45,3 +45,13 @@ export async function retryWhileAway<T>(
     }
   }
 }
+
+const SOONEST_MS = 1_000;
+const LATEST_MS = 30_000;
+
+/**
+ * How long a worker waits after a failure that may pass, in milliseconds: an eighth of its age, so
+ * that a long failure is retried less and less often.
+ */
+export const soonMs = ({ ageMs }: { readonly ageMs: number }): number =>
+  Math.min(LATEST_MS, Math.max(SOONEST_MS, ageMs / 8));

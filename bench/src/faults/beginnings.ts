@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RATE_LIMITED } from '@paddock/db/breakers/failure-classes';
 import type { Tunnel } from '@paddock/testing/tunnel';
 import { sql } from 'kysely';
 import { WEBHOOK_SECRET } from './environment.ts';
@@ -92,15 +91,15 @@ export const githubRefuses = during(async (stage, progress) => {
 const hasStoredWait = async ({ db }: Stage['environments'][number]): Promise<boolean> =>
   (
     await db
-      .selectFrom('breakers')
-      .select('message')
-      .where('failure_class', '=', RATE_LIMITED)
+      .selectFrom('installations')
+      .select('login')
+      .where(sql<boolean>`greatest(wait_until, core_wait_until, registrations_reset_at) > now()`)
       .execute()
   ).length > 0;
 
 /**
  * Refuses all calls about one repository until the other repository of its entity has run all its
- * jobs, and until the refusals open a breaker: that must be the breaker of the repository alone.
+ * jobs, and until the refusal is stored: it must be that of the repository alone.
  */
 export const repositoryRefuses: Beginning = async ({ github, environments }, progress) => {
   const body = { message: 'Resource not accessible by integration' };
@@ -116,13 +115,11 @@ export const repositoryRefuses: Beginning = async ({ github, environments }, pro
         (await Promise.all(environments.map(({ db }) => heldBack(db)))).flat();
       await until(
         async () => (await findHeld()).length > 0,
-        `No breaker is open although GitHub refuses ${DOTFILES}.`,
+        `No refusal is stored although GitHub refuses ${DOTFILES}.`,
       );
-      const others = (await findHeld()).filter(({ type }) => type !== 'repository');
+      const others = (await findHeld()).filter((type) => type !== 'repository');
       if (others.length > 0)
-        throw new Error(
-          `Held back because ${DOTFILES} refuses us: ${others.map(({ type }) => type).join(', ')}`,
-        );
+        throw new Error(`Held back because ${DOTFILES} refuses us: ${others.join(', ')}`);
     } finally {
       await github.clearCallFaults();
       progress.over();
@@ -135,8 +132,15 @@ const isServed = async (github: Stage['github'], repository: string): Promise<bo
     ({ repo, status }) => repo !== repository || status === 'completed',
   );
 
-const heldBack = (db: Stage['environments'][number]['db']): Promise<{ type: string }[]> =>
-  db.selectFrom('breakers').select('subject_type as type').where('pauses', '>', 0).execute();
+async function heldBack(db: Stage['environments'][number]['db']): Promise<string[]> {
+  const { rows } = await sql<{ type: string }>`
+    select service as type from outages
+    union all select 'key' from demand_keys where pauses > 0
+    union all select 'repository' from repositories where refused_since is not null
+    union all select 'installation' from installations where refused_since is not null
+    union all select 'app' from apps where refused_since is not null`.execute(db);
+  return rows.map(({ type }) => type);
+}
 
 /** Discovery is paused until all announced jobs have run; then it may find the others. */
 export const unlookedFor = during(async ({ github, environments }, progress) => {
@@ -148,7 +152,7 @@ export const unlookedFor = during(async ({ github, environments }, progress) => 
   try {
     await until(haveAnnouncedRun, 'Some jobs that GitHub announced have not run.');
   } finally {
-    for (const { db } of environments) await sql`delete from paused_sweeps`.execute(db);
+    for (const { db } of environments) await sql`delete from switches`.execute(db);
   }
 });
 

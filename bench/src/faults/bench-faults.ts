@@ -2,8 +2,9 @@ import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import type { Bench } from '../bench.ts';
 import type { Fault } from './fault.ts';
 import { FAULTS } from './matrix.ts';
+import { complaintsOfOthers, p99Of, withoutFault } from './others.ts';
 import { type Played, playFault } from './play-fault.ts';
-import { tableOf, toResult } from './results.ts';
+import { type Row, tableOf, toResult } from './results.ts';
 import { startStage } from './stage.ts';
 import { SHORT, TIGHT_CAPS, type Times, USUAL } from './times.ts';
 
@@ -23,13 +24,28 @@ export const faults: Bench = {
   part: { flag: 'fault', of: FAULTS.map(({ name }) => name) },
   async run(jobs, say, { part, further }) {
     const wanted = FAULTS.filter(({ name }) => part === undefined || name === part);
-    const rows = new Map<Fault, Played>();
+    const rows = new Map<Fault, Row>();
+    const known = new Map<string, Promise<number>>();
+    const playRow = async (fault: Fault): Promise<Row> => {
+      if (fault.hit === undefined)
+        return { ...(await playAlone(fault, jobs)), othersP99Without: undefined };
+      const without = withoutFault(fault);
+      const before = known.get(without.name) ?? playWithout(without, jobs);
+      known.set(without.name, before);
+      let othersP99Without = await before;
+      const row = await playAlone(fault, jobs);
+      const complaints = () => complaintsOfOthers(row.othersStarts, othersP99Without, jobs);
+      // The machine may have been idler before: the slower of two counts.
+      if (complaints().length > 0)
+        othersP99Without = Math.max(othersP99Without, await playWithout(without, jobs));
+      return { ...row, othersP99Without, unsettled: [...row.unsettled, ...complaints()] };
+    };
     // From the end: the longest rows are there, and should not run alone at the end.
     const left = [...wanted];
     const playOn = async (): Promise<void> => {
       for (let fault = left.pop(); fault !== undefined; fault = left.pop()) {
         say(`${fault.name}: ${jobs} jobs`);
-        const row = await playAlone(fault, jobs).catch(messageOf);
+        const row = await playRow(fault).catch(messageOf);
         if (typeof row === 'string') {
           say(`${fault.name}: ${row}`);
           continue;
@@ -41,11 +57,11 @@ export const faults: Bench = {
       }
     };
     await Promise.all(Array.from({ length: further[BESIDE.flag] ?? BESIDE.usual }, playOn));
-    const played = wanted.flatMap((fault) => rows.get(fault) ?? []);
+    const ended = wanted.flatMap((fault) => rows.get(fault) ?? []);
     return {
-      table: tableOf(played),
-      result: { rows: played.map(toResult) },
-      failed: played.length < wanted.length || played.some(({ unsettled }) => unsettled.length > 0),
+      table: tableOf(ended),
+      result: { rows: ended.map(toResult) },
+      failed: ended.length < wanted.length || ended.some(({ unsettled }) => unsettled.length > 0),
     };
   },
 };
@@ -62,6 +78,14 @@ function timesOf({ atUsualTimes = false, tightCaps = false }: Fault, jobs: numbe
   return tightCaps && jobs < MANY ? { ...times, caps: TIGHT_CAPS } : times;
 }
 
+/** The p99 of others' starts, in seconds. */
+async function playWithout(fault: Fault, jobs: number): Promise<number> {
+  const { unsettled, othersStarts } = await playAlone(fault, jobs);
+  if (unsettled.length > 0)
+    throw new Error(`The run without the fault has not settled: ${unsettled.join('; ')}`);
+  return p99Of(othersStarts) ?? 0;
+}
+
 /** Runs on a separate PostgreSQL, which a fault may halt. */
 async function playAlone(fault: Fault, jobs: number): Promise<Played> {
   const postgres = await startPostgres({
@@ -70,7 +94,10 @@ async function playAlone(fault: Fault, jobs: number): Promise<Played> {
   try {
     const stage = await startStage(postgres, { ...fault, times: timesOf(fault, jobs) });
     try {
-      return await playFault(stage, fault, { jobs, patienceMs: patienceMs(jobs) });
+      return await playFault(stage, fault, {
+        jobs,
+        patienceMs: patienceMs(jobs + (fault.hit?.first ?? 0)),
+      });
     } finally {
       await stage.close();
     }

@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { migrate } from '@paddock/db/migrate';
 import type { Database } from '@paddock/db/schema/tables';
+import { setSwitch } from '@paddock/db/switches';
 import type { GitHubControl } from '@paddock/simulators/github/control';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { appProgram } from '../programs.ts';
 import { createService, type Service } from './service.ts';
 import type { Caps, Times } from './times.ts';
 import { noteDecisions } from './unfounded.ts';
 
 export const NAMESPACE = 'runners';
+/** Of a pool that only one entity's jobs ask for, in the rows that hit one entity. */
+export const OWN_NAMESPACE = 'walled';
 export const WEBHOOK_SECRET = 'a webhook secret for faults';
 
 /** One set of our services, with a schema, an App and a label that no other set has. */
@@ -19,6 +22,8 @@ export interface Environment {
   readonly appId: number;
   /** The label of every job that this environment must run. */
   readonly labels: readonly string[];
+  /** The same, of a pool of its own. */
+  readonly ownLabels: readonly string[];
   readonly db: Kysely<Database>;
   readonly caps: Caps;
   readonly ingress: Service;
@@ -39,7 +44,7 @@ export interface EnvironmentOptions {
   readonly kubeconfigFile: string;
   readonly folder: string;
   readonly times: Times;
-  readonly pausedSweeps: readonly string[];
+  readonly heldSweeps: readonly string[];
   readonly onEnd: (error: Error) => void;
 }
 
@@ -54,12 +59,13 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     applicationName: 'faults',
   });
   await noteDecisions(connection.db);
-  for (const name of options.pausedSweeps) await pauseSweep(connection.db, name);
+  for (const sweep of options.heldSweeps) await setSwitch(connection.db, sweep, 'the fault');
   const labels = ['self-hosted', schema];
+  const ownLabels = ['self-hosted', `${schema}-${OWN_NAMESPACE}`];
   const env = {
     DATABASE_URL: options.servicesDatabaseUrl,
     PADDOCK_SCHEMA: schema,
-    PADDOCK_CONFIG: await writeConfig(options, labels),
+    PADDOCK_CONFIG: await writeConfig(options, labels, ownLabels),
     PADDOCK_KUBECONFIG: options.kubeconfigFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
     PADDOCK_INGRESS_HTTP_PORT: '0',
@@ -81,6 +87,7 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     schema,
     appId,
     labels,
+    ownLabels,
     db: connection.db,
     caps: options.times.caps,
     ingress,
@@ -93,26 +100,28 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
   };
 }
 
-const pauseSweep = (db: Kysely<Database>, name: string) =>
-  sql`insert into paused_sweeps (name, paused_by) values (${name}, 'the fault')`.execute(db);
+/** Few jobs fill it, and many run through it within a minute. */
+export const OWN_CAP = 6;
 
 /** JSON is YAML. */
 async function writeConfig(
   { folder, schema, appId, githubUrl, times }: EnvironmentOptions,
   labels: readonly string[],
+  ownLabels: readonly string[],
 ): Promise<string> {
   const file = join(folder, `${schema}.yaml`);
   const apps = [
     { id: appId, webhookSecret: { env: 'WEBHOOK_SECRET' }, privateKey: { env: 'APP_KEY' } },
   ];
+  const pool = { image: 'runner:1', maxWorkers: times.caps.pool, ...times.deadlines };
   const pools = [
+    { ...pool, name: 'linux', labels, namespace: NAMESPACE },
     {
-      name: 'linux',
-      labels,
-      image: 'runner:1',
-      namespace: NAMESPACE,
-      maxWorkers: times.caps.pool,
-      ...times.deadlines,
+      ...pool,
+      name: OWN_NAMESPACE,
+      labels: ownLabels,
+      namespace: OWN_NAMESPACE,
+      maxWorkers: OWN_CAP,
     },
   ];
   await writeFile(

@@ -23,6 +23,20 @@ export interface Progress {
  */
 export type Beginning = (stage: Stage, progress: Progress) => Promise<() => Promise<void>>;
 
+/** One job in five is of the one that the fault hits. */
+export interface Hit {
+  /** Its repositories, in turn. */
+  readonly repositories: readonly string[];
+  /** Its jobs ask for the pool of their own, which has few workers. */
+  readonly ownPool?: true;
+  /** How many further jobs it queues at once, before all others. */
+  readonly first?: number;
+  /** These are one run's. */
+  readonly inOneRun?: true;
+  /** GitHub does not announce them. */
+  readonly unheard?: true;
+}
+
 /** A fault of a run: settings of the simulators, and actions against the processes. */
 export interface Fault {
   readonly name: string;
@@ -41,6 +55,8 @@ export interface Fault {
    * its repository.
    */
   readonly lone?: number;
+  /** The one that the fault hits. All others must go on as if there were no fault. */
+  readonly hit?: Hit;
   /** The first third of the jobs is one entity's. */
   readonly oneFirst?: true;
   /** Share (0–1) of the jobs that are cancelled soon after they are queued. */
@@ -67,7 +83,7 @@ export interface Fault {
    */
   readonly lostWaits?: number;
   /** Sweeps to pause, because they would hide the fault's effect. */
-  readonly pausedSweeps?: readonly string[];
+  readonly heldSweeps?: readonly string[];
   /** Settings of the services that the fault needs to strike. */
   readonly settings?: Readonly<Record<string, string>>;
   /**

@@ -13,6 +13,8 @@ import {
   replaced,
   unlookedFor,
 } from './beginnings.ts';
+import { ONE_HIT } from './one-hit.ts';
+import { schedulerKilled } from './scheduler-killed.ts';
 import { KILLS_OF_EACH, servicesKilled } from './services-killed.ts';
 import { FIRST_THIRD, MIDDLE, WHOLE, type Window } from './windows.ts';
 import { type Fault, together } from './fault.ts';
@@ -40,7 +42,7 @@ const lost: Fault = {
   name: 'deliveries-lost',
   signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
   deliveries: { lossRate: 0.2 },
-  pausedSweeps: LOOKS,
+  heldSweeps: LOOKS,
 };
 const shuffled: Fault = {
   name: 'deliveries-doubled-and-shuffled',
@@ -48,7 +50,7 @@ const shuffled: Fault = {
   // Shorter than the delays, so that many a job has ended before its beginning is announced.
   deliveries: { duplicateRate: 0.2, delayMs: [0, 3_000] },
   jobMs: [200, 500],
-  pausedSweeps: LOOKS,
+  heldSweeps: LOOKS,
 };
 const lies: Fault = {
   name: 'busy-lies',
@@ -58,7 +60,7 @@ const lies: Fault = {
   busyLies: true,
   deliveries: { dropActions: ['in_progress'] },
   jobMs: LONG,
-  pausedSweeps: [...LOOKS, 'redeliver'],
+  heldSweeps: [...LOOKS, 'redeliver'],
   excess: REPLACED,
 };
 /**
@@ -72,7 +74,7 @@ const unheard: Fault = {
   unannounced: true,
   deliveries: { omitActions: ['in_progress'] },
   jobMs: LONG,
-  pausedSweeps: LOOKS,
+  heldSweeps: LOOKS,
   excess: REPLACED,
   begin: unlookedFor,
 };
@@ -131,7 +133,7 @@ const restarted: Fault = {
   name: 'postgres-restarts',
   signs: { postgresRestarted: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
   atUsualTimes: true,
-  pausedSweeps: LOOKS,
+  heldSweeps: LOOKS,
   settings: UNREAD,
   begin: postgresRestarts,
 };
@@ -165,7 +167,7 @@ const down: Fault = {
   name: 'ingress-down',
   signs: { servicesKilled: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
   atUsualTimes: true,
-  pausedSweeps: LOOKS,
+  heldSweeps: LOOKS,
   settings: UNREAD,
   lone: middleOf(FIRST_THIRD),
   begin: ingressDown(FIRST_THIRD),
@@ -173,7 +175,7 @@ const down: Fault = {
 const wronglySigned = (window: Window): Fault => ({
   name: 'wrong-secret',
   signs: { deliveriesFailed: 1, deliveriesRepeated: 1 },
-  pausedSweeps: LOOKS,
+  heldSweeps: LOOKS,
   lone: middleOf(window),
   begin: wrongSecret(window),
 });
@@ -182,7 +184,7 @@ const killed = (window: Window): Fault => ({
   signs: { servicesKilled: 3 * KILLS_OF_EACH, tasksCrashed: 1 },
   atUsualTimes: true,
   // A starting service takes over what the killed one left; the sweep would do so a minute later.
-  pausedSweeps: ['recover-tasks'],
+  heldSweeps: ['recover-tasks'],
   begin: servicesKilled(window),
 });
 
@@ -219,13 +221,13 @@ export const FAULTS: readonly Fault[] = [
     // GitHub also does not announce that a job has ended before its pod has. So a worker ends for a
     // job that, as far as we know, still waits.
     deliveries: { dropActions: ['in_progress'], delayMs: [1_000, 3_000] },
-    pausedSweeps: LOOKS,
+    heldSweeps: LOOKS,
   },
   {
     name: 'completed-lost',
     signs: { deliveriesLost: 1, deliveriesRepeated: 1 },
     deliveries: { dropActions: ['completed'] },
-    pausedSweeps: LOOKS,
+    heldSweeps: LOOKS,
   },
   down,
   wronglySigned(FIRST_THIRD),
@@ -241,6 +243,8 @@ export const FAULTS: readonly Fault[] = [
   lies,
   unheard,
   oneFirst,
+  ...ONE_HIT,
+  schedulerKilled,
   two,
   dying,
   silent,
@@ -251,7 +255,7 @@ export const FAULTS: readonly Fault[] = [
     tightCaps: true,
     jobMs: LONG,
     settings: {},
-    pausedSweeps: [],
+    heldSweeps: [],
     // Two environments learn of most jobs minutes late.
     excess: 0.4,
     // Some of it needs cadences of seconds to come to its end.

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GitHubControl, JobTruth } from '@paddock/simulators/github/control';
-import { evenShare } from '@paddock/simulators/even-share';
 import { complaintsOf } from './complaints.ts';
 import type { Fault, Progress } from './fault.ts';
 import { lookAt, type Left } from './look-at.ts';
 import { waitedAfter } from './after-fault.ts';
+import { othersStarts } from './others.ts';
+import { type Queueing, queueJobs } from './queue-jobs.ts';
 import { readSigns, type Signs, signsSince } from './signs.ts';
-import { LONE_REPOSITORY, REPOSITORIES, type Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 /** The result of a run with one fault. */
 export interface Played extends Left {
@@ -19,6 +19,11 @@ export interface Played extends Left {
    * order.
    */
   readonly afterFault: readonly number[];
+  /**
+   * How long the jobs of all others waited for their start, in seconds, in order; none where the
+   * fault hits everybody.
+   */
+  readonly othersStarts: readonly number[];
   /** Calls of GitHub that were made although GitHub had asked their caller to wait. */
   readonly callsAgainstWait: number;
   /** The signs of the fault. */
@@ -45,9 +50,6 @@ const EVERYDAY_MS = 300;
  */
 const LEAST_MS = 3_000;
 const LEAST_LONG_MS = 12_000;
-const USUAL_JOB_MS = [200, 2_000] as const;
-/** The longest time in the queue of a job that is cancelled; every other one has no time there. */
-const CANCEL_WITHIN_MS = 500;
 const LOOK_EVERY_MS = 500;
 
 /** Queues jobs while the fault is at work, and watches until nothing is left. */
@@ -71,7 +73,8 @@ export async function playFault(
   const left = await Promise.race([untilSettled(stage, ids, patienceMs), broken]);
   const seconds = (performance.now() - begun) / 1_000;
   const signs = signsSince(before, await readSigns(stage));
-  const afterFault = waitedAfter(overAt(), queued, (await github.truth()).jobs);
+  const truth = await github.truth();
+  const afterFault = waitedAfter(overAt(), queued, truth.jobs);
   const { callsAgainstWait, firstAgainstWait } = await github.report();
   const unsettled = [
     ...failures,
@@ -85,6 +88,7 @@ export async function playFault(
     unsettled,
     seconds,
     afterFault,
+    othersStarts: othersStarts(fault.hit, queued, truth.jobs),
     callsAgainstWait,
     signs,
   };
@@ -128,92 +132,6 @@ function createProgress(
       for (const [resolve, wanted] of waiting) if (share >= wanted) resolve();
     },
   };
-}
-
-type NewJob = Parameters<GitHubControl['queueJob']>[0];
-
-interface Queueing {
-  readonly jobs: number;
-  readonly lastsMs: number;
-  readonly advance: (share: number) => void;
-  /** Resolves when the next job may be queued. */
-  readonly held: () => Promise<unknown>;
-}
-
-/**
- * Queues the jobs evenly over the run. Returns their ids, each with the instant of its queueing, in
- * milliseconds since the epoch.
- */
-async function queueJobs(
-  { github, environments, random }: Stage,
-  fault: Fault,
-  { jobs, lastsMs, advance, held }: Queueing,
-): Promise<Map<number, number>> {
-  const queuedAt = new Map<number, number>();
-  const queued: JobTruth[] = [];
-  const cancelling: Promise<unknown>[] = [];
-  const isCancelled = evenShare(random);
-  const [least, most] = fault.jobMs ?? USUAL_JOB_MS;
-  const begun = performance.now();
-  for (let index = 0; index < jobs; index++) {
-    await sleep(Math.max(0, begun + (index * lastsMs) / jobs - performance.now()));
-    await held();
-    const isFirst = fault.oneFirst === true && index < jobs / 3;
-    const repo = isFirst
-      ? REPOSITORIES[0]
-      : (REPOSITORIES[index % REPOSITORIES.length] ?? REPOSITORIES[0]);
-    // Not by the same remainder as the repository: else each environment would see only one
-    // repository.
-    const { labels } = environments[
-      Math.floor(index / REPOSITORIES.length) % environments.length
-    ] ?? { labels: [] };
-    const durationMs = least + random() * (most - least);
-    const job = {
-      repo,
-      labels,
-      durationMs,
-      ...(fault.unannounced === true ? unannouncedJob(queued) : {}),
-      ...(index === loneIndex(fault, jobs) ? loneJob(fault) : {}),
-    };
-    const truth = await github.queueJob(job);
-    const { id } = truth;
-    queuedAt.set(id, Date.now());
-    queued.push(truth);
-    if (isCancelled(fault.cancelShare ?? 0)) {
-      const inMs = cancelling.length % 2 === 0 ? 0 : random() * CANCEL_WITHIN_MS;
-      cancelling.push(sleep(inMs).then(() => github.cancelJob(id)));
-    }
-    advance(queued.length / jobs);
-  }
-  await Promise.all(cancelling);
-  return queuedAt;
-}
-
-const loneJob = ({ unannounced }: Fault): Partial<NewJob> => ({
-  repo: LONE_REPOSITORY,
-  event: 'schedule',
-  runId: undefined,
-  unannounced,
-});
-
-/** The index of the lone job among the jobs, if there is one. */
-const loneIndex = ({ lone }: Fault, jobs: number): number | undefined =>
-  lone === undefined ? undefined : Math.min(Math.floor(lone * jobs), jobs - 1);
-
-/**
- * The special options of the next job where GitHub does not announce some: two in five. One of
- * these joins the run of the job before the last.
- */
-function unannouncedJob(queued: readonly JobTruth[]): Partial<NewJob> {
-  const known = queued.at(-2);
-  switch (queued.length % REPOSITORIES.length) {
-    case 1:
-      return { unannounced: true };
-    case 2:
-      return { unannounced: true, runId: known?.runId };
-    default:
-      return {};
-  }
 }
 
 /** Waits until nothing is left, or patience ends; returns the remains. */

@@ -1,9 +1,15 @@
 import { alignColumns, quantileOf, toHundredths } from '../figures.ts';
+import { p99Of } from './others.ts';
 import type { Played } from './play-fault.ts';
 import { describeSigns, type Signs } from './signs.ts';
 
+export interface Row extends Played {
+  /** The p99 of others' starts in a run without the fault, in seconds; undefined: no others. */
+  readonly othersP99Without: number | undefined;
+}
+
 /** The row by the names of the JSON object. */
-export const toResult = (played: Played): object => ({
+export const toResult = (played: Row): object => ({
   fault: played.fault,
   jobs: played.jobs,
   lost: played.lost,
@@ -19,6 +25,8 @@ export const toResult = (played: Played): object => ({
   waited_after_fault: played.afterFault.length,
   after_fault_p50_s: atShare(played, 0.5),
   after_fault_p99_s: atShare(played, 0.99),
+  others_start_p99_s: secondsOrNull(p99Of(played.othersStarts)),
+  others_start_p99_s_without: secondsOrNull(played.othersP99Without),
   calls_against_wait: played.callsAgainstWait,
   struck: snakeCased(played.signs),
 });
@@ -26,6 +34,9 @@ export const toResult = (played: Played): object => ({
 /** Null where nothing came back, or no job waited for it. */
 const atShare = ({ afterFault }: Played, share: number): number | null =>
   afterFault.length === 0 ? null : toHundredths(quantileOf(afterFault, share));
+
+const secondsOrNull = (seconds: number | undefined): number | null =>
+  seconds === undefined ? null : toHundredths(seconds);
 
 const snakeCased = (signs: Signs): object =>
   Object.fromEntries(
@@ -40,10 +51,10 @@ const shownShare = (row: Played, share: number): string => atShare(row, share)?.
 /**
  * The table for people; below it the signs of the faults, and last the complaints. Most at once:
  * pods of one environment, and of one of its entities. Too soon: calls that GitHub had asked to
- * wait for. The last columns: how many jobs waited when the faulty part came back, and how much
- * later they had a runner.
+ * wait for. Waited: how many jobs had no runner when the faulty part came back, and how much later
+ * they had one. The last columns: the p99 of others' starts, with the fault and without it.
  */
-export function tableOf(rows: readonly Played[]): string {
+export function tableOf(rows: readonly Row[]): string {
   const heads = [
     'fault',
     'jobs',
@@ -61,6 +72,8 @@ export function tableOf(rows: readonly Played[]): string {
     'waited',
     'p50 s',
     'p99 s',
+    'others s',
+    'without s',
   ];
   const table = rows.map((row) =>
     [
@@ -83,6 +96,8 @@ export function tableOf(rows: readonly Played[]): string {
         String(row.afterFault.length),
         shownShare(row, 0.5),
         shownShare(row, 0.99),
+        p99Of(row.othersStarts)?.toFixed(1) ?? '-',
+        row.othersP99Without?.toFixed(1) ?? '-',
       ),
   );
   const struck = rows.map(({ fault, signs }) => `${fault}: ${describeSigns(signs)}`);

@@ -12,7 +12,13 @@ import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import pg from 'pg';
 import { simulatorProgram } from '../programs.ts';
 import { COUNT_BY } from './caps.ts';
-import { createEnvironment, type Environment, NAMESPACE, WEBHOOK_SECRET } from './environment.ts';
+import {
+  createEnvironment,
+  type Environment,
+  NAMESPACE,
+  OWN_NAMESPACE,
+  WEBHOOK_SECRET,
+} from './environment.ts';
 import { createService } from './service.ts';
 import type { Times } from './times.ts';
 
@@ -23,6 +29,11 @@ export const GARDEN = 'mona/garden';
 export const REPOSITORIES = ['acme/shop', 'acme/site', 'acme/shop', DOTFILES, GARDEN] as const;
 /** Has one job at most; no other job can make a runner for it. */
 export const LONE_REPOSITORY = 'mona/garage';
+export const LONE_REPOSITORY_ID = 44_000;
+/** The organisation that a fault hits while others go on. */
+export const UMBRA = 'umbra';
+export const UMBRA_REPOSITORIES = ['umbra/core', 'umbra/web', 'umbra/docs'] as const;
+export const UMBRA_INSTALLATION = 66_000;
 const FIRST_APP = 7;
 
 /**
@@ -47,8 +58,10 @@ export interface StageOptions {
   readonly environments?: number | undefined;
   readonly isTunnelled?: true | undefined;
   readonly times: Times;
+  /** The organisation that a fault hits is there. */
+  readonly hit?: unknown;
   /** Sweeps to pause; none by default. */
-  readonly pausedSweeps?: readonly string[] | undefined;
+  readonly heldSweeps?: readonly string[] | undefined;
   /** Settings of the services that differ from these. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** The seed of the faults' random choices. */
@@ -68,7 +81,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     seed = 1,
     times,
     settings = {},
-    pausedSweeps = [],
+    heldSweeps = [],
   } = options;
   const undo: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
@@ -106,7 +119,14 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     const simulatedCluster = createService({
       name: 'simulated cluster',
       program: simulatorProgram('simulate-cluster'),
-      args: [JSON.stringify({ namespaces: [NAMESPACE], kubeconfigFile, seed, countBy: COUNT_BY })],
+      args: [
+        JSON.stringify({
+          namespaces: [NAMESPACE, OWN_NAMESPACE],
+          kubeconfigFile,
+          seed,
+          countBy: COUNT_BY,
+        }),
+      ],
       onStart: (url) => void (clusterUrl = url),
       onEnd,
     });
@@ -116,6 +136,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     }
     const github = connectGitHubSimulator(githubUrl);
     await furnish(github, apps);
+    if (options.hit !== undefined) await furnishUmbra(github, apps);
 
     const environments: Environment[] = [];
     for (const [index, { appId, privateKeyPem }] of keys.entries()) {
@@ -131,7 +152,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
         kubeconfigFile,
         folder,
         times: { ...times, settings: { ...times.settings, ...settings } },
-        pausedSweeps,
+        heldSweeps,
         onEnd,
       };
       const environment = await createEnvironment(place);
@@ -171,10 +192,28 @@ async function furnish(github: GitHubControl, apps: readonly { appId: number }[]
   await github.addUser({ login: 'mona' });
   for (const repository of new Set([...REPOSITORIES, LONE_REPOSITORY])) {
     const [owner = '', name = ''] = repository.split('/');
-    await github.addRepository({ owner, name, private: true });
+    await github.addRepository({
+      owner,
+      name,
+      private: true,
+      ...(repository === LONE_REPOSITORY ? { id: LONE_REPOSITORY_ID } : {}),
+    });
   }
   for (const { appId } of apps) {
     for (const entity of ['acme', 'mona'])
       await github.install({ appId, account: entity, announce: false });
+  }
+}
+
+async function furnishUmbra(
+  github: GitHubControl,
+  apps: readonly { appId: number }[],
+): Promise<void> {
+  await github.addOrganization({ login: UMBRA });
+  for (const repository of UMBRA_REPOSITORIES)
+    await github.addRepository({ owner: UMBRA, name: repository.slice(UMBRA.length + 1) });
+  for (const [index, { appId }] of apps.entries()) {
+    const id = UMBRA_INSTALLATION + index;
+    await github.install({ appId, account: UMBRA, id, announce: false });
   }
 }

@@ -10,7 +10,6 @@ import { findStartsOfKey } from '@paddock/db/people/find-starts-of-key';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
 import { listInstallations } from '@paddock/db/people/list-installations';
-import { findStop, listStops } from '@paddock/db/people/list-stops';
 import {
   findInstallationState,
   findOwner,
@@ -22,6 +21,7 @@ import {
 import { findDrainState } from '@paddock/db/workers/drain-workers';
 import { readChanges } from '@paddock/db/people/read-changes';
 import { findIdentity, findSession, listSignedIn } from '@paddock/db/people/sessions';
+import { findSwitches, listSwitches } from '@paddock/db/switches';
 import { findOneTimeToken, findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
@@ -34,8 +34,8 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   countWaits: (trx) => countWaits(trx),
   listActions: (trx) => listActions(trx, { limit: 30 }),
   listInstallations: (trx) => listInstallations(trx, { limit: 31, after: [1, 1] }),
-  listStops: (trx) => listStops(trx, { limit: 31, after: ['2026-01-31', 'making', 'pool:x'] }),
-  findStop: (trx) => findStop(trx, { what: 'making', subject: 'pool:x' }),
+  listSwitches: (trx) => listSwitches(trx, { limit: 31, after: ['2026-01-31', 'pool:x'] }),
+  findSwitches: (trx) => findSwitches(trx, ['environment', 'pool:x', 'entity:1']),
   findAskers: (trx) =>
     findAskers(trx, {
       id: '00000000-0000-4000-8000-000000000000',

@@ -17,7 +17,6 @@ import * as lookUps from '@paddock/db/jobs/jobs-to-look-up';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import * as repositories from '@paddock/db/jobs/repositories';
 import * as stuckJobs from '@paddock/db/jobs/stuck-jobs';
-import { closeServedPools, forgetFailedEntities } from '@paddock/db/workers/worker-failures';
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { readSharedState } from '@paddock/db/gauges/read-shared-state';
 import { forgetRestingKeys } from '@paddock/db/matching/demand-keys';
@@ -29,18 +28,20 @@ import * as spare from '@paddock/db/matching/spare-workers';
 import { readSnapshot } from '@paddock/db/matching/read-snapshot';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
 import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
-import { closeServedKeys, noteUnservedKeys } from '@paddock/db/matching/unserved-keys';
+import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import * as warm from '@paddock/db/matching/warm-workers';
 import { retireWaitReasons } from '@paddock/db/matching/wait-reason-changes';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { renewLease, takeLease } from '@paddock/db/leases/leases';
-import { findPause } from '@paddock/db/schedules/paused-sweeps';
+import { mendInstants } from '@paddock/db/instants';
 import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
 import { readScheduleTimes, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { databaseTime, takeTick } from '@paddock/db/schedules/schedules';
-import { findSweepStates, noteSweepSuccess } from '@paddock/db/schedules/sweep-states';
+import { findPassMemory, findSweepStates, notePass } from '@paddock/db/schedules/sweep-states';
+import { findSwitchOfSweep } from '@paddock/db/switches';
 import * as endedPods from '@paddock/db/workers/ended-pods';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findLeftRegistrations } from '@paddock/db/workers/registrations';
@@ -70,12 +71,10 @@ const HOUR = 60 * MINUTE;
 /** Of a scheduler. */
 export const SETTINGS: MatchingSettings = {
   appIds: [APP],
-  unschedulableLimit: 5,
-  trialEveryMs: MINUTE,
   registrationsPerMinute: 150,
   surplusAfterMs: 5 * MINUTE,
   warmLifetimeMs: 12 * HOUR,
-  unservedPauses: { firstPauseMs: 10 * MINUTE, longestPauseMs: 2 * HOUR },
+  failureRules: USUAL_FAILURE_RULES,
 };
 const DOUBTS: stuckJobs.DoubtRules = {
   stuckAfterMs: 5 * MINUTE,
@@ -130,15 +129,12 @@ export const periodicStatements = {
   renewWarmWorkers: (trx, { podNames }) => spare.renewWarmWorkers(trx, podNames),
   findReservations,
   giveBackWorkers: (trx, { reservedNames }) => giveBackWorkers(trx, reservedNames),
-  noteUnservedKeys: (trx) => noteUnservedKeys(trx, SETTINGS),
-  closeServedKeys,
+  noteUnservedKeys: (trx) => noteUnservedKeys(trx, USUAL_FAILURE_RULES),
   learnWarmRepositories: warm.learnWarmRepositories,
   findWarmKeys: (trx) => warm.findWarmKeys(trx, { lifetimeMs: HOUR, appIds: [APP] }),
   findUnknownWarmScopes: (trx) => warm.findUnknownWarmScopes(trx, [APP]),
   markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),
   forgetRestingKeys,
-  closeServedPools,
-  forgetFailedEntities,
   findForgottenWorkers: (trx) =>
     findForgottenWorkers(trx, { kind: 'provision-worker', olderThanMs: 2 * MINUTE, limit: 250 }),
   currentPoolsDocument,
@@ -183,10 +179,13 @@ export const periodicStatements = {
   readScheduleTimes: (trx) => readScheduleTimes(trx, ['growth']),
   takeExtraPasses: (trx) => takeExtraPasses(trx, ['growth']),
   takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date(), takenBy: 'growth' }),
-  noteSweepSuccess: (trx) => noteSweepSuccess(trx, 'check-apps'),
-  findPause: (trx) => findPause(trx, 'check-workers', 'check-workers'),
+  findPassMemory: (trx) => findPassMemory(trx, 'check-apps'),
+  notePass: (trx) =>
+    notePass(trx, 'check-apps', { memory: { failing: {}, unreached: {} }, isSuccess: true }),
+  findSwitchOfSweep: (trx) => findSwitchOfSweep(trx, 'check-workers', 'check-workers'),
   whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
   findInstance,
+  mendInstants: (trx) => mendInstants(trx),
   findJobsInDoubt: (trx) => stuckJobs.findJobsInDoubt(trx, DOUBTS),
   countStuckJobs: (trx) => stuckJobs.countStuckJobs(trx, 3),
   findJobsToLookUp: (trx) =>
@@ -195,13 +194,10 @@ export const periodicStatements = {
   noteActiveRepositories: (trx) =>
     repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
   forgetRepositories: repositories.forgetRepositories,
-  findDueRepositories: async (trx) => {
-    const due = { most: 50, activeMs: 24 * HOUR, appIds: [APP] };
-    await repositories.findDueRepositories(trx, { ...due, isActive: true });
-    await repositories.findDueRepositories(trx, { ...due, isActive: false });
-  },
+  findDueRepositories: (trx) =>
+    repositories.findDueRepositories(trx, { most: 100, activeMs: 24 * HOUR, appIds: [APP] }),
   findUnlistedInstallations: (trx) =>
-    findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20 }),
+    findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20, except: [] }),
   findOverdueWorkers: (trx) =>
     findOverdueWorkers(trx, {
       readingsApartMs: MINUTE,
@@ -214,13 +210,14 @@ export const periodicStatements = {
   findStopsWithoutTask: (trx) =>
     stops.findStopsWithoutTask(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
+  findListableRunners: (trx) => stops.findListableRunners(trx, { entityId: 1, scopeRepoId: 0 }),
   countListable: (trx) => stops.countListable(trx, { entityId: 1, scopeRepoId: 0 }),
-  findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH }),
+  findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH, except: [] }),
   findSurplusPods: (trx) =>
-    endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000 }),
+    endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000, except: [] }),
   markPodsDeleted: (trx, { endedNames }) => endedPods.markPodsDeleted(trx, endedNames),
   findLeftRegistrations: (trx) =>
-    findLeftRegistrations(trx, { graceMs: 10 * MINUTE, appIds: [APP], limit: BATCH }),
+    findLeftRegistrations(trx, { graceMs: 10 * MINUTE, appIds: [APP], limit: BATCH, except: [] }),
   findKnownScopes: (trx) => strays.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),
   findNamesWithoutWorker: (trx, { podNames, endedNames }) =>
     strays.findNamesWithoutWorker(trx, [...podNames, ...endedNames]),

@@ -176,14 +176,16 @@ async function putTroubles(db: Kysely<Database>, entities: number): Promise<void
     select 'pool', 'pool-' || n, 'unexplained_end', 0, n % 2, now() + interval '1 minute', 'failed', now() - n * interval '7 hours'
     from ${numbers(0, 4)}
     union all
-    select 'repository', n::text, 'refused', 1, 0, now() + n % 120 * interval '1 minute' - interval '1 hour', 'refused', now() - interval '1 minute'
-    from ${numbers(1, 400)}
-    union all
     select 'pool', 'pool-' || n % 20 || '@' || n || '#' || demand_key_of(n, 0, 'pool-' || n % 20), 'not_assigned', 1, n % 3, now() + interval '1 minute', 'idle', now() - interval '1 hour'
-    from ${numbers(1, Math.ceil(entities / 10))}
-    union all
-    select 'installation', n::text, 'refused', 1, 0, now() + n % 120 * interval '1 minute' - interval '1 hour', 'refused', now() - interval '1 minute'
     from ${numbers(1, Math.ceil(entities / 10))}`.execute(db);
+  for (const [table, key, most] of [
+    ['repositories', 'repo_id', 400],
+    ['installations', 'entity_id', entities / 10],
+  ] as const)
+    await sql`
+      update ${sql.table(table)} set refused_since = now() - interval '1 day', refused_reason = 'installation_refused', refused_message = 'refused',
+        refused_until = now() + ${sql.ref(key)} % 120 * interval '1 minute' - interval '1 hour'
+      where ${sql.ref(key)} <= ${most}`.execute(db);
   await sql`
     insert into unresolved_deliveries (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at,
       last_status_code, next_request_at, last_requested_at, resolved_at)

@@ -19,17 +19,14 @@ import {
 } from './operations/list-operations.ts';
 import { findResyncEndpoint } from './repositories/find-resync.ts';
 import { resyncRepositoryEndpoint } from './repositories/resync-repository.ts';
-import { switchResyncEndpoint } from './repositories/switch-resync.ts';
 import { redeliverSinceEndpoint } from './sweeps/redeliver-since.ts';
 import { redeliverDeliveryEndpoint } from './deliveries/redeliver-delivery.ts';
 import { drainPoolEndpoint } from './pools/drain-pool.ts';
 import { drainWorkerEndpoint } from './workers/drain-worker.ts';
 import { runSweepEndpoint } from './sweeps/run-sweep.ts';
-import { listStopsEndpoint } from './stops/list-stops.ts';
-import { pauseSweepEndpoint } from './stops/pause-sweep.ts';
-import { resumeMakingEndpoint } from './stops/resume-making.ts';
-import { stopMakingEndpoint } from './stops/stop-making.ts';
-import { unpauseSweepEndpoint } from './stops/unpause-sweep.ts';
+import { liftSwitchEndpoint } from './switches/lift-switch.ts';
+import { listSwitchesEndpoint } from './switches/list-switches.ts';
+import { setSwitchEndpoint } from './switches/set-switch.ts';
 import { discardFailedOperationsEndpoint } from './operations/discard-failed.ts';
 import { discardOperationEndpoint } from './operations/discard-operation.ts';
 import { retryFailedOperationsEndpoint } from './operations/retry-failed.ts';
@@ -86,17 +83,14 @@ const SUBJECTS: readonly Endpoint[] = [
   resyncInstallationEndpoint,
   findResyncEndpoint,
   resyncRepositoryEndpoint,
-  switchResyncEndpoint,
   redeliverSinceEndpoint,
   redeliverDeliveryEndpoint,
   drainWorkerEndpoint,
   drainPoolEndpoint,
   runSweepEndpoint,
-  listStopsEndpoint,
-  stopMakingEndpoint,
-  resumeMakingEndpoint,
-  pauseSweepEndpoint,
-  unpauseSweepEndpoint,
+  listSwitchesEndpoint,
+  setSwitchEndpoint,
+  liftSwitchEndpoint,
   listActionsEndpoint,
 ];
 

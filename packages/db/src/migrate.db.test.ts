@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEmptyDatabase, type EmptyDatabase } from '@paddock/testing/database';
 import { describeSchema } from '@paddock/testing/describe-schema';
@@ -6,19 +7,38 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { connectDatabase } from './connection/connect.ts';
 import { sqlStateOf } from './connection/errors.ts';
-import { migrate, pendingSql } from './migrate.ts';
+import { migrate, MIGRATIONS, pendingSql } from './migrate.ts';
 import { SCHEMA_VERSION, whyUnfit } from './schema-version.ts';
 
-const MIGRATIONS = readdirSync(join(import.meta.dirname, '../../../db/migrations')).map((file) =>
-  file.replace(/\.sql$/, ''),
-);
+const names = readdirSync(MIGRATIONS)
+  .map((file) => file.replace(/\.sql$/, ''))
+  .toSorted();
+const MADE_UP = {
+  '9001_first': 'create table made_up (id bigint primary key);',
+  '9002_second': 'alter table made_up add column note text;',
+};
+const LATER = Object.keys(MADE_UP);
 
 let database: EmptyDatabase;
+const folders: string[] = [];
 
 beforeAll(async () => {
   database = await createEmptyDatabase();
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+  await database.drop();
+});
+
+/** The folder of a later version, which has these migrations too. */
+function folderWith(migrations: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-migrations-'));
+  folders.push(folder);
+  cpSync(MIGRATIONS, folder, { recursive: true });
+  for (const [name, text] of Object.entries(migrations))
+    writeFileSync(join(folder, `${name}.sql`), text);
+  return folder;
+}
 
 async function withClient<T>(
   work: (client: pg.Client) => Promise<T>,
@@ -61,19 +81,42 @@ async function unfitness(schema: string): Promise<string | undefined> {
   }
 }
 
+/** Notes one migration of this number as the only one. */
+const setVersion = (schema: string, version: number) =>
+  withClient((client) =>
+    client.query(`truncate ${schema}.schema_migration;
+      insert into ${schema}.schema_migration values ('${String(version).padStart(4, '0')}_x', '2026')`),
+  );
+
 describe('migrate (A10)', () => {
   test('applies every migration once, in order, and then finds nothing to do', async () => {
-    expect(await migrate({ url: database.url, schema: 'once' })).toEqual({ applied: MIGRATIONS });
-    expect(await migrate({ url: database.url, schema: 'once' })).toEqual({ applied: [] });
-    expect(await pendingSql({ url: database.url, schema: 'once' })).toBe('');
+    const once = { url: database.url, schema: 'once' };
+    expect(await migrate(once)).toEqual({ applied: names });
+    expect(await migrate(once)).toEqual({ applied: [] });
+    expect(await pendingSql(once)).toBe('');
+    const later = { ...once, folder: folderWith(MADE_UP) };
+    expect(await migrate(later)).toEqual({ applied: LATER });
+    expect(await migrate(later)).toEqual({ applied: [] });
+  });
+
+  test('a migration that fails leaves nothing of itself; those before it stay', async () => {
+    const half = 'create table half (); select 1 / 0;';
+    const failing = { url: database.url, schema: 'failing' };
+    await expect(
+      migrate({ ...failing, folder: folderWith({ ...MADE_UP, '9002_second': half }) }),
+    ).rejects.toThrow('Migration 9002_second failed in schema failing; nothing of it was kept.');
+    const tables = await describeAs('failing');
+    expect(tables).toContain('create table made_up (');
+    expect(tables).not.toContain('create table half (');
+    expect(await migrate({ ...failing, folder: folderWith(MADE_UP) })).toEqual({
+      applied: ['9002_second'],
+    });
   });
 
   test('two that start at once apply each migration once between them', async () => {
-    const both = await Promise.all([
-      migrate({ url: database.url, schema: 'race' }),
-      migrate({ url: database.url, schema: 'race' }),
-    ]);
-    expect(both.flatMap(({ applied }) => applied).toSorted()).toEqual(MIGRATIONS.toSorted());
+    const race = { url: database.url, schema: 'race', folder: folderWith(MADE_UP) };
+    const both = await Promise.all([migrate(race), migrate(race)]);
+    expect(both.flatMap(({ applied }) => applied).toSorted()).toEqual([...names, ...LATER]);
   });
 
   test('two schemas of one database are the same but for their instance ids (A8)', async () => {
@@ -93,46 +136,14 @@ describe('migrate (A10)', () => {
   });
 
   test('the printed SQL, applied by hand, makes the same schema and leaves nothing pending', async () => {
-    const printed = await pendingSql({ url: database.url, schema: 'by_hand' });
+    const folder = folderWith(MADE_UP);
+    const byHand = { url: database.url, schema: 'by_hand', folder };
+    const printed = await pendingSql(byHand);
     await withClient((client) => client.query(printed));
-    await migrate({ url: database.url, schema: 'by_migrator' });
+    await migrate({ ...byHand, schema: 'by_migrator' });
     expect(await describeAs('by_hand')).toBe(await describeAs('by_migrator'));
-    expect(await migrate({ url: database.url, schema: 'by_hand' })).toEqual({ applied: [] });
+    expect(await migrate(byHand)).toEqual({ applied: [] });
     expect(await unfitness('by_hand')).toBeUndefined();
-  });
-
-  test('a stop that names an entity by its login gets the id where that is known, and none keeps the schema from its newest version', async () => {
-    const printed = await pendingSql({ url: database.url, schema: 'stopped' });
-    const before = printed.slice(0, printed.indexOf('-- 0007_'));
-    const stops = await withClient(async (client) => {
-      await client.query(`${before} commit`);
-      await client.query(`insert into stopped.installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
-        select 7, app, app, 'Acme', 'Organization', now() from generate_series(1, 2) app`);
-      await client.query(`insert into stopped.stopped_making (subject_type, subject_id, stopped_by)
-        values ('entity', 'acme', 'ada'), ('entity', 'missing', 'ada'), ('entity', '9', 'ada'), ('pool', 'linux', 'ada')`);
-      await migrate({ url: database.url, schema: 'stopped' });
-      return client.query<{ subject_id: string }>(
-        'select subject_id from stopped.stopped_making order by subject_id',
-      );
-    });
-    expect(stops.rows.map((row) => row.subject_id)).toEqual(['7', '9', 'linux', 'missing']);
-  });
-
-  test('logins that the pools name are pinned to the only known entity with that login', async () => {
-    const printed = await pendingSql({ url: database.url, schema: 'pinned' });
-    const before = printed.slice(0, printed.indexOf('-- 0011_'));
-    const pins = await withClient(async (client) => {
-      await client.query(`${before} commit`);
-      await client.query(`insert into pinned.pools_documents (digest, content, loaded_by)
-        values ('one', '{"pools": [{"name": "linux"}], "entities": {"Acme": {}, "globex": {}, "*": {}}}', 'ada')`);
-      await client.query(`insert into pinned.installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
-        select entity_id, 7, entity_id, login, 'Organization', now() from (values (1, 'ACME'), (2, 'globex'), (3, 'Globex'), (4, 'else')) known(entity_id, login)`);
-      await migrate({ url: database.url, schema: 'pinned' });
-      return client.query<{ login: string }>(
-        'select login, entity_id::integer as id from pinned.login_pins',
-      );
-    });
-    expect(pins.rows).toEqual([{ login: 'acme', id: 1 }]);
   });
 
   test('printing changes nothing', async () => {
@@ -180,7 +191,7 @@ describe('migrate (A10)', () => {
 
 describe('the schema’s version (A10)', () => {
   test('the code is written for the newest migration', () => {
-    expect(Number.parseInt(MIGRATIONS.toSorted().at(-1) ?? '', 10)).toBe(SCHEMA_VERSION);
+    expect(Number.parseInt(names.at(-1) ?? '', 10)).toBe(SCHEMA_VERSION);
   });
 
   test('a database without our tables is unfit, with a sentence that says what to do', async () => {
@@ -189,25 +200,16 @@ describe('the schema’s version (A10)', () => {
     );
   });
 
-  test('one version behind and one ahead are fit, two behind are not', async () => {
+  test('an older one is unfit, with a sentence that says what to do; a newer one is fit', async () => {
     await migrate({ url: database.url, schema: 'versions' });
-    await withClient(async (client) => {
-      await client.query(`set search_path = versions`);
-      const newest = String(SCHEMA_VERSION).padStart(4, '0');
-      await client.query(`delete from schema_migration where name like '${newest}%'`);
+    await setVersion('versions', SCHEMA_VERSION - 1);
+    expect(await unfitness('versions')).toBe(
+      `the schema versions is at version ${SCHEMA_VERSION - 1} and this service needs ${SCHEMA_VERSION} or newer: run \`pnpm db:migrate\``,
+    );
+    for (const version of [SCHEMA_VERSION, SCHEMA_VERSION + 1, SCHEMA_VERSION + 2]) {
+      await setVersion('versions', version);
       expect(await unfitness('versions')).toBeUndefined();
-      await client.query(
-        `delete from schema_migration where name > '${String(SCHEMA_VERSION - 1).padStart(4, '0')}'`,
-      );
-      const behind = Number.parseInt(MIGRATIONS.toSorted().at(-3) ?? '', 10);
-      expect(await unfitness('versions')).toContain(
-        `is at version ${behind} and this service needs ${SCHEMA_VERSION - 1}`,
-      );
-      await client.query(
-        `insert into schema_migration values ('${String(SCHEMA_VERSION + 1).padStart(4, '0')}_next', '2026')`,
-      );
-      expect(await unfitness('versions')).toBeUndefined();
-    });
+    }
   });
 
   test('a newer one is left as it is, with the rights that it gives', async () => {

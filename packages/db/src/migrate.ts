@@ -10,7 +10,7 @@ import type { Database } from './schema/tables.ts';
 /**
  * Right for the sources and for apps/migrate/dist/main.mjs: both are three folders below the root.
  */
-const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));
+export const MIGRATIONS = fileURLToPath(new URL('../../../db/migrations', import.meta.url));
 
 export interface MigrateOptions {
   url: string;
@@ -20,6 +20,8 @@ export interface MigrateOptions {
    * it.
    */
   serviceRole?: string;
+  /** The folder of the migrations; by default those of this version. */
+  folder?: string;
 }
 
 export interface Migrated {
@@ -39,11 +41,11 @@ export interface Migrated {
  * as it is: to grant its services' rights would take rights from those of the newer version.
  */
 export async function migrate(options: MigrateOptions): Promise<Migrated> {
-  const { schema, serviceRole } = options;
+  const { schema, serviceRole, folder = MIGRATIONS } = options;
   return withDatabase(options, async (db) => {
     const applied: string[] = [];
     for (;;) {
-      const { next, unknown } = await applyNext(db, schema);
+      const { next, unknown } = await applyNext(db, schema, folder);
       if (unknown !== undefined) return { applied, unknown };
       if (next === undefined) break;
       applied.push(next);
@@ -61,19 +63,20 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
 const applyNext = (
   db: Kysely<Database>,
   schema: string,
+  folder: string,
 ): Promise<{ next?: string | undefined; unknown?: string | undefined }> =>
   db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtext('paddock schema'), hashtext(${schema}))`.execute(
       trx,
     );
-    const { pending, unknown } = await findPending(trx, schema);
+    const { pending, unknown } = await findPending(trx, schema, folder);
     const [next] = pending;
     if (unknown !== undefined || next === undefined) return { unknown };
     // The owner of a schema may not make one: "if not exists" would ask for that right.
     const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
     if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(trx);
     try {
-      await sql.raw(makeBookkeeping(schema) + readMigration(next)).execute(trx);
+      await sql.raw(makeBookkeeping(schema) + readMigration(folder, next)).execute(trx);
     } catch (cause) {
       const failed = `Migration ${next} failed in schema ${schema}; nothing of it was kept.`;
       throw new Error(failed, { cause });
@@ -86,8 +89,9 @@ const applyNext = (
 async function findPending(
   db: Kysely<Database>,
   schema: string,
+  folder: string,
 ): Promise<{ pending: string[]; unknown?: string | undefined }> {
-  const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));
+  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
   const known = files.map((file) => file.slice(0, -'.sql'.length)).toSorted();
   const { rows: found } =
     await sql`select where to_regclass(${`${schema}.schema_migration`}) is not null`.execute(db);
@@ -107,13 +111,13 @@ async function findPending(
  * Changes nothing.
  */
 export async function pendingSql(options: MigrateOptions): Promise<string> {
-  const { schema } = options;
-  const { pending } = await withDatabase(options, (db) => findPending(db, schema));
+  const { schema, folder = MIGRATIONS } = options;
+  const { pending } = await withDatabase(options, (db) => findPending(db, schema, folder));
   if (pending.length === 0) return '';
   const inTransaction = (text: string) =>
     `begin;\nset local search_path = ${schema};\n${text}\ncommit;\n`;
   const applied = pending.map((name) =>
-    inTransaction(`-- ${name}\n${readMigration(name)}\n${bookkeeping(name)}`),
+    inTransaction(`-- ${name}\n${readMigration(folder, name)}\n${bookkeeping(name)}`),
   );
   const prepare = `create schema if not exists ${schema};\n${makeBookkeeping(schema)}`;
   return [prepare, ...applied, rolesSql(schema), ''].join('\n');
@@ -145,8 +149,8 @@ async function withDatabase<T>(
   }
 }
 
-const readMigration = (name: string): string =>
-  readFileSync(join(MIGRATIONS, `${name}.sql`), 'utf8');
+const readMigration = (folder: string, name: string): string =>
+  readFileSync(join(folder, `${name}.sql`), 'utf8');
 
 async function grantService(db: Kysely<Database>, schema: string, role: string): Promise<void> {
   await sql`grant usage on schema ${sql.id(schema)} to ${sql.id(role)}`.execute(db);

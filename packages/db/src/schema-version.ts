@@ -5,12 +5,11 @@ import type { Database } from './schema/tables.ts';
  * The number of the newest migration that this code was written for; a test compares it with
  * db/migrations.
  */
-export const SCHEMA_VERSION = 33;
+export const SCHEMA_VERSION = 1;
 
 /**
- * Returns why a service cannot work on this database; undefined: it can. One version behind or
- * ahead is fine, so that a rolling upgrade never stops: the migration runs first, then old and new
- * services work side by side.
+ * Returns why a service cannot work on this database; undefined: it can. A newer schema is fine: in
+ * a rolling upgrade the migration runs first, then old and new services work side by side.
  */
 export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<string | undefined> {
   const version = await currentVersion(db);
@@ -19,8 +18,8 @@ export async function whyUnfit(db: Kysely<Database>, schema: string): Promise<st
       (await whyHidden(db, schema)) ??
       `the schema ${schema} has no tables of Paddock yet: run \`pnpm db:migrate\``
     );
-  if (version < SCHEMA_VERSION - 1) {
-    return `the schema ${schema} is at version ${version} and this service needs ${SCHEMA_VERSION - 1} or newer: run \`pnpm db:migrate\``;
+  if (version < SCHEMA_VERSION) {
+    return `the schema ${schema} is at version ${version} and this service needs ${SCHEMA_VERSION} or newer: run \`pnpm db:migrate\``;
   }
   return undefined;
 }
@@ -41,7 +40,7 @@ async function whyHidden(db: Kysely<Database>, schema: string): Promise<string |
   );
 }
 
-/** Whether the schema lacks a migration of this code, which can work without it for a while. */
+/** Whether the schema lacks a migration that this code needs. */
 export async function isMigrationNeeded(db: Kysely<Database>): Promise<boolean> {
   return ((await currentVersion(db)) ?? 0) < SCHEMA_VERSION;
 }

@@ -124,15 +124,4 @@ describe('the roles of the services (A10)', () => {
       for (const service of SERVICES) await ask(`drop role if exists roles_poor_${service}`);
     }
   });
-
-  test('removing a breaker wakes its tasks, in a session without a search path', async () => {
-    await ask(`insert into roles_one.breakers (subject_type, subject_id, failure_class, failures, message)
-      values ('pool', 'linux', 'pod_failed', 1, 'no image')`);
-    await ask(`insert into roles_one.tasks (kind, subject_type, subject_id, max_attempts, max_crashes, held_by, due_at)
-      values ('provision-worker', 'worker', 'pdk-1', 5, 3, 'pool:linux', now() + interval '1 hour')`);
-    await ask(`delete from roles_one.breakers`);
-    expect(await ask('select due_at <= now() as due from roles_one.tasks')).toEqual([
-      { due: true },
-    ]);
-  });
 });

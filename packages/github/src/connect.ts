@@ -46,8 +46,13 @@ export type CallOptions = {
 };
 
 export type GitHub = {
-  /** The configured Apps. Calls of any other App fail, as when GitHub refuses a wrong key. */
+  /** The configured Apps, today's at each reading. Calls of any other App fail, as when GitHub refuses a wrong key. */
   readonly appIds: readonly number[];
+  /**
+   * Uses these Apps from now on. Credentials of an App whose key is the same stay. Throws, and
+   * changes nothing, when a private key cannot be read.
+   */
+  readonly useApps: (apps: GitHubOptions['apps']) => void;
   readonly asApp: (appId: number, options?: CallOptions) => AppClient;
   readonly asInstallation: (place: InstallationPlace, options?: CallOptions) => InstallationClient;
   /** The newest known state of an installation's budget; undefined before the first answer. */
@@ -101,14 +106,31 @@ export function connectGitHub(options: GitHubOptions): GitHub {
     heedWaits(octokit, { waits, caller: { appId }, now });
     return octokit;
   };
-  const credentials = new Map(
-    options.apps.map((app) => [app.appId, openCredentials(app, openMint(app.appId), now)]),
-  );
+  let inUse = new Map<number, { readonly privateKey: string; readonly credentials: Credentials }>();
+  let appIds: readonly number[] = [];
+  const useApps: GitHub['useApps'] = (apps) => {
+    inUse = new Map(
+      apps.map((app) => {
+        const { appId, privateKey } = app;
+        const known = inUse.get(appId);
+        const credentials =
+          known?.privateKey === privateKey
+            ? known.credentials
+            : openCredentials(app, openMint(appId), now);
+        return [appId, { privateKey, credentials }];
+      }),
+    );
+    appIds = [...inUse.keys()];
+  };
+  useApps(options.apps);
   const credentialsOf = (appId: number): Credentials =>
-    credentials.get(appId) ?? withoutCredentials(appId);
+    inUse.get(appId)?.credentials ?? withoutCredentials(appId);
 
   return {
-    appIds: [...credentials.keys()],
+    get appIds() {
+      return appIds;
+    },
+    useApps,
     asApp(appId, callOptions = {}) {
       const { appToken, clockReadings, noteClock } = credentialsOf(appId);
       const octokit = open(callOptions);
@@ -133,7 +155,7 @@ export function connectGitHub(options: GitHubOptions): GitHub {
       // Below the authorization: the answer to a token's minting is about the App, not about the
       // installation.
       noteBudget(octokit, budgets, { installationId });
-      heedWaits(octokit, { waits, caller: { entityId }, now });
+      heedWaits(octokit, { waits, caller: { appId, entityId, installationId }, now });
       authorize(octokit, {
         scheme: 'token',
         token: async () => {

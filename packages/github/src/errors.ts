@@ -1,4 +1,5 @@
 import { RequestError } from '@octokit/request-error';
+import { isAnswer } from '@paddock/runtime/reach';
 import { UnusableAnswerError } from './unusable-answer.ts';
 import { isRateLimited, type Wait, waitsNamedBy } from './waits.ts';
 
@@ -104,6 +105,13 @@ export function classifyGitHubError(error: unknown, now: number = Date.now()): G
     error.status === 422 && saysAlreadyExists(data) ? 'conflict' : kindOfStatus(error.status);
   return { ...base, kind, ...wait };
 }
+
+/**
+ * Whether GitHub may be away: no answer came, or one that does not show that GitHub is there. Only a
+ * probe says which.
+ */
+export const isUnanswered = ({ kind, status }: GitHubFailure): boolean =>
+  kind !== 'rate_limited' && !isAnswer(status);
 
 function kindWithoutAnswer(error: RequestError): GitHubFailureKind {
   if (error.cause instanceof UnusableAnswerError) return 'unusable';

@@ -1,7 +1,13 @@
 import { readRunnerName } from '@paddock/domain/workers/runner-name';
 import type { InstallationClient } from './connect.ts';
 import { foundOrNot } from './found-or-not.ts';
-import { ifNoneMatch, type ListIfChanged, PER_PAGE, readPagesIfChanged } from './read-pages.ts';
+import {
+  ifNoneMatch,
+  type ListIfChanged,
+  PER_PAGE,
+  readPagesIfChanged,
+  unlessUnchanged,
+} from './read-pages.ts';
 import type { RepositoryName } from './scope.ts';
 
 /** A workflow job as GitHub answers it. Instants are GitHub's own ISO texts. */
@@ -52,6 +58,19 @@ export async function findRun(
   );
 }
 
+/** One job; undefined when GitHub answers 404. */
+export async function findJob(
+  { octokit }: InstallationClient,
+  { owner, repo }: RepositoryName,
+  jobId: number,
+): Promise<GitHubJob | undefined> {
+  return foundOrNot(async () =>
+    parseJob(
+      (await octokit.rest.actions.getJobForWorkflowRun({ owner, repo, job_id: jobId })).data,
+    ),
+  );
+}
+
 /**
  * All jobs of a run, those of earlier attempts included (each re-run has new job ids); undefined
  * when GitHub answers 404.
@@ -99,6 +118,28 @@ export type RunStatus =
   | 'requested'
   | 'pending';
 
+/** So many of the newest runs tell whether there are new ones. */
+export const NEWEST_RUNS = 20;
+
+/** The repository's newest runs of any status; undefined if nothing has changed since `etag`. */
+export async function listNewestRuns(
+  { octokit }: InstallationClient,
+  { owner, repo }: RepositoryName,
+  etag: string | undefined,
+): Promise<{ readonly runs: readonly GitHubRun[]; readonly etag: string | undefined } | undefined> {
+  try {
+    const { data, headers } = await octokit.rest.actions.listWorkflowRunsForRepo({
+      owner,
+      repo,
+      per_page: NEWEST_RUNS,
+      ...ifNoneMatch(etag),
+    });
+    return { runs: data.workflow_runs.map(parseRun), etag: headers.etag };
+  } catch (error) {
+    return unlessUnchanged(error);
+  }
+}
+
 /** GitHub lists no more of them, even if the total is larger. */
 const MOST_RUNS = 1_000;
 
@@ -125,7 +166,7 @@ export async function listRuns(
       etag: headers.etag,
     };
   };
-  return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS });
+  return readPagesIfChanged(fetchPage, { etags, most: MOST_RUNS, mayLack: true });
 }
 
 type JobAnswer = Awaited<

@@ -1,21 +1,25 @@
-import type { AppClient, InstallationClient } from './connect.ts';
-import { classifyGitHubError } from './errors.ts';
+import type { GitHub } from './connect.ts';
+import { classifyGitHubError, isUnanswered } from './errors.ts';
 
 /**
- * Whether GitHub answers. Asks for our rate limits, which counts against none. Every status below
- * 500 is an answer: an Enterprise Server may have no limits. Undefined: nothing was sent, because
- * GitHub has asked us to wait. False also once the client's signal has aborted. Throws only if it
- * cannot find out whether it may call GitHub.
+ * Asks GitHub for the rate limits of one of our Apps, which counts against none and is about
+ * nobody's installation. Resolves to undefined if GitHub answers, else to why not. Throws if it
+ * cannot ask: GitHub has asked all Apps to wait, or we cannot find out whether it has.
  */
-export async function answersProbe({
-  octokit,
-}: AppClient | InstallationClient): Promise<boolean | undefined> {
-  try {
-    await octokit.request('GET /rate_limit');
-    return true;
-  } catch (error) {
-    const { kind, status, neverSent = false } = classifyGitHubError(error);
-    if (kind === 'rate_limited' && neverSent) return undefined;
-    return status !== undefined && kind !== 'unavailable';
+export async function probeGitHub(
+  github: Pick<GitHub, 'appIds' | 'asApp'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let unasked: unknown;
+  for (const appId of github.appIds) {
+    try {
+      await github.asApp(appId, { signal }).octokit.request('GET /rate_limit');
+      return undefined;
+    } catch (error) {
+      const failure = classifyGitHubError(error);
+      if (failure.kind === 'rate_limited' && failure.neverSent === true) unasked = error;
+      else return isUnanswered(failure) ? failure.message : undefined;
+    }
   }
+  throw unasked;
 }

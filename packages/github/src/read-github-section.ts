@@ -1,4 +1,5 @@
-import { configFile } from '@paddock/domain/pools/config-file';
+import { configFile, type GitHubPart } from '@paddock/domain/pools/config-file';
+import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Environment } from '@paddock/runtime/settings';
@@ -7,7 +8,12 @@ import { readYamlFile } from '@paddock/runtime/yaml-file';
 /** The GitHub part of the configuration file, for services that call GitHub. */
 export interface GitHubSection {
   readonly apiUrl: string;
-  readonly apps: readonly { readonly appId: number; readonly privateKey: Secret }[];
+  readonly apps: readonly KeyedApp[];
+}
+
+export interface KeyedApp {
+  readonly appId: number;
+  readonly privateKey: Secret;
 }
 
 /**
@@ -22,10 +28,17 @@ export function readGitHubSection(
   const file = readYamlFile(path, configFile);
   problems.push(...file.problems);
   if (file.value === undefined) return undefined;
-  const { apiUrl, apps } = file.value.github;
-  const keyed = apps.flatMap(({ id, privateKey: source }) => {
-    const privateKey = readSecret(`The private key of App ${id}`, source, environment, problems);
+  return { apiUrl: file.value.github.apiUrl, apps: readKeys(file.value, environment, problems) };
+}
+
+export const readKeys = (
+  { github }: GitHubPart,
+  environment: Environment,
+  problems: string[],
+  readFile: ReadFile = readText,
+): KeyedApp[] =>
+  github.apps.flatMap(({ id, privateKey: source }) => {
+    const what = `The private key of App ${id}`;
+    const privateKey = readSecret(what, source, environment, problems, readFile);
     return privateKey === undefined ? [] : [{ appId: id, privateKey }];
   });
-  return { apiUrl, apps: keyed };
-}

@@ -48,32 +48,39 @@ describe('reading pages', () => {
     ],
     ['follows a full page without both', 100, () => ({ link: undefined }), 2],
     ['ends at a page that is not full without both', 99, () => ({ link: undefined }), 1],
-    [
-      'ends a total that is never reached with an empty page',
-      100,
-      () => ({ link: undefined, total: 7_000 }),
-      2,
-    ],
-    ['ends a Link header without an end with an empty page', 100, () => ({ link: next }), 2],
+    ['ends a Link header without an end at its total', 100, () => ({ link: next, total: 100 }), 2],
   ])('%s', async (_name, count, tell, pages) => {
     const { asked, fetchPage } = listOf(count, tell);
     expect(await readPages(fetchPage)).toEqual(items(1, count));
     expect(asked).toHaveLength(pages);
   });
 
+  test.each<[string, Parameters<typeof listOf>[1]]>([
+    ['a total that is never reached', () => ({ link: undefined, total: 7_000 })],
+    ['a Link header that promises more than there is', () => ({ link: next })],
+  ])(
+    'takes no list for an answer that ends with an empty page before %s (E3)',
+    async (_name, tell) => {
+      const { asked, fetchPage } = listOf(100, tell);
+      await expect(readPages(fetchPage)).rejects.toThrow('not complete');
+      expect(asked).toHaveLength(2);
+      expect(await readPages(fetchPage, { mayLack: true })).toHaveLength(100);
+    },
+  );
+
   test('asks a server twice that always answers the first page', async () => {
     let asked = 0;
     const fetchPage = () =>
       Promise.resolve({ items: items(1, 100), link: undefined, total: 500 + asked++ });
-    expect(await readPages(fetchPage)).toHaveLength(100);
+    await expect(readPages(fetchPage)).rejects.toThrow('100 of 501');
     expect(asked).toBe(2);
   });
 
-  test('counts an item once that is on two pages', async () => {
+  test('counts an item once that is on two pages: then one is missing', async () => {
     const pages = [items(1, 100), items(100, 50)];
     const fetchPage = (page: number) =>
       Promise.resolve({ items: pages[page - 1] ?? [], link: undefined, total: 150 });
-    expect(await readPages(fetchPage)).toEqual(items(1, 149));
+    await expect(readPages(fetchPage)).rejects.toThrow('149 of 150');
   });
 
   test('asks for no more items than the caller wants', async () => {

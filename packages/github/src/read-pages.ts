@@ -15,6 +15,8 @@ export interface ListAnswer<T> {
 export interface ReadingPages {
   /** The caller wants no items after this many. */
   readonly most?: number;
+  /** The caller concludes nothing from an item that is missing. */
+  readonly mayLack?: boolean;
 }
 
 /** GitHub's largest page, and the size that we ask for. */
@@ -26,21 +28,25 @@ const MOST_PAGES = 1_000;
 /**
  * All items of a list, read page by page from page 1. Some proxies before an Enterprise Server
  * remove the Link header. Then the total decides whether there is more, and without a total a full
- * page does. A page without new items ends the list, even if the header promises more. An item that
- * moves from one page to the next meanwhile counts once. A list without an end throws an
- * UnusableAnswerError.
+ * page does. A page without new items ends the list. An item that moves from one page to the next
+ * meanwhile counts once. Throws an UnusableAnswerError if the list has no end, and if it has fewer
+ * items than its total or than its Link header promises: that is no answer.
  */
 export async function readPages<T extends { readonly id: number }>(
   fetchPage: (page: number) => Promise<ListAnswer<T>>,
-  { most = Infinity }: ReadingPages = {},
+  { most = Infinity, mayLack = false }: ReadingPages = {},
 ): Promise<T[]> {
   const found = new Map<number, T>();
   for (let page = 1; page <= MOST_PAGES; page += 1) {
     const answer = await fetchPage(page);
     const before = found.size;
     for (const item of answer.items) found.set(item.id, item);
-    if (found.size === before || found.size >= most || !hasMore(answer, found.size))
-      return [...found.values()];
+    if (found.size > before && found.size < most && hasMore(answer, found.size)) continue;
+    if (!mayLack && lacks(answer, found.size, most))
+      throw new UnusableAnswerError(
+        `GitHub listed ${found.size} of ${answer.total ?? 'more'} items: the list is not complete.`,
+      );
+    return [...found.values()];
   }
   throw new UnusableAnswerError(`GitHub's list goes on after ${MOST_PAGES} pages.`);
 }
@@ -63,11 +69,16 @@ export async function readPagesIfChanged<T extends { readonly id: number }>(
   const changed = await findChangedPage(fetchPage, etags);
   if (changed === undefined && etags.length > 0) return { kind: 'unchanged' };
   const given: (string | undefined)[] = [];
+  let isLacking = false;
+  const found = new Set<number>();
   const items = await readPages(async (page) => {
     const answer = page === changed?.page ? changed.answer : await fetchPage(page, undefined);
     given.push(answer.etag);
+    for (const { id } of answer.items) found.add(id);
+    isLacking = lacks(answer, found.size, reading.most ?? Infinity);
     return answer;
   }, reading);
+  if (isLacking) return { kind: 'changed', items, etags: [] };
   const known = given.filter((etag) => etag !== undefined);
   return { kind: 'changed', items, etags: known.length === given.length ? known : [] };
 }
@@ -83,13 +94,20 @@ async function findChangedPage<T>(
   return undefined;
 }
 
-function unlessUnchanged(error: unknown): undefined {
+/** Undefined for GitHub's 304; throws any other failure on. */
+export function unlessUnchanged(error: unknown): undefined {
   if (classifyGitHubError(error).status !== 304) throw error;
 }
 
 /** The header of a conditional request. */
 export const ifNoneMatch = (etag: string | undefined): { headers?: { 'if-none-match': string } } =>
   etag === undefined ? {} : { headers: { 'if-none-match': etag } };
+
+/** Whether a list that came to its end has fewer items than GitHub says. */
+const lacks = (answer: ListAnswer<unknown>, found: number, most: number): boolean =>
+  answer.total === undefined
+    ? answer.items.length === 0 && hasMore(answer, found)
+    : found < Math.min(answer.total, most);
 
 function hasMore({ items, total, link }: ListAnswer<unknown>, found: number): boolean {
   if (link !== undefined) return /;\s*rel="?next\b/.test(link);

@@ -31,6 +31,11 @@ beforeEach(async () => {
 });
 afterEach(() => world.github.stop());
 
+/** The organisation's, as the store of waits is asked for it. */
+const installation = () => {
+  const { appId, id: entityId, installationId } = world.organization;
+  return { appId, entityId, installationId };
+};
 const calls = async () =>
   Object.values((await world.github.report()).calls).reduce((sum, count) => sum + count, 0);
 const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
@@ -38,11 +43,13 @@ const list = () => listRunners(github.asInstallation(world.organization), ACME);
 const register = () => createJitConfig(github.asInstallation(world.organization), ACME, JIT);
 
 describe('before a call', () => {
-  test('the store of waits is asked for the App when minting, for the entity otherwise, and for the call’s budget', async () => {
+  test('the store of waits is asked for the App when minting, for the installation otherwise, and for the call’s budget', async () => {
     await register();
     await list();
     await getApp(github.asApp(world.appId));
-    const [app, acme] = [`{"appId":${world.appId}}`, `{"entityId":${world.organization.id}}`];
+    const [app, acme] = [{ appId: world.appId }, installation()].map((caller) =>
+      JSON.stringify(caller),
+    );
     expect(asked).toEqual([
       `${app} core`,
       `${acme} actions_runner_registration`,
@@ -128,9 +135,7 @@ describe('an answer names a wait', () => {
     await world.github.failNext({ path: '/actions/runners$', ...fault });
     await failureOf(list());
     const message = expect.any(String);
-    expect(told).toEqual(
-      waits.map((wait) => ({ entityId: world.organization.id, message, ...wait })),
-    );
+    expect(told).toEqual(waits.map((wait) => ({ ...installation(), message, ...wait })));
   });
 
   test.each([200, 403, 429])(

@@ -1,5 +1,7 @@
 /** The caller as GitHub sees it: an App itself, or its installation on an entity. */
-export type Caller = { readonly appId: number } | { readonly entityId: number };
+export type Caller =
+  | { readonly appId: number }
+  | { readonly appId: number; readonly entityId: number; readonly installationId: number };
 
 /** GitHub's request to a caller to make no calls for a while. */
 export type Wait = {

@@ -85,29 +85,6 @@ describe('a call', () => {
     expect(await failure(hasty())).toMatchObject({ kind: 'timeout' });
   });
 
-  test('a node that does not answer, or that the server gives up on, is not held against the server', async () => {
-    const noted: unknown[] = [];
-    const log = async (by = cluster) => {
-      const read = { method: 'GET', path: '/log', answeredByNode: true } as const;
-      return callText({ ...by, noteCall: (failed) => noted.push(failed?.kind) }, read).then(
-        () => undefined,
-        classifyKubeError,
-      );
-    };
-    answer = () => undefined;
-    expect(await log(hasty())).toMatchObject({ kind: 'timeout' });
-    answer = (_request, response) => {
-      const message =
-        'Get "https://10.0.0.7:10250/containerLogs/runners/pdk-1/runner": dial tcp 10.0.0.7:10250: connect: no route to host';
-      response.writeHead(500).end(JSON.stringify({ kind: 'Status', message }));
-    };
-    expect(await log()).toMatchObject({ kind: 'unavailable', status: 500 });
-    expect(noted).toEqual([]);
-    answer = (request) => void request.socket.destroy();
-    expect(await log()).toMatchObject({ kind: 'network' });
-    expect(noted).toEqual(['network']);
-  });
-
   test('stops reading an answer that is too long, as from a node that ignores the limit', async () => {
     const chunk = Buffer.alloc(16 * 1024 * 1024, ' ');
     let sentBytes = 0;

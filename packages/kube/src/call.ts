@@ -15,8 +15,6 @@ export interface Call {
   /** The body holds a secret, so the error's message must not quote the cluster's answer. */
   readonly secretBody?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A pod's node answers this call. If it stays silent, the API server may still be well. */
-  readonly answeredByNode?: boolean | undefined;
   /** Gets the API server's warnings about a call that succeeded. */
   readonly onWarnings?: ((warnings: readonly string[]) => void) | undefined;
 }
@@ -43,7 +41,7 @@ export const readJson = (text: string): unknown => JSON.parse(repairJsonText(tex
 
 /** Like `callJson`, for plain text. */
 export async function callText(cluster: Cluster, call: Call): Promise<string> {
-  return limited(cluster, call, async (signal) => {
+  return withinLimit(cluster, call, async (signal) => {
     const answer = await send(cluster, call, signal);
     return readText(call, answer);
   });
@@ -64,7 +62,7 @@ export async function callStream(
   else call.signal.addEventListener('abort', abort, { once: true });
   const unlink = () => call.signal.removeEventListener('abort', abort);
   try {
-    return await limited(cluster, call, async (limit) => {
+    return await withinLimit(cluster, call, async (limit) => {
       const stop = () => connection.abort(limit.reason);
       limit.addEventListener('abort', stop, { once: true });
       const answer = await send(cluster, call, connection.signal);
@@ -77,26 +75,6 @@ export async function callStream(
     throw error;
   }
 }
-
-async function limited<T>(
-  cluster: Cluster,
-  call: Call,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  try {
-    const answer = await withinLimit(cluster, call, run);
-    cluster.noteCall?.();
-    return answer;
-  } catch (error) {
-    if (error instanceof KubeError && !isNodeSilence(call, error.failure))
-      cluster.noteCall?.(error.failure);
-    throw error;
-  }
-}
-
-/** If a node does not answer, the API server sends a 500 without a reason, or our limit passes. */
-const isNodeSilence = ({ answeredByNode = false }: Call, { kind }: KubeFailure): boolean =>
-  answeredByNode && (kind === 'timeout' || kind === 'unavailable');
 
 async function withinLimit<T>(
   cluster: Cluster,

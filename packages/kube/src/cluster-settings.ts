@@ -1,6 +1,5 @@
 import { duration, optional, type SettingsOf, text, tuning } from '@paddock/runtime/settings';
 import { type Cluster, connectCluster } from './connect.ts';
-import type { ReachabilityEvents } from './reachability.ts';
 
 /** The settings of every service that talks to the cluster. */
 export const clusterSettings = {
@@ -31,14 +30,10 @@ export const clusterSettings = {
  * Connects to the cluster that the settings name, without a call. Throws ConfigError if they name
  * none.
  */
-export const connectConfiguredCluster = (
-  config: SettingsOf<typeof clusterSettings>,
-  events: ReachabilityEvents,
-): Cluster =>
+export const connectConfiguredCluster = (config: SettingsOf<typeof clusterSettings>): Cluster =>
   connectCluster({
     kubeconfigFile: config.kubeconfig,
     context: config.kubeContext,
     inCluster: config.kubeconfig === undefined,
     requestTimeoutMs: config.kubeTimeoutMs,
-    events,
   });

@@ -8,8 +8,7 @@ import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } fro
 import { KubeConfig } from '@kubernetes/client-node';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { isRecord } from '@paddock/domain/pools/as-record';
-import { KubeError, type KubeFailure } from './errors.ts';
-import { createReachability, type ReachabilityEvents } from './reachability.ts';
+import { KubeError } from './errors.ts';
 
 export interface ConnectOptions {
   /** A kubeconfig file. Without it, kubectl's default places. */
@@ -22,7 +21,6 @@ export interface ConnectOptions {
   readonly server?: string | undefined;
   /** The longest wait for a whole answer, or for the beginning of a watch. */
   readonly requestTimeoutMs: number;
-  readonly events?: ReachabilityEvents | undefined;
 }
 
 export interface ClusterRequest {
@@ -40,8 +38,6 @@ export interface Cluster {
   readonly requestTimeoutMs: number;
   /** Sends one request. Resolves with the head of the answer, for any status. */
   send(request: ClusterRequest): Promise<IncomingMessage>;
-  /** Called at the end of each call, with its failure if it failed. */
-  readonly noteCall?: ((failure?: KubeFailure) => void) | undefined;
   close(): void;
 }
 
@@ -68,7 +64,6 @@ export function connectCluster(options: ConnectOptions): Cluster {
   return {
     server,
     requestTimeoutMs: options.requestTimeoutMs,
-    noteCall: options.events && createReachability(options.events),
     async send(request) {
       const credentials = await readCredentials(config, server);
       if (current.proxyUrl === undefined) credentials.agent = agents.agentFor(credentials);

@@ -1,4 +1,5 @@
 import { isRecord } from '@paddock/domain/pools/as-record';
+import { isAnswer } from '@paddock/runtime/reach';
 
 export type KubeFailureKind =
   | 'not_found'
@@ -64,6 +65,16 @@ export const isAway = ({ kind, reason }: KubeFailure): boolean =>
   kind === 'network' ||
   kind === 'timeout' ||
   (kind === 'unavailable' && reason !== 'InternalError');
+
+/** The level of a failed call: a probe that is not answered has its own line in the log. */
+export const levelOf = (failure: KubeFailure) => (isAway(failure) ? 'debug' : 'warn');
+
+/**
+ * Whether the API server may be away: no answer came, or one that any server gives that is too busy
+ * (429), does not know us (401), or stands before it. Only a probe says which.
+ */
+export const isUnanswered = ({ status }: KubeFailure): boolean =>
+  !isAnswer(status) || status === 401 || status === 429;
 
 /** The reasons in a Kubernetes Status object. All are absent if a proxy answered instead. */
 export interface StatusObject {

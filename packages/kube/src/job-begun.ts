@@ -1,55 +1,97 @@
+import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import type { LogSays } from '@paddock/domain/workers/nothing-runs';
 import type { Cluster } from './connect.ts';
 import type { KubeFailure } from './errors.ts';
-import { LOG_TRANSFER_LIMIT_BYTES, readLogTail } from './logs.ts';
 import type { ObjectName } from './pods.ts';
-import { RUNNER_CONTAINER } from '@paddock/domain/pools/pod-template';
+import { readWholeLog } from './whole-log.ts';
+
+export type JobInLog = Exclude<LogSays, 'none' | 'unreadable'>;
+
+/** The runner's line at a job's start: `2026-01-31 10:26:17Z: Running job: build`. */
+const BEGUN = ': Running job: ';
+/** Its line at a job's end has both, around the job's name. */
+const OVER = [': Job ', ' completed with result: '] as const;
+/** Its line once it is connected and waits. */
+const WAITING = ': Listening for Jobs';
+/** One of its first lines. */
+const START = "Current runner version: '";
+
+/** How long an image may take until it writes its first line. */
+const START_MS = 60_000;
 
 /**
- * What a runner's log says about its job. `job_over`: the last job has ended. `silent`: the log is
- * complete and has no such line. `cut`: lines may be missing.
+ * Reads line by line whether a runner began and ended a job. Images may add text around the
+ * runner's words, so they may be anywhere in a line. A line may come twice. No regular expression: a
+ * job may have written the line.
  */
-export type JobInLog = 'job_begun' | 'job_over' | 'listening' | 'silent' | 'cut';
-
-/** The runner's lines at a job's start and end: `2026-01-31 10:26:17Z: Running job: build`. */
-const OF_A_JOB = /: (?:Running job: |Job .* (?<over>completed with result: ))/g;
-/** The runner's line once it is connected and waits. */
-const OF_WAITING = /: Listening for Jobs/;
-
-/**
- * Reads from a runner's log whether it began and ended a job. Images may add text around the
- * runner's words, so a match may be anywhere in a line. `lines`: how many lines the caller asked
- * for. `isEndMissing`: the log may go on after `text`.
- */
-export function jobInLog(
-  text: string,
-  { lines, isEndMissing }: { lines: number; isEndMissing: boolean },
-): JobInLog {
-  const last = [...text.matchAll(OF_A_JOB)].at(-1);
-  if (last !== undefined)
-    return last.groups?.['over'] === undefined || isEndMissing ? 'job_begun' : 'job_over';
-  if (isEndMissing) return 'cut';
-  if (OF_WAITING.test(text)) return 'listening';
-  return text.split('\n').length > lines ? 'cut' : 'silent';
+function createJobScan() {
+  let job: 'job_begun' | 'job_over' | undefined;
+  let isWaiting = false;
+  let hasStart = false;
+  let firstAt: string | undefined;
+  return {
+    take(line: string, at?: string): void {
+      firstAt ??= at;
+      const begun = line.lastIndexOf(BEGUN);
+      const over = line.lastIndexOf(OVER[1]);
+      const isOver = over > begun && line.lastIndexOf(OVER[0], over) !== -1;
+      if (isOver || begun !== -1) job = isOver ? 'job_over' : 'job_begun';
+      if (!isWaiting) hasStart ||= line.includes(START);
+      isWaiting ||= line.includes(WAITING);
+    },
+    /**
+     * `isEndMissing`: the log may go on. A kubelet keeps only the newest part of a log: its beginning
+     * is missing if it begins long after the container, and without the runner's first lines.
+     */
+    result({
+      startedAt,
+      isEndMissing,
+    }: {
+      startedAt?: Date | undefined;
+      isEndMissing: boolean;
+    }): JobInLog {
+      if (job !== undefined) return isEndMissing ? 'job_begun' : job;
+      const isLate =
+        startedAt !== undefined &&
+        firstAt !== undefined &&
+        Date.parse(firstAt) - startedAt.getTime() > START_MS;
+      if (isEndMissing || (isLate && !hasStart)) return 'cut';
+      return isWaiting ? 'listening' : 'silent';
+    },
+  };
 }
 
-const LINES = 2_000;
+/** Whether a runner's log, or a part of it, shows that it began a job, or was connected. */
+export function jobInLog(text: string): Exclude<JobInLog, 'cut'> {
+  const scan = createJobScan();
+  for (const line of text.split('\n')) scan.take(line);
+  const result = scan.result({ isEndMissing: false });
+  return result === 'cut' ? 'silent' : result;
+}
 
-/** Reads the current log of a worker's runner. `unreadable` proves nothing. */
+/**
+ * Reads the whole log of a worker's runner, from the start of its container. `startedAt` is its
+ * node's word. `unreadable` proves nothing.
+ */
 export async function readJobInLog(
   cluster: Cluster,
-  pod: ObjectName,
+  {
+    startedAt,
+    ...log
+  }: ObjectName & {
+    readonly startedAt?: Date | undefined;
+    /** How long it may take. */
+    readonly mostMs?: number;
+  },
   signal: AbortSignal,
 ): Promise<JobInLog | { readonly unreadable: KubeFailure }> {
-  const read = await readLogTail(cluster, {
-    ...pod,
-    container: RUNNER_CONTAINER,
-    tailLines: LINES,
-    maxBytes: LOG_TRANSFER_LIMIT_BYTES,
+  const scan = createJobScan();
+  const read = await readWholeLog(
+    cluster,
+    { ...log, container: RUNNER_CONTAINER },
+    scan.take,
     signal,
-  });
-  if (read.text === null) return { unreadable: read.failure };
-  return jobInLog(read.text, {
-    lines: LINES,
-    isEndMissing: Buffer.byteLength(read.text) >= LOG_TRANSFER_LIMIT_BYTES,
-  });
+  );
+  if (typeof read === 'object') return read;
+  return scan.result({ startedAt, isEndMissing: read === 'long' });
 }

@@ -68,7 +68,6 @@ async function readLog(
         query,
         accept: '*/*',
         signal,
-        answeredByNode: true,
       }),
     };
   } catch (error) {

@@ -42,6 +42,8 @@ export interface ObservedPod {
   /** When the last container ended, if the phase is Succeeded or Failed and the status says it. */
   readonly endedAt?: Date;
   readonly runner: ObservedContainer;
+  /** When the runner's container started first, by its node; absent if it has not. */
+  readonly runnerStartedAt?: Date;
   /** All containers: init containers first, the runner's included. */
   readonly containers: readonly ObservedContainer[];
   /** No main container runs or will run. Only then may the worker's row end. */
@@ -81,6 +83,7 @@ export function observePod(pod: WireJson<V1Pod>): ObservedPod {
     phase,
     createdAt: instant(metadata.creationTimestamp) ?? new Date(0),
     runner: runner ?? { name: RUNNER_CONTAINER, state: 'unknown' },
+    ...present('runnerStartedAt', startOf(main.filter(({ name }) => name === RUNNER_CONTAINER))),
     containers,
     containersTerminated:
       !main.some((container) => container.state?.running) &&

@@ -52,9 +52,7 @@ export async function* podChanges(
   } catch (error) {
     if (error instanceof KubeError) throw error;
     signal.throwIfAborted();
-    const broken = networkError(cluster, call, error);
-    cluster.noteCall?.(broken.failure);
-    throw broken;
+    throw networkError(cluster, call, error);
   } finally {
     answer.destroy();
   }

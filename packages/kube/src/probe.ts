@@ -1,20 +1,20 @@
 import { callText } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { isAway, KubeError } from './errors.ts';
+import { classifyKubeError, isUnanswered } from './errors.ts';
 
 /**
- * Whether the API server answers a call for its version. False if it is busy, refuses our
- * credentials, or the signal has aborted. Never throws.
+ * Asks the API server for its version, which passes no node, webhook or quota. Resolves to
+ * undefined if it answers, else to why not. Never throws.
  */
-export async function answersProbe(cluster: Cluster, signal: AbortSignal): Promise<boolean> {
+export async function probeCluster(
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     await callText(cluster, { method: 'GET', path: '/version', signal });
-    return true;
+    return undefined;
   } catch (error) {
-    if (!(error instanceof KubeError)) return false;
-    const { failure } = error;
-    return (
-      !isAway(failure) && failure.kind !== 'too_many_requests' && failure.kind !== 'unauthorized'
-    );
+    const failure = classifyKubeError(error);
+    return isUnanswered(failure) ? failure.message : undefined;
   }
 }

@@ -53,6 +53,6 @@ export async function readRefusedVersion(
  * The version that GitHub refused, from a runner's log. Once a job began, the log may be forged.
  */
 export function refusedVersion(log: string): string | undefined {
-  const job = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false });
+  const job = jobInLog(log);
   return job === 'job_begun' || job === 'job_over' ? undefined : REFUSAL.exec(log)?.[1];
 }

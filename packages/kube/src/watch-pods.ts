@@ -103,7 +103,6 @@ export async function watchPods(
       if (end.failure === 'aborted') return;
       const lasted = now().getTime() - startedAt;
       const isCut = end.failure === undefined && end.seen === 0 && lasted < SHORTEST_WATCH_MS;
-      if (isCut) cluster.noteCall?.(CUT_AT_ONCE);
       const failure = isCut ? CUT_AT_ONCE : end.failure;
       if (failure === undefined) {
         failures = 0;

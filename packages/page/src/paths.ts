@@ -21,7 +21,7 @@ export const PATHS = [
   '/trace/job/{job}',
   '/trace/payload/{event}',
   '/find',
-  '/stops',
+  '/switches',
   '/actions',
   '/tokens',
 ] as const;

@@ -1,10 +1,7 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { sql, type Transaction } from 'kysely';
 
-/**
- * Makes queued tasks due now and wakes their executors when the caller commits. Tasks that a
- * breaker holds do not change.
- */
+/** Makes queued tasks due now and wakes their executors when the caller commits. */
 export async function bringForward(
   trx: Transaction<Database>,
   ids: readonly string[],
@@ -13,7 +10,7 @@ export async function bringForward(
   await sql`
     with brought as (
       update tasks set due_at = now()
-      where id = any(${ids}::uuid[]) and status = 'queued' and held_by is null and due_at > now()
+      where id = any(${ids}::uuid[]) and status = 'queued' and due_at > now()
       returning kind
     )
     select pg_notify(current_schema() || '_task_event', kind) from brought`.execute(trx);

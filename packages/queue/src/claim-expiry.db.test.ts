@@ -75,15 +75,6 @@ describe('a task that runs elsewhere', () => {
     expect(taken).toEqual([false, true]);
   });
 
-  test('keeps its five minutes at an executor of the version before, which has no session to be seen and beats every 100 s', async () => {
-    const former = 'scheduler/host/7/0a1b2c3d';
-    const taken = await withSessions([ASKER], async () => [
-      await isTaken(former, 299),
-      await isTaken(former, 301),
-    ]);
-    expect(taken).toEqual([false, true]);
-  });
-
   test('is judged by the sessions of its own environment', async () => {
     await sql`create schema another`.execute(database.db);
     const taken = await withSessions(
@@ -96,7 +87,7 @@ describe('a task that runs elsewhere', () => {
 
   test.each([
     [HOLDER, 29, 31],
-    ['scheduler/host/7/0a1b2c3d', 299, 301],
+    [holderName('holder', 300_000), 299, 301],
   ])(
     'is recovered by the same claim where no executor runs its kind: %s (E8)',
     async (holder, kept, over) => {

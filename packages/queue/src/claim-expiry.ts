@@ -1,3 +1,4 @@
+import { isTooFarAhead } from '@paddock/db/instants';
 import { milliseconds } from '@paddock/db/milliseconds';
 import { type RawBuilder, sql } from 'kysely';
 
@@ -41,20 +42,19 @@ export const shareLeft = (ageMs: number, claimMs: number, hasSession: boolean): 
 
 /**
  * The value of `locked_by`: the process's name and the length of its claims. Replicas may have
- * other settings, so the row must say when its claim expires. A name without a length is an
- * executor of the version before: its claims last five minutes, and it shows no session.
+ * other settings, so the row must say when its claim expires.
  */
 export const holderName = (holder: string, claimMs: number): string => `${holder}/${claimMs}ms`;
 
-const FORMER_CLAIM_MS = 5 * 60_000;
-
-const namedClaimMs = sql`substring(tasks.locked_by from '/([0-9]{1,9})ms$')::double precision`;
-
 /** SQL over a row of tasks: how long its claim lasts, in milliseconds. */
-export const claimMsOfRow = sql`coalesce(${namedClaimMs}, ${sql.raw(`${FORMER_CLAIM_MS}`)})`;
+export const claimMsOfRow = sql`substring(tasks.locked_by from '/([0-9]{1,9})ms$')::double precision`;
+
+/** SQL over a row of tasks: its claim of so many milliseconds has expired, or is void. */
+export const isOlderThan = (claimMs: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(tasks.locked_at < now() - ${milliseconds(claimMs)} or ${isTooFarAhead(sql`tasks.locked_at`)})`;
 
 /** SQL over a row of tasks: its claim has expired. */
-export const isExpired = sql`tasks.locked_at < now() - ${milliseconds(claimMsOfRow)}`;
+export const isExpired = isOlderThan(claimMsOfRow);
 
 /** The lock class of this environment's executors. */
 const LOCK_CLASS = `hashtext(current_schema() || ' executors')`;
@@ -80,6 +80,6 @@ export const hasSession = (holder: RawBuilder<unknown>): RawBuilder<unknown> => 
  */
 export const isAbandoned = (askerHasSession: RawBuilder<unknown>): RawBuilder<unknown> => sql`case
   when ${isExpired} then true
-  when tasks.locked_at < now() - ${milliseconds(sql`${namedClaimMs} * ${sql.raw(`${GONE}`)}`)}
+  when tasks.locked_at < now() - ${milliseconds(sql`${claimMsOfRow} * ${sql.raw(`${GONE}`)}`)}
     then ${askerHasSession} and not ${hasSession(sql`tasks.locked_by`)}
   else false end`;

@@ -90,7 +90,7 @@ async function claimDue(
 ): Promise<ClaimedTask[]> {
   const { rows } = await sql<ClaimedTask>`${prepared}
     update tasks set
-      status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), held_by = null, fence = fence + 1,
+      status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), fence = fence + 1,
       attempt = attempt + 1
     where id = any (array(select waiting.id from (${wanted}) wanted ${dueTasks(sql`wanted.slots`)}))
     returning ${COLUMNS}, fence, false as taken_over, false as ended`.execute(db);
@@ -137,7 +137,7 @@ async function claimStaleAndDue(
     counted as (${countEnded(sql`ended`)}),
     taken as (
       update tasks set
-        status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), held_by = null, fence = fence + 1,
+        status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), fence = fence + 1,
         attempt = attempt + case status when 'queued' then 1 else 0 end,
         crashes = crashes + case status when 'running' then 1 else 0 end,
         failures = case status when 'running' then ${crash} else failures end

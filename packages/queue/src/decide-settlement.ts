@@ -28,7 +28,6 @@ export type Settlement =
       readonly processed: 'retry' | 'snoozed' | 'released';
       readonly delayMs: number;
       readonly giveBack: boolean;
-      readonly heldBy?: string;
       readonly failure?: { readonly reason: FailureKind; readonly message: string };
     };
 
@@ -79,7 +78,7 @@ function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): 
       return { to: 'ok', processed: 'ok', followOn, ...output };
     }
     case 'snooze': {
-      const { delayMs, reason, heldBy } = outcome;
+      const { delayMs, reason } = outcome;
       if (!Number.isFinite(delayMs))
         throw new TypeError(`the handler asked for a snooze of ${delayMs} ms: ${reason}`);
       const failure = { reason: 'snooze', message: storedMessage(reason, mask) } as const;
@@ -89,7 +88,6 @@ function ofOutcome(task: Attempt, outcome: Outcome, { mask }: SettlementRules): 
         delayMs: Math.max(delayMs, 0),
         giveBack: true,
         failure,
-        ...(heldBy === undefined ? {} : { heldBy }),
       };
     }
     case 'poison':

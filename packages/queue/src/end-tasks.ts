@@ -4,6 +4,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql } from 'kysely';
 import { type FailureKind, withFailure } from './failures.ts';
+import { isOlderThan } from './claim-expiry.ts';
 import { CARRIED, countEnded } from './operations.ts';
 
 export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';
@@ -22,7 +23,7 @@ export interface Claim {
  * use the index of running tasks, which is full of dead entries when the queue is busy.
  */
 export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder
-  and (given.stale_ms is null or tasks.locked_at < now() - ${milliseconds(sql`given.stale_ms`)})`;
+  and (given.stale_ms is null or ${isOlderThan(sql`given.stale_ms`)})`;
 
 export interface EndedTask extends Claim {
   /** JSON text. */

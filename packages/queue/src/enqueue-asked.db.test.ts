@@ -68,13 +68,6 @@ describe('what a person asks for (F5)', () => {
     expect(await tasks()).toMatchObject([{ id: ids[0], origin: 'MANUAL' }]);
   });
 
-  test('does not run before the breaker lets go that holds its task', async () => {
-    await enqueueNow(database.db, task('a', 'x', { dueInMs: 3_600_000 }));
-    await sql`update tasks set held_by = 'cluster:default'`.execute(database.db);
-    await askFor('ada');
-    expect(await tasks()).toMatchObject([{ origin: 'MANUAL', is_due: false }]);
-  });
-
   test('is another task while one runs, and one with it if that has to run again', async () => {
     const [first] = await enqueueNow(database.db, task('a', 'x', { payload: { since: since(5) } }));
     const asked: string[] = [];

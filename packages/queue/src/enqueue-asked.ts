@@ -32,7 +32,7 @@ export async function enqueueAsked(
       on conflict (subject_id, subject_type, kind) where status = 'queued' do update set
         origin = 'MANUAL', requested_by = coalesce(tasks.requested_by, excluded.requested_by),
         payload = ${mergedPayload('tasks', 'excluded')},
-        due_at = case when tasks.held_by is null then least(tasks.due_at, excluded.due_at) else tasks.due_at end
+        due_at = least(tasks.due_at, excluded.due_at)
       returning id, kind, due_at
     )
     select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from asked`.execute(

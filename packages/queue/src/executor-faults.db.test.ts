@@ -118,7 +118,7 @@ describe('claims', () => {
       const running = start(kinds, { claimMs: 6_000 });
       await enqueueNow(database.db, task('a', 'x'));
       await waitFor('the run', () => runs.length === 1);
-      await sql`update tasks set ${taken}, fence = fence + 1, locked_at = now() + interval '1 hour'`.execute(
+      await sql`update tasks set ${taken}, fence = fence + 1, locked_at = now() + interval '40 seconds'`.execute(
         database.db,
       );
       const claimed = await tasks();

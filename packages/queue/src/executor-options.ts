@@ -1,5 +1,6 @@
 import type { DatabaseConnection } from '@paddock/db/connection/connect';
 import type { ListenOptions } from '@paddock/db/connection/listen';
+import type { Service } from '@paddock/runtime/reach';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Backoff } from './backoff.ts';
 import type { Keep } from './end-tasks.ts';
@@ -34,9 +35,11 @@ export interface ExecutorOptions extends ExecutorRules {
   readonly config: ListenOptions['config'];
   readonly schema: string;
   readonly kinds: Kinds;
+  /** Whether a service is away from this process. Call `wake` when it is back. */
+  readonly isAway?: (service: Service) => boolean;
   /** Names this process; unique per start. */
   readonly holder: string;
-  /** Values to mask in stored messages and outputs. */
+  /** Values to mask in stored messages and outputs. More may be added. */
   readonly secrets?: readonly Secret[];
   /** Gives [0, 1). */
   readonly random?: () => number;

@@ -61,7 +61,6 @@ export const executorSettings = {
       env: 'PADDOCK_TASK_BACKOFF_LONGEST_MS',
       default: 3_600_000,
       min: 1,
-      max: 7 * DAY_MS,
       doc: 'Longest wait of a task between two runs, before the ± 20 %',
     }),
   }),

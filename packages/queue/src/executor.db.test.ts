@@ -55,6 +55,37 @@ describe('an executor', () => {
     expect(seen).toEqual(['later']);
   });
 
+  test('claims no task that needs a service that is away, and all of them at once when woken (C11)', async () => {
+    const { db } = database;
+    let isAway = true;
+    const seen: string[] = [];
+    const handler: Handler = (one) => {
+      seen.push(one.subject.id);
+      return Promise.resolve(done());
+    };
+    const kinds: Kinds = {
+      a: { handler, slots: 4 },
+      b: { handler, slots: 4, needs: ['github'] },
+      c: { handler, slots: 4, needs: ['cluster', 'github'] },
+    };
+    const { executor } = start(kinds, {
+      pollMs: 3_600_000,
+      isAway: (service) => service === 'github' && isAway,
+    });
+    await listening();
+    await enqueueNow(db, task('b', 'b'), task('c', 'c'), task('a', 'a'));
+    await waitFor('the task that needs nothing', async () => (await operations()).length === 1);
+    expect(seen).toEqual(['a']);
+    expect((await tasks()).map(({ status, attempt }) => [status, attempt])).toEqual([
+      ['queued', 0],
+      ['queued', 0],
+    ]);
+    isAway = false;
+    executor.wake();
+    await waitFor('the others', async () => (await operations()).length === 3);
+    expect(seen.toSorted()).toEqual(['a', 'b', 'c']);
+  });
+
   test('each task runs once among several executors, and none runs beside its twin (D2, D14)', async () => {
     const { db } = database;
     const runs = new Map<string, number>();

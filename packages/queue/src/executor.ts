@@ -37,6 +37,7 @@ const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, d
 /** Runs tasks of the given kinds. Any number of executors may share a schema. */
 export function createExecutor(options: ExecutorOptions): Executor {
   const { kinds, claimMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
+  const { isAway = () => false } = options;
   const { db } = options.connection;
   const holder = holderName(options.holder, claimMs);
   const slots = scaledSlots(kinds, options.concurrencyPercent);
@@ -78,7 +79,9 @@ export function createExecutor(options: ExecutorOptions): Executor {
     restMs = pollMs;
     const free = Object.fromEntries(
       Object.entries(slots).flatMap(([kind, all]) =>
-        all > held.runningOf(kind) ? [[kind, all - held.runningOf(kind)]] : [],
+        all > held.runningOf(kind) && !kinds[kind]?.needs?.some(isAway)
+          ? [[kind, all - held.runningOf(kind)]]
+          : [],
       ),
     );
     if (Object.keys(free).length === 0) return;

@@ -1,3 +1,4 @@
+import type { Service } from '@paddock/runtime/reach';
 import type { Outcome } from './outcome.ts';
 import type { Task } from './task.ts';
 
@@ -12,6 +13,8 @@ export interface Kind {
   readonly handler: Handler;
   /** How many tasks of this kind run at once in one process, before scaling. */
   readonly slots: number;
+  /** What its handler calls. While one of them is away from this process, none is claimed. */
+  readonly needs?: readonly Service[];
   /** Longest run in milliseconds; the executor's default (5 min) if absent. */
   readonly timeoutMs?: number;
 }

@@ -18,12 +18,15 @@ const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
   [/(\/\/[^\s:/@]*):[^\s/@]+@/g, `$1:${MASK}@`],
 ];
 
-/** Returns the function that masks secrets in messages and outputs before a table stores them. */
+/**
+ * Returns the function that masks secrets in messages and outputs before a table stores them. The
+ * list may grow: a service reads changed keys.
+ */
 export function maskSecrets(secrets: readonly Secret[]): (text: string) => string {
-  const values = secrets
-    .map((secret) => secret.reveal())
-    .filter((value) => value.length >= SHORTEST_SECRET);
   return (text) => {
+    const values = secrets
+      .map((secret) => secret.reveal())
+      .filter((value) => value.length >= SHORTEST_SECRET);
     const withoutKnown = values.reduce((rest, value) => rest.replaceAll(value, MASK), text);
     return CREDENTIALS.reduce(
       (rest, [pattern, replacement]) => rest.replace(pattern, replacement),

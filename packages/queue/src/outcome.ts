@@ -3,12 +3,7 @@ import type { NewTask } from './new-task.ts';
 /** A handler's result. A thrown error is no outcome: it means "try again later". */
 export type Outcome =
   | { readonly outcome: 'done'; readonly output?: unknown; readonly followOn?: readonly NewTask[] }
-  | {
-      readonly outcome: 'snooze';
-      readonly delayMs: number;
-      readonly reason: string;
-      readonly heldBy?: string;
-    }
+  | { readonly outcome: 'snooze'; readonly delayMs: number; readonly reason: string }
   | { readonly outcome: 'poison'; readonly reason: string };
 
 /**
@@ -23,19 +18,11 @@ export function done(output?: unknown, followOn?: readonly NewTask[]): Outcome {
   };
 }
 
-/**
- * A precondition is missing (a rate limit, a quota): run again after `delayMs`. Costs no attempt.
- * `heldBy` names a breaker by its subject, TYPE:ID. When it lets go sooner, the task is due sooner.
- */
-export const snooze = (
-  delayMs: number,
-  reason: string,
-  more: { readonly heldBy?: string } = {},
-): Outcome => ({
+/** A precondition is missing (a rate limit, a quota): run again after `delayMs`. Costs no attempt. */
+export const snooze = (delayMs: number, reason: string): Outcome => ({
   outcome: 'snooze',
   delayMs,
   reason,
-  ...more,
 });
 
 /** Repeating cannot help (a malformed payload, a missing row): the task fails at once. */

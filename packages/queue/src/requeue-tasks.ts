@@ -12,21 +12,8 @@ export interface RequeuedTask extends Claim {
   readonly delayMs: number;
   /** The run does not count as an attempt. */
   readonly giveBack: boolean;
-  /** The subject of the breaker it waits for, TYPE:ID. */
-  readonly heldBy?: string;
   readonly failure?: { readonly reason: FailureKind; readonly message: string };
 }
-
-/**
- * The wait if the breaker has let go already. Not 0: a missing breaker must not cause a tight loop.
- */
-const LET_GO_MS = 1_000;
-
-/**
- * The longest wait during a breaker's trial: if the trial fails, nothing wakes a task that sleeps
- * longer.
- */
-const TRIED_MS = 5_000;
 
 /**
  * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier
@@ -43,14 +30,13 @@ export async function requeueTasks(
   keepOkMs: number,
 ): Promise<string[]> {
   if (tasks.length === 0) return [];
-  const given = tasks.map(({ id, fence, holder, staleMs, delayMs, giveBack, heldBy, failure }) => ({
+  const given = tasks.map(({ id, fence, holder, staleMs, delayMs, giveBack, failure }) => ({
     id,
     fence,
     holder,
     stale_ms: staleMs ?? null,
     delay_ms: delayMs,
     give_back: giveBack ? 1 : 0,
-    held_by: heldBy ?? null,
     reason: failure?.reason ?? null,
     message: failure?.message ?? null,
   }));
@@ -60,27 +46,16 @@ export async function requeueTasks(
     reason: sql`ours.reason`,
     message: sql`ours.message`,
   });
-  // `closed` locks its breakers until we commit: we see one that let go before, and one that lets
-  // go later sees our row. It precedes `ours`, as a change of a breaker locks its tasks last.
   // `ours` locks the tasks, so that a task that is gone absorbs no successor. Grouping `absorbed`
   // completes before the first update: the unique index is free by then.
   const { rows } = await sql<{ id: string }>`
     with given as materialized (
       select * from jsonb_to_recordset(${jsonText(given)}::jsonb)
-        as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, held_by text, reason text, message text)
+        as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, reason text, message text)
     ),
-    closed as materialized (
-      select subject, greatest(paused_until, least(trial_until, now() + ${milliseconds(TRIED_MS)})) as until
-      from breakers cross join lateral (select subject_type || ':' || split_part(subject_id, '/', 1)) named(subject)
-      where subject in (select held_by from given)
-      order by subject_type, subject_id, failure_class for share of breakers
-    ),
-    pausing as materialized (select subject, max(until) as until from closed group by subject),
     ours as materialized (
-      select tasks.kind, tasks.subject_type, tasks.subject_id, given.*,
-             case when given.held_by is null then given.delay_ms
-                  else least(given.delay_ms, greatest(${LET_GO_MS}::double precision, extract(epoch from pausing.until - now()) * 1000)) end as wait_ms
-      from tasks join given using (id) left join pausing on pausing.subject = given.held_by
+      select tasks.kind, tasks.subject_type, tasks.subject_id, given.*
+      from tasks join given using (id)
       where ${isStillHeld}
       order by tasks.kind, tasks.subject_type, tasks.subject_id
       for update of tasks
@@ -100,11 +75,11 @@ export async function requeueTasks(
     counted as (${countEnded(sql`ended`)}),
     requeued as (
       update tasks set
-        status = 'queued', locked_by = null, locked_at = null, started_at = null, held_by = ours.held_by,
+        status = 'queued', locked_by = null, locked_at = null, started_at = null,
         attempt = tasks.attempt - ours.give_back,
         crashes = tasks.crashes + case when ours.reason = 'crash' then 1 else 0 end,
         failures = case when ours.reason is null then tasks.failures else ${failures} end,
-        due_at = least(now() + ${milliseconds(sql`ours.wait_ms`)}, merged.due_at),
+        due_at = least(now() + ${milliseconds(sql`ours.delay_ms`)}, merged.due_at),
         payload = ${mergedPayload('tasks', 'merged')},
         origin = case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end,
         requested_by = coalesce(tasks.requested_by, merged.requested_by)

@@ -36,12 +36,11 @@ export async function writeSettlements(
     for (const id of await retryConflicts(() => settleEnded(db, ended, keep))) settled.add(id);
   for (const { claim, settlement } of settlements) {
     if (settlement.to !== 'queued') continue;
-    const { delayMs, giveBack, heldBy, failure } = settlement;
+    const { delayMs, giveBack, failure } = settlement;
     const task = {
       ...claim,
       delayMs,
       giveBack,
-      ...(heldBy === undefined ? {} : { heldBy }),
       ...(failure === undefined ? {} : { failure }),
     };
     for (const id of await retryConflicts(() => requeueTasks(db, [task], keep.okMs)))

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { type ReadFile, readText } from './file-reading.ts';
 import { Secret } from './secret.ts';
 import type { Environment } from './settings.ts';
 
@@ -11,6 +11,7 @@ export function readSecret(
   source: { env: string } | { file: string } | undefined,
   environment: Environment,
   problems: string[],
+  readFile: ReadFile = readText,
 ): Secret | undefined {
   if (source === undefined) {
     problems.push(`${what} is not configured`);
@@ -23,7 +24,7 @@ export function readSecret(
     return value === '' ? undefined : new Secret(value);
   }
   try {
-    const value = readFileSync(source.file, 'utf8').trim();
+    const value = readFile(source.file).trim();
     if (value === '') problems.push(`${what} is read from the file ${source.file}, which is empty`);
     return value === '' ? undefined : new Secret(value);
   } catch (error) {

@@ -103,18 +103,6 @@ describe('reading settings (H1, H6)', () => {
     expect(problems).toEqual(['PADDOCK_TICKMS is not a setting: did you mean PADDOCK_TICK_MS?']);
   });
 
-  test('refuses a former setting and says what to do, unless it is empty', () => {
-    expect(
-      readSettings(
-        {},
-        { PADDOCK_STUCK_AFTER_MS: '5', PADDOCK_WATCH_SECONDS: '60', PADDOCK_STOP_CAP: '' },
-      ).problems,
-    ).toEqual([
-      'PADDOCK_STUCK_AFTER_MS is no longer a setting: it is PADDOCK_POD_STUCK_AFTER_MS for pods and PADDOCK_STUCK_JOB_AFTER_MS for jobs',
-      'PADDOCK_WATCH_SECONDS is no longer a setting: its value is fixed now, see docs/upgrading.md; remove it',
-    ]);
-  });
-
   test('prints the values in force and no secret', () => {
     const { values } = readSettings(declared, { PADDOCK_NAME: 'a', PADDOCK_KEY: 'sesame' });
     expect(printSettings(declared, values)).toBe(

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { closestName } from './closest-name.ts';
-import { FORMER_SETTINGS } from './former-settings.ts';
 import { Secret } from './secret.ts';
 
 /**
@@ -108,8 +107,8 @@ export const tuning = <D extends Declarations>(declared: D): D =>
 
 /**
  * Reads all settings from an environment. `values` lacks those with a problem: if there are
- * problems, the caller must stop. An empty variable counts as not set. Former names of settings,
- * and names that are nearly a setting's name, are problems too.
+ * problems, the caller must stop. An empty variable counts as not set. A name that is nearly a
+ * setting's name is a problem too.
  */
 export function readSettings<D extends Declarations>(
   declared: D,
@@ -137,11 +136,8 @@ export function readSettings<D extends Declarations>(
   }
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('PADDOCK_') || names.has(name)) continue;
-    const advice = FORMER_SETTINGS.get(name);
-    if (advice === undefined) {
-      const meant = closestName(name, names);
-      if (meant !== undefined) problems.push(`${name} is not a setting: did you mean ${meant}?`);
-    } else if (environment[name] !== '') problems.push(`${name} is no longer a setting: ${advice}`);
+    const meant = closestName(name, names);
+    if (meant !== undefined) problems.push(`${name} is not a setting: did you mean ${meant}?`);
   }
   return { values: Object.freeze(values) as SettingsOf<D>, problems };
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { closestName } from './closest-name.ts';
+import { type ReadFile, readText } from './file-reading.ts';
 import { readYaml } from './read-yaml.ts';
 import { sayWhatIsWanted } from './yaml-words.ts';
 
@@ -17,10 +17,14 @@ export interface ReadYaml<T> {
  * Reads one YAML file with a schema. Problems name the file and the place in it; a bad file does
  * not throw.
  */
-export function readYamlFile<T>(path: string, schema: z.ZodType<T>): ReadYaml<T> {
+export function readYamlFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  readFile: ReadFile = readText,
+): ReadYaml<T> {
   let source: string;
   try {
-    source = readFileSync(path, 'utf8');
+    source = readFile(path);
   } catch (error) {
     return {
       value: undefined,

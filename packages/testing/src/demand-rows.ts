@@ -72,6 +72,26 @@ export async function putJob(
     .executeTakeFirstOrThrow();
 }
 
+/** What ingress learns of the installation in passing, when it stores a job. */
+export async function noteInstallationOf(
+  db: Kysely<Database>,
+  {
+    entity_id,
+    entity_type,
+    entity_name: login,
+    app_id,
+    installation_id,
+  }: Selectable<Database['jobs']>,
+): Promise<void> {
+  const type = entity_type === 'User' ? 'User' : 'Organization';
+  const mention = { entity_id, entity_type: type, login, app_id, installation_id } as const;
+  await db
+    .insertInto('installations')
+    .values({ ...mention, stated_at: new Date(0) })
+    .onConflict((known) => known.doNothing())
+    .execute();
+}
+
 /**
  * An installation of the App of `putJob` on the organisation of `putJob`, as GitHub stated it just
  * now; `given` overrides columns.

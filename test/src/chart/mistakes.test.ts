@@ -26,11 +26,6 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
     ["at '/settings/PADDOCK_LOG_LEVEL'", "one of 'error', 'warn', 'info', 'debug'"],
   ],
   [
-    'the former name of a setting',
-    { settings: { PADDOCK_TASK_LEASE_MS: 30_000 } },
-    ['settings.PADDOCK_TASK_LEASE_MS:', 'its name is PADDOCK_TASK_CLAIM_MS now'],
-  ],
-  [
     'a drain that is too long',
     { settings: { PADDOCK_DRAIN_MS: 7_200_000 } },
     ["at '/settings/PADDOCK_DRAIN_MS'", 'maximum: got'],

@@ -1,5 +1,6 @@
 import { assertSchemaName } from '@paddock/db/connection/schema-name';
 import { newWorkerName } from '@paddock/db/workers/worker-name';
+import { LOOK_EVERY_MS } from '@paddock/github/follow-apps';
 import { sql } from 'kysely';
 import { code, database, type NumberRow, row, setting, testOf } from './number-row.ts';
 
@@ -53,6 +54,12 @@ export const deliveries: readonly NumberRow[] = [
     '15 s',
     'How often the configuration file is checked for a change',
     setting('PADDOCK_POOLS_REFRESH_MS'),
+  ),
+  row(
+    'B2',
+    '5 s',
+    'How often services look for changed Apps, keys and webhook secrets',
+    code('LOOK_EVERY_MS in packages/github/src/follow-apps.ts', () => LOOK_EVERY_MS),
   ),
   row(
     'B4',

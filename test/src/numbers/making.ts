@@ -1,5 +1,12 @@
+import {
+  failureClass,
+  pausesOf,
+  USUAL_FAILURE_RULES,
+} from '@paddock/domain/matching/failure-classes';
+import { MOST_UNSCHEDULABLE } from '@paddock/domain/matching/matching-rules';
 import { USUAL_MAX_WORKERS } from '@paddock/domain/pools/entities';
 import { judgeAbsence, NONE_UNCONFIRMED } from '@paddock/domain/workers/judge-absence';
+import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { GROUP_LIFETIME_MS } from '@paddock/github/runner-groups';
 import { runnerPod } from '@paddock/kube/runner-pod';
 import { WATCH_SECONDS } from '@paddock/kube/watch-pods';
@@ -7,7 +14,9 @@ import { LARGEST_DIAGNOSIS_BYTES } from '@paddock/scheduler/following/diagnosis'
 import { TAIL_LINES } from '@paddock/scheduler/following/examine-pod';
 import { NAMESPACES_MS } from '@paddock/scheduler/following/follow-pods';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
-import { code, type NumberRow, row, setting } from './number-row.ts';
+import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
+
+const unserved = pausesOf(NOT_ASSIGNED, USUAL_FAILURE_RULES);
 
 const slots = (kind: string) =>
   code(
@@ -43,11 +52,13 @@ export const making: readonly NumberRow[] = [
   ),
   row(
     'C4',
-    '2',
-    'Number of pods without a node at which a pool tries one worker at a time',
-    setting('PADDOCK_UNSCHEDULABLE_LIMIT'),
+    '10',
+    'Most workers of a key that no node takes, unless the pool says another number',
+    code(
+      'MOST_UNSCHEDULABLE in packages/domain/src/matching/matching-rules.ts',
+      () => MOST_UNSCHEDULABLE,
+    ),
   ),
-  row('C4', '60 s', 'Time between two such trials', setting('PADDOCK_UNSCHEDULABLE_TRIAL_MS')),
   row(
     'C4',
     '180 a minute',
@@ -63,29 +74,46 @@ export const making: readonly NumberRow[] = [
   row(
     'C11',
     '3',
-    'Failures of one kind in a row that open a breaker',
-    setting('PADDOCK_BREAKER_FAILURES'),
+    'Failures of a key’s workers without a success between them that pause it',
+    code(
+      'failureClass in packages/domain/src/matching/failure-classes.ts',
+      () => failureClass('').strikes,
+    ),
   ),
   row(
     'C11',
     '30 s',
-    'First pause of a breaker, doubled each time a trial fails',
-    setting('PADDOCK_BREAKER_PAUSE_MS'),
+    'First pause of a key whose workers fail, doubled by each further failure',
+    setting('PADDOCK_FAILING_PAUSE_MS'),
   ),
-  row('C11', '15 min', 'Longest pause of a breaker', setting('PADDOCK_BREAKER_LONGEST_PAUSE_MS')),
+  row('C11', '15 min', 'Longest such pause', setting('PADDOCK_FAILING_LONGEST_PAUSE_MS')),
   row(
     'C11',
     '1 h',
-    'Pause of an entity or repository after a refusal of GitHub',
-    setting('PADDOCK_REFUSED_PAUSE_MS'),
+    'Longest time without a call where GitHub refuses us; an eighth of the time since it began to, a minute at least',
+    testOf(
+      'packages/db/src/entities/refusals.db.test.ts',
+      'after %s of refusals, the next look comes at most an eighth later than it could',
+    ),
   ),
   row(
     'C11',
     '10 min',
     'First pause of a key to whose workers GitHub gives no job',
-    setting('PADDOCK_UNSERVED_PAUSE_MS'),
+    code(
+      'pausesOf in packages/domain/src/matching/failure-classes.ts',
+      () => unserved.firstPauseMs,
+    ),
   ),
-  row('C11', '2 h', 'Longest such pause', setting('PADDOCK_UNSERVED_LONGEST_PAUSE_MS')),
+  row(
+    'C11',
+    '2 h',
+    'Longest such pause',
+    code(
+      'pausesOf in packages/domain/src/matching/failure-classes.ts',
+      () => unserved.longestPauseMs,
+    ),
+  ),
   row('C6', '16', 'Workers that one scheduler provisions at a time', slots('provision-worker')),
   row(
     'C6',

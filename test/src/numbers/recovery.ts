@@ -5,6 +5,7 @@ import {
   LOOK_UPS_OF_A_PASS,
   LOOK_UPS_PER_KEY,
   QUEUED_AT_MOST_MS,
+  READS_OF_A_MINUTE,
   RECOVERY_LIMIT,
   SILENCE_MS,
 } from '@paddock/reconciler/jobs/job-sweeps';
@@ -26,9 +27,7 @@ const spacing = (requests: number) =>
   );
 
 const everyMs = (name: string): number | undefined => {
-  const schedule = sweepSchedules({ github: { apps: [] } } as never).find(
-    (one) => one.name === name,
-  );
+  const schedule = sweepSchedules({} as never, []).find((one) => one.name === name);
   return schedule === undefined ? undefined : schedule.everySeconds * 1_000;
 };
 
@@ -92,11 +91,11 @@ export const recovery: readonly NumberRow[] = [
   ),
   row(
     'E2',
-    '6 h',
-    'How often a resting repository is read',
+    '5 min',
+    'How often each of 100 repositories of an installation is read, without a job or push too',
     testOf(
-      'apps/reconciler/src/jobs/discover-resting.db.test.ts',
-      'the only job of one, from a schedule, is found within six hours',
+      'apps/reconciler/src/jobs/rounds.db.test.ts',
+      'of 100 takes five minutes, with one call for each, which is free while nothing changes',
     ),
   ),
   row(
@@ -105,7 +104,12 @@ export const recovery: readonly NumberRow[] = [
     'How long a repository is active after its last run or push',
     code('ACTIVE_MS in apps/reconciler/src/jobs/job-sweeps.ts', () => ACTIVE_MS),
   ),
-  row('E2', '20', 'Most active repositories of one pass', setting('PADDOCK_DISCOVER_REPOSITORIES')),
+  row(
+    'E2',
+    '100',
+    'Most resting repositories of an installation that are read in a minute',
+    code('READS_OF_A_MINUTE in apps/reconciler/src/jobs/job-sweeps.ts', () => READS_OF_A_MINUTE),
+  ),
   row(
     'P4',
     '2 %',
@@ -169,8 +173,8 @@ export const recovery: readonly NumberRow[] = [
   ),
   row(
     'E4',
-    '5 min',
-    'Wait before an unanswered look-up is repeated',
+    '1 min',
+    'Wait before an unanswered look-up is repeated; then twice as long each time, up to an hour',
     setting('PADDOCK_LOOK_UP_RETRY_MS'),
   ),
   row(

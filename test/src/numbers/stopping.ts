@@ -62,7 +62,7 @@ export const stopping: readonly NumberRow[] = [
   row(
     'P2',
     '100',
-    'Most runs that are read before a stop; with more, the worker stays',
+    'Most runs that one attempt reads where the log proves nothing; the next attempt reads on',
     code('MOST_RUNS in apps/scheduler/src/stopping/read-evidence.ts', () => MOST_RUNS),
   ),
   row(
@@ -80,7 +80,7 @@ export const stopping: readonly NumberRow[] = [
   row(
     'A3',
     '10 min',
-    'How long GitHub must call a runner without a pod offline before its row ends',
+    'How long GitHub must call a runner without a pod offline, or one whose log proves nothing idle, before its row ends',
     setting('PADDOCK_STOP_OFFLINE_MS'),
   ),
   row(

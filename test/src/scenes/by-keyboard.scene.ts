@@ -23,12 +23,12 @@ const failed = (n: number) => `Choose remove-secret of ${worker(n)}`;
 
 /** Every action of the page. */
 export const ACTIONS = (): readonly ByKeyboard[] => [
-  { endpoint: 'stopMaking', at: { find: 'gpu-a100' }, button: 'Stop making …' },
+  { endpoint: 'setSwitch', at: { find: 'gpu-a100' }, button: 'Stop making …' },
   { endpoint: 'drainPool', at: { find: 'linux-arm64' }, button: 'Drain …', says: '0 workers' },
   {
-    endpoint: 'resumeMaking',
+    endpoint: 'liftSwitch',
     at: { find: 'gpu-a100' },
-    shows: 'token ada holds back the making of pool:gpu-a100',
+    shows: 'token ada holds back pool:gpu-a100',
     button: 'Resume …',
   },
   { endpoint: 'drainWorker', at: { find: 'pdk-a1b2c3-linux-x64-0015' }, button: 'Drain …' },
@@ -81,11 +81,11 @@ export const ACTIONS = (): readonly ByKeyboard[] => [
   },
   { endpoint: 'resyncInstallation', at: { find: '51000001' }, button: 'Resync …' },
   { endpoint: 'resyncRepository', at: { find: 'acme/api' }, button: 'Resync …' },
-  { endpoint: 'switchResync', at: { find: 'acme/api' }, button: 'Forbid resyncs …' },
-  { endpoint: 'runSweep', at: { view: '/stops' }, button: 'Run a sweep …' },
-  { endpoint: 'pauseSweep', at: { view: '/stops' }, button: 'Pause a sweep …' },
-  { endpoint: 'unpauseSweep', at: { view: '/stops' }, button: /^sweep of/ },
-  { endpoint: 'resumeMaking', at: { view: '/stops' }, button: /^making of pool:windows/ },
+  { endpoint: 'setSwitch', at: { find: 'acme/api' }, button: 'Forbid resyncs …' },
+  { endpoint: 'runSweep', at: { view: '/switches' }, button: 'Run a sweep …' },
+  { endpoint: 'setSwitch', at: { view: '/switches' }, button: 'Pause a sweep …' },
+  { endpoint: 'liftSwitch', at: { view: '/switches' }, button: /^sweeps/ },
+  { endpoint: 'liftSwitch', at: { view: '/switches' }, button: /^pool:windows/ },
   {
     endpoint: 'createToken',
     at: { view: '/tokens' },

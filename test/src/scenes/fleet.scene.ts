@@ -1,3 +1,4 @@
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import type { Database } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
@@ -146,15 +147,22 @@ async function putSupply(db: Kysely<Database>): Promise<string> {
     failure_info: JSON.stringify(DIAGNOSIS),
   });
   await db
-    .insertInto('breakers')
+    .insertInto('demand_keys')
     .values({
-      subject_type: 'pool',
-      subject_id: 'gpu-a100',
-      failure_class: 'ErrImagePull',
+      demand_key: 1,
+      entity_id: 90_000_001,
+      entity_name: 'acme',
+      scope_repo_id: 0,
+      k8s_pool: 'gpu-a100',
+      waiting: 0,
+      unassigned: 0,
       failures: 3,
       pauses: 2,
+      failure_class: 'image_pull',
+      failing_since: ago(9),
+      failed_at: ago(1),
       paused_until: ago(-7),
-      message: 'image registry.example.com/runner:gpu cannot be pulled: manifest unknown',
+      failure_message: 'image registry.example.com/runner:gpu cannot be pulled: manifest unknown',
     })
     .execute();
   return failed;
@@ -207,7 +215,7 @@ async function putInstallations(db: Kysely<Database>): Promise<void> {
     values ('ada', 'terminal', 'drainPool', '{"pool":"gpu-a100"}', 'the driver update hangs'),
       ('token ci', 'api', 'redeliverSince', '{"app":1001}', null)`.execute(db);
   await sql`
-    insert into stopped_making (subject_type, subject_id, stopped_by, note)
+    insert into switches (subject_type, subject_id, switched_by, note)
     values ('pool', 'windows', 'ada', 'the image is being rebuilt')`
     .execute(db)
     .catch(() => undefined);
@@ -243,10 +251,8 @@ async function putOperations(db: Kysely<Database>): Promise<string> {
 
 const MATCHING_SETTINGS = {
   appIds: [1001],
-  unschedulableLimit: 2,
-  trialEveryMs: 60_000,
   registrationsPerMinute: 180,
   surplusAfterMs: 60_000,
   warmLifetimeMs: 43_200_000,
-  unservedPauses: { firstPauseMs: 600_000, longestPauseMs: 7_200_000 },
+  failureRules: USUAL_FAILURE_RULES,
 };

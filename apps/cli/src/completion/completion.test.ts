@@ -22,7 +22,8 @@ const LINES: readonly (readonly [
   ['paddock jobs --entity ', [], ['waiting', '--json']],
   ['paddock token create ci --access ', ['read', 'operate'], []],
   ['paddock run ', ['redeliver', 'check-apps'], ['all']],
-  ['paddock pause check-', ['check-apps'], ['all']],
+  ['paddock pause check-', ['check-apps'], ['sweeps']],
+  ['paddock resume ', ['environment', 'sweeps', 'check-apps'], ['pool:NAME']],
   ['paddock completion ', ['bash', 'zsh', 'fish'], []],
   ['paddock help j', ['jobs', 'job'], ['why']],
 ];

@@ -14,7 +14,7 @@ const pool = (name: string, waiting: number): Fleet['pools'][number] => ({
   demand: { waiting, oldestSince: waiting === 0 ? null : '2026-01-31T08:58:30Z', oldestJob: null },
   supply: { starting: 1, idle: 2, busy: 3, stopping: 0 },
   cap: { used: 6, limit: 10 },
-  breakers: [],
+  heldBack: [],
   lastHour: { started: 2, queuedP50Ms: 400, queuedP95Ms: 7_260_000 },
 });
 

@@ -18,7 +18,13 @@ const LONGEST_MS = 15 * 60_000;
 const MOST_UNREAD_BYTES = 1_000_000;
 
 /** What changes the list of pools. */
-const OF_POOLS: readonly Watched[] = ['jobs', 'workers', 'breakers', 'pools_documents'];
+const OF_POOLS: readonly Watched[] = [
+  'jobs',
+  'workers',
+  'demand_keys',
+  'outages',
+  'pools_documents',
+];
 
 interface Client {
   readonly response: ServerResponse;

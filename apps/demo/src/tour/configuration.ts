@@ -1,5 +1,5 @@
 import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
-import { stopMakingEndpoint } from '@paddock/api/stops/stop-making';
+import { setSwitchEndpoint } from '@paddock/api/switches/set-switch';
 import type { Stop } from './stop.ts';
 import { type TourWorld, unlessUnknown } from './world.ts';
 
@@ -33,7 +33,7 @@ export const CONFIGURATION = {
     async play(world) {
       await world.until('wonka is known', async () => {
         const input = { subject: 'entity:wonka', note: 'the bill is not paid' };
-        return unlessUnknown(world.ask(stopMakingEndpoint, input));
+        return unlessUnknown(world.ask(setSwitchEndpoint, input));
       });
       return world.queue('wonka/app', 'x64');
     },

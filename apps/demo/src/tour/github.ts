@@ -29,16 +29,6 @@ export const GITHUB = {
         message: 'Resource not accessible by integration',
       }),
   },
-  registration_conflict: {
-    cause: 'GitHub answers 409 to each registration for massive',
-    says: /^GitHub answers each registration for massive with 409 Conflict \(/,
-    play: (world) =>
-      refused(world, 'massive/app', {
-        path: '^/orgs/massive/actions/runners/generate-jitconfig$',
-        status: 409,
-        message: 'Already exists - A runner with the name exists.',
-      }),
-  },
   installation_suspended: {
     cause: 'the owner of tyrell suspends the App while a job waits',
     says: /^The App \d+ is suspended on tyrell since /,

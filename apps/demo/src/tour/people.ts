@@ -2,8 +2,8 @@ import { listRedeliveriesEndpoint } from '@paddock/api/deliveries/list-redeliver
 import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-delivery';
 import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
-import { pauseSweepEndpoint } from '@paddock/api/stops/pause-sweep';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { setSwitchEndpoint } from '@paddock/api/switches/set-switch';
 import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
 import { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
 import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
@@ -38,9 +38,8 @@ export const PEOPLE = {
     says: /^the demo: “an incident is being read from the pods”$/,
     async play(world) {
       const note = 'an incident is being read from the pods';
-      const sweep = 'delete-ended-pods';
-      const { stopped } = await world.ask(pauseSweepEndpoint, { sweep, note });
-      return { path: '/stops', sentence: `${stopped?.by}: “${stopped?.note}”` };
+      const { held } = await world.ask(setSwitchEndpoint, { subject: 'delete-ended-pods', note });
+      return { path: '/switches', sentence: `${held?.by}: “${held?.note}”` };
     },
   },
   resync: {

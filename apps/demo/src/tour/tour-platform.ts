@@ -105,7 +105,7 @@ export const TOUR_PLATFORM: Platform = {
     PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '2',
     PADDOCK_RUNNER_READINGS_APART_MS: '1000',
     // Short at first, so that failures become pauses; longer later, so that the tour rests.
-    PADDOCK_BREAKER_LONGEST_PAUSE_MS: '300000',
+    PADDOCK_FAILING_LONGEST_PAUSE_MS: '300000',
     PADDOCK_UNEXPLAINED_GRACE_MS: '660000',
     // Surplus workers are worth seeing too.
     PADDOCK_SURPLUS_AFTER_MS: '3600000',

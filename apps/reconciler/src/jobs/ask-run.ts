@@ -1,5 +1,7 @@
 import type { InstallationClient } from '@paddock/github/connect';
 import { type GitHubJob, type GitHubRun, listRunJobs } from '@paddock/github/jobs';
+import { refusedSubject } from '@paddock/domain/entities/refused-subject';
+import { classifyGitHubError } from '@paddock/github/errors';
 import { findRepository } from '@paddock/github/repositories';
 import type { RepositoryName } from '@paddock/github/scope';
 
@@ -10,8 +12,8 @@ export type RunAnswer =
       readonly name: RepositoryName;
       readonly jobs: ReadonlyMap<number, GitHubJob>;
     }
-  /** GitHub shows us the repository but does not know the run. */
-  | { readonly kind: 'gone' }
+  /** GitHub shows us the repository, by this name, but does not know the run. */
+  | { readonly kind: 'gone'; readonly name: RepositoryName }
   /** GitHub does not show us the repository: no conclusion about the run. */
   | { readonly kind: 'invisible' };
 
@@ -24,20 +26,34 @@ export interface RunQuestion {
 
 /**
  * Asks for all jobs of a run, in one call while the repository's name is right. If GitHub does not
- * find the run, looks the repository up by its id and tries its new name. Throws Octokit's errors.
+ * find the run, or forbids it, looks the repository up by its id and tries its new name. Throws
+ * Octokit's errors.
  */
 export async function askRun(
   client: InstallationClient,
   { runId, repoId, name }: RunQuestion,
 ): Promise<RunAnswer> {
-  const jobs = await listRunJobs(client, name, runId);
+  let forbidden: unknown;
+  const jobs = await listRunJobs(client, name, runId).catch((error: unknown) => {
+    forbidden = unlessHidden(error);
+  });
   if (jobs !== undefined) return found(name, jobs);
-  const repository = await findRepository(client, repoId);
+  const repository = await findRepository(client, repoId).catch(
+    (error: unknown) => void unlessHidden(error),
+  );
   if (repository === undefined) return { kind: 'invisible' };
+  if (forbidden !== undefined) throw forbidden;
   const today: RepositoryName = { owner: repository.owner, repo: repository.name };
-  if (today.owner === name.owner && today.repo === name.repo) return { kind: 'gone' };
+  if (today.owner === name.owner && today.repo === name.repo) return { kind: 'gone', name };
   const jobsToday = await listRunJobs(client, today, runId);
-  return jobsToday === undefined ? { kind: 'gone' } : found(today, jobsToday);
+  return jobsToday === undefined ? { kind: 'gone', name: today } : found(today, jobsToday);
+}
+
+/** Returns a refusal of the repository; throws any other failure. */
+function unlessHidden(error: unknown): unknown {
+  const failure = classifyGitHubError(error);
+  if (failure.kind === 'forbidden' && refusedSubject(failure) === 'repository') return error;
+  throw error;
 }
 
 const found = (name: RepositoryName, jobs: readonly GitHubJob[]): RunAnswer => ({

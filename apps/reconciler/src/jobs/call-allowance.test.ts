@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createAllowance } from './call-allowance.ts';
 
 /** How many calls are allowed if each of them costs one. */
-function count(budget: RateBudget | undefined, percent = 10, part = 1): number {
+function count(budget: RateBudget | undefined, percent = 10): number {
   let remaining = budget?.remaining ?? 0;
   const allowance = createAllowance(
     () => budget && { ...budget, remaining },
@@ -11,7 +11,7 @@ function count(budget: RateBudget | undefined, percent = 10, part = 1): number {
     () => 1_000,
   );
   let taken = 0;
-  while (taken < 1_000 && allowance.take(part)) {
+  while (taken < 1_000 && allowance.take()) {
     taken++;
     remaining--;
   }
@@ -33,10 +33,6 @@ describe('an allowance (E2, P4)', () => {
     ['no limit from an hour that is over', budget(0, 500), 1_000],
   ])('%s', (_name, told, calls) => {
     expect(count(told)).toBe(calls);
-  });
-
-  test('takes no more of it than the requested part', () => {
-    expect(count(budget(100), 10, 0.5)).toBe(5);
   });
 
   test('gives a call back that cost nothing', () => {

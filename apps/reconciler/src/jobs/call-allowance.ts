@@ -2,8 +2,8 @@ import type { RateBudget } from '@paddock/github/budget';
 
 /** A share of an installation's remaining budget, for one pass. */
 export interface Allowance {
-  /** Takes one call. False if none is left, or if `part` (0–1) of the share is used up. */
-  take(part?: number): boolean;
+  /** Takes one call. False if none is left. */
+  take(): boolean;
   /** The call cost nothing: GitHub answered that nothing has changed. */
   giveBack(): void;
 }
@@ -20,10 +20,10 @@ export function createAllowance(
 ): Allowance {
   let taken = 0;
   return {
-    take(part = 1) {
+    take() {
       const known = budget();
       const isKnown = known !== undefined && known.resetAt > now();
-      if (isKnown && taken >= ((known.remaining + taken) * percent * part) / 100) return false;
+      if (isKnown && taken >= ((known.remaining + taken) * percent) / 100) return false;
       taken++;
       return true;
     },

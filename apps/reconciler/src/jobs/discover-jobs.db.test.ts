@@ -26,7 +26,7 @@ describe('jobs that no delivery has announced (E2)', () => {
     expect(await scene.jobIds()).toEqual([ours, monas]);
     expect(other).not.toBe(ours);
     expect(await scene.row(ours)).toMatchObject({ status: 'pending', wants_worker: true });
-    expect(await scene.events()).toEqual(
+    expect((await scene.events()).toSorted((a, b) => Number(a.job_id) - Number(b.job_id))).toEqual(
       [ours, monas].map((job) => ({
         event: 'discovered.queued',
         outcome: 'job_stored',

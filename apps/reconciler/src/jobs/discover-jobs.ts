@@ -7,15 +7,15 @@ import {
 } from '@paddock/db/jobs/repositories';
 import {
   findUnlistedInstallations,
+  type ListedRepository,
   noteListedRepositories,
-  type UnlistedInstallation,
 } from '@paddock/db/jobs/unlisted-installations';
-import type { BreakerRules } from '@paddock/db/breakers/note-failure';
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { listRepositories } from '@paddock/github/repositories';
-import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from '../ask-github.ts';
-import { type Allowance, createAllowances } from './call-allowance.ts';
+import { type GitHubRepository, listRepositories } from '@paddock/github/repositories';
+import { createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
+import type { Pass } from '../passes/pass.ts';
+import { createAllowances } from './call-allowance.ts';
 import {
   discoverRepository,
   type DiscoverRepositoryOptions,
@@ -24,10 +24,7 @@ import {
 import type { ReconcilerEvents } from '../events.ts';
 import { type AskOne, MOST_RUNS } from './list-jobs-of-runs.ts';
 
-export interface DiscoverJobsOptions extends Pick<
-  DiscoverRepositoryOptions,
-  'db' | 'turns' | 'dryRun'
-> {
+export interface DiscoverJobsOptions extends Pick<DiscoverRepositoryOptions, 'db' | 'turns'> {
   github: GitHub;
   events: Pick<
     ReconcilerEvents,
@@ -35,13 +32,14 @@ export interface DiscoverJobsOptions extends Pick<
   >;
   /** The Apps that are configured here. */
   appIds: readonly number[];
-  /** Most active repositories, most resting ones, and most installations in one pass. */
+  /** Most active repositories of an installation in one pass, and as many resting ones. */
   most: number;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
-  breakerRules: BreakerRules;
   /** How often an installation's repositories are listed. */
   listEveryMs: number;
+  /** Most repositories that GitHub is asked about at once. */
+  atOnce?: number;
 }
 
 export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'> {
@@ -56,24 +54,25 @@ export interface DiscoverJobsCounts extends Omit<RepositoryCounts, 'isComplete'>
   unanswered: number;
   /** The unanswered ones that GitHub does not let us see. */
   hidden: number;
-  full: boolean;
 }
 
-/**
- * Resting repositories go first and may use half of the share: so active ones cannot starve them.
- */
-const RESTING_PART = 0.5;
+/** Most installations whose repositories one pass lists. */
+const MOST_INSTALLATIONS = 100;
+
+/** Resting repositories have a share of their own, half of that of active ones. */
+export const RESTING_PART = 0.5;
 
 /**
  * Reads the unfinished runs of repositories for jobs that no delivery announced: active
- * repositories often, all others in turn. A failure concerns one repository, but once GitHub
- * refuses an installation, or its share of the budget is used up, its other repositories wait.
+ * repositories every few minutes, all others as often as the budget allows. A failure concerns one repository. Once its share of the
+ * budget is used up, an installation's other repositories wait.
  */
 export async function discoverJobs(
   options: DiscoverJobsOptions,
-  signal: AbortSignal,
+  pass: Pass,
 ): Promise<DiscoverJobsCounts> {
-  const { db, appIds, most, turns, budgetPercent, breakerRules, github, dryRun } = options;
+  const { db, appIds, most, turns, github, atOnce = 1 } = options;
+  const { dryRun, walk } = pass;
   const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, inDoubt: 0 };
   const all: DiscoverJobsCounts = {
     listed: 0,
@@ -83,81 +82,84 @@ export async function discoverJobs(
     incomplete: 0,
     unanswered: 0,
     hidden: 0,
-    full: false,
   };
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return all;
-  let hidden = 0;
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
-    if (isHidden(failure)) hidden++;
+    if (isHidden(failure)) all.hidden++;
     options.events.notAnswered('discover-jobs', asked, failure);
   };
-  const ask = createAskGitHub({ db, github, breakerRules, dryRun, onUnanswered, signal });
+  const askFor = createAskGitHub({ db, github, pass, onUnanswered });
+  const { budgetPercent } = options;
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
+  const restingAllowanceOf = createAllowances(github.budgetOf, budgetPercent * RESTING_PART);
   if (!dryRun) {
     await noteActiveRepositories(db, turns);
     await forgetRepositories(db);
   }
-  for (const installation of await findUnlistedInstallations(db, {
+  const { resting: except } = pass;
+  const unlisted = await findUnlistedInstallations(db, {
     everyMs: options.listEveryMs,
     appIds,
-    most,
-  })) {
-    if (signal.aborted) break;
-    const allowance = allowanceOf(installation.installationId);
-    const isListed = await listInstallation(options, installation, { ask, allowance });
-    all[isListed ? 'listed' : 'unanswered']++;
-  }
-  const which = { most, activeMs: turns.activeMs, appIds };
-  const resting = await findDueRepositories(db, { ...which, isActive: false });
-  const active = await findDueRepositories(db, { ...which, isActive: true });
-  for (const [index, repository] of [...resting, ...active].entries()) {
-    if (signal.aborted) break;
-    const isResting = index < resting.length;
-    const whole = allowanceOf(repository.installationId);
-    const allowance = isResting ? { ...whole, take: () => whole.take(RESTING_PART) } : whole;
-    const itself = `repository ${repository.repoId}`;
-    const askIt: AskOne = (what, call) =>
-      ask(repository, what === undefined ? itself : `${what} of ${itself}`, call, itself);
-    const seen = await discoverRepository(
-      { ...options, mostRuns: MOST_RUNS, pools, allowance, ask: askIt },
-      repository,
-    );
-    if (signal.aborted) break;
-    if (seen === undefined) {
-      all.unanswered++;
-      if (!dryRun) await postponeRepository(db, repository.repoId, turns);
-      continue;
-    }
-    all.repositories++;
-    if (isResting) all.resting++;
-    if (!seen.isComplete) all.incomplete++;
-    for (const key of ['runs', 'jobs', 'unchanged', 'found', 'inDoubt', 'unanswered'] as const)
-      all[key] += seen[key];
-  }
-  return { ...all, hidden, full: active.length >= most };
+    most: MOST_INSTALLATIONS,
+    except,
+  });
+  await walk(unlisted, {
+    entityOf: ({ entityId }) => entityId,
+    keyOf: ({ installationId }) => String(installationId),
+    atOnce,
+    async visit(installation, turn) {
+      turn.isUnasked = !allowanceOf(installation.installationId).take();
+      const repositories = turn.isUnasked
+        ? undefined
+        : await askFor(installation, turn)('the repositories of an installation', listRepositories);
+      all[repositories === undefined ? 'unanswered' : 'listed']++;
+      if (repositories !== undefined && !dryRun)
+        await noteListedRepositories(
+          db,
+          installation,
+          repositories.filter(({ canRun }) => canRun).map(listed),
+          turns.activeMs,
+        );
+      return repositories !== undefined;
+    },
+  });
+  const { activeMs } = turns;
+  await walk(await findDueRepositories(db, { most, activeMs, appIds }), {
+    entityOf: ({ entityId }) => entityId,
+    atOnce,
+    async visit(repository, turn) {
+      const { isResting } = repository;
+      const allowance = (isResting ? restingAllowanceOf : allowanceOf)(repository.installationId);
+      turn.isUnasked = !allowance.take();
+      if (turn.isUnasked) return false;
+      allowance.giveBack();
+      const itself = `repository ${repository.repoId}`;
+      const askIt = askFor(repository, turn);
+      const ask: AskOne = (what, call) =>
+        askIt(what === undefined ? itself : `${what} of ${itself}`, call);
+      const seen = await discoverRepository(
+        { ...options, mostRuns: MOST_RUNS, pools, allowance, ask, dryRun },
+        repository,
+      );
+      if (seen === undefined) {
+        all.unanswered++;
+        return false;
+      }
+      all.repositories++;
+      if (isResting) all.resting++;
+      if (!seen.isComplete) all.incomplete++;
+      for (const key of ['runs', 'jobs', 'unchanged', 'found', 'inDoubt', 'unanswered'] as const)
+        all[key] += seen[key];
+      return true;
+    },
+    postpone: ({ repoId }) => postponeRepository(db, repoId, turns),
+  });
+  return all;
 }
 
-/** Lists an installation's repositories. False if GitHub did not answer. */
-async function listInstallation(
-  { db, turns, dryRun }: DiscoverJobsOptions,
-  installation: UnlistedInstallation,
-  { ask, allowance }: { ask: AskGitHub; allowance: Allowance },
-): Promise<boolean> {
-  if (!allowance.take()) return false;
-  const repositories = await ask(
-    installation,
-    'the repositories of an installation',
-    listRepositories,
-  );
-  if (repositories === undefined) return false;
-  const listed = repositories
-    .filter(({ canRun }) => canRun)
-    .map(({ id, owner, name, pushedAt }) => ({
-      repoId: id,
-      fullName: `${owner}/${name}`,
-      pushedAt,
-    }));
-  if (!dryRun) await noteListedRepositories(db, installation, listed, turns.activeMs);
-  return true;
-}
+const listed = ({ id, owner, name, pushedAt }: GitHubRepository): ListedRepository => ({
+  repoId: id,
+  fullName: `${owner}/${name}`,
+  pushedAt,
+});

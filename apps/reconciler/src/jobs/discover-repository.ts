@@ -109,7 +109,7 @@ export async function discoverRepository(
   const fullName = today === undefined ? repository.fullName : fullNameOf(today);
   const seenNow = {
     pools: pools.version,
-    lists: view.lists,
+    ...view.seen,
     runs: found.runs.map((run) => (unread.has(run.id) ? unreadRun(run.id) : run)),
   };
   const look = {
@@ -118,7 +118,7 @@ export async function discoverRepository(
     appId,
     fullName,
     isActive: runs > 0,
-    isSeenInFull: view.isComplete,
+    isFull: view.isFull,
     seen: seenNow,
   };
   await saveRepositoryListing(db, look, turns);
@@ -134,26 +134,20 @@ const runsSeenBefore = (
 /** The repository's runs under its last known name, or else under its name now, looked up by id. */
 async function see(
   client: InstallationClient,
-  { repoId, fullName, seenBefore }: RepositoryToList,
+  repository: RepositoryToList,
   allowance: Allowance,
 ): Promise<{ view: UnfinishedRuns; today: GitHubRepository | undefined } | undefined> {
-  const { lists = {} } = seenBefore;
-  const lastName = parseRepositoryName(fullName ?? '');
+  const lastName = parseRepositoryName(repository.fullName ?? '');
   if (lastName !== undefined) {
-    const view = await listUnfinishedRuns(client, lastName, lists, allowance).catch(unlessNotFound);
+    const view = await listUnfinishedRuns(client, lastName, repository, allowance).catch(
+      unlessNotFound,
+    );
     if (view !== undefined) return { view, today: undefined };
   }
-  const today = await findRepository(client, repoId);
+  const today = await findRepository(client, repository.repoId);
   if (today === undefined) return undefined;
-  return {
-    view: await listUnfinishedRuns(
-      client,
-      { owner: today.owner, repo: today.name },
-      lists,
-      allowance,
-    ),
-    today,
-  };
+  const name = { owner: today.owner, repo: today.name };
+  return { view: await listUnfinishedRuns(client, name, repository, allowance), today };
 }
 
 /** Writes the findings. Returns how many changed a row. */

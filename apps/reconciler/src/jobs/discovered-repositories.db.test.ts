@@ -88,13 +88,13 @@ describe('which repositories are looked at (E2)', () => {
     expect(await scene.discover()).toMatchObject({ listed: 0, repositories: 0, unanswered: 0 });
   });
 
-  test('at most a bounded number in a pass, the least recently read first', async () => {
+  test('of each entity at most a bounded number in a pass, the least recently read first', async () => {
     await scene.queue('acme/api');
     await scene.queue('acme/site');
     await scene.queue('mona/tool');
-    expect(await scene.discover({ most: 2 })).toMatchObject({ repositories: 2, full: true });
+    expect(await scene.discover({ most: 1 })).toMatchObject({ repositories: 2 });
     expect(await looked()).toBe(2);
-    expect(await scene.discover({ most: 2 })).toMatchObject({ repositories: 1, full: false });
+    expect(await scene.discover({ most: 1 })).toMatchObject({ repositories: 1 });
     expect(await looked()).toBe(3);
   });
 });
@@ -108,8 +108,8 @@ describe('the cost of discovery (E2, P4)', () => {
     const [before, jobsCalls] = [remaining(), await scene.calls(JOBS_OF_RUN)];
     await scene.passMinutes(6);
     expect(await scene.discover()).toMatchObject({
-      repositories: 1,
-      unchanged: 5,
+      repositories: 3,
+      unchanged: 7,
       runs: 1,
       jobs: 0,
     });
@@ -117,7 +117,7 @@ describe('the cost of discovery (E2, P4)', () => {
     expect(remaining()).toBe(before);
     await scene.queue('acme/api');
     await scene.passMinutes(6);
-    expect(await scene.discover()).toMatchObject({ unchanged: 4, runs: 2, jobs: 1, found: 1 });
+    expect(await scene.discover()).toMatchObject({ unchanged: 6, runs: 2, jobs: 1, found: 1 });
   });
 
   test('other pools have jobs read again that have not changed (B4)', async () => {
@@ -125,7 +125,7 @@ describe('the cost of discovery (E2, P4)', () => {
     await scene.discover();
     await putPools(scene.db, examplePools({ pools: [{ labels: ['windows'] }] }));
     await scene.passMinutes(6);
-    expect(await scene.discover()).toMatchObject({ unchanged: 5, jobs: 1, found: 1 });
+    expect(await scene.discover()).toMatchObject({ unchanged: 7, jobs: 1, found: 1 });
     expect(await scene.jobIds()).toEqual([job]);
   });
 
@@ -139,13 +139,13 @@ describe('the cost of discovery (E2, P4)', () => {
       limit: 5000,
       remaining: 100,
     });
-    // Ten calls: the repositories, four lists of the inactive one, and five of the other. Mona's
-    // entity has another budget.
-    expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 2, found: 1 });
+    // Ten calls: the repositories, five lists, and four of the runs. Mona's entity has another
+    // budget, and the resting one a share of its own.
+    expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 1, found: 5 });
     await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 60 });
     await scene.passMinutes(6);
-    // Six calls: the fifth list, which was left out, and five of the runs.
-    expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 1, found: 5 });
+    // Six calls: unchanged lists cost nothing.
+    expect(await scene.discover()).toMatchObject({ repositories: 3, incomplete: 1, found: 6 });
     await scene.world.github.setRateLimit({
       caller,
       resource: 'core',
@@ -153,7 +153,7 @@ describe('the cost of discovery (E2, P4)', () => {
       remaining: 5000,
     });
     await scene.passMinutes(6);
-    expect(await scene.discover()).toMatchObject({ incomplete: 0, found: 5 });
+    expect(await scene.discover()).toMatchObject({ incomplete: 0, found: 0 });
     expect(await scene.jobIds()).toHaveLength(11);
   });
 });

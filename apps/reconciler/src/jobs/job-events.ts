@@ -4,7 +4,7 @@ import type { StoredJob } from '@paddock/db/jobs/store-jobs';
 import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { Unanswered } from '../ask-github.ts';
+import type { Unanswered } from '../passes/ask-github.ts';
 import type { SharedCounters } from '../shared-counters.ts';
 
 /** Events of comparing our jobs with GitHub's. */

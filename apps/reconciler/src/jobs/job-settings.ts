@@ -36,13 +36,6 @@ export const jobSettings = {
     max: 100,
     doc: 'Share of an installation’s remaining calls that one pass may use to look for jobs in repositories',
   }),
-  discoverRepositories: integer({
-    env: 'PADDOCK_DISCOVER_REPOSITORIES',
-    default: 20,
-    min: 1,
-    max: 10_000,
-    doc: 'Most active repositories that one pass reads, and most resting ones. Raise it above 100 active or 7 200 resting ones',
-  }),
   ...tuning({
     stuckAfterMs: duration({
       env: 'PADDOCK_STUCK_JOB_AFTER_MS',
@@ -58,7 +51,6 @@ export const jobSettings = {
     heldLookUpLongestMs: duration({
       env: 'PADDOCK_HELD_LOOK_UP_LONGEST_MS',
       default: 21_600_000,
-      max: 90 * DAY_MS,
       doc: 'Longest time between two such look-ups; until then it doubles',
     }),
     secondLookMs: duration({
@@ -68,13 +60,14 @@ export const jobSettings = {
     }),
     lookUpRetryMs: duration({
       env: 'PADDOCK_LOOK_UP_RETRY_MS',
-      default: 300_000,
-      doc: 'Wait before the next look-up of a job for which GitHub did not answer',
+      default: 60_000,
+      doc: 'Wait before the next look-up of a job for which GitHub did not answer, the first time. Each further wait is twice as long, up to an hour',
     }),
     discoverRepositoryEveryMs: duration({
       env: 'PADDOCK_DISCOVER_REPOSITORY_EVERY_MS',
       default: 300_000,
-      doc: 'Time between two passes over an active repository. A resting one waits 72 times as long',
+      max: DAY_MS,
+      doc: 'Shortest time between two passes over a repository',
     }),
     discoverListEveryMs: duration({
       env: 'PADDOCK_DISCOVER_LIST_EVERY_MS',

@@ -1,4 +1,4 @@
-import { breakerRules } from '@paddock/db/breakers/breaker-settings';
+import { failureRules } from '@paddock/db/matching/failure-settings';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { RESYNC_INSTALLATION, RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';
@@ -26,6 +26,16 @@ export const QUEUED_AT_MOST_MS = 48 * HOUR_MS;
 export const ROWS_OF_RECOVERY = 250;
 /** Most jobs that one pass asks GitHub about. */
 export const LOOK_UPS_OF_A_PASS = 250;
+/** Most calls of GitHub that such a pass makes at once; GitHub allows 100. */
+const ASKED_AT_ONCE = 8;
+/**
+ * Most resting repositories of an installation that are read in a minute, and as many active ones:
+ * GitHub allows an installation 900 calls a minute, and a registration counts as five.
+ */
+export const READS_OF_A_MINUTE = 100;
+/** So many in one pass; some, however often passes come. */
+export const readsOfPass = (everySeconds: number): number =>
+  Math.max(20, Math.ceil((READS_OF_A_MINUTE * everySeconds) / 60));
 /** Most waiting jobs of a demand key to look up after a runner ended whose job is unknown. */
 export const LOOK_UPS_PER_KEY = 10;
 
@@ -47,7 +57,6 @@ const repairIf = (isHidden: boolean): NewTask[] =>
 
 /** The sweeps that compare our jobs with GitHub's. */
 export function jobSweeps({ db, github, config, events }: SweepContext) {
-  const { appIds } = github;
   const repositoryTurns = { everyMs: config.discoverRepositoryEveryMs, activeMs: ACTIVE_MS };
   return {
     'recover-jobs': {
@@ -73,7 +82,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
     },
     'look-up-jobs': {
       slots: 1,
-      pass: async ({ signal, dryRun }) => {
+      pass: async (pass) => {
         const { full, ...counts } = await lookUpJobs(
           {
             db,
@@ -81,37 +90,36 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             events,
             batch: LOOK_UPS_OF_A_PASS,
             perKey: LOOK_UPS_PER_KEY,
-            breakerRules: breakerRules(config),
+            failureRules: failureRules(config),
             budgetPercent: config.lookUpBudgetPercent,
             secondLookMs: config.secondLookMs,
             longestLookMs: config.heldLookUpLongestMs,
             retryMs: config.lookUpRetryMs,
-            dryRun,
+            atOnce: ASKED_AT_ONCE,
           },
-          signal,
+          pass,
         );
         return done(counts, [...(full ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
       },
     },
     'discover-jobs': {
       slots: 1,
-      pass: async ({ signal, dryRun }) => {
-        const { full, ...counts } = await discoverJobs(
+      pass: async (pass) => {
+        const counts = await discoverJobs(
           {
             db,
             github,
             events,
-            appIds,
-            most: config.discoverRepositories,
+            appIds: github.appIds,
+            most: readsOfPass(config.discoverJobsEverySeconds),
             budgetPercent: config.discoverBudgetPercent,
             turns: repositoryTurns,
             listEveryMs: config.discoverListEveryMs,
-            breakerRules: breakerRules(config),
-            dryRun,
+            atOnce: ASKED_AT_ONCE,
           },
-          signal,
+          pass,
         );
-        return done({ ...counts, full }, [
+        return done(counts, [
           ...(counts.inDoubt > 0 ? [lookUpJobsTask] : []),
           ...repairIf(counts.hidden > 0),
         ]);
@@ -121,7 +129,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
       slots: 2,
       pass: async ({ task: { subject }, signal, dryRun }) => {
         const counts = await resyncRepository(
-          { db, github, events, appIds, turns: repositoryTurns, dryRun },
+          { db, github, events, appIds: github.appIds, turns: repositoryTurns, dryRun },
           subject.id,
           signal,
         );
@@ -133,7 +141,7 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
       slots: 1,
       pass: async ({ task: { subject }, signal }) => {
         const found = await resyncInstallation(
-          { db, github, appIds, activeMs: ACTIVE_MS, most: MOST_RESYNCS },
+          { db, github, appIds: github.appIds, activeMs: ACTIVE_MS, most: MOST_RESYNCS },
           Number(subject.id),
           signal,
         );

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { recordRefusal } from '@paddock/db/breakers/refusals';
+import { recordRefusal } from '@paddock/db/entities/refusals';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { kindsOf } from '../sweep.ts';
@@ -14,7 +13,7 @@ const scene = useDiscoveryScene(database);
 
 const LIMIT = { status: 429, headers: { 'retry-after': '600' } };
 const endWaits = () =>
-  sql`update breakers set paused_until = now() - interval '1 second'`.execute(database.db);
+  sql`update installations set wait_until = null, core_wait_until = null`.execute(database.db);
 /** Whether GitHub's silence about these jobs has begun. */
 const asked = async (...jobIds: number[]) =>
   (
@@ -68,9 +67,8 @@ describe('an entity that GitHub asks to leave alone', () => {
       return typeof counts === 'string' ? poison(counts) : done(counts);
     };
     const kinds = kindsOf(
-      database.dbOf('reconciler'),
+      { db: database.dbOf('reconciler'), isAway: () => Promise.resolve(false) },
       { 'resync-repository': { slots: 1, pass } },
-      60_000,
     );
     const subject = { type: 'repository', id: 'acme/api' };
     await enqueueAlone(database.db, [{ kind: 'resync-repository', subject }]);
@@ -106,34 +104,29 @@ describe('a look that makes no call of GitHub', () => {
     await scene.discover();
     await scene.passMinutes(10);
     const { id: entityId, appId, installationId } = scene.world.organization;
+    const [repository] = await database.db.selectFrom('repositories').selectAll().execute();
+    const repoId = repository?.repo_id ?? 0;
     const call = {
       appId,
       installationId,
       entityId,
       entityType: 'Organization' as const,
       login: 'acme',
-      repoId: 1,
+      repoId,
     };
     const refusal = {
       kind: 'forbidden',
-      operation: 'GET /repos/acme/gone',
+      operation: 'GET /repos/acme/api',
       status: 403,
       message: 'no',
     };
-    await recordRefusal(
-      { db: database.dbOf('reconciler'), breakerRules: BREAKER_RULES },
-      'reconciler',
-      { call, refusal },
-    );
-    await sql`update breakers set subject_type = 'app', subject_id = ${String(appId)}, paused_until = now()`.execute(
-      database.db,
-    );
+    await recordRefusal(database.dbOf('reconciler'), 'reconciler', { call, refusal });
+    await sql`update repositories set refused_until = now()`.execute(database.db);
     const before = await calls();
     await scene.discover({ budgetPercent: 0 });
     expect(await calls()).toBe(before);
-    expect(await database.db.selectFrom('breakers').select('failure_class').execute()).toEqual([
-      { failure_class: 'refused' },
-    ]);
+    const refused = database.db.selectFrom('repositories').where('refused_since', 'is not', null);
+    expect(await refused.select('repo_id').execute()).toEqual([{ repo_id: repoId }]);
   });
 });
 

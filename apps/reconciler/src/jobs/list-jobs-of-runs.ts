@@ -2,7 +2,6 @@ import type { SeenRun } from '@paddock/db/jobs/repositories';
 import type { InstallationClient } from '@paddock/github/connect';
 import { type GitHubJob, listRunJobsIfChanged } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
-import { OUTAGES_AT_MOST } from '../pass-failures.ts';
 import type { Allowance } from './call-allowance.ts';
 
 /** Most runs whose jobs one pass asks for: a repository with many runs must not hold up others. */
@@ -59,8 +58,8 @@ export interface ListJobsOptions {
 }
 
 /**
- * Asks for the jobs of the first `most` runs, one call each, until too many in a row fail. In the
- * next pass, answered runs come after the others, and unanswered ones last.
+ * Asks for the jobs of the first `most` runs, one call each. In the next pass, answered runs come
+ * after the others, and unanswered ones last.
  */
 export async function listJobsOfRuns(
   { name, inTurn }: { readonly name: RepositoryName; readonly inTurn: readonly SeenRun[] },
@@ -69,9 +68,8 @@ export async function listJobsOfRuns(
   const jobs = new Map<number, GitHubJob>();
   const answered: SeenRun[] = [];
   const unanswered: SeenRun[] = [];
-  let failedInARow = 0;
   for (const run of inTurn.slice(0, most)) {
-    if (failedInARow >= OUTAGES_AT_MOST || !allowance.take()) break;
+    if (!allowance.take()) break;
     const etags = run.unchanged < UNCHANGED_AT_MOST ? run.etags : [];
     let isAsked = false;
     const list = await ask(`run ${run.id}`, async (client) => {
@@ -79,7 +77,6 @@ export async function listJobsOfRuns(
       // GitHub no longer knows the run, so it has no jobs.
       return (await listRunJobsIfChanged(client, name, { runId: run.id, etags })) ?? NO_JOBS;
     });
-    failedInARow = list === undefined ? failedInARow + 1 : 0;
     if (list?.kind === 'unchanged') {
       allowance.giveBack();
       answered.push({ ...run, unchanged: run.unchanged + 1 });

@@ -1,6 +1,17 @@
-import type { SeenList } from '@paddock/db/jobs/repositories';
+import type {
+  RepositoryToList,
+  SeenList,
+  SeenNewest,
+  SeenOfRepository,
+} from '@paddock/db/jobs/repositories';
 import type { InstallationClient } from '@paddock/github/connect';
-import { listRuns, type RunStatus } from '@paddock/github/jobs';
+import {
+  type GitHubRun,
+  listNewestRuns,
+  listRuns,
+  NEWEST_RUNS,
+  type RunStatus,
+} from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 import type { Allowance } from './call-allowance.ts';
 
@@ -19,24 +30,42 @@ export interface UnfinishedRuns {
   readonly runIds: readonly number[];
   /** Lists that have not changed since the last pass. */
   readonly unchanged: number;
-  /** The lists as they are now, by status. */
-  readonly lists: Readonly<Record<string, SeenList>>;
+  /** The lists as they are now. */
+  readonly seen: Pick<SeenOfRepository, 'newest' | 'lists'>;
+  /** All lists of unfinished runs were read. */
+  readonly isFull: boolean;
   /** False if the allowance ended first: the other lists are those of the last pass. */
   readonly isComplete: boolean;
 }
 
 /**
- * Lists all unfinished runs of a repository. `before` has the last pass's lists. An unchanged list
- * costs no call of the budget. Throws Octokit's errors.
+ * Lists all unfinished runs of a repository. Without one before, its newest runs alone show whether
+ * there can be any: one call, which costs none of the budget if nothing has changed. A run that is
+ * older than these may begin again; only the lists by status show that. Throws Octokit's errors.
  */
 export async function listUnfinishedRuns(
   client: InstallationClient,
   name: RepositoryName,
-  before: Readonly<Record<string, SeenList>>,
+  { seenBefore, isFullDue }: Pick<RepositoryToList, 'seenBefore' | 'isFullDue'>,
   allowance: Allowance,
 ): Promise<UnfinishedRuns> {
-  const lists: Record<string, SeenList> = { ...before };
+  const { lists: before = {}, runs = [], newest: last } = seenBefore;
+  const isFirst = seenBefore.lists === undefined;
+  let newest: SeenNewest | undefined;
   let unchanged = 0;
+  if (runs.length === 0 && !(isFirst && isFullDue) && allowance.take()) {
+    const page = await listNewestRuns(client, name, last?.etag);
+    if (page === undefined) {
+      unchanged++;
+      allowance.giveBack();
+    }
+    newest = page === undefined ? last : { etag: page.etag, runId: page.runs[0]?.id ?? 0 };
+    if (!isFullDue && (page === undefined || isQuiet(page.runs, isFirst ? 'first' : last))) {
+      const seen = { newest, lists: before };
+      return { name, runIds: [], unchanged, seen, isFull: false, isComplete: true };
+    }
+  }
+  const lists: Record<string, SeenList> = { ...before };
   let isComplete = true;
   for (const status of UNFINISHED) {
     if (!allowance.take()) {
@@ -52,5 +81,15 @@ export async function listUnfinishedRuns(
     }
   }
   const runIds = [...new Set(Object.values(lists).flatMap((list) => list.runIds))];
-  return { name, runIds, unchanged, lists, isComplete };
+  const seen = { lists, ...(isComplete ? { newest } : {}) };
+  return { name, runIds, unchanged, seen, isFull: isComplete, isComplete };
 }
+
+/**
+ * No run among the newest is unfinished, and none since the newest run of before is missing. At the
+ * first time nothing is known of older ones: all lists have their turn later in the day.
+ */
+const isQuiet = (runs: readonly GitHubRun[], last: SeenNewest | 'first' | undefined): boolean =>
+  last !== undefined &&
+  runs.every(({ status }) => status === 'completed') &&
+  (last === 'first' || runs.length < NEWEST_RUNS || runs.some(({ id }) => id === last.runId));

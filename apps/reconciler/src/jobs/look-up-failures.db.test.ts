@@ -76,6 +76,15 @@ describe('when GitHub fails', () => {
     expect(await scene.lookUp()).toMatchObject({ jobs: 1, runs: 1 });
   });
 
+  test('refuses a repository: no other call about it is made, and the entity’s others are asked about (P6)', async () => {
+    const ofSite = await scene.addJob({ job: { repo: 'acme/site' } });
+    for (let index = 0; index < 3; index++) await scene.addJob();
+    await scene.world.github.failNext({ path: '/repos/acme/api/', status: 403, times: 9 });
+    expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3 });
+    expect(scene.unanswered).toEqual(['forbidden']);
+    expect(await scene.row(ofSite)).toMatchObject({ looked_up_at: expect.any(Date) });
+  });
+
   test('leaves little of the budget, a pass takes its share of it, and the rest has its turn later (P4)', async () => {
     for (let index = 0; index < 8; index++) await scene.addJob();
     const monas = await scene.addJob({ job: { repo: 'mona/tool' } });
@@ -83,7 +92,7 @@ describe('when GitHub fails', () => {
     await scene.world.github.setRateLimit({ caller, resource: 'core', limit: 5000, remaining: 20 });
     expect(await scene.lookUp()).toMatchObject({ runs: 6, unanswered: 3 });
     expect(await scene.row(monas)).toMatchObject({ looked_up_at: expect.any(Date) });
-    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 3, unanswered: 0, full: false });
   });
 
   test('at no call, and more look-ups are due than a pass takes: it says so, and the rest has its turn', async () => {
@@ -92,10 +101,13 @@ describe('when GitHub fails', () => {
       expect(await scene.lookUp({ batch: 2 })).toMatchObject({ jobs, full: jobs === 2 });
   });
 
-  test('for the third time in a row, the pass ends', async () => {
+  test('for many runs in a row, the pass goes on; if our own probe has no answer, it ends, and all stay due', async () => {
     for (let index = 0; index < 5; index++) await scene.addJob();
-    await scene.world.github.failNext({ path: '/jobs$', status: 503, times: 9 });
-    expect(await scene.lookUp()).toMatchObject({ runs: 0, unanswered: 5 });
-    expect(await scene.calls(JOBS_OF_RUN)).toBe(3);
+    await scene.world.github.failNext({ path: '', status: 503, times: 9 });
+    expect(await scene.lookUp()).toMatchObject({ runs: 0, unanswered: 1 });
+    await scene.world.github.clearFaults();
+    await scene.world.github.failNext({ path: '/jobs$', status: 503, times: 4 });
+    expect(await scene.lookUp()).toMatchObject({ jobs: 5, runs: 1, unanswered: 4 });
+    expect(await scene.calls(JOBS_OF_RUN)).toBe(5);
   });
 });

@@ -250,6 +250,7 @@ describe('a job that GitHub does not know', () => {
     expect(await scene.lookUp()).toMatchObject({ gone: 1 });
     expect(await scene.row(job)).toMatchObject(running);
     await scene.passTime();
+    await scene.world.github.failNext({ method: 'GET', path: '/actions/jobs/', status: 404 });
     expect(await scene.lookUp()).toMatchObject({ failed: 1 });
     const failure_info = { version: 1, message: 'GitHub no longer knows the job' };
     expect(await scene.row(job)).toMatchObject({ status: 'failed', failure_info });

@@ -1,10 +1,4 @@
-import { closeFoundOutKeys } from '@paddock/db/matching/unserved-keys';
-import type { BreakerRules } from '@paddock/db/breakers/note-failure';
-import {
-  closeServedPools,
-  forgetFailedEntities,
-  noteWorkerFailure,
-} from '@paddock/db/workers/worker-failures';
+import { forgetFoundOutKeys, noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import {
   endJoblessGraces,
   findJobsToLookUp,
@@ -13,7 +7,7 @@ import {
 import {
   type LookUpNote,
   type NextLooks,
-  noteHiddenRepository,
+  noteHiddenJobs,
   noteLookUps,
   postponeLookUps,
 } from '@paddock/db/jobs/note-look-ups';
@@ -22,12 +16,15 @@ import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
 import { untilStored } from '@paddock/db/jobs/store-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';
+import type { FailureRules } from '@paddock/domain/matching/failure-classes';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { findRun, type GitHubRun } from '@paddock/github/jobs';
+import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
+import type { RepositoryName } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
-import { type Allowance, createAllowances } from './call-allowance.ts';
-import { type AskGitHub, createAskGitHub, isHidden, type Unanswered } from '../ask-github.ts';
+import { createAllowances } from './call-allowance.ts';
+import { type Ask, createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
+import type { Pass } from '../passes/pass.ts';
 import { askRun, endOfRun, type RunAnswer } from './ask-run.ts';
 import { findingOf } from './discovered-job.ts';
 import type { ReconcilerEvents } from '../events.ts';
@@ -43,19 +40,19 @@ export interface LookUpJobsOptions extends NextLooks {
   batch: number;
   /** How many of a demand key's oldest waiting jobs to look up after an unexplained end. */
   perKey: number;
-  breakerRules: BreakerRules;
+  failureRules: FailureRules;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
-  /** How long a job waits for its next look-up after GitHub did not answer. */
+  /** How long a job waits for its next look-up after GitHub did not answer for the first time. */
   retryMs: number;
-  /** Ask GitHub, but write nothing. */
-  dryRun: boolean;
+  /** Most runs that GitHub is asked about at once. */
+  atOnce?: number;
 }
 
 export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
   jobs: number;
   runs: number;
-  /** Runs for which GitHub did not answer, or for which the budget was used up. */
+  /** Runs for which GitHub did not answer, or was not asked: the budget was used up. */
   unanswered: number;
   /** The unanswered runs that GitHub does not let us see. */
   hidden: number;
@@ -66,14 +63,10 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
 
 /**
  * Asks GitHub about every job in doubt, run by run, and writes the verdicts. An answer that a
- * delivery could give is written as a delivery is. A failure concerns one run, but once GitHub
- * refuses an installation, its other runs wait for the next pass.
+ * delivery could give is written as a delivery is. A failure concerns one run.
  */
-export async function lookUpJobs(
-  options: LookUpJobsOptions,
-  signal: AbortSignal,
-): Promise<LookUpCounts> {
-  const { db, batch, perKey, secondLookMs, retryMs, dryRun, breakerRules } = options;
+export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promise<LookUpCounts> {
+  const { db, github, batch, perKey, secondLookMs, retryMs, atOnce = 1 } = options;
   const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
   const counts: LookUpCounts = {
     ...verdicts,
@@ -86,63 +79,57 @@ export async function lookUpJobs(
   };
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return counts;
-  const jobs = await findJobsToLookUp(db, {
-    batch,
-    perKey,
-    secondLookMs,
-    appIds: options.github.appIds,
-  });
-  let hidden = 0;
+  const { appIds } = github;
+  const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs, appIds });
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
-    if (isHidden(failure)) hidden++;
+    if (isHidden(failure)) counts.hidden++;
     options.events.notAnswered('look-up-jobs', asked, failure);
   };
-  const ask = createAskGitHub({
-    db,
-    github: options.github,
-    breakerRules,
-    dryRun,
-    onUnanswered,
-    signal,
+  const askFor = createAskGitHub({ db, github, pass, onUnanswered });
+  const allowanceOf = createAllowances(github.budgetOf, options.budgetPercent);
+  const runs = [...Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()];
+  await pass.walk(runs as [JobToLookUp, ...JobToLookUp[]][], {
+    entityOf: ([{ entityId }]) => entityId,
+    atOnce,
+    async visit(ofRun, turn) {
+      turn.isUnasked = !allowanceOf(ofRun[0].installationId).take();
+      const notes = turn.isUnasked
+        ? undefined
+        : await lookUpRun(
+            { ...options, pools, ask: askFor(ofRun[0], turn), dryRun: pass.dryRun },
+            ofRun,
+          );
+      const isAnswered = Array.isArray(notes);
+      counts[isAnswered ? 'runs' : 'unanswered']++;
+      if (isAnswered) for (const { verdict } of notes) counts[verdict.kind]++;
+      return notes !== undefined;
+    },
+    postpone: (ofRun) =>
+      postponeLookUps(
+        db,
+        ofRun.map(({ jobId }) => jobId),
+        retryMs,
+      ),
   });
-  const allowanceOf = createAllowances(options.github.budgetOf, options.budgetPercent);
-  const unanswered: number[] = [];
-  for (const ofRun of Map.groupBy(jobs, ({ repoId, runId }) => `${repoId} ${runId}`).values()) {
-    if (signal.aborted) break;
-    const notes = await lookUpRun({ ...options, pools, ask, allowanceOf }, ofRun);
-    if (notes === undefined) unanswered.push(...ofRun.map(({ jobId }) => jobId));
-    counts[notes === undefined ? 'unanswered' : 'runs']++;
-    for (const { verdict } of notes ?? []) counts[verdict.kind]++;
-  }
-  if (!dryRun) {
-    await postponeLookUps(db, unanswered, retryMs);
-    counts.graces = await endGraces(options);
-  }
+  if (!pass.dryRun) counts.graces = await endGraces(options);
   counts.jobs = jobs.length;
-  counts.hidden = hidden;
-  counts.full = jobs.filter(({ isDue }) => isDue).length >= batch;
+  counts.full = counts.runs > 0 && jobs.filter(({ isDue }) => isDue).length >= batch;
   return counts;
 }
 
 /**
  * Ends the graces that GitHub's answers have settled. A worker that succeeded while GitHub kept all
- * jobs queued had no job: that counts as a failure of its pool. One transaction per entity and
- * pool, so that the matcher, woken to replace the workers, finds the breaker.
+ * jobs queued had no job: that counts as a failure of its key. One transaction per entity and
+ * pool, so that the matcher, woken to replace the workers, finds the failures.
  */
-async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions): Promise<number> {
-  // Not in the transaction below, which locks rows in another order.
-  await closeServedPools(db);
-  await forgetFailedEntities(db);
+async function endGraces({ db, perKey, failureRules, events }: LookUpJobsOptions): Promise<number> {
   const endSome = () =>
     db.transaction().execute(async (trx) => {
       const ended = await endJoblessGraces(trx, perKey);
       const jobless = ended.filter(({ isStopped }) => !isStopped);
       for (const { podName } of jobless) {
         const message = `the runner ${podName} succeeded without a job while GitHub still had jobs of its pool queued`;
-        await noteWorkerFailure(
-          { db: trx, breakerRules },
-          { podName, failureClass: 'no_job', message },
-        );
+        await noteKeyFailure(trx, { podName, failureClass: 'no_job', message }, failureRules);
       }
       return { graces: ended.length, jobless };
     });
@@ -154,50 +141,53 @@ async function endGraces({ db, perKey, breakerRules, events }: LookUpJobsOptions
   return graces;
 }
 
-type Pass = LookUpJobsOptions & {
-  pools: CurrentPools;
-  ask: AskGitHub;
-  allowanceOf: (installationId: number) => Allowance;
-};
+type Asking = LookUpJobsOptions & { pools: CurrentPools; ask: Ask; dryRun: boolean };
 
-/** The verdicts on one run's jobs. Undefined if GitHub did not answer or the budget is used up. */
+/**
+ * The verdicts on one run's jobs. Undefined if GitHub did not answer; `hidden` if it does not show
+ * us the repository.
+ */
 async function lookUpRun(
-  pass: Pass,
-  jobs: readonly JobToLookUp[],
-): Promise<LookUpNote[] | undefined> {
-  const [first] = jobs;
-  if (first === undefined || !pass.allowanceOf(first.installationId).take()) return undefined;
-  const { repoId, runId, login } = first;
-  const name = {
-    owner: login,
-    repo: parseRepositoryName(first.repoFullName)?.repo ?? first.repoFullName,
-  };
+  asking: Asking,
+  jobs: readonly [JobToLookUp, ...JobToLookUp[]],
+): Promise<LookUpNote[] | 'hidden' | undefined> {
+  const { repoId, runId, login, repoFullName } = jobs[0];
+  const name = { owner: login, repo: parseRepositoryName(repoFullName)?.repo ?? repoFullName };
   let isInvisible = false;
-  const judged = await pass.ask(first, `run ${runId} of repository ${repoId}`, async (client) => {
+  const judged = await asking.ask(`run ${runId} of repository ${repoId}`, async (client) => {
     const answer = await askRun(client, { runId, repoId, name });
-    isInvisible = answer.kind === 'invisible';
-    if (isInvisible) return undefined;
-    const notes = await judgeAll(client, answer, jobs);
-    return { notes, findings: findingsOf(answer, jobs, notes) };
+    if (answer.kind === 'invisible') {
+      isInvisible = true;
+      return undefined;
+    }
+    const verdicts = await judgeAll(client, answer, jobs);
+    return { notes: verdicts.notes, findings: findingsOf(answer.name, jobs, verdicts) };
   });
-  if (isInvisible && !pass.dryRun) await noteHiddenRepository(pass.db, jobs);
-  if (judged !== undefined && !pass.dryRun) await settle(pass, judged);
-  return judged?.notes;
+  if (asking.dryRun) return judged?.notes ?? (isInvisible ? 'hidden' : undefined);
+  if (judged !== undefined) await settle(asking, judged);
+  if (!isInvisible) return judged?.notes;
+  await noteHiddenJobs(asking.db, jobs);
+  return 'hidden';
 }
 
 async function judgeAll(
   client: InstallationClient,
-  answer: RunAnswer,
+  answer: Exclude<RunAnswer, { kind: 'invisible' }>,
   jobs: readonly JobToLookUp[],
-): Promise<LookUpNote[]> {
+): Promise<{ notes: LookUpNote[]; jobsFound: ReadonlyMap<number, GitHubJob> }> {
   const notes: LookUpNote[] = [];
+  const jobsFound = new Map<number, GitHubJob>();
   let run: Promise<GitHubRun | undefined> | undefined;
   for (const job of jobs) {
-    const found = answer.kind === 'run' ? answer.jobs.get(job.jobId) : undefined;
-    if (answer.kind !== 'run' || found === undefined) {
+    const listed = answer.kind === 'run' ? answer.jobs.get(job.jobId) : undefined;
+    // Before it fails as unknown to GitHub, it is asked for by its own id.
+    const found =
+      listed ?? (job.wasGone ? await findJob(client, answer.name, job.jobId) : undefined);
+    if (found === undefined) {
       notes.push({ ...job, verdict: judgeJob(job, { kind: 'gone' }) });
       continue;
     }
+    jobsFound.set(job.jobId, found);
     // Only a job that has stayed queued needs to know whether its run is over: one call for all of
     // them.
     const mayBeOver = found.status === 'queued' && found.conclusion === null && job.wasQueued;
@@ -207,26 +197,20 @@ async function judgeAll(
     const { status, conclusion } = found;
     notes.push({ ...job, verdict: judgeJob(job, { kind: 'job', status, conclusion, runEnd }) });
   }
-  return notes;
+  return { notes, jobsFound };
 }
 
 function findingsOf(
-  answer: RunAnswer,
+  { owner, repo }: RepositoryName,
   jobs: readonly JobToLookUp[],
-  notes: readonly LookUpNote[],
+  { notes, jobsFound }: Awaited<ReturnType<typeof judgeAll>>,
 ): Finding[] {
   return notes.flatMap(({ jobId, verdict }) => {
     const job = jobs.find((one) => one.jobId === jobId);
-    const found = answer.kind === 'run' ? answer.jobs.get(jobId) : undefined;
-    if (
-      verdict.kind !== 'stated' ||
-      job === undefined ||
-      found === undefined ||
-      answer.kind !== 'run'
-    )
-      return [];
+    const found = jobsFound.get(jobId);
+    if (verdict.kind !== 'stated' || job === undefined || found === undefined) return [];
     const { entityId: id, login, entityType: type, repoId, appId, installationId } = job;
-    const repoFullName = `${answer.name.owner}/${answer.name.repo}`;
+    const repoFullName = `${owner}/${repo}`;
     return [
       findingOf(found, verdict.action, {
         entity: { id, login, type },
@@ -245,7 +229,7 @@ function findingsOf(
  * not.
  */
 async function settle(
-  { db, pools, events, ...looks }: Pass,
+  { db, pools, events, ...looks }: Asking,
   { notes, findings }: { notes: LookUpNote[]; findings: Finding[] },
 ) {
   const { written, stored } = await untilStored(() =>
@@ -254,7 +238,7 @@ async function settle(
         written: await noteLookUps(trx, notes, looks),
         stored: await recordFindings(trx, findings, pools),
       };
-      await closeFoundOutKeys(
+      await forgetFoundOutKeys(
         trx,
         notes.filter(endedWhilePending).map(({ jobId }) => jobId),
       );

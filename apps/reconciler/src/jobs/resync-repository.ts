@@ -45,6 +45,7 @@ export async function resyncRepository(
     repoId: repository.id,
     fullName: `${repository.owner}/${repository.name}`,
     seenBefore: {},
+    isFullDue: true,
   };
   const errors: unknown[] = [];
   const ask: AskOne = (_what, call) =>

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { sql } from 'kysely';
 import { useJobsScene } from '../scenes/use-scenes.scene.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { untilBlocked } from '@paddock/testing/until-blocked';
 
 const scene = useJobsScene(useTestDatabase());
 
 /** A worker that ended well just now, without a known job. */
-const endUnexplained = async (given: { pod_name?: string; k8s_pool?: string } = {}) =>
+const endUnexplained = async (
+  given: { pod_name?: string; k8s_pool?: string; entity_id?: number } = {},
+) =>
   (
     await putWorker(scene.db, {
       entity_id: scene.world.organization.id,
@@ -28,11 +28,13 @@ const graces = async () =>
       .orderBy('pod_name')
       .execute()
   ).map(({ pod_name: name }) => name);
-const breakers = () =>
+const failing = () =>
   scene.db
-    .selectFrom('breakers')
-    .select(['subject_id', 'failure_class', 'failures', 'pauses'])
-    .orderBy('subject_id')
+    .selectFrom('demand_keys')
+    .select(['k8s_pool as pool', 'failure_class as failureClass', 'failures', 'pauses'])
+    .where('failures', '>', 0)
+    .orderBy('k8s_pool')
+    .orderBy('failures', 'desc')
     .execute();
 const waiting = { row: { lookup_due_at: null } };
 
@@ -62,12 +64,14 @@ describe('after an unexplained end (C3, E4)', () => {
     expect(await scene.row(left)).toMatchObject({ wants_worker: true });
   });
 
-  test('the grace stays while GitHub does not answer, and the next pass asks again', async () => {
+  test('the grace stays while GitHub does not answer, and a minute later it is asked again', async () => {
     await scene.addJob(waiting);
     const name = await endUnexplained();
     await scene.world.github.failNext({ path: '/jobs$', status: 502 });
     expect(await scene.lookUp()).toMatchObject({ unanswered: 1, graces: 0 });
     expect(await graces()).toEqual([name]);
+    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
+    await scene.passTime();
     expect(await scene.lookUp()).toMatchObject({ queued: 1, graces: 1 });
   });
 
@@ -108,6 +112,7 @@ describe('after an unexplained end (C3, E4)', () => {
       .updateTable('jobs')
       .set({ lookup_due_at: new Date(0), seen_gone_at: minutesAgo(60) })
       .execute();
+    await scene.world.github.failNext({ method: 'GET', path: '/actions/jobs/', status: 404 });
     expect(await scene.lookUp()).toMatchObject({ jobs: 1, failed: 1, graces: 0 });
     expect(await scene.row(job)).toMatchObject({ status: 'failed', wants_worker: false });
     expect(await graces()).toEqual([name]);
@@ -115,57 +120,27 @@ describe('after an unexplained end (C3, E4)', () => {
 });
 
 describe('runners that end well without a job (C11, P4)', () => {
-  const ofPool = { subject_id: 'linux', failure_class: 'no_job', pauses: 0 };
-  const ofEntity = { ...ofPool, subject_id: 'linux@90000001' };
-  const open = { ...ofEntity, failures: 0, pauses: 1 };
+  const ofKey = { pool: 'linux', failureClass: 'no_job', failures: 3, pauses: 1 };
 
-  test('speak against their pool, and against their entity there: the third opens its breaker', async () => {
+  test('speak against their key: the third pauses it', async () => {
     await scene.addJob(waiting);
     await endUnexplained();
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ graces: 2 });
-    expect(await breakers()).toEqual([
-      { ...ofPool, failures: 2 },
-      { ...ofEntity, failures: 2 },
-    ]);
+    expect(await failing()).toEqual([{ ...ofKey, failures: 2, pauses: 0 }]);
     await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ graces: 1 });
-    expect(await breakers()).toEqual([{ ...ofPool, failures: 3 }, open]);
+    expect(await failing()).toEqual([ofKey]);
   });
 
-  test('it closes with a worker that was made since and has a job, and not with one from before', async () => {
-    await scene.addJob(waiting);
+  test('speak against no other key of their pool, and against no key of another pool', async () => {
+    for (const row of [{}, { entity_id: 7 }, { k8s_pool: 'linux-large' }])
+      await scene.addJob({ row: { ...waiting.row, ...row } });
     for (let n = 0; n < 3; n += 1) await endUnexplained();
-    const had = { status: 'running', running_at: minutesAgo(1), assigned_at: new Date() } as const;
-    await putWorker(scene.db, { ...had, created_at: minutesAgo(2) });
+    await endUnexplained({ entity_id: 7 });
+    await endUnexplained({ k8s_pool: 'linux-large' });
     await scene.lookUp();
-    expect(await breakers()).toEqual([{ ...ofPool, failures: 3 }, open]);
-    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1), k8s_pool: 'windows' });
-    await scene.lookUp();
-    expect(await breakers()).toEqual([{ ...ofPool, failures: 3 }, open]);
-    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1), entity_id: 7 });
-    await scene.lookUp();
-    expect(await breakers()).toEqual([open]);
-    await putWorker(scene.db, { ...had, created_at: minutesAgo(-1) });
-    await scene.lookUp();
-    expect(await breakers()).toEqual([]);
-  });
-
-  test('are counted for one entity in one pool at a time: so a transaction that locks breakers of several pools in order never meets the opposite order', async () => {
-    const pools = ['linux', 'linux-large'];
-    for (const k8s_pool of pools) await scene.addJob({ row: { ...waiting.row, k8s_pool } });
-    for (const k8s_pool of pools) await endUnexplained({ k8s_pool });
-    expect(await scene.lookUp()).toMatchObject({ graces: 2 });
-    for (const k8s_pool of pools) await endUnexplained({ k8s_pool });
-    const { counting } = await scene.db.transaction().execute(async (trx) => {
-      const lock = (pool: string) =>
-        sql`select from breakers where subject_id = ${pool} for update`.execute(trx);
-      await lock('linux');
-      const lookUp = scene.lookUp();
-      await untilBlocked(scene.db);
-      await lock('linux-large');
-      return { counting: lookUp };
-    });
-    expect(await counting).toMatchObject({ graces: 2 });
+    const once = { ...ofKey, failures: 1, pauses: 0 };
+    expect(await failing()).toEqual([ofKey, once, { ...once, pool: 'linux-large' }]);
   });
 });

@@ -71,7 +71,7 @@ describe('when GitHub fails (E1)', () => {
   });
 
   test.each([404, 422])(
-    'a cursor that GitHub refuses with %d is given up, the log is listed anew, and no breaker opens',
+    'a cursor that GitHub refuses with %d is given up, the log is listed anew, and refuses nobody',
     async (status) => {
       await scene.queueJobs(1, {});
       await scene.cycle();

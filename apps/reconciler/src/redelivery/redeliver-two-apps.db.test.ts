@@ -1,10 +1,11 @@
+import { githubIsAway, passOf } from '../scenes/pass.scene.ts';
 import { connectGitHub } from '@paddock/github/connect';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
 import { redeliver } from './redeliver.ts';
 
@@ -52,7 +53,7 @@ test('two Apps: each has a separate log, marks and a budget, and one that GitHub
       requestTimeoutMs: 60_000,
     });
     const { signal } = new AbortController();
-    const cycle = (appId: number, perMinute = 150) =>
+    const cycle = async (appId: number, perMinute = 150) =>
       redeliver(
         {
           db: database.dbOf('reconciler'),
@@ -66,9 +67,8 @@ test('two Apps: each has a separate log, marks and a budget, and one that GitHub
           firstStepMs: 300_000,
           giveUpMs: 3 * 86_400_000,
           handOverAbove: 500,
-          dryRun: false,
         },
-        signal,
+        await passOf(database.dbOf('reconciler'), { isAway: githubIsAway(github) }),
       );
 
     await simulator.failNext({ path: '/app/hook/deliveries$', status: 401 });

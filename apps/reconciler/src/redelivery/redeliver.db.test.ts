@@ -160,7 +160,7 @@ describe('redelivery on the straight path (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ failed: 1, resolved: 2, accepted: 1 });
   });
 
-  test('asks for queued jobs first, then completed ones, then those in progress', async () => {
+  test('asks for queued jobs first, then completed ones, then those in progress; installations take turns', async () => {
     await scene.queueJobs(1, {});
     await scene.world.github.setDeliveryFaults({ lossRate: 1 });
     await scene.world.github.queueJob({
@@ -180,9 +180,9 @@ describe('redelivery on the straight path (E1)', () => {
     const order = scene.asked.map((id) => actionOf.get(id) ?? '');
     expect(order).toEqual([
       'workflow_job.queued',
+      'installation.deleted',
       'workflow_job.completed',
       'workflow_job.in_progress',
-      'installation.deleted',
     ]);
   });
 });

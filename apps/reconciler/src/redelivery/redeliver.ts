@@ -1,4 +1,4 @@
-import { recordAppAuthFailure } from '@paddock/db/entities/app-auth-failures';
+import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import {
   type ListedSpan,
   listedSpans,
@@ -27,6 +27,8 @@ import { type DeliveryAttempt, judgeLog, showsReturn } from './judge-delivery-lo
 import type { ReconcilerEvents } from '../events.ts';
 import { findUnstored } from './find-unstored.ts';
 import { findMissingDeliveries, type MissingDeliveries } from './missing-deliveries.ts';
+import { isOutage } from '../passes/ask-github.ts';
+import type { Pass } from '../passes/pass.ts';
 import { nominalTick } from '../schedules/nominal-tick.ts';
 import { type LogPage, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
 
@@ -57,8 +59,6 @@ export interface RedeliverOptions {
   giveUpMs: number;
   /** With more unresolved deliveries, their repositories go to the front of discovery. */
   handOverAbove: number;
-  /** Only reads the log. `accepted` counts the requests that would be made. */
-  dryRun: boolean;
 }
 
 export interface RedeliverCounts extends MissingDeliveries {
@@ -68,6 +68,7 @@ export interface RedeliverCounts extends MissingDeliveries {
   throttled: number;
   failed: number;
   resolved: number;
+  /** In a dry run: the requests that would be made. */
   accepted: number;
   refused: number;
   givenUp: number;
@@ -91,11 +92,9 @@ const LATE_MS = 12_000;
  * that got through, and asks GitHub to repeat the due ones. A listing that breaks off counts as far
  * as it went. Throws only PostgreSQL's errors.
  */
-export async function redeliver(
-  options: RedeliverOptions,
-  signal: AbortSignal,
-): Promise<RedeliverCounts> {
-  const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs, dryRun } = options;
+export async function redeliver(options: RedeliverOptions, pass: Pass): Promise<RedeliverCounts> {
+  const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs } = options;
+  const { signal, dryRun } = pass;
   const before = await listedSpans(db, appId);
   const { now, listedAt } = await listingTimes(db, appId);
   // The first pass of each cadence reads the whole window, extra passes only new entries.
@@ -119,11 +118,13 @@ export async function redeliver(
   const failure = reading.error === undefined ? undefined : classifyGitHubError(reading.error);
   if (dryRun)
     return countOnly(db, (trx) =>
-      act(withoutEffect(options, trx), { before, reading, failure }, signal),
+      act(withoutEffect(options, trx), { before, reading, failure }, pass),
     );
+  if (reading.pages > 0) await endRefusals(db, { appId });
   if (failure !== undefined && !signal.aborted)
     await noteFailedListing(options, failure, reading.pages);
-  return act(options, { before, reading, failure }, signal);
+  if (failure !== undefined && isOutage(failure)) await pass.isAway('github');
+  return act(options, { before, reading, failure }, pass);
 }
 
 /**
@@ -144,16 +145,16 @@ async function act(
     reading,
     failure,
   }: { before: readonly ListedSpan[]; reading: LogReading; failure: GitHubFailure | undefined },
-  signal: AbortSignal,
+  pass: Pass,
 ): Promise<RedeliverCounts> {
-  const { db, appId, events, giveUpMs, handOverAbove, dryRun } = options;
+  const { db, appId, events, giveUpMs, handOverAbove } = options;
   const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
   const missing =
     before[0] === undefined
       ? { missing: 0 }
       : await findMissingDeliveries(options, reading.attempts, before[0].newestAt);
   // After the verdict: after a crash between the two, the next cycle reads these pages again.
-  if (!dryRun)
+  if (!pass.dryRun)
     await db.transaction().execute((trx) => replaceListedSpans(trx, appId, reading.spans));
 
   const handedOver = await handOverUnresolved(db, appId, handOverAbove);
@@ -162,7 +163,7 @@ async function act(
   const retryAfterMs = failure?.retryAfterMs;
   const asked =
     retryAfterMs === undefined
-      ? await requestDueDeliveries(options, signal)
+      ? await requestDueDeliveries(options, pass)
       : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
   if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
   const { pages, attempts } = reading;
@@ -208,8 +209,7 @@ async function noteFailedListing(
   events.listingFailed(appId, failure);
   // After one good page, a refused one is not about our credentials.
   if (pages > 0 || !isRefusal(failure)) return;
-  const { operation, message, status = 0 } = failure;
-  await recordAppAuthFailure(db, { appId, operation, message, httpStatus: status });
+  await recordRefusal(db, 'reconciler', { call: { appId }, refusal: failure });
 }
 
 async function noteVerdict(

@@ -1,8 +1,7 @@
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import type { Kysely } from 'kysely';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { createJitConfig } from '@paddock/github/runners';
 import { playRunner } from '@paddock/simulators/github/play-runner';
@@ -10,6 +9,7 @@ import { startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
 import { createTestDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { type Given, githubIsAway, passOf } from './pass.scene.ts';
 import { checkWorkers, type CheckWorkersOptions } from '../workers/check-workers.ts';
 
 export const QUERY = {
@@ -54,7 +54,7 @@ export async function startCheckScene() {
     world,
     truth,
     told: () => told,
-    sweep: (more: Partial<CheckWorkersOptions> = {}) =>
+    sweep: async ({ dryRun = false, pass = {}, ...more }: Given<CheckWorkersOptions> = {}) =>
       checkWorkers(
         {
           db: own,
@@ -67,15 +67,13 @@ export async function startCheckScene() {
             runnersMissing: tell('missing'),
           },
           query: QUERY,
-          breakerRules: BREAKER_RULES,
           cap: 100,
           offlineMs: 600_000,
           forgottenAfterMs: 120_000,
           alertAfterMs: 3_600_000,
-          dryRun: false,
           ...more,
         },
-        new AbortController().signal,
+        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
       ),
     /** A worker whose pod runs for so long, with its runner registered, online, or neither. */
     async putRunning(
@@ -144,7 +142,9 @@ export async function startCheckScene() {
         'jobs',
         'installation_events',
         'installations',
-        'breakers',
+        'apps',
+        'repositories',
+        'demand_keys',
         'pools_documents',
       ]);
       await removeRunners();

@@ -1,5 +1,4 @@
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import type { TestDatabase } from '@paddock/testing/database';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
@@ -9,11 +8,12 @@ import {
   type DiscoverJobsOptions,
 } from '../jobs/discover-jobs.ts';
 import { resyncRepository } from '../jobs/resync-repository.ts';
+import { type Given, githubIsAway, passOf } from './pass.scene.ts';
 import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 
 /** Passes of discovery over the simulated GitHub, whose deliveries all get lost; for tests. */
 export interface DiscoveryScene extends JobsScene {
-  discover(more?: Partial<DiscoverJobsOptions>): Promise<DiscoverJobsCounts>;
+  discover(more?: Given<DiscoverJobsOptions>): Promise<DiscoverJobsCounts>;
   resync(fullName: string): ReturnType<typeof resyncRepository>;
   /** Queues a job at GitHub that our rows do not have. Returns its id. */
   queue(
@@ -46,19 +46,21 @@ export async function startDiscoveryScene(database: TestDatabase): Promise<Disco
     events,
     appIds: [world.appId],
     turns: { everyMs: 300_000, activeMs: 86_400_000 },
-    dryRun: false,
   };
   const rules = {
     most: 20,
     budgetPercent: 10,
     listEveryMs: 21_600_000,
-    breakerRules: BREAKER_RULES,
   };
   const { signal } = new AbortController();
   return {
     ...scene,
-    discover: (more = {}) => discoverJobs({ ...common, ...rules, ...more }, signal),
-    resync: (fullName) => resyncRepository(common, fullName, signal),
+    discover: async ({ dryRun = false, pass = {}, ...more } = {}) =>
+      discoverJobs(
+        { ...common, ...rules, ...more },
+        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
+      ),
+    resync: (fullName) => resyncRepository({ ...common, dryRun: false }, fullName, signal),
     queue: async (repo, more = {}) =>
       (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,
     async passMinutes(minutes) {

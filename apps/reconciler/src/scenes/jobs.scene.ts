@@ -1,6 +1,6 @@
-import { createWaits } from '@paddock/db/breakers/waits';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import { createWaits } from '@paddock/db/entities/waits';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
@@ -12,6 +12,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import { type Given, githubIsAway, passOf } from './pass.scene.ts';
 import { lookUpJobs, type LookUpCounts, type LookUpJobsOptions } from '../jobs/look-up-jobs.ts';
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
@@ -39,7 +40,7 @@ export interface JobsScene {
    * Returns its name.
    */
   startRunner(): Promise<string>;
-  lookUp(more?: Partial<LookUpJobsOptions>): Promise<LookUpCounts>;
+  lookUp(more?: Given<LookUpJobsOptions>): Promise<LookUpCounts>;
   /**
    * As if everything that was seen at GitHub had been seen two minutes earlier, and all second
    * looks were due.
@@ -81,7 +82,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
     'repositories',
     'demand_keys',
     'pools_documents',
-    'breakers',
+    'apps',
   ]);
   await putPools(db, examplePools());
   const world = await startSmallWorld();
@@ -157,7 +158,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       );
       return worker.pod_name;
     },
-    lookUp: (more = {}) =>
+    lookUp: async ({ dryRun = false, pass = {}, ...more } = {}) =>
       lookUpJobs(
         {
           db: own,
@@ -165,15 +166,14 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
           events,
           batch: 250,
           perKey: 10,
-          breakerRules: BREAKER_RULES,
+          failureRules: USUAL_FAILURE_RULES,
           budgetPercent: 25,
           secondLookMs: 60_000,
           longestLookMs: 21_600_000,
-          retryMs: 300_000,
-          dryRun: false,
+          retryMs: 60_000,
           ...more,
         },
-        new AbortController().signal,
+        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
       ),
     async passTime() {
       await sql`update jobs set ${sql.join(['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(earlier))}`.execute(

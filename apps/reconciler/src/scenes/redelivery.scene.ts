@@ -1,4 +1,4 @@
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
@@ -6,6 +6,7 @@ import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/sma
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { type Kysely, sql } from 'kysely';
+import { type Given, githubIsAway, passOf } from './pass.scene.ts';
 import { deliveryLogAtGitHub } from '../redelivery/delivery-log-at-github.ts';
 import {
   type DeliveryLog,
@@ -31,7 +32,7 @@ export interface RedeliveryScene {
   /** The App's log, for passes of another kind. */
   readonly log: DeliveryLog;
   /** Runs one cycle and waits until GitHub has sent the requested deliveries. */
-  cycle(more?: Partial<RedeliverOptions>): Promise<RedeliverCounts>;
+  cycle(more?: Given<RedeliverOptions>): Promise<RedeliverCounts>;
   /** Queues jobs whose `queued` deliveries get lost, as far as the faults say. */
   queueJobs(count: number, faults?: DeliveryFaults): Promise<void>;
   /**
@@ -111,7 +112,8 @@ export async function startRedeliveryScene(
   await emptyTables(db, [
     'delivery_listings',
     'unresolved_deliveries',
-    'breakers',
+    'apps',
+    'demand_keys',
     'installation_events',
     'repositories',
     'installations',
@@ -159,7 +161,6 @@ export async function startRedeliveryScene(
     firstStepMs: 300_000,
     giveUpMs: 3 * 86_400_000,
     handOverAbove: 500,
-    dryRun: false,
   };
   /** As ingress does: a delivery is stored before GitHub has its answer. */
   const storeArrived = async () => {
@@ -189,10 +190,13 @@ export async function startRedeliveryScene(
     refused,
     listingFailures,
     unstored,
-    async cycle(more = {}) {
+    async cycle({ dryRun = false, pass = {}, ...more } = {}) {
       if (!losesRows) await storeArrived();
-      const counts = await redeliver({ ...options, ...more }, signal);
-      if (more.dryRun !== true) await keepCadence(db);
+      const counts = await redeliver(
+        { ...options, ...more },
+        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
+      );
+      if (!dryRun) await keepCadence(db);
       await world.github.settled();
       return counts;
     },
@@ -205,7 +209,7 @@ export async function startRedeliveryScene(
       // cannot.
       await sql`update unresolved_deliveries set next_request_at = next_request_at - ${minutes} * interval '1 minute',
         last_requested_at = last_requested_at - ${minutes} * interval '1 minute'`.execute(db);
-      await sql`update breakers set paused_until = paused_until - ${minutes} * interval '1 minute'`.execute(
+      await sql`update apps set wait_until = wait_until - ${minutes} * interval '1 minute'`.execute(
         db,
       );
     },

@@ -1,4 +1,4 @@
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
@@ -10,11 +10,11 @@ import {
   type KubeSimulator,
   startKubeSimulator,
 } from '@paddock/simulators/kube/start-kube-simulator';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
+import { type Given, githubIsAway, passOf } from './pass.scene.ts';
 import {
   removeStrayRegistrations,
   type RemoveStrayRegistrationsOptions,
@@ -36,7 +36,7 @@ export interface StrayScene {
   readonly instance: string;
   /** The sweep's reports. */
   readonly told: string[];
-  sweep(more?: Partial<RemoveStrayRegistrationsOptions>): Promise<StrayRegistrationsCounts>;
+  sweep(more?: Given<RemoveStrayRegistrationsOptions>): Promise<StrayRegistrationsCounts>;
   /**
    * Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its
    * registration with it.
@@ -64,7 +64,9 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
     'workers',
     'installation_events',
     'installations',
-    'breakers',
+    'apps',
+    'repositories',
+    'demand_keys',
     'stray_registrations',
   ]);
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
@@ -87,9 +89,7 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
   const options = {
     madeWithinMs: 86_400_000,
     graceMs: 3_600_000,
-    breakerRules: BREAKER_RULES,
     cap: 50,
-    dryRun: false,
   };
   const entityOf = (scope: RegistrationScope) =>
     scope.kind === 'organization' ? world.organization : world.user;
@@ -101,10 +101,10 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
     cluster,
     instance,
     told,
-    sweep: (more = {}) =>
+    sweep: async ({ dryRun = false, pass = {}, ...more } = {}) =>
       removeStrayRegistrations(
         { db: own, github, cluster, events, ...options, ...more },
-        new AbortController().signal,
+        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
       ),
     knowScope: (scope, { status = 'completed', podName } = {}) =>
       putWorker(db, {

@@ -8,8 +8,9 @@ import { executorEvents } from '@paddock/queue/executor-events';
 import { createMetrics } from '@paddock/runtime/metrics';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import { type ReconcilerConfig, readReconcilerConfig } from '../config.ts';
+import { githubIsAway } from './pass.scene.ts';
 import { createEvents } from '../events.ts';
 import { startRedeliveryScene } from './redelivery.scene.ts';
 import { sweepKinds } from '../sweeps.ts';
@@ -49,6 +50,7 @@ export async function startSweeps(database: TestDatabase) {
     cluster: noCluster,
     config,
     events,
+    isAway: githubIsAway(github),
     taskEvents: executorEvents(metrics, SILENT_LOG),
   });
   return {

@@ -21,7 +21,8 @@ export interface Schedule {
 
 export interface SchedulesOptions {
   db: Kysely<Database>;
-  schedules: readonly Schedule[];
+  /** Those of now: an App comes and goes with its own. */
+  schedules: () => readonly Schedule[];
   /** This replica's name, stored with the ticks it takes. */
   holder: string;
   events: Pick<ReconcilerEvents, 'tickTaken' | 'scheduleFailed'>;
@@ -46,7 +47,10 @@ export function createSchedules({
   events,
   lookMs = LOOK_MS,
 }: SchedulesOptions) {
-  /** The newest tick of each schedule known to be taken: saves PostgreSQL a second question. */
+  /**
+   * The tick of each schedule that was taken last, as far as we know: saves PostgreSQL a second
+   * question.
+   */
   const taken = new Map<string, number>();
 
   const takeNewest = async (
@@ -54,7 +58,7 @@ export function createSchedules({
     now: Date,
   ): Promise<boolean> => {
     const tickAt = nominalTick(now, everySeconds);
-    if ((taken.get(name) ?? Number.NEGATIVE_INFINITY) >= tickAt.getTime()) return false;
+    if (taken.get(name) === tickAt.getTime()) return false;
     const tick = await db.transaction().execute(async (trx) => {
       const mine = await takeTick(trx, { name, tickAt, takenBy: holder });
       if (mine !== undefined) await enqueue(trx, [task]);
@@ -66,13 +70,11 @@ export function createSchedules({
     return true;
   };
 
-  const names = schedules.map(({ name }) => name);
-
   /** Enqueues the due extra passes. Brings a task that is queued for later forward to now. */
-  const takeExtra = (): Promise<void> =>
+  const takeExtra = (all: readonly Schedule[]): Promise<void> =>
     db.transaction().execute(async (trx) => {
-      const due = new Set(await takeExtraPasses(trx, names));
-      const tasks = schedules.flatMap(({ name, task }) => (due.has(name) ? [task] : []));
+      const due = new Set(await takeExtraPasses(trx, namesOf(all)));
+      const tasks = all.flatMap(({ name, task }) => (due.has(name) ? [task] : []));
       const queued = (await enqueue(trx, tasks)).filter(({ existed }) => existed);
       await bringForward(
         trx,
@@ -86,11 +88,12 @@ export function createSchedules({
   /** Takes the ticks and extra passes that are due. Returns how many ticks. */
   const once = async (): Promise<number> => {
     restMs = lookMs;
-    const { now, extraInMs } = await readScheduleTimes(db, names);
+    const all = schedules();
+    const { now, extraInMs } = await readScheduleTimes(db, namesOf(all));
     let count = 0;
-    for (const schedule of schedules) if (await takeNewest(schedule, now)) count++;
+    for (const schedule of all) if (await takeNewest(schedule, now)) count++;
     if (extraInMs === null) return count;
-    if (extraInMs <= 0) await takeExtra();
+    if (extraInMs <= 0) await takeExtra(all);
     // After taking some, check again at once to learn when the next ones are due.
     restMs = Math.min(Math.max(extraInMs, 0), lookMs);
     return count;
@@ -98,7 +101,7 @@ export function createSchedules({
 
   const wake = createWake();
   const run = async (signal: AbortSignal): Promise<void> => {
-    const bells = [...new Set(schedules.map(({ everySeconds }) => everySeconds))].map(
+    const bells = [...new Set(schedules().map(({ everySeconds }) => everySeconds))].map(
       (everySeconds) =>
         cron(expressionOf(everySeconds), () => wake.ring(), {
           timezone: 'Etc/UTC',
@@ -114,6 +117,8 @@ export function createSchedules({
 
   return { once, run, wake: () => wake.ring() };
 }
+
+const namesOf = (schedules: readonly Schedule[]): string[] => schedules.map(({ name }) => name);
 
 function expressionOf(everySeconds: number): string {
   const expression = cronExpression(everySeconds);

@@ -6,10 +6,13 @@ import type { Schedule } from './schedules.ts';
 
 const HOUR_SECONDS = 3_600;
 
-/** When each sweep runs. */
-export function sweepSchedules(config: ReconcilerConfig): Schedule[] {
+/** When each sweep runs, with these Apps. */
+export function sweepSchedules(
+  config: Omit<ReconcilerConfig, 'github'>,
+  appIds: readonly number[],
+): Schedule[] {
   return [
-    ...config.github.apps.map(({ appId }) => ({
+    ...appIds.map((appId) => ({
       name: redeliverySchedule(appId),
       everySeconds: config.redeliveryEverySeconds,
       task: redeliverTask(appId),

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { pauseSweep, resumeSweep } from '@paddock/db/schedules/paused-sweeps';
+import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';
@@ -20,11 +20,11 @@ let told: string[];
 beforeEach(async () => {
   obstacle = undefined;
   told = [];
-  await sql`truncate schedules, tasks, operations, paused_sweeps`.execute(database.db);
+  await sql`truncate schedules, tasks, operations, switches`.execute(database.db);
   const events = { tickTaken: () => undefined, scheduleFailed: () => undefined };
   await createSchedules({
     db: database.dbOf('reconciler'),
-    schedules: SCHEDULES,
+    schedules: () => SCHEDULES,
     holder: 'test',
     events,
   }).once();
@@ -42,9 +42,8 @@ const sweep = counting(1, () =>
 );
 const kinds = () =>
   kindsOf(
-    database.dbOf('reconciler'),
+    { db: database.dbOf('reconciler'), isAway: () => Promise.resolve(false), switchCheckMs: 10 },
     { mow: sweep, redeliver: counting(1, () => Promise.resolve({})) },
-    10,
   );
 const drain = () => runDueTasks({ db: database.dbOf('reconciler'), kinds: kinds() });
 const mow = async (payload: object = {}) => {
@@ -59,7 +58,7 @@ const letTimePass = () =>
     database.db,
   );
 const startWatch = () =>
-  createSweepWatch(database.db, SCHEDULES, {
+  createSweepWatch(database.db, () => SCHEDULES, {
     sweepOverdue: (name, seconds, why) =>
       void told.push(`${name} ${Math.floor(seconds / 60)} min: ${why}`),
     sweepSucceedsAgain: (name) => void told.push(`${name} again`),
@@ -69,7 +68,7 @@ const gauges = async () => {
   const metrics = createMetrics();
   declareReconcilerGauges(metrics, database.dbOf('reconciler'), {
     stopAlertMs: 60_000,
-    schedules: SCHEDULES,
+    schedules: () => SCHEDULES,
   });
   const lines = await waitFor('the gauges', async () => {
     const shown = (await metrics.registry.metrics())
@@ -96,6 +95,8 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     expect(await gauges()).toEqual([
       'paddock_sweep_seconds_since_success{schedule="mow"} 600',
       'paddock_sweep_seconds_since_success{schedule="redeliver:7"} 600',
+      'paddock_sweep_entities_not_reached{schedule="mow"} 0',
+      'paddock_sweep_entities_not_reached{schedule="redeliver:7"} 0',
       'paddock_sweep_overdue{schedule="mow"} 1',
       'paddock_sweep_overdue{schedule="redeliver:7"} 0',
     ]);
@@ -112,14 +113,14 @@ describe('a sweep that does not succeed (E9, H5)', () => {
     await letTimePass();
     await mow({ dryRun: true });
     await watch();
-    await pauseSweep(database.db, 'mow', 'mona');
+    await setSwitch(database.db, 'mow', 'mona');
     await mow();
     await watch();
     expect(told).toEqual([
       'mow 10 min: its passes end without a result',
       'mow 10 min: it was paused by mona',
     ]);
-    await resumeSweep(database.db, 'mow');
+    await liftSwitch(database.db, 'mow');
     await mow();
     await watch();
     expect(told.slice(2)).toEqual(['mow again']);

@@ -36,12 +36,12 @@ export async function readSweeps(
  */
 export function createSweepWatch(
   db: Kysely<Database>,
-  schedules: readonly Schedule[],
+  schedules: () => readonly Schedule[],
   events: Pick<ReconcilerEvents, 'sweepOverdue' | 'sweepSucceedsAgain'>,
 ): () => Promise<void> {
   const reported = new Map<string, string>();
   return async () => {
-    for (const { name, secondsSinceSuccess, overdueFor } of await readSweeps(db, schedules)) {
+    for (const { name, secondsSinceSuccess, overdueFor } of await readSweeps(db, schedules())) {
       if (overdueFor === undefined) {
         if (reported.delete(name)) events.sweepSucceedsAgain(name);
       } else if (kindOfReason(reported.get(name)) !== kindOfReason(overdueFor)) {

@@ -1,3 +1,4 @@
+import { type Given, githubIsAway, passOf } from '../scenes/pass.scene.ts';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -12,7 +13,7 @@ beforeEach(() => {
   told = [];
 });
 
-const check = (more: Partial<CheckAppsOptions> = {}) =>
+const check = async ({ dryRun = false, pass = {}, ...more }: Given<CheckAppsOptions> = {}) =>
   checkApps(
     {
       db: database.dbOf('reconciler'),
@@ -22,12 +23,14 @@ const check = (more: Partial<CheckAppsOptions> = {}) =>
         appNotChecked: (_appId, { kind }) => void told.push(kind),
         tooManyUnlisted: (_appId, count) => void told.push(`${count} unlisted`),
       },
-      appIds: [scene.world.appId],
       goneAtMost: 20,
-      dryRun: false,
       ...more,
     },
-    new AbortController().signal,
+    await passOf(database.dbOf('reconciler'), {
+      isAway: githubIsAway(scene.github),
+      dryRun,
+      ...pass,
+    }),
   );
 const rows = () =>
   database.db
@@ -101,7 +104,10 @@ describe('the rights of an App (H4)', () => {
   test('that GitHub refuses: written down, and the other Apps are checked (C9)', async () => {
     await scene.world.github.failNext({ path: '/app$', status: 401 });
     const { appId } = scene.world;
-    expect(await check({ appIds: [appId, appId] })).toMatchObject({ apps: 1, unanswered: 1 });
+    expect(await check({ github: { ...scene.github, appIds: [appId, appId] } })).toMatchObject({
+      apps: 1,
+      unanswered: 1,
+    });
     expect(told).toEqual(['unauthorized']);
     expect(await scene.events()).toContainEqual({
       event: 'auth_attempt.other_error',

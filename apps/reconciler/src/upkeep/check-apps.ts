@@ -1,4 +1,4 @@
-import { recordAppAuthFailure } from '@paddock/db/entities/app-auth-failures';
+import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import {
   type AppInstallation,
   findAppInstallations,
@@ -7,7 +7,7 @@ import {
 import type { InstallationToStore } from '@paddock/db/entities/installations';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
-import type { Database, EntityType } from '@paddock/db/schema/tables';
+import type { Database } from '@paddock/db/schema/tables';
 import { compareInstallations } from '@paddock/domain/entities/compare-installations';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { findAppProblems } from '@paddock/domain/entities/find-app-problems';
@@ -21,17 +21,15 @@ import {
 } from '@paddock/github/installations';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
+import { isOutage } from '../passes/ask-github.ts';
+import type { Pass, Turn } from '../passes/pass.ts';
 
 export interface CheckAppsOptions {
   db: Kysely<Database>;
   github: GitHub;
   events: Pick<ReconcilerEvents, 'appChecked' | 'appNotChecked' | 'tooManyUnlisted'>;
-  /** The configured Apps. */
-  appIds: readonly number[];
-  /** If more installations are missing from an App's list, the list is ignored. */
+  /** If more installations are missing from an App's list, they are asked about the third time. */
   goneAtMost: number;
-  /** Write nothing. */
-  dryRun: boolean;
 }
 
 export interface CheckAppsCounts {
@@ -53,13 +51,11 @@ export interface CheckAppsCounts {
 
 /**
  * Checks each App's permissions and events, and repairs our rows of its installations by GitHub's
- * list.
+ * list. One that the list lacks is asked about by its id.
  */
-export async function checkApps(
-  options: CheckAppsOptions,
-  signal: AbortSignal,
-): Promise<CheckAppsCounts> {
-  const { db, github, events, appIds, dryRun } = options;
+export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<CheckAppsCounts> {
+  const { db, github, events } = options;
+  const { signal, dryRun } = pass;
   const counts: CheckAppsCounts = {
     apps: 0,
     unanswered: 0,
@@ -72,108 +68,101 @@ export async function checkApps(
   };
   const pools = (await currentPoolsDocument(db))?.document.pools ?? [];
   const atRepositories = pools.some(({ registration }) => registration === 'repository');
-  for (const appId of appIds) {
-    if (signal.aborted) break;
-    // Read before asking GitHub: a delivery that comes meanwhile is newer and wins.
-    const ours = {
-      known: await findAppInstallations(db, appId),
-      statedAt: (await databaseTime(db)).toISOString(),
-      atRepositories,
-    };
-    const asked = await askAbout(github.asApp(appId, { signal }), ours, options).catch(
-      (error: unknown) => classifyGitHubError(error),
-    );
-    if ('kind' in asked) {
+  const repair = async (statements: readonly InstallationToStore[]): Promise<void> => {
+    if (!dryRun) await db.transaction().execute((trx) => repairInstallations(trx, statements));
+  };
+  /** Undefined: GitHub did not answer. */
+  const ask = async <T>(appId: number, turn: Turn, call: (app: AppClient) => Promise<T>) => {
+    try {
+      return { answer: await call(github.asApp(appId, { signal })) };
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      const failure = classifyGitHubError(error);
       counts.unanswered++;
-      if (asked.kind === 'rate_limited')
-        counts.waitMs = Math.max(counts.waitMs, asked.retryAfterMs ?? 0);
-      else events.appNotChecked(appId, asked);
-      const { operation, message, status: httpStatus = 0 } = asked;
-      if (isRefusal(asked) && !dryRun)
-        await recordAppAuthFailure(db, { appId, operation, message, httpStatus });
-      continue;
+      turn.isUnasked = failure.kind === 'rate_limited';
+      if (turn.isUnasked) counts.waitMs = Math.max(counts.waitMs, failure.retryAfterMs ?? 0);
+      else events.appNotChecked(appId, failure);
+      if (isOutage(failure)) turn.isUnasked = await pass.isAway('github');
+      if (isRefusal(failure) && !dryRun)
+        await recordRefusal(db, 'reconciler', { call: { appId }, refusal: failure });
+      return undefined;
     }
-    const { problems, installations, statements } = asked;
-    if (!dryRun) {
-      events.appChecked(appId, problems);
-      await db.transaction().execute((trx) => repairInstallations(trx, statements));
-    }
-    counts.apps++;
-    counts.problemsOfApps[appId] = problems.length;
-    counts.problems.push(...problems.map((problem) => `App ${appId}: ${problem}`));
-    counts.installations += installations;
-    counts.gone += statements.filter(({ isDeleted }) => isDeleted).length;
-    counts.repaired += statements.filter(({ isDeleted }) => !isDeleted).length;
-  }
+  };
+  const toAsk: { appId: number; statedAt: string; one: AppInstallation }[] = [];
+  await pass.walk(github.appIds, {
+    entityOf: (appId) => appId,
+    keyOf: (appId) => `app ${appId}`,
+    async visit(appId, turn) {
+      // Read before asking GitHub: a delivery that comes meanwhile is newer and wins.
+      const known = await findAppInstallations(db, appId);
+      const statedAt = (await databaseTime(db)).toISOString();
+      const asked = await ask(appId, turn, async (app) => ({
+        facts: await getApp(app),
+        installations: await listInstallations(app),
+      }));
+      if (asked === undefined) return false;
+      const { facts, installations } = asked.answer;
+      const { changed, unlisted, ...has } = compare(installations, known);
+      const problems = findAppProblems({ ...facts, ...has, atRepositories });
+      if (!dryRun) {
+        events.appChecked(appId, problems);
+        await endRefusals(db, { appId });
+      }
+      await repair(changed.map((one) => ({ ...one, appId, isDeleted: false, statedAt })));
+      counts.apps++;
+      counts.problemsOfApps[appId] = problems.length;
+      counts.problems.push(...problems.map((problem) => `App ${appId}: ${problem}`));
+      counts.installations += installations.length;
+      counts.repaired += changed.length;
+      const isTooMany = unlisted.length > options.goneAtMost;
+      if (isTooMany) events.tooManyUnlisted(appId, unlisted.length);
+      if (!isTooMany || turn.hasFailedLong)
+        toAsk.push(...unlisted.map((one) => ({ appId, statedAt, one })));
+      return !isTooMany;
+    },
+  });
+  await pass.walk(toAsk, {
+    entityOf: ({ one }) => one.entityId,
+    keyOf: ({ one }) => `installation ${one.installationId}`,
+    async visit({ appId, statedAt, one }, turn) {
+      const { installationId, entityId: id, login, entityType: type, selection } = one;
+      const asked = await ask(appId, turn, (app) => findInstallation(app, { id: installationId }));
+      if (asked === undefined) return false;
+      if (asked.answer !== undefined) return true;
+      counts.gone++;
+      const entity = { id, login, type };
+      const said = { repositorySelection: selection, suspendedAt: null, isDeleted: true };
+      await repair([{ appId, installationId, entity, ...said, statedAt }]);
+      return true;
+    },
+  });
   return counts;
 }
 
-interface AppAnswer {
-  problems: string[];
-  installations: number;
-  statements: InstallationToStore[];
-}
-
-/** Makes all calls about one App and derives what to write. Throws Octokit's errors. */
-async function askAbout(
-  app: AppClient,
-  {
-    known,
-    statedAt,
-    atRepositories,
-  }: { known: readonly AppInstallation[]; statedAt: string; atRepositories: boolean },
-  { events, goneAtMost }: CheckAppsOptions,
-): Promise<AppAnswer> {
-  const { appId } = app;
-  const facts = await getApp(app);
-  const all = await listInstallations(app);
+/** Compares GitHub's list of an App's installations with our rows. */
+function compare(all: readonly GitHubInstallation[], known: readonly AppInstallation[]) {
   const listed = all.flatMap((one) =>
-    one.entityType === 'Enterprise' ? [] : [{ ...one, entityType: one.entityType }],
+    one.entityType === 'Enterprise'
+      ? []
+      : [
+          {
+            ...one,
+            entityType: one.entityType,
+            installationId: one.id,
+            isSuspended: one.suspendedAt !== null,
+          },
+        ],
   );
-  const { changed, unlisted } = compareInstallations(
-    listed.map((one) => ({
-      ...one,
-      installationId: one.id,
-      entityId: one.entityId,
-      isSuspended: one.suspendedAt !== null,
-    })),
-    known,
-  );
-  const statements: InstallationToStore[] = changed.map(
-    ({ id: installationId, entityId, login, entityType, selection, suspendedAt }) => ({
-      appId,
-      installationId,
+  const { changed, unlisted } = compareInstallations(listed, known);
+  return {
+    unlisted,
+    changed: changed.map(({ id, entityId, login, entityType, selection, suspendedAt }) => ({
+      installationId: id,
       entity: { id: entityId, login, type: entityType },
       repositorySelection: selection,
       suspendedAt,
-      isDeleted: false,
-      statedAt,
-    }),
-  );
-  if (unlisted.length > goneAtMost) events.tooManyUnlisted(appId, unlisted.length);
-  for (const { installationId, entityId, login, entityType, selection } of unlisted.length >
-  goneAtMost
-    ? []
-    : unlisted) {
-    if ((await findInstallation(app, { id: installationId })) !== undefined) continue;
-    const entity = { id: entityId, login, type: entityType };
-    statements.push({
-      appId,
-      installationId,
-      entity,
-      repositorySelection: selection,
-      suspendedAt: null,
-      isDeleted: true,
-      statedAt,
-    });
-  }
-  const on = (type: EntityType) =>
-    listed.some((one: GitHubInstallation) => one.entityType === type);
-  const problems = findAppProblems({
-    ...facts,
-    onOrganizations: on('Organization'),
-    onUsers: on('User'),
-    atRepositories,
-  });
-  return { problems, installations: all.length, statements };
+    })),
+    onOrganizations: listed.some(({ entityType }) => entityType === 'Organization'),
+    onUsers: listed.some(({ entityType }) => entityType === 'User'),
+  };
 }

@@ -7,8 +7,8 @@ import { actOrCount } from '../count-only.ts';
 const HOURS_AT_ONCE = 200;
 
 /**
- * Sums up what jobs and workers used, hour by hour, each in its own transaction. After an upgrade
- * the hours before follow, the newest first.
+ * Sums up what jobs and workers used, hour by hour, each in its own transaction. After an
+ * outage the hours that were missed follow, the newest first.
  */
 export async function sumUsageHours(
   { db, keepJobsDays, dryRun }: { db: Kysely<Database>; keepJobsDays: number; dryRun: boolean },

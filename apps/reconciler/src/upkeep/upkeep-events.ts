@@ -2,7 +2,7 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { SharedCounters } from '../shared-counters.ts';
 
-/** Events of checking Apps. */
+/** Events of checking Apps and clocks. */
 export function upkeepEvents(log: Logger, { objectFailed }: SharedCounters) {
   return {
     appChecked(appId: number, found: readonly string[]) {
@@ -22,6 +22,17 @@ export function upkeepEvents(log: Logger, { objectFailed }: SharedCounters) {
         appId,
         missing: count,
       });
+    },
+    clocksDiffer(aheadSeconds: number) {
+      log.error('PostgreSQL’s clock and ours disagree: set right the one that is wrong', {
+        aheadSeconds: Math.round(aheadSeconds),
+      });
+    },
+    instantsMended(rows: Readonly<Record<string, number>>) {
+      log.warn('PostgreSQL’s clock was ahead for a time: instants that it left are now', { rows });
+    },
+    clockNotChecked(error: unknown) {
+      log.error('could not look for instants too far ahead; trying again', { error });
     },
   };
 }

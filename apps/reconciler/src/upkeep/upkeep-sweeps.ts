@@ -19,16 +19,9 @@ export function upkeepSweeps({ db, github, config, events }: SweepContext) {
   return {
     'check-apps': {
       slots: 1,
-      pass: async ({ signal, dryRun }) => {
-        const options = {
-          db,
-          github,
-          events,
-          appIds: github.appIds,
-          goneAtMost: config.installationsGoneAtMost,
-          dryRun,
-        };
-        const { waitMs, ...counts } = await checkApps(options, signal);
+      pass: async (pass) => {
+        const { installationsGoneAtMost: goneAtMost } = config;
+        const { waitMs, ...counts } = await checkApps({ db, github, events, goneAtMost }, pass);
         return done(counts, waitMs > 0 ? [{ ...sweepTask('check-apps'), dueInMs: waitMs }] : []);
       },
     },

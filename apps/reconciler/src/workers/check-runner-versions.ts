@@ -1,17 +1,19 @@
-import type { Database } from '@paddock/db/schema/tables';
 import {
   findRunnersToRead,
   type RunnerToRead,
   saveRunnerVersion,
   saveVersionEnd,
 } from '@paddock/db/workers/runner-versions';
+import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
-import { classifyGitHubError } from '@paddock/github/errors';
 import { findVersionEnd, type VersionEnd } from '@paddock/github/runner-versions';
 import type { Cluster } from '@paddock/kube/connect';
+import { isTransient } from '@paddock/kube/errors';
 import { readRunnerVersion } from '@paddock/kube/runner-version';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
+import { createAskGitHub } from '../passes/ask-github.ts';
+import type { Pass } from '../passes/pass.ts';
 import { scopeToday } from '../scope-today.ts';
 
 export interface CheckRunnerVersionsOptions {
@@ -19,8 +21,6 @@ export interface CheckRunnerVersionsOptions {
   readonly github: GitHub;
   readonly cluster: Cluster;
   readonly events: Pick<ReconcilerEvents, 'versionNotRead' | 'versionEndUnknown' | 'versionEnds'>;
-  /** Write nothing. */
-  readonly dryRun: boolean;
 }
 
 export interface CheckedVersionsCounts {
@@ -43,66 +43,60 @@ const WARNED_DAYS = 21;
  */
 export async function checkRunnerVersions(
   options: CheckRunnerVersionsOptions,
-  signal: AbortSignal,
+  pass: Pass,
 ): Promise<CheckedVersionsCounts> {
-  const { db, dryRun } = options;
+  const { db, github, events } = options;
+  const { dryRun } = pass;
   const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, unanswered: 0 };
   const ends = new Map<string, VersionEnd>();
-  for (const runner of await findRunnersToRead(db)) {
-    if (signal.aborted) break;
-    const read = runner.isUnread ? await readVersion(options, runner, signal) : null;
-    if (runner.isUnread) counts[read === null ? 'unread' : 'read'] += 1;
-    if (read !== null && !dryRun) await saveRunnerVersion(db, { ...runner, version: read });
-    const version = read ?? runner.version;
-    if (version === null || (version === runner.version && !runner.isUnasked)) continue;
-    counts.asked += 1;
-    const end = ends.get(version) ?? (await askForEnd(options, runner, version, signal));
-    if (end === undefined) counts.unanswered += 1;
-    else {
-      ends.set(version, end);
-      if (!dryRun) await noteEnd(options, runner.pool, version, end);
-    }
-  }
+  const askFor = createAskGitHub({
+    db,
+    github,
+    pass,
+    onUnanswered: ({ what }, failure) => events.versionEndUnknown(what, failure),
+  });
+  await pass.walk(await findRunnersToRead(db), {
+    entityOf: ({ pool }) => pool,
+    keyOf: ({ pool }) => pool,
+    async visit(runner, turn) {
+      const read = runner.isUnread ? await readVersion(options, runner, pass) : null;
+      if (runner.isUnread) counts[read === null ? 'unread' : 'read'] += 1;
+      if (read !== null && !dryRun) await saveRunnerVersion(db, { ...runner, version: read });
+      const version = read ?? runner.version;
+      const isRead = !runner.isUnread || read !== null;
+      if (version === null || (version === runner.version && !runner.isUnasked)) return isRead;
+      counts.asked += 1;
+      const ask = askFor({ ...runner, repoId: runner.scopeRepoId }, turn);
+      const end =
+        ends.get(version) ??
+        (await ask(runner.pool, async (client) => {
+          const scope = await scopeToday(client, runner);
+          return scope && ((await findVersionEnd(client, scope, version)) ?? NO_END);
+        }));
+      if (end === undefined) counts.unanswered += 1;
+      else {
+        ends.set(version, end);
+        if (!dryRun) await noteEnd(options, runner.pool, version, end);
+      }
+      return isRead && end !== undefined;
+    },
+  });
   return counts;
 }
 
+/** GitHub does not know the version. */
+const NO_END: VersionEnd = { endsAt: null };
+
 async function readVersion(
   { cluster, events }: CheckRunnerVersionsOptions,
-  runner: RunnerToRead,
-  signal: AbortSignal,
+  { pool, podName: name, namespace }: RunnerToRead,
+  pass: Pass,
 ): Promise<string | null> {
-  const version = await readRunnerVersion(
-    cluster,
-    { namespace: runner.namespace, name: runner.podName },
-    signal,
-  );
+  const version = await readRunnerVersion(cluster, { namespace, name }, pass.signal);
   if (typeof version !== 'object') return version ?? null;
-  events.versionNotRead(runner.pool, runner.podName, version.unreadable);
+  events.versionNotRead(pool, name, version.unreadable);
+  if (isTransient(version.unreadable)) await pass.isAway('cluster');
   return null;
-}
-
-/**
- * When GitHub stops serving the version; no end for an unknown one. Undefined: GitHub did not
- * answer.
- */
-async function askForEnd(
-  { github, events }: CheckRunnerVersionsOptions,
-  runner: RunnerToRead,
-  version: string,
-  signal: AbortSignal,
-): Promise<VersionEnd | undefined> {
-  const { pool, login, scopeRepoId } = runner;
-  try {
-    const client = github.asInstallation(runner, { signal });
-    const scope = await scopeToday(client, { scopeRepoId, login });
-    if (scope !== undefined)
-      return (await findVersionEnd(client, scope, version)) ?? { endsAt: null };
-    events.versionEndUnknown(pool, version, undefined);
-  } catch (error) {
-    const failure = classifyGitHubError(error);
-    if (failure.kind !== 'rate_limited') events.versionEndUnknown(pool, version, failure); // the call that GitHub asked to wait has logged it
-  }
-  return undefined;
 }
 
 async function noteEnd(

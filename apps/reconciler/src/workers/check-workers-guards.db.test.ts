@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type CheckScene, QUERY, startCheckScene } from '../scenes/check-workers.scene.ts';
 
@@ -160,7 +161,12 @@ test('the only worker of its scope is no reason for doubt when GitHub does not k
   expect(await stopping()).toEqual([{ pod_name: podName }]);
 });
 
-test('an entity that refuses us is recorded, and left alone for an hour (C9)', async () => {
+test('an entity that refuses us is recorded, and left alone for a while (C9)', async () => {
+  await putInstallation(scene.db, {
+    entity_id: scene.world.organization.id,
+    app_id: scene.world.appId,
+    installation_id: scene.world.organization.installationId,
+  });
   await scene.putRunning(11, 'registered');
   await scene.world.github.failNext({ path: LIST, status: 403 });
   await scene.sweep();
@@ -173,8 +179,8 @@ test('an entity that refuses us is recorded, and left alone for an hour (C9)', a
   ]);
   expect(await scene.sweep()).toMatchObject({ overdue: 0 });
   await scene.db
-    .updateTable('breakers')
-    .set({ paused_until: new Date(0) })
+    .updateTable('installations')
+    .set({ refused_until: new Date(0) })
     .execute();
   expect(await scene.sweep()).toMatchObject({ overdue: 1, stopping: 1 });
 });
@@ -191,7 +197,6 @@ test('if any call fails, the next pass does it all (nth call fails)', async () =
       await scene.world.github.failNext({ path: '.', after: nth, ...fault });
       await scene.sweep();
       await scene.world.github.clearFaults();
-      await scene.db.deleteFrom('breakers').execute();
       await scene.db.updateTable('workers').set({ runner_checked_at: null }).execute();
       await scene.sweep();
       expect((await stopping()).map((row) => row.pod_name).toSorted()).toEqual(names.toSorted());

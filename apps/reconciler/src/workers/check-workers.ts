@@ -5,17 +5,21 @@ import {
 } from '@paddock/db/workers/overdue-workers';
 import { requestStops, type StopRequest } from '@paddock/db/workers/request-stops';
 import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
+import type { GitHub } from '@paddock/github/connect';
 import { findStopsWithoutTask, findHeldStops } from '@paddock/db/workers/worker-stops';
 import { judgeWorker } from '@paddock/domain/workers/judge-worker';
+import { runnerSays } from '@paddock/domain/workers/nothing-runs';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { stopTask, WORKER_TASK } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue, enqueueAlone } from '@paddock/queue/enqueue';
 import type { ReconcilerEvents } from '../events.ts';
-import { createPassFailures } from '../pass-failures.ts';
+import { createAskGitHub } from '../passes/ask-github.ts';
+import type { Pass } from '../passes/pass.ts';
 import { type ReadingRunners, readRunners } from './read-runners.ts';
 
 export interface CheckWorkersOptions extends ReadingRunners {
+  readonly github: GitHub;
   readonly events: Pick<
     ReconcilerEvents,
     'runnersNotRead' | 'runnersMissing' | 'stopsRequested' | 'stopsWithoutTask' | 'stopsHeldUp'
@@ -52,32 +56,42 @@ export interface CheckedWorkersCounts {
  */
 export async function checkWorkers(
   options: CheckWorkersOptions,
-  signal: AbortSignal,
+  pass: Pass,
 ): Promise<CheckedWorkersCounts> {
-  const { db, events, query, cap, dryRun } = options;
+  const { db, github, events, query, cap } = options;
+  const { dryRun } = pass;
   const overdue = await findOverdueWorkers(db, query);
   const stops: StopRequest[] = overdue
     .filter(({ isPending }) => isPending)
     .map(({ podName }) => ({ podName, reason: 'pending_timeout' }));
   const counts = { overdue: overdue.length, busy: 0, unread: 0 };
-  const failures = createPassFailures();
+  const askFor = createAskGitHub({
+    db,
+    github,
+    pass,
+    onUnanswered: ({ what }, failure) => events.runnersNotRead(what, failure),
+  });
   const running = overdue.filter(({ isPending }) => !isPending);
-  for (const workers of Map.groupBy(
-    running,
-    ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`,
-  ).values()) {
-    const [first, ...others] = workers;
-    if (first === undefined || signal.aborted) continue;
-    const read = await readRunners(options, [first, ...others], { failures, signal });
-    if (read === undefined) counts.unread += 1;
-    else {
-      counts.busy += read.filter(({ isBusy }) => isBusy).length;
-      stops.push(...(await judge(options, workers, read)));
-    }
-  }
+  const scopes = [...Map.groupBy(running, scopeOf).values()];
+  await pass.walk(scopes as [OverdueWorker, ...OverdueWorker[]][], {
+    entityOf: ([{ entityId }]) => entityId,
+    keyOf: ([first]) => scopeOf(first),
+    async visit(workers, turn) {
+      const [first] = workers;
+      const ask = askFor({ ...first, repoId: first.scopeRepoId }, turn);
+      const { hasFailedLong } = turn;
+      const read = await readRunners(options, workers, { ask, hasFailedLong });
+      if (read === undefined) counts.unread += 1;
+      else {
+        counts.busy += read.filter(({ isBusy }) => isBusy).length;
+        stops.push(...(await judge(options, { workers, read, dryRun })));
+      }
+      return read !== undefined;
+    },
+  });
   const chosen = inOrderOf(overdue, stops).slice(0, cap);
   const stopping = dryRun ? chosen.length : await request(options, chosen);
-  const forgotten = await takeUpForgotten(options);
+  const forgotten = await takeUpForgotten(options, dryRun);
   const held = await findHeldStops(db, options.alertAfterMs);
   events.stopsHeldUp(held);
   return { ...counts, stopping, forgotten, heldUp: held.length };
@@ -92,10 +106,15 @@ function inOrderOf(
   return overdue.flatMap(({ podName }) => byName.get(podName) ?? []);
 }
 
+const scopeOf = ({ entityId, scopeRepoId }: OverdueWorker): string => `${entityId} ${scopeRepoId}`;
+
 async function judge(
-  { db, dryRun, offlineMs }: CheckWorkersOptions,
-  workers: readonly OverdueWorker[],
-  readings: readonly RunnerReading[],
+  { db, offlineMs }: CheckWorkersOptions,
+  {
+    workers,
+    read: readings,
+    dryRun,
+  }: { workers: readonly OverdueWorker[]; read: readonly RunnerReading[]; dryRun: boolean },
 ): Promise<StopRequest[]> {
   const saved = new Map(
     dryRun ? [] : (await saveRunnerReadings(db, readings)).map((read) => [read.podName, read]),
@@ -114,18 +133,14 @@ async function judge(
         ...worker,
         wasOnline: known.wasOnline,
         offlineForMs: known.offlineForMs,
-        runner: stateOf(reading),
+        runner: runnerSays(
+          reading.isKnown ? { online: reading.isOnline, busy: reading.isBusy } : undefined,
+        ),
       },
       { offlineMs },
     );
     return reason === undefined ? [] : [{ podName, reason }];
   });
-}
-
-function stateOf({ isKnown, isOnline, isBusy }: RunnerReading) {
-  if (!isKnown) return 'unknown';
-  if (isBusy) return 'busy';
-  return isOnline ? 'online' : 'offline';
 }
 
 const JOBLESS: ReadonlySet<StopReason> = new Set(JOBLESS_REASONS);
@@ -149,12 +164,10 @@ async function request(
 
 const MOST_FORGOTTEN = 1_000;
 
-async function takeUpForgotten({
-  db,
-  events,
-  forgottenAfterMs,
-  dryRun,
-}: CheckWorkersOptions): Promise<number> {
+async function takeUpForgotten(
+  { db, events, forgottenAfterMs }: CheckWorkersOptions,
+  dryRun: boolean,
+): Promise<number> {
   const kind = WORKER_TASK.stopWorker;
   const podNames = await findStopsWithoutTask(db, {
     kind,

@@ -1,3 +1,5 @@
+import { probeCluster } from '@paddock/kube/probe';
+import { type Given, passOf } from '../scenes/pass.scene.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,10 +47,11 @@ afterEach(async () => {
   await kube.stop();
 });
 
-const sweep = (
-  more: Partial<DeleteEndedPodsOptions> = {},
-  signal = new AbortController().signal,
-): Promise<DeletedPodsCounts> =>
+const sweep = async ({
+  dryRun = false,
+  pass = {},
+  ...more
+}: Given<DeleteEndedPodsOptions> = {}): Promise<DeletedPodsCounts> =>
   deleteEndedPods(
     {
       db: database.dbOf('reconciler'),
@@ -62,11 +65,13 @@ const sweep = (
       failedGraceMs: 6 * HOUR_MS,
       keptPerNamespace: 2_000,
       cap: 10_000,
-      batch: 100,
-      dryRun: false,
       ...more,
     },
-    signal,
+    await passOf(database.dbOf('reconciler'), {
+      isAway: async () => (await probeCluster(cluster, new AbortController().signal)) !== undefined,
+      dryRun,
+      ...pass,
+    }),
   );
 
 const putEnded = (ended: Ended = {}) => putEndedWorker({ db: database.db, kube, cluster }, ended);
@@ -161,7 +166,7 @@ describe('pods of ended workers (E7)', () => {
   test('are all reached although the first batch cannot be deleted', async () => {
     for (let index = 0; index < 3; index++) await putEnded({ pod: 'running', minutes: 500 });
     const name = await putEnded({ minutes: 400 });
-    expect(await sweep({ batch: 2 })).toEqual({
+    expect(await sweep()).toEqual({
       deleted: 1,
       absent: 0,
       left: 3,
@@ -185,11 +190,11 @@ describe('pods of ended workers (E7)', () => {
     for (let made = 0; made < 3; made += 1) await putEnded();
     await putEnded({ minutes: 10 });
     kube.failNext({ status: 503, times: 1_000 });
-    expect(await sweep({ batch: 2, keptPerNamespace: 0 })).toMatchObject({ failed: 1, deleted: 0 });
+    expect(await sweep({ keptPerNamespace: 0 })).toMatchObject({ failed: 1, deleted: 0 });
     expect(failures).toEqual(['unavailable']);
     kube.clearFaults();
     kube.failNext({ method: 'DELETE', status: 504 });
-    expect(await sweep({ batch: 2 })).toMatchObject({ failed: 1, deleted: 2 });
+    expect(await sweep()).toMatchObject({ failed: 1, deleted: 2 });
   });
 
   test('are noted by the next pass when the answer to a deletion was lost', async () => {
@@ -265,7 +270,7 @@ describe('pods of ended workers (E7)', () => {
 
   test('are left for the next pass when the process stops', async () => {
     await putEnded();
-    expect(await sweep({}, AbortSignal.abort())).toEqual({
+    expect(await sweep({ pass: { signal: AbortSignal.abort() } })).toEqual({
       deleted: 0,
       absent: 0,
       left: 0,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { stopMaking } from '@paddock/db/matching/stopped-making';
+import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -7,8 +7,8 @@ import { drainPool } from './drain-pool.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, ['workers', 'tasks', 'stopped_making']);
-  await stopMaking(database.db, { type: 'pool', name: 'linux' }, 'ada');
+  await emptyTables(database.db, ['workers', 'tasks', 'switches']);
+  await setSwitch(database.db, 'pool:linux', 'ada');
 });
 
 const drain = (dryRun = false) => drainPool(database.dbOf('reconciler'), 'linux', { dryRun });
@@ -58,7 +58,7 @@ describe('draining a pool (F5)', () => {
 
   test('leaves all workers once its making was resumed', async () => {
     await putWorker(database.db);
-    await emptyTables(database.db, ['stopped_making']);
+    await liftSwitch(database.db, 'pool:linux');
     expect(await drain()).toContain('resumed');
     expect([await stops(), await tasks()]).toEqual([[], []]);
   });

@@ -1,6 +1,6 @@
 import { lockMatching } from '@paddock/db/matching/matching-lock';
-import { isMakingStopped } from '@paddock/db/matching/stopped-making';
 import type { Database } from '@paddock/db/schema/tables';
+import { findSwitches } from '@paddock/db/switches';
 import { countBusyWorkers, drainWorkers } from '@paddock/db/workers/drain-workers';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
@@ -34,7 +34,7 @@ export async function drainPool(
     }));
   return db.transaction().execute(async (trx) => {
     await lockMatching(trx, LIMITS);
-    if (!(await isMakingStopped(trx, { type: 'pool', name: pool })))
+    if ((await findSwitches(trx, [`pool:${pool}`])).length === 0)
       return 'the making of workers in this pool was resumed';
     const names = await drainWorkers(trx, { pool });
     await enqueue(

@@ -1,5 +1,5 @@
+import { type Given, githubIsAway, passOf } from '../scenes/pass.scene.ts';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import type { GitHub } from '@paddock/github/connect';
@@ -13,7 +13,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import { type Failed, putFailedWorker } from '../scenes/failed-workers.scene.ts';
 import { ACME, TOOL } from '../scenes/stray-registrations.scene.ts';
 import {
@@ -29,7 +29,13 @@ let leftBecause: string[];
 let failures: string[];
 
 beforeEach(async () => {
-  await emptyTables(database.db, ['workers', 'installation_events', 'installations', 'breakers']);
+  await emptyTables(database.db, [
+    'workers',
+    'installation_events',
+    'installations',
+    'apps',
+    'repositories',
+  ]);
   world = await startSmallWorld();
   const waits = createWaits(database.dbOf('reconciler'), () => undefined);
   github = connectSmallWorld(world, { waits });
@@ -38,9 +44,11 @@ beforeEach(async () => {
 });
 afterEach(() => world.github.stop());
 
-const sweep = (
-  more: Partial<RemoveRegistrationsOptions> = {},
-): Promise<RemovedRegistrationsCounts> =>
+const sweep = async ({
+  dryRun = false,
+  pass = {},
+  ...more
+}: Given<RemoveRegistrationsOptions> = {}): Promise<RemovedRegistrationsCounts> =>
   removeRegistrations(
     {
       db: database.dbOf('reconciler'),
@@ -48,15 +56,14 @@ const sweep = (
       events: {
         registrationRemoved: () => undefined,
         registrationLeft: (_name, why) => void leftBecause.push(why),
-        registrationNotChecked: (_name, { kind }) => void failures.push(kind),
+        registrationNotChecked: (_name, failure) =>
+          void failures.push(failure?.kind ?? 'invisible'),
       },
       graceMs: 600_000,
-      breakerRules: BREAKER_RULES,
       cap: 50,
-      dryRun: false,
       ...more,
     },
-    new AbortController().signal,
+    await passOf(database.dbOf('reconciler'), { isAway: githubIsAway(github), dryRun, ...pass }),
   );
 
 const putFailed = (failed: Failed = {}) =>
@@ -195,7 +202,13 @@ describe('registrations that failed workers left (E6)', () => {
     expect(await sweep({ cap: 2 })).toMatchObject({ removed: 1 });
   });
 
-  test('of an entity that refuses us cost one call an hour and one event row; others go on (C9)', async () => {
+  test('of an entity that refuses us cost one call at a time and one event row; others go on (C9)', async () => {
+    const { id: entityId, installationId } = world.organization;
+    await putInstallation(database.db, {
+      entity_id: entityId,
+      app_id: world.appId,
+      installation_id: installationId,
+    });
     await putFailed();
     await putFailed({ told: true });
     const mona = await putFailed({ scope: TOOL });

@@ -183,6 +183,12 @@ describe('remove-stray-registrations does nothing', () => {
   test('when a list fails; other entities go on, and the refusal is written down once (C9)', async () => {
     await oneDue();
     await scene.knowScope(TOOL);
+    const { appId, organization } = scene.world;
+    await putInstallation(database.db, {
+      entity_id: organization.id,
+      app_id: appId,
+      installation_id: organization.installationId,
+    });
     await scene.world.github.failNext({ path: '/orgs/acme/actions/runners', status: 403 });
     expect(await scene.sweep()).toMatchObject({ listed: 1, failed: 1, removed: 0 });
     expect(scene.told).toEqual(['acme: forbidden']);

@@ -7,24 +7,27 @@ import {
   noteStrayRegistrations,
   type SeenRegistration,
 } from '@paddock/db/workers/stray-registrations';
-import type { Noting } from '@paddock/db/breakers/note-failure';
+import type { Database } from '@paddock/db/schema/tables';
 import { countListable } from '@paddock/db/workers/worker-stops';
 import { findNamespaces } from '@paddock/db/workers/worker-pods';
+import { isUnused, runnerSays } from '@paddock/domain/workers/nothing-runs';
 import { instancePrefix } from '@paddock/domain/workers/worker-name';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
-import { classifyGitHubError } from '@paddock/github/errors';
 import { deleteRunner, getRunner, type GitHubRunner, listRunners } from '@paddock/github/runners';
 import type { RegistrationScope } from '@paddock/github/scope';
 import type { Cluster } from '@paddock/kube/connect';
-import { KubeError } from '@paddock/kube/errors';
+import { isTransient, KubeError } from '@paddock/kube/errors';
 import { findPod } from '@paddock/kube/pods';
 import { deleteSecret } from '@paddock/kube/secrets';
-import { createAskGitHub } from '../ask-github.ts';
+import type { Kysely } from 'kysely';
+import { type Ask, createAskGitHub } from '../passes/ask-github.ts';
+import type { Pass } from '../passes/pass.ts';
 import { actOrCount } from '../count-only.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { scopeToday } from '../scope-today.ts';
 
-export interface RemoveStrayRegistrationsOptions extends Noting {
+export interface RemoveStrayRegistrationsOptions {
+  db: Kysely<Database>;
   github: GitHub;
   cluster: Cluster;
   events: Pick<
@@ -41,8 +44,6 @@ export interface RemoveStrayRegistrationsOptions extends Noting {
   graceMs: number;
   /** With more strays to remove, removes none. */
   cap: number;
-  /** Only list the runners. `removed` counts those that would be removed. */
-  dryRun: boolean;
 }
 
 export interface StrayRegistrationsCounts {
@@ -52,6 +53,7 @@ export interface StrayRegistrationsCounts {
   strays: number;
   /** Online ones: left alone, since the scheduler adopts their pods. */
   online: number;
+  /** In a dry run: how many would be. */
   removed: number;
   /** Removed Secrets of the same names. */
   secrets: number;
@@ -78,9 +80,9 @@ interface Stray {
  */
 export async function removeStrayRegistrations(
   options: RemoveStrayRegistrationsOptions,
-  signal: AbortSignal,
+  pass: Pass,
 ): Promise<StrayRegistrationsCounts> {
-  const { db, events, cap } = options;
+  const { db, github, events, cap, madeWithinMs } = options;
   const counts: StrayRegistrationsCounts = {
     listed: 0,
     strays: 0,
@@ -92,34 +94,41 @@ export async function removeStrayRegistrations(
     overCap: 0,
   };
   const prefix = instancePrefix(await findInstance(db));
-  const { madeWithinMs, github } = options;
-  const ask = createAskGitHub({
+  const askFor = createAskGitHub({
     db,
     github,
-    breakerRules: options.breakerRules,
-    dryRun: options.dryRun,
-    onUnanswered: ({ what }, failure) => {
-      counts.failed++;
-      events.strayRegistrationsNotChecked(what, failure);
-    },
-    signal,
+    pass,
+    onUnanswered: ({ what }, failure) => events.strayRegistrationsNotChecked(what, failure),
   });
   const due: Stray[] = [];
-  for (const known of await findKnownScopes(db, { madeWithinMs, appIds: github.appIds })) {
-    const whom = { ...known, repoId: known.scopeRepoId };
-    const seen = await ask(whom, known.login, (client) => listOurs(client, known, prefix));
-    if (seen !== undefined) due.push(...(await noteStrays(options, known, seen, counts)));
-  }
-  if (signal.aborted) return counts;
+  const scopes = await findKnownScopes(db, { madeWithinMs, appIds: github.appIds });
+  const isThrough = await pass.walk(scopes, {
+    entityOf: ({ entityId }) => entityId,
+    keyOf: ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`,
+    async visit(known, turn) {
+      const ask = askFor({ ...known, repoId: known.scopeRepoId }, turn);
+      const seen = await ask(known.login, (client) => listOurs(client, known, prefix));
+      if (seen === undefined) counts.failed++;
+      else due.push(...(await noteStrays(options, { known, seen, counts }, pass.dryRun)));
+      return seen !== undefined;
+    },
+  });
   if (due.length > cap) {
     events.tooManyStrays(due.length, cap);
     return { ...counts, overCap: due.length };
   }
   const namespaces = due.length === 0 ? [] : await findNamespaces(db);
-  for (const stray of due) {
-    if (signal.aborted) break;
-    counts[await removeOne(options, stray, { namespaces, counts, signal })]++;
-  }
+  if (!isThrough) return counts;
+  await pass.walk(due, {
+    entityOf: ({ known }) => known.entityId,
+    keyOf: ({ registration }) => registration.name,
+    async visit(stray, turn) {
+      const ask = askFor({ ...stray.known, repoId: stray.known.scopeRepoId }, turn);
+      const result = await removeOne(options, stray, { namespaces, counts, pass, ask });
+      counts[result]++;
+      return result !== 'failed';
+    },
+  });
   return counts;
 }
 
@@ -146,10 +155,13 @@ async function listOurs(
 
 /** Stores a list's strays. Returns those that are due for removal. */
 async function noteStrays(
-  { db, events, graceMs, dryRun }: RemoveStrayRegistrationsOptions,
-  known: KnownScope,
-  { scope, ours }: Listed,
-  counts: StrayRegistrationsCounts,
+  { db, events, graceMs }: RemoveStrayRegistrationsOptions,
+  {
+    known,
+    seen: { scope, ours },
+    counts,
+  }: { known: KnownScope; seen: Listed; counts: StrayRegistrationsCounts },
+  dryRun: boolean,
 ): Promise<Stray[]> {
   counts.listed++;
   const listable = ours.length === 0 ? await countListable(db, known) : 0;
@@ -161,7 +173,7 @@ async function noteStrays(
   const withoutWorker = new Set(await findNamesWithoutWorker(db, names));
   const strays = ours.filter(({ name }) => withoutWorker.has(name));
   const offline = strays
-    .filter(({ online, busy }) => !online && !busy)
+    .filter((runner) => isUnused(runnerSays(runner)))
     .map(({ id, name }) => ({ runnerId: id, name }));
   counts.strays += offline.length;
   counts.online += strays.length - offline.length;
@@ -176,40 +188,40 @@ async function noteStrays(
  * The Secret goes first: only the registration has its name.
  */
 async function removeOne(
-  { db, github, cluster, events, dryRun }: RemoveStrayRegistrationsOptions,
+  { db, cluster, events }: RemoveStrayRegistrationsOptions,
   { registration: { runnerId, name }, known, scope }: Stray,
   {
     namespaces,
     counts,
-    signal,
-  }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts; signal: AbortSignal },
+    pass,
+    ask,
+  }: { namespaces: readonly string[]; counts: StrayRegistrationsCounts; pass: Pass; ask: Ask },
 ): Promise<'removed' | 'left' | 'failed'> {
-  const client = github.asInstallation(known, { signal });
-  // Only for calls: a failed statement ends the pass.
-  const report = (error: unknown): 'failed' => {
-    if (error instanceof KubeError) events.straySecretNotRemoved(name, error.failure);
-    else {
-      const failure = classifyGitHubError(error);
-      if (failure.kind !== 'rate_limited')
-        events.strayRegistrationsNotChecked(known.login, failure); // the call that GitHub asked to wait has logged it
-    }
-    return 'failed';
-  };
-  const runner = await getRunner(client, scope, runnerId).catch(report);
-  if (runner === 'failed') return runner;
-  if (runner !== undefined && (runner.online || runner.busy)) return 'left';
+  const found = await ask(known.login, async (client) => ({
+    runner: await getRunner(client, scope, runnerId),
+  }));
+  if (found === undefined) return 'failed';
+  const { runner } = found;
+  if (!isUnused(runnerSays(runner))) return 'left';
   if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
-  const remove = async () => {
+  try {
     for (const namespace of namespaces)
       if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';
-    if (dryRun) return 'removed';
+    if (pass.dryRun) return 'removed';
     for (const namespace of namespaces)
       if ((await deleteSecret(cluster, { namespace, name })) === 'deleted') counts.secrets++;
-    return runner === undefined ? 'absent' : deleteRunner(client, scope, runnerId);
-  };
-  const result = await remove().catch(report);
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    events.straySecretNotRemoved(name, error.failure);
+    if (isTransient(error.failure)) await pass.isAway('cluster');
+    return 'failed';
+  }
+  const result =
+    runner === undefined
+      ? 'absent'
+      : await ask(known.login, (client) => deleteRunner(client, scope, runnerId));
+  if (result === undefined) return 'failed';
   if (result === 'busy') return 'left';
-  if (result === 'left' || result === 'removed' || result === 'failed') return result;
   await forgetStrayRegistration(db, known, runnerId);
   if (result === 'deleted') events.strayRegistrationRemoved(name);
   return result === 'deleted' ? 'removed' : 'left';

@@ -2,8 +2,7 @@ import type { StopRequest } from '@paddock/db/workers/request-stops';
 import type { EndingVersion } from '@paddock/db/workers/runner-versions';
 import type { HeldStop } from '@paddock/db/workers/worker-stops';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { levelOf } from '@paddock/kube/cluster-events';
-import type { KubeFailure } from '@paddock/kube/errors';
+import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { SharedCounters } from '../shared-counters.ts';
@@ -46,13 +45,9 @@ export function workerEvents(
       });
     },
     /** Undefined failure: GitHub does not show us the repository. */
-    versionEndUnknown(pool: string, version: string, failure: GitHubFailure | undefined) {
+    versionEndUnknown(pool: string, failure: GitHubFailure | undefined) {
       objectFailed('check-runner-versions');
-      log.warn('GitHub did not answer when a pool’s runner version ends', {
-        pool,
-        version,
-        failure,
-      });
+      log.warn('GitHub did not answer when a pool’s runner version ends', { pool, failure });
     },
     stopsRequested(stops: readonly StopRequest[]) {
       for (const { reason } of stops) requested.inc({ reason });
@@ -76,10 +71,8 @@ export function workerEvents(
           some: stops.slice(0, MOST_NAMES),
         });
     },
-    runnersNotRead(
-      entity: string,
-      failure: GitHubFailure | { repositoryId: number; message: string },
-    ) {
+    /** Undefined failure: GitHub does not show us the repository. */
+    runnersNotRead(entity: string, failure: GitHubFailure | undefined) {
       objectFailed('check-workers');
       log.warn('could not read the runners of an entity from GitHub', { entity, failure });
     },
@@ -111,7 +104,8 @@ export function workerEvents(
     registrationLeft(podName: string, why: string) {
       log.info('left the registration of a failed worker alone', { podName, why });
     },
-    registrationNotChecked(podName: string, failure: GitHubFailure) {
+    /** Undefined failure: GitHub does not show us the repository. */
+    registrationNotChecked(podName: string, failure: GitHubFailure | undefined) {
       objectFailed('remove-registrations');
       log.warn('could not look up or remove the registration of a failed worker', {
         podName,

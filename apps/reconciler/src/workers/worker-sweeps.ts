@@ -1,6 +1,5 @@
 import { DRAIN_POOL } from '@paddock/domain/tasks/sweep-names';
 import { done } from '@paddock/queue/outcome';
-import { breakerRules } from '@paddock/db/breakers/breaker-settings';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 import { checkWorkers } from './check-workers.ts';
 import { deleteEndedPods } from './delete-ended-pods.ts';
@@ -16,7 +15,7 @@ export const MOST_STOPS = 100;
 /** Most workers past a deadline that one pass checks. */
 const MOST_OVERDUE = 1_000;
 
-const PODS_AT_ONCE = 100;
+const PODS_AT_ONCE = 8;
 /** Most pods that one pass deletes. */
 export const MOST_PODS = 10_000;
 /** Most registrations that one pass removes, with a call to GitHub each. */
@@ -29,7 +28,7 @@ const SCOPES_WITHIN_MS = 86_400_000;
 /** The sweeps that check workers and clean up after them. */
 export function workerSweeps({ db, github, cluster, config, events }: SweepContext) {
   return {
-    'check-workers': counting(1, ({ signal, dryRun }) =>
+    'check-workers': counting(1, (pass) =>
       checkWorkers(
         {
           db,
@@ -41,14 +40,12 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
             appIds: github.appIds,
             limit: MOST_OVERDUE,
           },
-          breakerRules: breakerRules(config),
           cap: MOST_STOPS,
           offlineMs: config.runnerOfflineMs,
           forgottenAfterMs: config.forgottenStopMs,
           alertAfterMs: config.stopAlertMs,
-          dryRun,
         },
-        signal,
+        pass,
       ),
     ),
     [DRAIN_POOL]: {
@@ -58,10 +55,10 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
         return done(typeof counts === 'string' ? { left: counts } : counts);
       },
     },
-    'check-runner-versions': counting(1, ({ signal, dryRun }) =>
-      checkRunnerVersions({ db, github, cluster, events, dryRun }, signal),
+    'check-runner-versions': counting(1, (pass) =>
+      checkRunnerVersions({ db, github, cluster, events }, pass),
     ),
-    'delete-ended-pods': counting(1, ({ signal, dryRun }) =>
+    'delete-ended-pods': counting(1, (pass) =>
       deleteEndedPods(
         {
           db,
@@ -71,27 +68,24 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
           failedGraceMs: config.podGraceFailedMs,
           keptPerNamespace: config.endedPodsPerNamespace,
           cap: MOST_PODS,
-          batch: PODS_AT_ONCE,
-          dryRun,
+          atOnce: PODS_AT_ONCE,
         },
-        signal,
+        pass,
       ),
     ),
-    'remove-registrations': counting(1, ({ signal, dryRun }) =>
+    'remove-registrations': counting(1, (pass) =>
       removeRegistrations(
         {
           db,
           github,
           events,
           graceMs: config.registrationGraceMs,
-          breakerRules: breakerRules(config),
           cap: MOST_REGISTRATIONS,
-          dryRun,
         },
-        signal,
+        pass,
       ),
     ),
-    'remove-stray-registrations': counting(1, ({ signal, dryRun }) =>
+    'remove-stray-registrations': counting(1, (pass) =>
       removeStrayRegistrations(
         {
           db,
@@ -100,11 +94,9 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
           events,
           madeWithinMs: SCOPES_WITHIN_MS,
           graceMs: config.strayRegistrationGraceMs,
-          breakerRules: breakerRules(config),
           cap: config.strayRegistrationCap,
-          dryRun,
         },
-        signal,
+        pass,
       ),
     ),
   } satisfies Readonly<Record<string, Sweep>>;

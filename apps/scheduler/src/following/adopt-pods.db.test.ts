@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
+import { examplePools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';
 import { lasting } from '../scenes/adopted-rows.scene.ts';
 import { takeChanges, takeList } from './follow-pods.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
-import { APP_ID } from '../scenes/settings.scene.ts';
 
 const world = useSchedulerWorld({ playRunners: false });
 const followed = useFollowedPods(world);
@@ -112,9 +111,10 @@ describe('one of our pods without a row is adopted (E6)', () => {
     expect(after.pod_created_at).toEqual((await podOf(before.pod_name)).createdAt);
   });
 
-  test('its end has the usual effects: its Secret goes, a failure is diagnosed, an unexplained end counts for a job, old failures open no breaker', async () => {
+  test('its end has the usual effects: its Secret goes, a failure is diagnosed, an unexplained end counts for a job, old failures count against no key', async () => {
     await startWorkers('succeeded', 'failed');
-    await world.db.deleteFrom('breakers').execute();
+    expect(await world.failing()).toMatchObject([{ failures: 1 }]);
+    await world.db.deleteFrom('demand_keys').execute();
     await forget();
     await relist();
     expect(await kinds()).toEqual(['diagnose-pod', 'remove-secret', 'remove-secret']);
@@ -122,7 +122,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
       (worker) => worker.unexplained_until !== null,
     );
     expect(unexplained.map(({ status }) => status)).toEqual(['completed']);
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    expect(await world.failing()).toEqual([]);
   });
 
   test('it counts as supply: no second worker is made for its job (P3)', async () => {
@@ -133,11 +133,6 @@ describe('one of our pods without a row is adopted (E6)', () => {
   });
 
   test('a warm one is warm again: the matcher neither stops it nor makes another (C10)', async () => {
-    await putInstallation(world.db, {
-      entity_id: world.entityId,
-      app_id: APP_ID,
-      installation_id: world.installationId,
-    });
     await world.putPools(examplePools({ pools: [{ warm: [{ scope: 'acme', workers: 1 }] }] }));
     const [name = ''] = await makeWorkers(1);
     await relist();

@@ -51,7 +51,7 @@ describe('a runner that others end (C3, C11)', () => {
       failure_info: { version: 1, message },
     };
     expect(await world.workers()).toMatchObject([evicted, evicted, evicted]);
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    expect(await world.failing()).toEqual([]);
     // It may have done its job, and the delivery about that may be lost.
     expect(await kinds()).toContain('look-up-jobs');
     await world.match();
@@ -111,7 +111,7 @@ describe('a runner that others end (C3, C11)', () => {
       expect(await world.workers()).toMatchObject([
         { status: 'failed', stop_reason: 'pod_deleted', unexplained_until: unexplained },
       ]);
-      expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+      expect(await world.failing()).toEqual([]);
     },
   );
 });

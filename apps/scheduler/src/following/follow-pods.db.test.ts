@@ -169,7 +169,7 @@ describe('a runner that ends well after we have deregistered it', () => {
     stop_reason: 'idle',
     deregistration_started_at: new Date(),
   };
-  test('has failed with the reason of the stop, is not diagnosed, and does not count against its pool (E5, C11)', async () => {
+  test('has failed with the reason of the stop, is not diagnosed, and does not count against its key (E5, C11)', async () => {
     const worker = await endOf(stopped);
     expect(worker).toMatchObject({
       status: 'failed',
@@ -179,7 +179,7 @@ describe('a runner that ends well after we have deregistered it', () => {
     });
     expect(worker?.failure_info).toEqual({ version: 1, message: describeStop('idle') });
     expect(await tasks()).toEqual(['remove-secret']);
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    expect(await world.failing()).toEqual([]);
   });
 
   test.each([

@@ -1,7 +1,5 @@
 import { markPodsDeleted } from '@paddock/db/workers/ended-pods';
 import { holdLease } from '@paddock/db/leases/hold-lease';
-import { ownCluster } from '@paddock/db/breakers/breaker-subjects';
-import { noteAnswer } from '@paddock/db/breakers/probes';
 import { findInstance } from '@paddock/db/instance';
 import { markStuckPods } from '@paddock/db/workers/stuck-pods';
 import {
@@ -15,7 +13,9 @@ import {
   judgeAbsence,
   NONE_UNCONFIRMED,
 } from '@paddock/domain/workers/judge-absence';
+import type { Reaches } from '@paddock/db/outages';
 import type { Cluster } from '@paddock/kube/connect';
+import { isUnanswered } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { type PodEvent, watchPods } from '@paddock/kube/watch-pods';
 import { enqueue } from '@paddock/queue/enqueue';
@@ -25,6 +25,7 @@ import { stopUnstartable } from './stop-unstartable.ts';
 
 export interface Following extends Recording {
   readonly cluster: Cluster;
+  readonly reach: Pick<Reaches, 'cluster'>;
   /** This process, unique per start. */
   readonly holder: string;
   /** Length of the lease, and the time between its renewals. */
@@ -68,22 +69,33 @@ export async function followPods(parts: Following, signal: AbortSignal): Promise
 }
 
 /**
- * Keeps one watch per namespace, begun when the namespace is first needed. Ends with the first
- * watch that fails.
+ * Keeps one watch for each namespace of a pool in force or of a live worker. A namespace that no
+ * pool names now is thus followed until its last worker has ended; afterwards its rights may go.
+ * Ends with the first watch that fails.
  */
 async function followNamespaces(parts: Following, signal: AbortSignal): Promise<void> {
   const instance = await findInstance(parts.db);
   const failure = new AbortController();
   const stop = AbortSignal.any([signal, failure.signal]);
-  const watches = new Map<string, Promise<void>>();
+  const watches = new Map<string, { readonly leave: () => void; readonly ended: Promise<void> }>();
+  const begin = (namespace: string) => {
+    const left = new AbortController();
+    const signals = AbortSignal.any([stop, left.signal]);
+    const ended = followNamespace(parts, { namespace, instance }, signals).catch((error: unknown) =>
+      failure.abort(error),
+    );
+    return { leave: () => left.abort(), ended };
+  };
   try {
     while (!stop.aborted) {
-      for (const namespace of await findNamespaces(parts.db)) {
-        if (watches.has(namespace)) continue;
-        const watch = followNamespace(parts, { namespace, instance }, stop).catch(
-          (error: unknown) => failure.abort(error),
-        );
-        watches.set(namespace, watch);
+      const needed = await findNamespaces(parts.db);
+      for (const namespace of needed)
+        if (!watches.has(namespace)) watches.set(namespace, begin(namespace));
+      for (const [namespace, { leave, ended }] of watches) {
+        if (needed.includes(namespace)) continue;
+        leave();
+        await ended;
+        watches.delete(namespace);
       }
       await noteStuckPods(parts);
       await stopUnstartable(parts, stop);
@@ -91,7 +103,7 @@ async function followNamespaces(parts: Following, signal: AbortSignal): Promise<
     }
   } finally {
     failure.abort();
-    await Promise.all(watches.values());
+    await Promise.all([...watches.values()].map(({ ended }) => ended));
     parts.events.followingEnded();
   }
   if (!signal.aborted) throw failure.signal.reason;
@@ -116,10 +128,9 @@ async function followNamespace(
   where: { namespace: string; instance: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, cluster, events, watchSeconds } = parts;
+  const { db, cluster, reach, events, watchSeconds } = parts;
   let known: readonly string[] = [];
   let unconfirmed = NONE_UNCONFIRMED;
-  let wasInterrupted = false;
   await watchPods(
     cluster,
     {
@@ -130,8 +141,6 @@ async function followNamespace(
         known = await findKnownPods(db, where.namespace);
       },
       onList: async (pods) => {
-        if (wasInterrupted) await noteAnswer(db, ownCluster);
-        wasInterrupted = false;
         unconfirmed = await takeList(parts, where.namespace, pods, known, unconfirmed);
         return unconfirmed.size === 0
           ? {}
@@ -139,7 +148,7 @@ async function followNamespace(
       },
       onChanges: (changes) => takeChanges(parts, changes),
       onInterrupted: (failure, retryInMs) => {
-        wasInterrupted = true;
+        if (isUnanswered(failure)) void reach.cluster.report();
         events.watchInterrupted(where.namespace, failure, retryInMs);
       },
     },

@@ -1,8 +1,7 @@
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
 import type { UnstartableWorker } from '@paddock/db/workers/stuck-pods';
 import type { PodTransition, VanishedWorker } from '@paddock/db/workers/worker-pods';
-import { levelOf } from '@paddock/kube/cluster-events';
-import type { KubeFailure } from '@paddock/kube/errors';
+import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';

@@ -135,6 +135,19 @@ describe('followPods', () => {
     );
     await stop();
   });
+
+  test('follows a namespace that a pool has left until its last worker has ended (C8)', async () => {
+    const name = await pods.startWorker();
+    await world.putPools({ ...world.pools, pools: [{ ...pool(), namespace: 'others' }] });
+    const stop = world.follow();
+    await waitFor('both watches', () => world.kube.report().openWatches === 2);
+    world.kube.endPod({ namespace: 'runners', name, end: 'succeeded' });
+    await waitFor('the worker to end', async () => (await pods.row(name))?.status === 'completed');
+    // A watch ends by itself after 96 s at the soonest, and begins again.
+    const oneLess = () => world.kube.report().openWatches === 1;
+    expect(await waitFor('one watch less', oneLess, { timeoutMs: 60_000 })).toBe(true);
+    await stop();
+  });
 });
 
 function pool() {

@@ -1,11 +1,12 @@
-import type { Noting } from '@paddock/db/breakers/note-failure';
-import { noteOutdatedRunner } from '@paddock/db/workers/worker-failures';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { findEndWithoutJob, markOutdatedRunner } from '@paddock/db/workers/outdated-runners';
 import type { Cluster } from '@paddock/kube/connect';
 import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { readRefusedVersion } from '@paddock/kube/runner-version';
+import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
+import type { NotingFailures } from './note-health.ts';
 
-export interface NotingVersions extends Noting {
+export interface NotingVersions extends NotingFailures {
   readonly cluster: Cluster;
 }
 
@@ -15,7 +16,7 @@ export const outdatedMessage = (podName: string, version?: string): string =>
 /**
  * Reads the log of a runner that ended without a job. GitHub refuses a runner whose version it no
  * longer serves; the runner then ends, often with exit code 0. Such an end counts as explained, and
- * against the pool. Returns the refused version, if there is one. Throws while the log of a runner
+ * against the worker's key. Returns the refused version, if there is one. Throws while the log of a runner
  * that ended well cannot be read, since nothing else shows the refusal.
  */
 export async function noteRefusedVersion(
@@ -23,7 +24,7 @@ export async function noteRefusedVersion(
   podName: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { db, cluster, breakerRules } = parts;
+  const { db, cluster, failureRules } = parts;
   const end = await findEndWithoutJob(db, podName);
   if (end === undefined) return undefined;
   const version = await readRefusedVersion(
@@ -38,7 +39,7 @@ export async function noteRefusedVersion(
   const message = outdatedMessage(podName, version);
   await db.transaction().execute(async (trx) => {
     if (await markOutdatedRunner(trx, podName, message))
-      await noteOutdatedRunner({ db: trx, breakerRules }, { podName, message });
+      await noteKeyFailure(trx, { podName, failureClass: OUTDATED_RUNNER, message }, failureRules);
   });
   return version;
 }

@@ -23,7 +23,8 @@ export async function noteUnreached(
   if (pod === undefined) return undefined;
   const diagnosis = await examinePod(cluster, pod, 'not_registered', signal);
   const log = diagnosis.containers.find(({ name }) => name === RUNNER_CONTAINER)?.log ?? '';
-  const hasReached = jobInLog(log, { lines: TAIL_LINES, isEndMissing: false }) !== 'silent';
+  const isCut = log.split('\n').length > TAIL_LINES;
+  const hasReached = isCut || jobInLog(log) !== 'silent';
   if (hasReached || connectionProblem(log) === undefined) return undefined;
   return (await keepDiagnosis(db, worker, diagnosis)) ? diagnosis.message : undefined;
 }

@@ -1,4 +1,5 @@
 import type { PodState } from '@paddock/db/workers/worker-pods';
+import { podSays } from '@paddock/domain/workers/nothing-runs';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { podFailure } from '@paddock/kube/pod-failure';
 import { hideSecrets } from './hide-secrets.ts';
@@ -31,20 +32,18 @@ export function podState(pod: ObservedPod): PodState {
   };
 }
 
-function phaseOf({ phase, containersTerminated, runningAt }: ObservedPod): PodState['phase'] {
-  const alive = runningAt === undefined ? 'pending' : 'running';
-  switch (phase) {
+function phaseOf(pod: ObservedPod): PodState['phase'] {
+  switch (pod.phase) {
     case 'Pending':
       return 'pending';
     case 'Running':
       return 'running';
     case 'Unknown':
-      return alive;
     case 'Succeeded':
-      return containersTerminated ? 'succeeded' : alive;
     case 'Failed':
-      return containersTerminated ? 'failed' : alive;
+      if (podSays(pod) === 'ended') return pod.phase === 'Succeeded' ? 'succeeded' : 'failed';
+      return pod.runningAt === undefined ? 'pending' : 'running';
     default:
-      return phase satisfies never;
+      return pod.phase satisfies never;
   }
 }

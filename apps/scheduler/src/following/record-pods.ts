@@ -1,6 +1,5 @@
 import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
 import { isBadData } from '@paddock/db/connection/errors';
-import type { Noting } from '@paddock/db/breakers/note-failure';
 import type { Database } from '@paddock/db/schema/tables';
 import {
   type PodTransition,
@@ -13,11 +12,11 @@ import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Transaction } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
-import { noteHealth } from './note-health.ts';
+import { noteHealth, type NotingFailures } from './note-health.ts';
 import { podState } from './pod-state.ts';
 import { podToAdopt } from './pod-to-adopt.ts';
 
-export interface Recording extends Noting {
+export interface Recording extends NotingFailures {
   readonly events: SchedulerEvents;
   /** How long an unexplained end stands against one waiting job. */
   readonly unexplainedGraceMs: number;

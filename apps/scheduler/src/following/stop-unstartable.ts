@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 20;
 
 /**
  * Requests the stop of workers whose pods cannot start because of their image or configuration. The
- * matcher replaces them as the pool's breaker allows. Leaves a worker alone while its image is
+ * matcher replaces them as far as their key's failures allow. Leaves a worker alone while its image is
  * being pulled. Returns how many stops it requested.
  */
 export async function stopUnstartable(

@@ -18,8 +18,6 @@ const diagnoses = async () =>
       .where('kind', '=', 'diagnose-pod')
       .execute()
   ).map((task) => task.subject_id);
-const breakers = () =>
-  world.db.selectFrom('breakers').select(['subject_type', 'failure_class', 'failures']).execute();
 
 /** A worker of a pool whose pods start as the annotation says, seen in that state. */
 async function startWorker(start: string | undefined, isSo: (pod: ObservedPod) => boolean) {
@@ -56,11 +54,11 @@ describe('a pod that does not start (C8, P5)', () => {
       'image-pull-error',
       'image_pull',
       'Back-off pulling image',
-      [{ subject_type: 'pool', failure_class: 'image_pull', failures: 1 }],
+      [{ pool: 'linux', failureClass: 'image_pull', failures: 1 }],
     ],
     ['unschedulable', 'unschedulable', '0/1 nodes are available: 1 Insufficient cpu.', []],
   ])(
-    'for %s says so in its row at once, is diagnosed once, and counts against its pool if that is at fault',
+    'for %s says so in its row at once, is diagnosed once, and counts against its key if that is at fault',
     async (start, reason, why, counted) => {
       const pod = await startWorker(
         start,
@@ -85,7 +83,7 @@ describe('a pod that does not start (C8, P5)', () => {
       await followed.see(pod, { resourceVersion: '2' });
       expect(await row(pod.name)).toEqual(before);
       expect(await diagnoses()).toEqual([]);
-      expect(await breakers()).toEqual(counted);
+      expect(await world.failing()).toMatchObject(counted);
     },
   );
 

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { noteFailure } from '@paddock/db/breakers/note-failure';
-import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { sql } from 'kysely';
 import { failingStarts } from '../scenes/failing-starts.scene.ts';
 import { useFollowedPods, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
@@ -16,13 +14,21 @@ const workersOf = async (pool: string) =>
 const runningOf = async (pool: string) =>
   (await workersOf(pool)).filter(({ status }) => status === 'running').length;
 
+const forget = () => world.db.deleteFrom('demand_keys').execute();
+const fail = async (failureClass: string) => {
+  const [worker] = await workersOf('linux');
+  const failure = { podName: worker?.pod_name ?? '', failureClass, message: 'before' };
+  await noteKeyFailure(world.db, failure, world.parts.failureRules);
+};
+const failures = async () =>
+  (await world.db.selectFrom('demand_keys').select('failures').executeTakeFirst())?.failures;
 const pausesOver = () =>
   world.db
-    .updateTable('breakers')
+    .updateTable('demand_keys')
     .set({ paused_until: new Date(0) })
     .where('pauses', '>', 0)
     .execute();
-describe('a pool whose image cannot be pulled (C11, P4)', () => {
+describe('a key whose image cannot be pulled (C11, P4)', () => {
   test('costs one registration per pause, and holds back no other pool; once the image is back, the trial lets all go on', async () => {
     await starts.breakImage();
     for (let job = 0; job < 4; job += 1) await world.queueJob();
@@ -56,25 +62,21 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
   });
 
   test.each([
-    ['that failed so before, closes it', 'image_pull', 'image_pull', '1 minute', 0],
-    ['that was registered since the last failure, closes it', null, 'image_pull', '-1 minute', 0],
+    ['that failed so before, ends its failures', 'image_pull', 'image_pull', '1 minute', 0],
+    ['that was registered since the last failure, ends them', null, 'image_pull', '-1 minute', 0],
     ['that was registered before the last failure, does not', null, 'image_pull', '1 minute', 1],
     ['says nothing of runners that fail later', null, 'exit_code', '-1 minute', 1],
   ])(
-    'is tried again by its breaker: a start of a worker %s',
+    'is tried again: a start of a worker %s',
     async (_what, stuckReason, failureClass, since, left) => {
       const pod = await starts.makeFailing();
-      await world.db.deleteFrom('breakers').execute();
-      await noteFailure(world.parts, {
-        subject: poolBreaker('linux'),
-        failureClass,
-        message: 'before',
-      });
-      await sql`update breakers set failed_at = now() + ${since}::interval`.execute(world.db);
+      await forget();
+      await fail(failureClass);
+      await sql`update demand_keys set failed_at = now() + ${since}::interval`.execute(world.db);
       await world.db.updateTable('workers').set({ stuck_reason: stuckReason }).execute();
       const { waitingReason: _waits, ...rest } = pod;
       await followed.see({ ...rest, phase: 'Running', runningAt: new Date() });
-      expect(await world.db.selectFrom('breakers').selectAll().execute()).toHaveLength(left);
+      expect(await failures()).toBe(left);
     },
   );
 
@@ -82,15 +84,10 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
     'after many failed trials is tried again within a minute: %s',
     async (failureClass) => {
       const pod = await starts.makeFailing();
-      await world.db.deleteFrom('breakers').execute();
-      for (let count = 0; count < BREAKER_RULES.failures; count += 1)
-        await noteFailure(world.parts, {
-          subject: poolBreaker('linux'),
-          failureClass,
-          message: 'before',
-        });
+      await forget();
+      for (let count = 0; count < 3; count += 1) await fail(failureClass);
       await world.db
-        .updateTable('breakers')
+        .updateTable('demand_keys')
         .set({ pauses: 9, paused_until: new Date(0) })
         .execute();
       await world.db
@@ -114,14 +111,12 @@ describe('a pool whose image cannot be pulled (C11, P4)', () => {
             waitingReason:
               failureClass === 'image_pull' ? reasons.image_pull : reasons.container_config,
           }));
-      const [breaker] = await world.db
-        .selectFrom('breakers')
+      const [key] = await world.db
+        .selectFrom('demand_keys')
         .select(['failure_class', 'pauses', 'paused_until'])
         .execute();
-      expect(breaker).toMatchObject({ failure_class: failureClass, pauses: 10 });
-      expect((breaker?.paused_until?.getTime() ?? Infinity) - Date.now()).toBeLessThanOrEqual(
-        60_000,
-      );
+      expect(key).toMatchObject({ failure_class: failureClass, pauses: 10 });
+      expect((key?.paused_until?.getTime() ?? Infinity) - Date.now()).toBeLessThanOrEqual(60_000);
     },
   );
 });

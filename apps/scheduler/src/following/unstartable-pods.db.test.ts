@@ -87,9 +87,7 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     for (const waitingReason of ['ErrImagePull', 'ImagePullBackOff', 'ErrImagePull'])
       await followed.see(pod, { waitingReason });
     expect(await world.workers()).toEqual([before]);
-    expect(await world.db.selectFrom('breakers').select('failures').execute()).toEqual([
-      { failures: 1 },
-    ]);
+    expect(await world.failing()).toMatchObject([{ failures: 1 }]);
   });
 
   test('is replaced at once, and its end says why', async () => {
@@ -167,9 +165,9 @@ describe('a worker whose pod cannot start (C8, C11)', () => {
     expect(worker?.failure_info).toMatchObject({
       message: 'CreateContainerConfigError: secret "build-token" not found',
     });
-    expect(
-      await world.db.selectFrom('breakers').select(['failure_class', 'failures']).execute(),
-    ).toEqual([{ failure_class: 'container_config', failures: 1 }]);
+    expect(await world.failing()).toMatchObject([
+      { failureClass: 'container_config', failures: 1 },
+    ]);
     await starts.passMinute();
     expect(await starts.stopHopeless()).toBe(1);
     expect(await world.workers()).toMatchObject([{ stop_reason: 'container_config' }]);

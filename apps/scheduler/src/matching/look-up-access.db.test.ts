@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { recordRefusal } from '@paddock/db/entities/refusals';
+import { noteKeySuccess } from '@paddock/db/workers/failing-keys';
 import { examplePools, putInstallation } from '@paddock/testing/demand-rows';
 import { sql } from 'kysely';
 import { describeAccess } from './look-up-access.ts';
@@ -47,13 +49,9 @@ async function goUnserved(): Promise<void> {
 }
 
 const accesses = async () =>
-  (
-    await world.db
-      .selectFrom('breakers')
-      .select('message')
-      .where('failure_class', '=', 'not_assigned')
-      .execute()
-  ).map(({ message }) => message);
+  (await world.failing()).flatMap(({ failureClass, message }) =>
+    failureClass === 'not_assigned' ? [message] : [],
+  );
 /** Before GitHub has been asked. */
 const UNKNOWN = 'GitHub gives idle runners no job although one waits.';
 const tasks = () =>
@@ -110,27 +108,18 @@ describe('the access of an unserved key’s runner group (C11)', () => {
 
   test('ends a refusal when GitHub answers (C9)', async () => {
     await goUnserved();
-    const refused = {
-      subject_type: 'app',
-      subject_id: String(APP_ID),
-      failure_class: 'refused',
-      failures: 1,
-      message: 'no',
-    } as const;
-    await world.db
-      .insertInto('breakers')
-      .values({ ...refused, paused_until: new Date(0) })
-      .execute();
+    const refusal = { kind: 'unauthorized', operation: 'GET /app', status: 401, message: 'no' };
+    await recordRefusal(world.db, 'scheduler', { call: { appId: APP_ID }, refusal });
     await world.runTasks();
     expect(await accesses()).not.toEqual([UNKNOWN]);
-    expect(await world.db.selectFrom('breakers').select('failure_class').execute()).toEqual([
-      { failure_class: 'not_assigned' },
-    ]);
+    const refused = world.db.selectFrom('apps').select('refused_since');
+    expect(await refused.execute()).toEqual([{ refused_since: null }]);
   });
 
   test('is not asked for when the key is served again', async () => {
     await goUnserved();
-    await world.db.deleteFrom('breakers').execute();
+    const [worker] = await world.workers();
+    await noteKeySuccess(world.db, worker?.pod_name ?? '', 'assigned');
     await world.runTasks();
     expect(await tasks()).toEqual([]);
   });

@@ -1,11 +1,12 @@
-import { endRefusals, recordRefusal } from '@paddock/db/breakers/refusals';
-import { findUnservedKey, saveUnservedAccess } from '@paddock/db/matching/unserved-keys';
+import { findUnservedKey, saveUnservedAccess } from '@paddock/db/workers/failing-keys';
+import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { findRunnerGroupAccess, type RunnerGroupAccess } from '@paddock/github/runner-groups';
 import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome } from '@paddock/queue/outcome';
 import { awaitGitHub } from '../await-github.ts';
+import { ifGitHubAway } from '../if-away.ts';
 import type { Provisioning } from '../provisioning/provisioning.ts';
 
 /**
@@ -15,8 +16,8 @@ import type { Provisioning } from '../provisioning/provisioning.ts';
 export function createLookUpAccess({
   db,
   github,
-  breakerRules,
-}: Pick<Provisioning, 'db' | 'github' | 'breakerRules'>): Handler {
+  reach,
+}: Pick<Provisioning, 'db' | 'github' | 'reach'>): Handler {
   return async (task, signal) => {
     const demandKey = Number(task.subject.id);
     const key = await findUnservedKey(db, demandKey, github.appIds);
@@ -37,9 +38,11 @@ export function createLookUpAccess({
       );
     } catch (error) {
       const failure = classifyGitHubError(error);
-      if (failure.kind === 'rate_limited') return awaitGitHub(failure, key);
+      if (failure.kind === 'rate_limited') return awaitGitHub(failure);
+      const away = await ifGitHubAway(reach, failure);
+      if (away !== undefined) return away;
       if (refusedSubject(failure) === undefined) throw error;
-      await recordRefusal({ db, breakerRules }, 'scheduler', { call: key, refusal: failure });
+      await recordRefusal(db, 'scheduler', { call: key, refusal: failure });
       return write(`GitHub does not answer: ${failure.message}`);
     }
     await endRefusals(db, key);

@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { APP_IDS, CASES, install, OWN, REMOVED } from '@paddock/db/scenes/installation-today.scene';
-import { installationBreaker } from '@paddock/db/breakers/breaker-subjects';
-import { noteFailure } from '@paddock/db/breakers/note-failure';
 import { storeInstallations } from '@paddock/db/entities/installations';
 import { findWorkerToProvision } from '@paddock/db/workers/workers';
 import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
@@ -67,19 +64,11 @@ describe('an entity where GitHub has said that the App cannot work (P5)', () => 
   test.each([
     ['unsuspended', suspended, {}],
     ['installed anew', { isDeleted: true }, { installationId: 51_000_002 }],
-  ])('%s: it is served again, and its breakers are closed', async (_name, barred, again) => {
+  ])('%s: it is served again', async (_name, barred, again) => {
     await state(barred);
     await putJob(testDb.db);
     expect(await matchAll(testDb.db)).toBe(0);
-    const failure = { subject: installationBreaker(ACME.id), message: 'no' };
-    for (const failureClass of ['forbidden', 'rate_limited'])
-      await noteFailure(
-        { db: testDb.db, breakerRules: BREAKER_RULES },
-        { ...failure, failureClass },
-      );
     await state(again);
-    const breakers = await testDb.db.selectFrom('breakers').select('failure_class').execute();
-    expect(breakers).toEqual([{ failure_class: 'rate_limited' }]);
     expect(await matchAll(testDb.db)).toBe(1);
     expect(await reason()).toBeNull();
   });

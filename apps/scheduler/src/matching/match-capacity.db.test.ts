@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob } from '@paddock/testing/demand-rows';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { findReasons, matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
 
 const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
@@ -64,65 +64,57 @@ describe('states from the pod follower', () => {
   });
 });
 
-describe('while no node takes a pool’s workers (C4)', () => {
-  test('one such worker holds back none', async () => {
-    await putUnschedulable(1);
-    await putJob(testDb.db);
-    expect(await matchAll(testDb.db)).toBe(1);
+describe('while no node takes a key’s workers (C4)', () => {
+  test('a burst is made as a whole, before any of its pods is known to find no node', async () => {
+    for (let n = 0; n < 30; n += 1) await putJob(testDb.db);
+    expect(await matchAll(testDb.db)).toBe(30);
   });
 
-  test('two hold back all but one trial, and none of another pool', async () => {
-    await putUnschedulable(2);
-    for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
-    await putJob(testDb.db, { k8s_pool: 'gpu' });
-    expect(await matchAll(testDb.db)).toBe(2);
-    expect(await findReasons(testDb.db)).toEqual({ gpu: null, linux: 'no_capacity' });
-    const made = await testDb.db
-      .selectFrom('workers')
-      .select('k8s_pool')
-      .where('registration_started_at', 'is', null)
+  test('the key has ten of them, those in the making included, and other keys as many as they lack', async () => {
+    await putUnschedulable(7);
+    for (let n = 0; n < 5; n += 1) await putJob(testDb.db);
+    for (let n = 0; n < 5; n += 1)
+      await putJob(testDb.db, { entity_id: 90_000_002, entity_name: 'globex' });
+    expect(await matchAll(testDb.db)).toBe(3 + 5);
+    const keys = await testDb.db
+      .selectFrom('demand_keys')
+      .select(['entity_id', 'unassigned', 'wait_reason'])
+      .orderBy('entity_id')
       .execute();
-    expect(made.map((worker) => worker.k8s_pool).toSorted((a, b) => a.localeCompare(b))).toEqual([
-      'gpu',
-      'linux',
+    expect(keys).toEqual([
+      { entity_id: 90_000_001, unassigned: 10, wait_reason: 'no_capacity' },
+      { entity_id: 90_000_002, unassigned: 5, wait_reason: null },
     ]);
   });
 
-  test('a trial follows another only after a while', async () => {
-    await putUnschedulable(2);
-    for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
-    expect(await matchAll(testDb.db)).toBe(1);
+  test('the next one follows when one of them finds a node or ends, after no other time (C4)', async () => {
+    const [first = '', second = ''] = await putUnschedulable(10);
+    for (let n = 0; n < 5; n += 1) await putJob(testDb.db);
     expect(await matchAll(testDb.db)).toBe(0);
+    expect(await findReasons(testDb.db)).toEqual({ linux: 'no_capacity' });
+    await follow(podOf(first, { node: 'n1', phase: 'running', runningAt: new Date() }));
+    expect(await matchAll(testDb.db)).toBe(1);
     await testDb.db
       .updateTable('workers')
-      .set({ created_at: minutesAgo(2) })
+      .set({ status: 'failed', completed_at: new Date() })
+      .where('pod_name', '=', second)
       .execute();
+    // It was made for a job that waits again.
     expect(await matchAll(testDb.db)).toBe(1);
   });
 
-  test('everything goes on once a node took one of them, or once it is being removed', async () => {
-    const [first = '', second = ''] = await putUnschedulable(3);
-    await putJob(testDb.db);
-    await putJob(testDb.db);
-    expect(await matchAll(testDb.db)).toBe(1);
-    expect(await findReasons(testDb.db)).toEqual({ linux: 'no_capacity' });
-    await follow(podOf(first, { node: 'n1', phase: 'running', runningAt: new Date() }));
-    await testDb.db
-      .updateTable('workers')
-      .set({ stopping_at: new Date() })
-      .where('pod_name', '=', second)
-      .execute();
-    await matchAll(testDb.db);
+  test('everything goes on once nodes took all of them', async () => {
+    const names = await putUnschedulable(10);
+    for (let n = 0; n < 5; n += 1) await putJob(testDb.db);
+    await follow(...names.map((name) => podOf(name, { node: 'n1' })));
+    expect(await matchAll(testDb.db)).toBe(5);
     expect(await findReasons(testDb.db)).toEqual({ linux: null });
   });
 
-  test('how many it takes, and how often one is tried, are settings (H6)', async () => {
+  test('a pool may say another number (C4)', async () => {
+    await putPools(testDb.db, examplePools({ pools: [{ maxUnschedulable: 3 }] }));
     await putUnschedulable(2);
-    await putJob(testDb.db);
-    await putJob(testDb.db);
-    expect(
-      (await matchOnce(testDb.db, { unschedulableLimit: 1, trialEveryMs: 600_000 })).reserved,
-    ).toEqual([]);
-    expect((await matchOnce(testDb.db, { unschedulableLimit: 3 })).reserved).toHaveLength(2);
+    for (let n = 0; n < 5; n += 1) await putJob(testDb.db);
+    expect(await matchAll(testDb.db)).toBe(1);
   });
 });

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import { clientConfig } from '@paddock/db/connection/connect';
 import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
-import { resumeMaking, stopMaking } from '@paddock/db/matching/stopped-making';
+import { noteAway } from '@paddock/db/outages';
+import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { examplePools, putJob } from '@paddock/testing/demand-rows';
+import { impatientReaches } from '@paddock/testing/impatient-reaches';
+import { examplePools, noteInstallationOf, putJob, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { createEvents } from '../events.ts';
@@ -15,6 +17,14 @@ import { runMatching } from './match-loop.ts';
 
 const testDb = useMatchingDatabase(examplePools());
 const workers = () => testDb.db.selectFrom('workers').selectAll().orderBy('pod_name').execute();
+const reason = async () =>
+  (await testDb.db.selectFrom('demand_keys').select('wait_reason').executeTakeFirst())?.wait_reason;
+/** Why GitHub does not answer; undefined: it does. */
+let silence: string | undefined;
+const probes = {
+  github: () => Promise.resolve(silence),
+  cluster: () => Promise.resolve(undefined),
+};
 const findSettings = () => findMatchingSettings(testDb.db);
 
 function start(tickMs: number): () => Promise<void> {
@@ -34,7 +44,7 @@ function start(tickMs: number): () => Promise<void> {
       forgottenAfterMs: 60_000,
       settings: GATE,
       events,
-      onProbed: () => undefined,
+      reach: impatientReaches(testDb.db, probes),
     },
     stop.signal,
   );
@@ -69,43 +79,59 @@ describe('runMatching', () => {
     await stop();
   });
 
+  test('asks its own probe about an outage that another process noted, and goes on at once if that is answered', async () => {
+    silence = undefined;
+    await noteAway(testDb.db, 'github', 'only that process is cut off');
+    await putJob(testDb.db);
+    const stop = start(600_000);
+    await waitFor('the worker', async () => (await workers())[0]);
+    expect(await testDb.db.selectFrom('outages').selectAll().execute()).toEqual([]);
+    await stop();
+  });
+
+  test('leaves the row of an outage that its own probe confirms, and makes no worker', async () => {
+    silence = 'no answer';
+    await noteAway(testDb.db, 'github', 'no answer');
+    await putJob(testDb.db);
+    const stop = start(600_000);
+    const seen = await waitFor('the reason', async () => (await reason()) ?? undefined);
+    await stop();
+    expect([seen, await workers()]).toEqual(['github_unavailable', []]);
+    expect(await testDb.db.selectFrom('outages').selectAll().execute()).toHaveLength(1);
+  });
+
   test('obeys a stop, and makes the worker at once when the stop ends, long before the tick (A7, C12)', async () => {
-    const everything = { type: 'environment' } as const;
-    await stopMaking(testDb.db, everything, 'ada');
+    await setSwitch(testDb.db, 'environment', 'ada');
     const stop = start(600_000);
     await listening();
     await putJob(testDb.db);
-    await waitFor('the reason', async () => {
-      const key = await testDb.db
-        .selectFrom('demand_keys')
-        .select('wait_reason')
-        .executeTakeFirst();
-      return key?.wait_reason === 'making_stopped';
-    });
-    await resumeMaking(testDb.db, everything);
+    await waitFor('the reason', async () => (await reason()) === 'making_stopped');
+    await liftSwitch(testDb.db, 'environment');
     const made = await waitFor('the worker', async () => (await workers())[0]);
     expect(made.status).toBe('pending');
     await stop();
   });
 
   test('makes the worker when a pause is over that GitHub asked for, long before the tick (C1, C11)', async () => {
-    const { entity_id: entityId } = await putJob(testDb.db);
+    const job = await putJob(testDb.db);
+    await noteInstallationOf(testDb.db, job);
+    const { entity_id: entityId, app_id: appId, installation_id: installationId } = job;
     const waits = createWaits(testDb.db, () => undefined);
-    await waits.note({ entityId }, { ms: 3_600_000, message: 'slow down' });
+    await waits.note({ appId, entityId, installationId }, { ms: 3_600_000, message: 'slow down' });
     expect((await matchOnce(testDb.db)).reserved).toEqual([]);
     const key = testDb.db.selectFrom('demand_keys').select('wait_reason');
     expect(await key.execute()).toEqual([{ wait_reason: 'github_budget' }]);
     // Long enough for the first pass to meet it, unless the machine is very busy.
     const inASecond = sql<Date>`now() + interval '1 second'`;
-    await testDb.db.updateTable('breakers').set({ paused_until: inASecond }).execute();
+    await testDb.db.updateTable('installations').set({ wait_until: inASecond }).execute();
     const stop = start(600_000);
     const made = await waitFor('the worker', async () => (await workers())[0]);
     expect(made.status).toBe('pending');
     await stop();
-    await testDb.db.deleteFrom('breakers').execute();
   });
 
   test('makes more at once when a node takes a worker that none took before (A7, C4)', async () => {
+    await putPools(testDb.db, examplePools({ pools: [{ maxUnschedulable: 3 }] }));
     const hour = sql<Date>`now() - interval '1 hour'`;
     for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
     await matchOnce(testDb.db);
@@ -114,12 +140,18 @@ describe('runMatching', () => {
     for (let n = 0; n < 3; n += 1) await putJob(testDb.db);
     const stop = start(600_000);
     await listening();
-    await waitFor('the trial', async () => (await workers()).length === 4);
-    await testDb.db.updateTable('workers').set({ unschedulable_at: null }).execute();
+    await waitFor('the reason', async () => (await reason()) === 'no_capacity');
+    expect(await workers()).toHaveLength(3);
+    const placed = { unschedulable_at: null, k8s_node: 'a' };
+    const [first] = await workers();
+    await testDb.db
+      .updateTable('workers')
+      .set(placed)
+      .where('pod_name', '=', first?.pod_name ?? '')
+      .execute();
+    await waitFor('the next', async () => (await workers()).length === 4);
+    await testDb.db.updateTable('workers').set(placed).execute();
     await waitFor('the others', async () => (await workers()).length === 6);
-    expect((await workers()).map(({ status }) => status)).toEqual(
-      Array.from({ length: 6 }, () => 'pending'),
-    );
     await stop();
   });
 

@@ -3,6 +3,7 @@ import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
+import { confirmOutages, type Reaches } from '@paddock/db/outages';
 import type { Database } from '@paddock/db/schema/tables';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { enqueue } from '@paddock/queue/enqueue';
@@ -23,8 +24,7 @@ export interface Matching {
   readonly forgottenAfterMs: number;
   readonly settings: MatchingSettings;
   readonly events: SchedulerEvents;
-  /** Called after a pass that found GitHub or the cluster away. */
-  readonly onProbed: () => void;
+  readonly reach: Reaches;
 }
 
 /**
@@ -32,9 +32,9 @@ export interface Matching {
  * that holds workers back, and every `tickMs` in any case.
  */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
-  const { db, config, schema, tickMs, forgottenAfterMs, settings, events, onProbed } = parts;
+  const { db, config, schema, tickMs, forgottenAfterMs, settings, events, reach } = parts;
   let nextLookMs = tickMs;
-  let areSettingsStored = false;
+  let storedApps: readonly number[] | undefined;
   const wake = createWake();
   const match = async (): Promise<void> => {
     const began = performance.now();
@@ -42,9 +42,10 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     const matched = await matchOnce(db, settings);
     const tookMs = performance.now() - began;
     events.matched(matched, tookMs / 1_000);
-    if (matched.hasProbed) onProbed();
-    if (!areSettingsStored) await saveMatchingSettings(db, settings);
-    areSettingsStored = true;
+    await confirmOutages(db, reach, matched.away);
+    const { appIds } = settings;
+    if (storedApps !== appIds) await saveMatchingSettings(db, settings);
+    storedApps = appIds;
     nextLookMs = tickMs;
     if (matched.hasMore) return wake.ring();
     events.warmScopesUnknown(await findUnknownWarmScopes(db, settings.appIds));

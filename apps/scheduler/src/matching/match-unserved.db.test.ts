@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { sumUpDemand } from '@paddock/db/matching/demand';
+import { bindWorkers } from '@paddock/db/workers/bind-workers';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -38,12 +38,12 @@ const endStopped = () =>
     .execute();
 const endPauses = () =>
   testDb.db
-    .updateTable('breakers')
+    .updateTable('demand_keys')
     .set({ paused_until: minutesAgo(1) })
     .execute();
 const pauses = async () => {
   const { rows } = await sql<{ minutes: number | null }>`
-    select round(extract(epoch from paused_until - failed_at) / 60)::integer as minutes from breakers`.execute(
+    select round(extract(epoch from paused_until - failed_at) / 60)::integer as minutes from demand_keys where failures > 0`.execute(
     testDb.db,
   );
   return rows;
@@ -113,12 +113,13 @@ describe('a key whose idle workers GitHub leaves without jobs', () => {
     await goUnserved();
     await endPauses();
     await matchOnce(testDb.db);
-    // A closing statement wakes the matcher even if it closes nothing.
-    expect(await sumUpDemand(testDb.db)).toMatchObject({ hasServed: false });
-    await unassigned()
-      .set({ assigned_at: sql<Date>`now()` })
+    const [worker] = await testDb.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('status', '=', 'pending')
       .execute();
-    expect(await sumUpDemand(testDb.db)).toMatchObject({ hasServed: true });
+    const binding = { worker: worker?.pod_name ?? '', jobId: 1 };
+    await testDb.db.transaction().execute((trx) => bindWorkers(trx, [binding]));
     expect((await matchOnce(testDb.db)).reserved).toHaveLength(2);
     expect(await pauses()).toEqual([]);
     expect(await findReasons(testDb.db)).toEqual({ linux: null });

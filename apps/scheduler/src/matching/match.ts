@@ -12,8 +12,12 @@ import {
   type TakenBack,
   takeBackWorkers,
 } from '@paddock/db/matching/spare-workers';
-import type { UnservedKey } from '@paddock/db/matching/unserved-keys';
-import { markWarm, reserveWarmWorkers } from '@paddock/db/matching/warm-workers';
+import { noteUnservedKeys, type UnservedKey } from '@paddock/db/workers/failing-keys';
+import {
+  learnWarmRepositories,
+  markWarm,
+  reserveWarmWorkers,
+} from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { type MatchingSettings, MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { leaveAlone, type PassPlan, planPass } from '@paddock/domain/matching/plan-pass';
@@ -21,7 +25,6 @@ import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
 import { provisionTask, stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Kysely, Transaction } from 'kysely';
-import { noteSigns } from './note-signs.ts';
 
 /** The work of a pass, and the work that it leaves to the next. */
 export interface Matched {
@@ -41,8 +44,8 @@ export interface Matched {
   readonly hasMore: boolean;
   /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   readonly nextPauseEndMs: number | null;
-  /** GitHub or the cluster is away, and probes find out when it is back. */
-  readonly hasProbed: boolean;
+  /** The services that rows of `outages` call away. */
+  readonly away: readonly string[];
 }
 
 /** A pass that stands still with the lock is cut off before those that wait for it give up. */
@@ -77,11 +80,12 @@ export async function matchIn(
 
   // 2. Leave if there is nothing to do. Finding that out costs a count of the waiting jobs.
   const totals = await sumUpDemand(trx);
-  const { nextPauseEndMs, hasProbed } = totals;
-  if (isIdle(totals)) return { ...NOTHING, nextPauseEndMs, hasProbed };
+  const { nextPauseEndMs, away } = totals;
+  if (isIdle(totals)) return { ...NOTHING, nextPauseEndMs, away };
 
-  // 3. Read one snapshot.
-  const unserved = await noteSigns(trx, totals, settings);
+  // 3. Store what jobs and workers have shown since the last pass, and read one snapshot.
+  if (totals.hasWarm) await learnWarmRepositories(trx);
+  const unserved = totals.hasBlamed ? await noteUnservedKeys(trx, settings.failureRules) : [];
   let snapshot = await readSnapshot(trx, totals, settings);
 
   // 4. Plan. Workers that another transaction writes stay as they are: plan again without them.
@@ -105,7 +109,7 @@ export async function matchIn(
       .map(({ demandKey }) => lookUpAccessTask(demandKey)),
   );
   const hasMore = applied.reserved.length >= (settings.most ?? MOST_PER_PASS);
-  return { ...applied, unserved, lacking: plan.lacking, hasMore, nextPauseEndMs, hasProbed };
+  return { ...applied, unserved, lacking: plan.lacking, hasMore, nextPauseEndMs, away };
 }
 
 const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
@@ -114,7 +118,6 @@ const isIdle = ({ keys, spare, ...has }: DemandTotals): boolean =>
   !has.hasReservations &&
   !has.hasWarm &&
   !has.hasStored &&
-  !has.hasServed &&
   !has.hasBlamed;
 
 const NOTHING = {

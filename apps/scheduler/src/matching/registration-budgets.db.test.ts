@@ -1,11 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { examplePools, putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
-import {
-  noteRegistrationBudget,
-  type RegistrationBudget,
-} from '@paddock/db/matching/registration-budgets';
+import { noteRegistrationBudget, type RegistrationBudget } from '@paddock/db/entities/waits';
 
 const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
@@ -21,9 +18,13 @@ const note = (given: Partial<RegistrationBudget>) =>
   });
 const stored = () =>
   testDb.db
-    .selectFrom('registration_budgets')
-    .select(['remaining', 'reset_at'])
+    .selectFrom('installations')
+    .select(['registrations_left', 'registrations_reset_at'])
+    .where('installation_id', '=', INSTALLATION)
     .executeTakeFirstOrThrow();
+beforeEach(async () => {
+  await putInstallation(testDb.db);
+});
 
 async function putJobs(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1)
@@ -39,9 +40,10 @@ describe('noteRegistrationBudget (P4)', () => {
       { remaining: 8, resetAt: later },
     ];
     for (const order of [answers, answers.toReversed()]) {
-      await testDb.db.deleteFrom('registration_budgets').execute();
+      const unsaid = { registrations_left: null, registrations_reset_at: null };
+      await testDb.db.updateTable('installations').set(unsaid).execute();
       for (const answer of order) await note(answer);
-      expect(await stored()).toEqual({ remaining: 8, reset_at: later });
+      expect(await stored()).toEqual({ registrations_left: 8, registrations_reset_at: later });
     }
   });
 });
@@ -54,16 +56,18 @@ describe('the matcher (C4, P4)', () => {
     expect(await findReasons(testDb.db)).toEqual({ gpu: 'github_budget', linux: 'github_budget' });
   });
 
-  test('takes a budget as full again once its hour is over, and does not bind unknown installations', async () => {
+  test('takes a budget as full again once its hour is over', async () => {
     await putJobs(2);
     await note({ remaining: 0, resetAt: past() });
-    await note({ installationId: INSTALLATION + 1, remaining: 0 });
     expect(await matchAll(testDb.db)).toBe(2);
   });
 
   test('goes by the installation of today, not by that of the job (A12)', async () => {
-    await putInstallation(testDb.db, { installation_id: INSTALLATION + 7 });
     await putJobs(1);
+    await testDb.db
+      .updateTable('installations')
+      .set({ installation_id: INSTALLATION + 7 })
+      .execute();
     await note({ installationId: INSTALLATION + 7, remaining: 0 });
     expect(await matchAll(testDb.db)).toBe(0);
     expect(await findReasons(testDb.db)).toEqual({ linux: 'github_budget' });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { resumeMaking, stopMaking } from '@paddock/db/matching/stopped-making';
+import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 
 const testDb = useMatchingDatabase(examplePools({ pools: [{ maxWorkers: 0 }] }));
-const everything = { type: 'environment' } as const;
 
 const changes = () =>
   testDb.db.selectFrom('wait_reason_changes').selectAll().orderBy('until').execute();
@@ -20,13 +19,13 @@ describe('the reasons that jobs waited for (P5)', () => {
     await matchOnce(testDb.db);
     expect(await changes()).toEqual([]);
 
-    await stopMaking(testDb.db, everything, 'ada');
+    await setSwitch(testDb.db, 'environment', 'ada');
     await matchOnce(testDb.db);
     const until = await sinceOf();
     const first = { demand_key: job.demand_key, reason: 'at_pool_cap', since, until };
     expect(await changes()).toEqual([first]);
 
-    await resumeMaking(testDb.db, everything);
+    await liftSwitch(testDb.db, 'environment');
     await putPools(testDb.db, examplePools());
     await matchOnce(testDb.db);
     const second = { reason: 'making_stopped', since: until, until: expect.any(Date) };

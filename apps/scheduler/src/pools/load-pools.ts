@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { forgetFailuresOfChangedPools } from '@paddock/db/workers/failing-keys';
 import { currentPoolsDocument, storePoolsDocument } from '@paddock/db/pools/pools-documents';
 import { reconsiderJobs } from '@paddock/db/jobs/reconsider-jobs';
 import type { Database } from '@paddock/db/schema/tables';
@@ -72,6 +73,7 @@ export function createPoolsLoader({
       looks = 0;
       reconsideredAt = undefined;
       events.inForce(version);
+      await forgetFailuresOfChangedPools(db);
     }
     // Every process reconsiders, also at its start: another may have died before it was done.
     const isDue =

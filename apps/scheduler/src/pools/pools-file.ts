@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { configFileToLoad } from '@paddock/domain/pools/config-file';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
-import { parseYaml } from '@paddock/runtime/yaml-file';
+import { createFileReading, type FileReadingOptions } from '@paddock/runtime/file-reading';
+import { readYamlFile } from '@paddock/runtime/yaml-file';
 
 export interface PoolsFile {
   /**
@@ -14,65 +13,30 @@ export interface PoolsFile {
   warning(): string | undefined;
 }
 
-export interface PoolsFileOptions {
+export interface PoolsFileOptions extends Pick<
+  FileReadingOptions<PoolsDocument>,
+  'onRefused' | 'onAccepted'
+> {
   readonly path: string;
-  /** Called once for each state of the file that is refused. */
-  readonly onRefused: (problems: readonly string[]) => void;
-  /** Called for each state that is accepted, the first included. */
-  readonly onAccepted: () => void;
 }
 
-/** A file must have been the same for this long: an editor may still be writing it. */
-const SETTLED_AFTER_MS = 200;
-
-/**
- * Reads the pools of the configuration file, whole at every check. Kubernetes replaces a mounted
- * ConfigMap by switching a link, which file watchers miss and modification times hide. Only the
- * start reads the other parts of the file.
- */
-export function createPoolsFile({ path, onRefused, onAccepted }: PoolsFileOptions): PoolsFile {
-  let seen: string | undefined;
-  let refusal: string | undefined;
-
-  async function isSettled(key: string): Promise<boolean> {
-    await sleep(SETTLED_AFTER_MS);
-    return (await read(path)).key === key;
-  }
-
+/** Reads the pools of the configuration file. `followKeys` reads its Apps. */
+export function createPoolsFile({ path, ...on }: PoolsFileOptions): PoolsFile {
+  const { look, refusal } = createFileReading<PoolsDocument>({
+    read: (readFile, problems) => {
+      const file = readYamlFile(path, configFileToLoad, readFile);
+      problems.push(...file.problems);
+      return file.value && { pools: file.value.pools, entities: file.value.entities };
+    },
+    ...on,
+  });
   return {
-    warning: () =>
-      refusal === undefined
+    look,
+    warning: () => {
+      const why = refusal();
+      return why === undefined
         ? undefined
-        : `the configuration file is refused, the pools loaded before stay in force: ${refusal}`,
-    look: async () => {
-      const source = await read(path);
-      if (source.key === seen) return undefined;
-      if (seen !== undefined && !(await isSettled(source.key))) return undefined;
-      seen = source.key;
-      const { value, problems } =
-        source.text === undefined
-          ? { value: undefined, problems: [source.key] }
-          : parseYaml(path, source.text, configFileToLoad);
-      if (value === undefined) {
-        refusal = problems.join('; ');
-        onRefused(problems);
-        return undefined;
-      }
-      refusal = undefined;
-      onAccepted();
-      return { pools: value.pools, entities: value.entities };
+        : `the configuration file is refused, the pools loaded before stay in force: ${why}`;
     },
   };
-}
-
-/** The file's text, or why it cannot be read; `key` distinguishes states of the file. */
-async function read(path: string): Promise<{ readonly key: string; readonly text?: string }> {
-  try {
-    const text = await readFile(path, 'utf8');
-    return { key: `text ${text}`, text };
-  } catch (error) {
-    return {
-      key: `the configuration file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    };
-  }
 }

@@ -1,31 +1,25 @@
-import {
-  entityInPoolBreaker,
-  type BreakerSubject,
-  githubBreaker,
-  installationBreaker,
-  repositoryBreaker,
-} from '@paddock/db/breakers/breaker-subjects';
-import { noteFailure } from '@paddock/db/breakers/note-failure';
-import { recordRefusal } from '@paddock/db/breakers/refusals';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
+import { GITHUB_ERROR } from '@paddock/domain/matching/failure-classes';
+import { recordRefusal, refuse } from '@paddock/db/entities/refusals';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { awaitGitHub } from '../await-github.ts';
-import { requireTimeLeft } from '../task-run.ts';
+import { ifGitHubAway } from '../if-away.ts';
+import { requireTimeLeft, soonMs } from '../task-run.ts';
 import { failWorker } from './fail-worker.ts';
 import type { Provisioning } from './provisioning.ts';
 import { type InstallationState, repairInstallation } from './repair-installation.ts';
-import { LONGEST_UNHELD_MS, unheldWaitMs, waitForReturn } from './wait-for-return.ts';
 
 const RETRY_MS = 1_000;
 
 /**
  * Decides what a failed call of GitHub means for a worker's task, and saves what follows. The row
- * ends if the runner may be registered. A breaker counts the failure against GitHub, the entity or
- * the repository. `marked`: the row says that its registration has begun. Throws if too little of
- * the claim's time is left to call GitHub again.
+ * ends if the runner may be registered. Unless GitHub is away, the failure counts against the
+ * worker's key, or is kept as what GitHub told us. `marked`: the row says that its registration has
+ * begun. Throws if too little of the claim's time is left to call GitHub again.
  */
 export async function afterGitHubFailure(
   parts: Provisioning,
@@ -35,17 +29,24 @@ export async function afterGitHubFailure(
 ): Promise<Outcome> {
   const { db, runnerGroups, events } = parts;
   events.githubFailed(worker, failure);
-  const subject = faultOf(failure, worker);
-  const counted = subject && { subject, failureClass: failure.kind, message: failure.message };
-  const hold = counted && (await noteFailure(parts, counted));
+  const away = await ifGitHubAway(parts.reach, failure);
+  const failureClass = away === undefined ? failureClassOf(failure) : undefined;
+  if (failureClass !== undefined) {
+    const { podName, readAt: beganAt } = worker;
+    const { status, operation } = failure;
+    const answered = status === undefined ? 'did not answer' : `answered ${status} to`;
+    const message = `GitHub ${answered} ${operation}: ${failure.message}`;
+    await noteKeyFailure(db, { podName, failureClass, message, beganAt }, parts.failureRules);
+  }
   if (failure.kind === 'conflict' || (marked && mayHaveRegistered(failure))) {
     const message = `It is not known whether GitHub registered the runner: ${failure.message}`;
     return failWorker(parts, worker, { reason: 'registration_interrupted', message });
   }
   if (marked) await clearRegistrationStarted(db, worker.podName);
+  if (away !== undefined) return away;
   switch (failure.kind) {
     case 'rate_limited':
-      return awaitGitHub(failure, worker);
+      return awaitGitHub(failure);
     case 'not_found':
     case 'unauthorized':
     case 'forbidden':
@@ -66,13 +67,7 @@ export async function afterGitHubFailure(
     case 'timeout':
     case 'network':
     case 'unknown':
-      // A failure that lasts for minutes while no breaker opens concerns this worker only: it costs
-      // attempts.
-      if (hold !== undefined || unheldWaitMs(worker) <= LONGEST_UNHELD_MS)
-        return waitForReturn(worker, hold, failure);
-      throw new Error(
-        `GitHub did not answer the registration of the runner ${worker.podName}: ${failure.message}`,
-      );
+      return snooze(Math.max(failure.retryAfterMs ?? 0, soonMs(worker)), failure.message);
     default:
       return failure.kind satisfies never;
   }
@@ -91,33 +86,24 @@ function mayHaveRegistered({ kind, operation, neverSent = false }: GitHubFailure
   );
 }
 
-/** Looks up who is refused: the refusal of one repository must not hold back its entity. */
+/** Looks up whether the refusal of a repository is one of its entity. */
 async function afterRefusal(
   parts: Provisioning,
   worker: WorkerToProvision,
   failure: GitHubFailure,
   task: Task,
 ): Promise<Outcome> {
+  const { db } = parts;
   // Recorded first: if the look-up finds another installation, it ends the refusal at once.
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
-  await recordRefusal(parts, 'scheduler', { call, refusal: failure });
+  const retryAfterMs = await recordRefusal(db, 'scheduler', { call, refusal: failure });
   requireTimeLeft(task);
   const state = await installationState(parts, worker);
-  const isUsable = state !== 'gone' && state !== 'suspended';
-  const isOfRepository =
-    isUsable && worker.scopeRepoId !== 0 && refusedSubject(failure) === 'repository';
-  const subject = isOfRepository
-    ? repositoryBreaker(worker.scopeRepoId)
-    : installationBreaker(worker.entityId);
-  const hold = await noteFailure(parts, {
-    subject,
-    failureClass: failure.kind,
-    message: failure.message,
-  });
-  const held = hold && { heldBy: hold.heldBy };
-  return state === 'renewed'
-    ? snooze(RETRY_MS, `the installation was updated after: ${failure.message}`)
-    : snooze(2 * parts.breakerRules.firstPauseMs, failure.message, held);
+  if (state === 'renewed')
+    return snooze(RETRY_MS, `the installation was updated after: ${failure.message}`);
+  if ((state === 'gone' || state === 'suspended') && refusedSubject(failure) === 'repository')
+    await refuse(db, 'entity', call, failure);
+  return awaitGitHub({ ...failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
 /** Undefined: GitHub did not answer. The refusal before it remains the reason. */
@@ -133,26 +119,20 @@ async function installationState(
   }
 }
 
-/**
- * What a failure counts against; undefined: against this call only, or the caller has to find out.
- */
-function faultOf({ kind }: GitHubFailure, worker: WorkerToProvision): BreakerSubject | undefined {
-  const { entityId, scopeRepoId } = worker;
+/** The class of a failure that counts against the key; undefined: GitHub has told us something. */
+function failureClassOf({ kind }: GitHubFailure): string | undefined {
   switch (kind) {
-    // The settings of the entity or the repository may cause it, so the pool's other entities go
-    // on. If the pool's labels cause it, each entity finds out for itself.
+    // The settings of the entity or the repository, or the pool's labels.
     case 'invalid':
-      return scopeRepoId === 0 ? entityInPoolBreaker(worker) : repositoryBreaker(scopeRepoId);
-    // A single conflict is a name that is taken; our names are unique. If every registration
-    // conflicts, the scope is at fault.
+    // One conflict is a name that is taken, and ours are unique: if all conflict, the scope does.
     case 'conflict':
     case 'unusable':
-      return scopeRepoId === 0 ? installationBreaker(entityId) : repositoryBreaker(scopeRepoId);
+      return kind;
     case 'unavailable':
     case 'timeout':
     case 'network':
     case 'unknown':
-      return githubBreaker;
+      return GITHUB_ERROR;
     case 'not_found':
     case 'unauthorized':
     case 'forbidden':

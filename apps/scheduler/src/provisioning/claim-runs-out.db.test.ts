@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { clusterBreaker } from '@paddock/db/breakers/breaker-subjects';
-import { noteFailure } from '@paddock/db/breakers/note-failure';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { taskFor } from '../scenes/provisioning-task.scene.ts';
 import { look, type Seen } from '../scenes/evidence.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
@@ -38,11 +36,9 @@ const calls = async (): Promise<Record<string, number>> => ({
 const LOOKED = ['get pods', 'get secrets'];
 const nothing = () => undefined;
 const somethingFailed = async () => {
-  const subject = clusterBreaker((await world.workers())[0]?.cluster ?? '');
-  await noteFailure(
-    { db: world.db, breakerRules: BREAKER_RULES },
-    { subject, failureClass: 'away', message: 'away for a moment' },
-  );
+  const podName = (await world.workers())[0]?.pod_name ?? '';
+  const failure = { podName, failureClass: 'pod_refused', message: 'refused once' };
+  await noteKeyFailure(world.db, failure, world.parts.failureRules);
 };
 const secretRefused = () => world.kube.failNext({ method: 'POST', path: '/secrets$', status: 500 });
 const registrationRefused = () =>

@@ -20,11 +20,10 @@ describe('GitHub’s limits (C4, P4)', () => {
     await world.runTasks();
     expect(await seen.runners()).toEqual([]);
     expect((await world.gitHub.report()).callsAgainstWait).toBe(0);
-    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
+    expect((await world.workers()).map(({ stop_reason }) => stop_reason)).toEqual(['unwanted']);
     expect(await reasons()).toEqual([{ waiting: 4, wait_reason: 'github_budget' }]);
     await world.settle();
     expect(await seen.runners()).toHaveLength(4);
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
   });
 
   test('no more workers are reserved than the budget has registrations, and the key gives the reason (P5)', async () => {

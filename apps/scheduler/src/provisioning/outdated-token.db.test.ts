@@ -10,12 +10,16 @@ const noted = async () => ({
   events: (await world.db.selectFrom('installation_events').select('outcome').execute()).map(
     ({ outcome }) => outcome,
   ),
-  breakers: (
-    await world.db.selectFrom('breakers').select('failure_class').orderBy('failure_class').execute()
-  ).map((breaker) => breaker.failure_class),
+  refused: (
+    await world.db
+      .selectFrom('installations')
+      .select('refused_reason')
+      .where('entity_id', '=', world.entityId)
+      .execute()
+  ).map(({ refused_reason }) => refused_reason),
 });
 
-test('a token that worked and is refused is replaced a second later, without a counted failure; a refused new token is counted (C9, D4)', async () => {
+test('a token that worked and is refused is replaced a second later, and nothing is refused; a refused new token is (C9, D4)', async () => {
   await world.queueJob();
   await world.settle();
   await seen.expectOneWorker();
@@ -25,15 +29,16 @@ test('a token that worked and is refused is replaced a second later, without a c
   await world.gitHub.failNext({ path: JIT, status: 401, times: 2 });
   await world.runTasks();
   expect(await dueInMs()).toBeLessThan(2_000);
-  expect(await noted()).toEqual({ events: [], breakers: [] });
+  expect(await noted()).toEqual({ events: [], refused: [null] });
   await world.makeDue();
   await world.runTasks();
   expect(await dueInMs()).toBeGreaterThan(50_000);
   expect(await noted()).toEqual({
     events: ['auth_other_error'],
-    breakers: ['refused', 'unauthorized'],
+    refused: ['installation_refused'],
   });
   await world.settle();
+  expect(await noted()).toMatchObject({ refused: [null] });
   expect((await world.workers()).map((worker) => worker.registered_at !== null)).toEqual([
     true,
     true,

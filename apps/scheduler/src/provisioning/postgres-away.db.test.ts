@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createWaits } from '@paddock/db/breakers/waits';
+import { createWaits } from '@paddock/db/entities/waits';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { connectGitHub } from '@paddock/github/connect';
 import { connectCluster } from '@paddock/kube/connect';

@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { noteFailure } from '@paddock/db/breakers/note-failure';
-import { poolBreaker } from '@paddock/db/breakers/breaker-subjects';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 // Without a kubelet: pods stay Pending, so that the test can look at the remains.
@@ -30,42 +28,42 @@ const ways = [
 ] as const;
 const cases = calls.flatMap((call) => ways.map((way) => Object.assign({}, call, way)));
 
-/** Has failures open a breaker of the first worker's pool, whose pause is over. */
-async function openBreaker(failureClass: string): Promise<void> {
-  const subject = poolBreaker((await world.workers())[0]?.k8s_pool ?? '');
-  for (let n = 0; n < BREAKER_RULES.failures; n += 1) {
-    await noteFailure(
-      { db: world.db, breakerRules: BREAKER_RULES },
-      { subject, failureClass, message: 'failed before' },
-    );
+/** Pauses the key of the first worker, and ends the pause. */
+async function pauseKey(failureClass: string): Promise<void> {
+  const podName = (await world.workers())[0]?.pod_name ?? '';
+  for (let n = 0; n < 3; n += 1) {
+    const failure = { podName, failureClass, message: 'failed before' };
+    await noteKeyFailure(world.db, failure, world.parts.failureRules);
   }
   await world.db
-    .updateTable('breakers')
+    .updateTable('demand_keys')
     .set({ paused_until: new Date(0) })
     .execute();
 }
 
-test('a trial continues when its pod is made: no other begins before that pod has an outcome (C11)', async () => {
-  await world.queueJob();
+test('a trial is its worker’s row: no other begins before that has an outcome (C11)', async () => {
+  for (let n = 0; n < 3; n += 1) await world.queueJob();
   await world.match();
-  await openBreaker('image_pull');
+  await pauseKey('image_pull');
+  await world.match();
+  await world.runTasks();
+  await world.makeDue();
+  await world.match();
   await world.runTasks();
   expect(seen.pods()).toHaveLength(1);
-  expect(await world.db.selectFrom('breakers').select('trial_until').execute()).toEqual([
-    { trial_until: expect.any(Date) },
-  ]);
 });
 
-test('a trial that fails for one thing leaves all else to the next one at once (C11, P1)', async () => {
+test('a run that was reserved before its key was paused registers nothing meanwhile (C11, P4)', async () => {
   await world.queueJob();
   await world.match();
-  await openBreaker('pod_refused');
-  await world.gitHub.failNext({ method: 'POST', path: JIT, status: 404 });
+  await pauseKey('image_pull');
+  await world.db
+    .updateTable('demand_keys')
+    .set({ paused_until: new Date(Date.now() + 60_000) })
+    .execute();
   await world.runTasks();
   expect(await seen.runners()).toEqual([]);
-  await world.makeDue();
-  await world.runTasks();
-  await seen.expectOneWorker();
+  expect(seen.pods()).toEqual([]);
 });
 
 const registrationsAsked = async () =>

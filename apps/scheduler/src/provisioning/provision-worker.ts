@@ -1,30 +1,18 @@
-import {
-  entityInPoolBreaker,
-  clusterBreaker,
-  poolBreaker,
-  registrationBreakers,
-} from '@paddock/db/breakers/breaker-subjects';
-import { giveBackTrial, passBreakers, UNWATCHED } from '@paddock/db/breakers/breakers';
 import { findWorkerToProvision, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { servesWithPin } from '@paddock/domain/pools/gate';
-import { KubeError, type KubeFailure } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { findPod } from '@paddock/kube/pods';
 import { secretExists } from '@paddock/kube/secrets';
 import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
+import { awaitGitHub } from '../await-github.ts';
 import { requireTimeLeft, type TaskRun } from '../task-run.ts';
-import {
-  afterClusterFailure,
-  noteClusterFailure,
-  noteUnanswered,
-} from './after-cluster-failure.ts';
+import { afterClusterFailure, noteClusterFailure } from './after-cluster-failure.ts';
 import { failWorker } from './fail-worker.ts';
 import type { Provisioning } from './provisioning.ts';
 import { registerRunner } from './register-runner.ts';
-import { adoptSecret, dryRun, finishPod, putSecret, startPod, type Trial } from './start-pod.ts';
-import { waitForReturn } from './wait-for-return.ts';
+import { adoptSecret, dryRun, finishPod, putSecret, startPod } from './start-pod.ts';
 
 /**
  * Makes a reserved worker real: a registration at GitHub, a Secret with its JIT config, a pod. Each
@@ -35,12 +23,11 @@ export function createProvisionWorker(parts: Provisioning): Handler {
   return async (task, signal) => {
     const worker = await findWorkerToProvision(parts.db, task.subject.id, parts.github.appIds);
     if (worker === undefined) return poison(`there is no worker named ${task.subject.id}`);
-    const trial: Trial = { id: undefined };
     try {
-      return await provision(parts, worker, { task, signal }, trial);
+      return await provision(parts, worker, { task, signal });
     } catch (error) {
       signal.throwIfAborted();
-      const outcome = await afterClusterFailure(parts, worker, error, signal);
+      const outcome = await afterClusterFailure(parts, worker, error);
       if (outcome !== undefined) return outcome;
       // The queue allows no further run: the worker ends, and the matcher reserves another.
       if (task.attempt >= task.maxAttempts) {
@@ -48,8 +35,6 @@ export function createProvisionWorker(parts: Provisioning): Handler {
         await failWorker(parts, worker, { reason: 'provisioning_failed', message });
       }
       throw error;
-    } finally {
-      if (trial.id !== undefined) await giveBackTrial(parts.db, breakersOf(worker), trial.id);
     }
   };
 }
@@ -58,9 +43,8 @@ async function provision(
   parts: Provisioning,
   worker: WorkerToProvision,
   run: TaskRun,
-  trial: Trial,
 ): Promise<Outcome> {
-  const { task, signal } = run;
+  const { task } = run;
 
   // 1. Is the worker still wanted, and does it still need a pod?
   const { status, podUid, stoppingAt } = worker;
@@ -70,8 +54,6 @@ async function provision(
 
   // 2. What have earlier runs made? The answer also proves that the cluster can take a JIT config.
   const there = await readCluster(parts, worker, task);
-  if ('away' in there)
-    return waitForReturn(worker, await noteUnanswered(parts, worker, there.away), there.away);
   if (there.pod !== undefined)
     return finishPod(parts, worker, { uid: there.pod.uid, isNew: false }, run);
 
@@ -96,68 +78,49 @@ async function provision(
     });
   }
 
-  let isWatched = true;
   if (!there.hasSecret) {
     if (worker.registrationStartedAt !== null) {
       const message = 'A registration was begun, and its JIT config is lost.';
       return failWorker(parts, worker, { reason: 'registration_interrupted', message });
     }
 
-    // 4. Do the breakers let it pass, and would the cluster take its Secret and pod?
-    const passage = worker.isWatched ? await passBreakers(parts.db, breakersOf(worker)) : UNWATCHED;
-    const { heldBy } = passage;
-    if (heldBy !== undefined)
-      return snooze(passage.waitMs, `held back after failures: ${passage.message}`, { heldBy });
-    ({ isWatched } = passage);
-    trial.id = passage.trial;
-    if (isWatched) await dryRun(parts, worker, pool, task);
+    // 4. May it be made now, and would the cluster take its Secret and pod?
+    if (worker.isPaused) return snooze(PAUSED_MS, 'its key is paused after failures');
+    if (worker.refusedForMs !== null)
+      return awaitGitHub({ retryAfterMs: worker.refusedForMs, message: 'GitHub refuses us there' });
+    if (worker.isWatched) await dryRun(parts, worker, pool, task);
 
     // 5. Register the runner.
-    const registered = await registerRunner(parts, worker, pool, { task, isWatched }, signal);
+    const registered = await registerRunner(parts, worker, pool, run);
     if ('instead' in registered) return registered.instead;
 
     // 6. Put its JIT config into the Secret. GitHub gives a JIT config out once: if it is lost, so
     // is the worker.
     const lost = await putSecret(parts, worker, registered.jitConfig, run);
     if (lost !== undefined) {
-      await noteClusterFailure(parts, worker, lost, signal);
+      await noteClusterFailure(parts, worker, lost);
       const message = `The Secret with the JIT config could not be put: ${lost.message}`;
       return failWorker(parts, worker, { reason: 'registration_interrupted', message });
     }
   }
 
   // 7. Create the pod, write it down, and make it the Secret's owner.
-  return startPod(parts, worker, pool, { run, isWatched, trial });
+  return startPod(parts, worker, pool, run);
 }
 
-const breakersOf = (worker: WorkerToProvision) => [
-  ...registrationBreakers(worker),
-  poolBreaker(worker.pool),
-  entityInPoolBreaker(worker),
-  clusterBreaker(worker.cluster),
-];
+/** The matcher gives the reservation back meanwhile. */
+const PAUSED_MS = 2_000;
 
 async function readCluster(
   { cluster }: Provisioning,
   worker: WorkerToProvision,
   task: Task,
-): Promise<{ pod: ObservedPod | undefined; hasSecret: boolean } | { away: KubeFailure }> {
+): Promise<{ pod: ObservedPod | undefined; hasSecret: boolean }> {
   requireTimeLeft(task);
   const place = { namespace: worker.namespace, name: worker.podName };
-  try {
-    const [pod, hasSecret] = await Promise.all([
-      findPod(cluster, place),
-      secretExists(cluster, place),
-    ]);
-    return { pod, hasSecret };
-  } catch (error) {
-    if (
-      !(
-        error instanceof KubeError &&
-        ['network', 'timeout', 'unavailable'].includes(error.failure.kind)
-      )
-    )
-      throw error;
-    return { away: error.failure };
-  }
+  const [pod, hasSecret] = await Promise.all([
+    findPod(cluster, place),
+    secretExists(cluster, place),
+  ]);
+  return { pod, hasSecret };
 }

@@ -1,7 +1,6 @@
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { levelOf } from '@paddock/kube/cluster-events';
-import type { KubeFailure } from '@paddock/kube/errors';
+import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { LATENCY_BUCKETS, MOST_NAMES, type SharedCounters } from '../shared-counters.ts';

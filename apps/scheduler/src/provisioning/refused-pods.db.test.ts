@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
 import { examplePools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld({ kubelet: false });
@@ -57,7 +57,7 @@ test('a template that is refused time and again does not burn registrations (C11
   expect((await seen.runners()).length).toBeLessThanOrEqual(3);
 });
 
-test('a cluster with too many calls is at fault itself, and says how long to wait (429, C11)', async () => {
+test('an API server that has too many calls says how long to wait, and the key counts it (429, C11)', async () => {
   await world.queueJob();
   await world.match();
   world.kube.failNext({
@@ -68,11 +68,8 @@ test('a cluster with too many calls is at fault itself, and says how long to wai
     retryAfterSeconds: 77,
   });
   await world.runTasks();
-  const breakers = await world.db
-    .selectFrom('breakers')
-    .select(['subject_type', 'failure_class'])
-    .execute();
-  expect(breakers).toEqual([{ subject_type: 'cluster', failure_class: 'busy' }]);
+  expect(await failing()).toEqual([{ pool: 'linux', failureClass: 'cluster_error', pauses: 0 }]);
+  expect(await outages()).toEqual([]);
   const [task] = await seen.tasks();
   expect((task?.due_at.getTime() ?? 0) - Date.now()).toBeGreaterThan(60_000);
   await world.settle();
@@ -94,15 +91,20 @@ test('a webhook of the cluster that is away for hours costs neither an attempt n
   await seen.expectOneWorker();
 });
 
-const breakersOf = () =>
-  world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'failure_class']).execute();
+const failing = () =>
+  world.db
+    .selectFrom('demand_keys')
+    .select(['k8s_pool as pool', 'failure_class as failureClass', 'pauses'])
+    .where('failures', '>', 0)
+    .execute();
+const outages = () => world.db.selectFrom('outages').selectAll().execute();
 const waitsForMs = async () => ((await seen.tasks())[0]?.due_at.getTime() ?? 0) - Date.now();
 
 test.each([
   ['fails', { status: 500, reason: 'InternalError' }],
   ['does not answer', { status: 504, reason: 'Timeout' }],
 ])(
-  'a webhook of one pool’s namespace that %s holds back that pool alone, as a refusal does (C11)',
+  'a webhook of one pool’s namespace that %s holds back the keys of that pool alone (C11)',
   async (_how, fault) => {
     const others = { name: 'other', labels: ['self-hosted', 'other'], namespace: 'others' };
     await world.putPools(examplePools({ pools: [{}, others] }));
@@ -110,14 +112,11 @@ test.each([
     world.kube.failNext({ ...fault, method: 'POST', path: '/runners/pods$', times: 1_000 });
     await world.match();
     await world.runTasks();
-    expect(await waitsForMs()).toBeGreaterThan(20_000);
-    for (let tries = 1; tries < BREAKER_RULES.failures; tries += 1) {
+    for (let tries = 1; tries < 3; tries += 1) {
       await world.makeDue();
       await world.runTasks();
     }
-    expect(await breakersOf()).toEqual([
-      { subject_type: 'pool', subject_id: 'linux', failure_class: 'pod_refused' },
-    ]);
+    expect(await failing()).toEqual([{ pool: 'linux', failureClass: 'cluster_error', pauses: 1 }]);
     await world.queueJob({ row: { k8s_pool: 'other' } });
     await world.match();
     await world.runTasks();
@@ -125,18 +124,52 @@ test.each([
     world.kube.clearFaults();
     await world.settle();
     expect(seen.pods()).toHaveLength(2);
-    expect(await breakersOf()).toEqual([]);
+    expect(await failing()).toEqual([]);
   },
 );
 
-test('a creation that the API server itself does not answer speaks against the cluster (C11)', async () => {
-  await world.queueJob();
-  await world.match();
-  world.kube.failNext({ method: 'POST', path: '/pods$', status: 504, reason: 'Timeout' });
-  world.kube.failNext({ path: '^/version$', status: 503 });
-  await world.runTasks();
-  expect(await breakersOf()).toEqual([
-    { subject_type: 'cluster', subject_id: 'default', failure_class: 'away' },
-  ]);
-  expect(await waitsForMs()).toBeLessThan(20_000);
-});
+test.each([
+  { status: 504, reason: 'Timeout' },
+  { status: 503, reason: 'ServiceUnavailable' },
+  { status: 429, reason: 'TooManyRequests' },
+  { status: 401, reason: 'Unauthorized' },
+])(
+  'a creation that ends with %j while the API server does not answer its probe is nobody’s failure (C11)',
+  async (fault) => {
+    await world.queueJob();
+    await world.match();
+    world.kube.failNext({ ...fault, method: 'POST', path: '/pods$' });
+    world.kube.failNext({ path: '^/version$', status: 503 });
+    await world.runTasks();
+    expect(await failing()).toEqual([]);
+    await waitFor('the outage to be noted', async () => (await outages()).length === 1);
+    expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
+    expect(await waitsForMs()).toBeLessThan(2_000);
+    await world.settle();
+    expect(await outages()).toEqual([]);
+    await seen.expectOneWorker();
+  },
+);
+
+test.each([
+  [409, 'Conflict'],
+  [503, 'ServiceUnavailable'],
+  [429, 'TooManyRequests'],
+  [500, 'InternalError'],
+  [403, 'Forbidden'],
+])(
+  'pods of one namespace that are answered %i for ever make no outage (C11, P6)',
+  async (status, reason) => {
+    const others = { name: 'other', labels: ['self-hosted', 'other'], namespace: 'others' };
+    await world.putPools(examplePools({ pools: [{}, others] }));
+    for (let n = 0; n < 3; n += 1) await world.queueJob({ row: { k8s_pool: 'other' } });
+    const fault = { method: 'POST', path: '/others/pods$', status, reason, times: 1_000 };
+    world.kube.failNext(fault);
+    for (let pass = 0; pass < 5; pass += 1) await world.settle(1);
+    expect(await outages()).toEqual([]);
+    for (let n = 0; n < 3; n += 1) await world.queueJob();
+    await world.match();
+    await world.runTasks();
+    expect(seen.pods()).toHaveLength(3);
+  },
+);

@@ -13,12 +13,9 @@ const world = useSchedulerWorld({ kubelet: false });
 
 const APP_IDS = [APP_ID];
 
-/** As if a quarter of an hour had passed, the longest pause of a breaker. */
+/** As if a quarter of an hour had passed. */
 async function passQuarter(): Promise<void> {
-  for (const column of ['paused_until', 'failed_at'])
-    await sql`update breakers set ${sql.ref(column)} = ${sql.ref(column)} - interval '15 minutes', trial_until = null`.execute(
-      world.db,
-    );
+  await world.passRefused(15);
   await sql`update tasks set due_at = due_at - interval '15 minutes' where status = 'queued'`.execute(
     world.db,
   );
@@ -96,7 +93,6 @@ test('a repository that refuses us delays no other of its entity, for any time (
       await findDueRepositories(db, {
         most: 9,
         activeMs: 86_400_000,
-        isActive: true,
         appIds: APP_IDS,
       })
     ).map(({ repoId }) => repoId),
@@ -114,7 +110,7 @@ test('a repository that refuses us delays no other of its entity, for any time (
     seen.push(await servedNow());
   }
   expect(seen).toEqual([onlyOpen, onlyOpen, onlyOpen, onlyOpen]);
-  // The trials of its registration do not put off the end of its pause.
+  // What was refused of it did not put off the end of its time.
   await passQuarter();
   expect(new Set((await servedNow()).discovery)).toEqual(new Set([shut, open]));
 });

@@ -1,7 +1,6 @@
-import { registrationBreakers, repositoryBreaker } from '@paddock/db/breakers/breaker-subjects';
-import { noteSuccess } from '@paddock/db/breakers/breakers';
-import { holdBack } from '@paddock/db/breakers/note-failure';
-import { noteRegistrationBudget } from '@paddock/db/matching/registration-budgets';
+import { noteKeySuccess } from '@paddock/db/workers/failing-keys';
+import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
+import { noteRegistrationBudget } from '@paddock/db/entities/waits';
 import {
   clearRegistrationStarted,
   markRegistrationStarted,
@@ -15,9 +14,9 @@ import { classifyGitHubError, UnaskedError } from '@paddock/github/errors';
 import { DEFAULT_RUNNER_GROUP_ID } from '@paddock/github/runner-groups';
 import { createJitConfig } from '@paddock/github/runners';
 import { done, type Outcome, snooze } from '@paddock/queue/outcome';
-import type { Task } from '@paddock/queue/task';
-import { scopeOf } from '../scope-of.ts';
-import { hasTimeLeft, requireTimeLeft, retryWhileAway } from '../task-run.ts';
+import { scopeOf, unseenRepository } from '../scope-of.ts';
+import { awaitGitHub } from '../await-github.ts';
+import { hasTimeLeft, requireTimeLeft, retryWhileAway, type TaskRun } from '../task-run.ts';
 import { afterGitHubFailure } from './after-github-failure.ts';
 import { checkRunnerGroup } from './check-runner-group.ts';
 import { failWorker } from './fail-worker.ts';
@@ -25,8 +24,7 @@ import type { Provisioning } from './provisioning.ts';
 
 const RETRY_MS = 1_000;
 const NOT_MARKED =
-  'the worker ended, another run has begun its registration, or a breaker has opened meanwhile';
-const GONE_REPOSITORY_MS = 15 * 60_000;
+  'the worker ended, another run has begun its registration, or its key was paused meanwhile';
 /** With fewer registrations left than this, each run stores the number for the matcher. */
 const SCARCE = 1_000;
 
@@ -39,14 +37,13 @@ export type Registered = { readonly jitConfig: string } | { readonly instead: Ou
 /**
  * Registers the worker's runner at GitHub, once: one run marks the row, and only that run calls. If
  * GitHub's answer leaves open whether it has registered the runner, the row ends; after a refusal
- * the mark is cleared. `isWatched`: breakers wait for a success.
+ * the mark is cleared.
  */
 export async function registerRunner(
   parts: Provisioning,
   worker: WorkerToProvision,
   pool: Pool,
-  { task, isWatched }: { task: Task; isWatched: boolean },
-  signal: AbortSignal,
+  { task, signal }: TaskRun,
 ): Promise<Registered> {
   const { db, github, runnerGroups, events } = parts;
   const correlation = worker.deliveryGuid === null ? {} : { correlationId: worker.deliveryGuid };
@@ -76,7 +73,7 @@ export async function registerRunner(
       };
     const runnerGroupId = group?.id ?? DEFAULT_RUNNER_GROUP_ID;
     requireTimeLeft(task);
-    marked = await markRegistrationStarted(db, worker.podName, { hasPassed: worker.isWatched });
+    marked = await markRegistrationStarted(db, worker.podName);
     if (!marked) return { instead: snooze(RETRY_MS, NOT_MARKED) };
     // The process may have stood still during the mark. The run that follows counts on no
     // registration made after this.
@@ -105,21 +102,20 @@ export async function registerRunner(
   await retryWhileAway(run, () => saveBudget(parts, worker));
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
   events.registered(worker);
-  if (isWatched) await retryWhileAway(run, () => noteSuccess(db, registrationBreakers(worker)));
+  await retryWhileAway(run, () => endRefusals(db, { ...worker, repoId: worker.scopeRepoId }));
+  if (worker.isWatched)
+    await retryWhileAway(run, () => noteKeySuccess(db, worker.podName, 'registered'));
   return { jitConfig: jit.jitConfig };
 }
 
 async function awaitRepository(
   db: Provisioning['db'],
-  { scopeRepoId }: WorkerToProvision,
+  worker: WorkerToProvision,
 ): Promise<Outcome> {
-  const message = `GitHub knows no repository ${scopeRepoId}`;
-  await holdBack(
-    db,
-    { subject: repositoryBreaker(scopeRepoId), failureClass: 'not_found', message },
-    GONE_REPOSITORY_MS,
-  );
-  return snooze(GONE_REPOSITORY_MS, message);
+  const refusal = unseenRepository(worker);
+  const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
+  await recordRefusal(db, 'scheduler', { call, refusal });
+  return awaitGitHub(refusal);
 }
 
 async function saveBudget(

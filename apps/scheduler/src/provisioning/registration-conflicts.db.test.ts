@@ -6,8 +6,6 @@ const world = useSchedulerWorld({ kubelet: false });
 const JIT = '/generate-jitconfig$';
 const reasons = () =>
   world.db.selectFrom('demand_keys').select('wait_reason').orderBy('wait_reason').execute();
-const breakers = () =>
-  world.db.selectFrom('breakers').select(['subject_type', 'subject_id', 'failure_class']).execute();
 
 /** As busy as a scheduler that is woken again and again while no pause ends. */
 async function goOn(passes = 20): Promise<void> {
@@ -23,14 +21,14 @@ test('409 to every registration of an entity: three rows and calls, then one per
   await world.gitHub.failNext({ path: JIT, status: 409, times: 1_000 });
   await goOn();
   expect((await world.workers()).filter(({ status }) => status === 'failed')).toHaveLength(3);
-  expect(await reasons()).toEqual([{ wait_reason: 'registration_conflict' }]);
-  expect(await breakers()).toEqual([
-    { subject_type: 'installation', subject_id: String(world.entityId), failure_class: 'conflict' },
+  expect(await reasons()).toEqual([{ wait_reason: 'workers_failing' }]);
+  expect(await world.failing()).toMatchObject([
+    { entity: 'acme', pool: 'linux', failureClass: 'conflict', pauses: 1 },
   ]);
 
   await world.gitHub.clearFaults();
   await world.settle();
-  expect(await breakers()).toEqual([]);
+  expect(await world.failing()).toEqual([]);
   expect(
     await world.db
       .selectFrom('demand_keys')
@@ -49,7 +47,7 @@ test('409 to every registration at one repository: the others of its entity go o
   });
   await goOn();
   expect((await world.workers()).filter(({ status }) => status === 'failed')).toHaveLength(3);
-  expect(await reasons()).toEqual([{ wait_reason: 'repository_refused' }]);
+  expect(await reasons()).toEqual([{ wait_reason: 'workers_failing' }]);
 
   await world.queueJobOf(sam, 'two');
   await goOn(1);

@@ -27,7 +27,7 @@ describe('a job from an App that is no longer configured', () => {
         worker.registered_at !== null,
       ]),
     ).toEqual([[APP_ID, world.installationId, true]]);
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    expect(await world.failing()).toEqual([]);
   });
 
   test('waits with the reason while no other is installed, and no worker fails for it (P5)', async () => {
@@ -37,20 +37,5 @@ describe('a job from an App that is no longer configured', () => {
     expect(await world.workers()).toEqual([]);
     const reasons = await world.db.selectFrom('demand_keys').select('wait_reason').execute();
     expect(reasons).toEqual([{ wait_reason: 'app_not_configured' }]);
-  });
-
-  test('with an unknown entity meets a breaker, and not one failed worker after the other (C11, P5)', async () => {
-    await world.queueJob({ row: REMOVED });
-    for (let n = 0; n < 4; n += 1) await world.settle(1);
-    expect((await world.workers()).map(({ status }) => status)).toEqual(['pending']);
-    const opened = await world.db
-      .selectFrom('breakers')
-      .select(['subject_type', 'failure_class'])
-      .where('pauses', '>', 0)
-      .execute();
-    expect(opened).toEqual([{ subject_type: 'installation', failure_class: 'unauthorized' }]);
-    expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
-      { wait_reason: 'installation_refused' },
-    ]);
   });
 });

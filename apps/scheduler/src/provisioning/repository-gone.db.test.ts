@@ -7,12 +7,14 @@ const scopes = async (login: string) =>
   (await world.gitHub.truth()).runners
     .map(({ scope }) => scope)
     .filter((scope) => scope.startsWith(`${login}/`));
-const breakers = () =>
-  world.db
-    .selectFrom('breakers')
-    .select(['subject_type', 'failure_class', 'pauses'])
-    .where('failure_class', '<>', 'refused')
-    .execute();
+const refused = async (table: 'installations' | 'repositories') =>
+  (
+    await world.db
+      .selectFrom(table)
+      .select('refused_reason')
+      .where('refused_since', 'is not', null)
+      .execute()
+  ).map(({ refused_reason }) => refused_reason);
 const reasons = async () =>
   (await world.db.selectFrom('demand_keys').select('wait_reason').orderBy('waiting').execute()).map(
     (key) => key.wait_reason,
@@ -25,9 +27,7 @@ describe('a repository that the App can no longer see', () => {
     await world.gitHub.selectRepositories(sam.installationId, ['sam/there']);
     await world.match();
     await world.runTasks();
-    expect(await breakers()).toEqual([
-      { subject_type: 'repository', failure_class: 'not_found', pauses: 1 },
-    ]);
+    expect(await refused('repositories')).toEqual(['repository_gone']);
 
     await world.queueJobOf(sam, 'there');
     await world.match();
@@ -42,13 +42,8 @@ describe('a repository that the App can no longer see', () => {
     await world.gitHub.selectRepositories(kim.installationId, ['kim/other']);
     await world.settle();
     await world.gitHub.selectRepositories(kim.installationId, 'all');
-    await world.db
-      .updateTable('breakers')
-      .set({ paused_until: new Date(0) })
-      .execute();
-    await world.makeDue();
     await world.settle();
-    expect(await breakers()).toEqual([]);
+    expect(await refused('repositories')).toEqual([]);
     expect(await scopes('kim')).toEqual(['kim/hidden', 'kim/hidden', 'kim/hidden']);
   });
 
@@ -57,6 +52,6 @@ describe('a repository that the App can no longer see', () => {
     for (let n = 0; n < 3; n += 1) await world.queueJobOf(lee, 'one');
     await world.gitHub.uninstall(lee.installationId);
     await world.settle();
-    expect((await breakers()).map((breaker) => breaker.subject_type)).toEqual(['installation']);
+    expect(await refused('installations')).toEqual(['installation_gone']);
   });
 });

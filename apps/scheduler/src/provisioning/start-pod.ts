@@ -1,6 +1,4 @@
-import { clusterBreaker, poolBreaker } from '@paddock/db/breakers/breaker-subjects';
-import { noteSuccess } from '@paddock/db/breakers/breakers';
-import { POD_REFUSED } from '@paddock/db/breakers/failure-classes';
+import { noteKeySuccess } from '@paddock/db/workers/failing-keys';
 import { isPending, savePod, type WorkerToProvision } from '@paddock/db/workers/workers';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
@@ -69,20 +67,12 @@ export async function putSecret(
   }
 }
 
-/**
- * The trial that this run is for open breakers; undefined if it is none, or once its pod exists and
- * decides the trial.
- */
-export interface Trial {
-  id: string | undefined;
-}
-
 /** Creates the worker's pod on its Secret, writes the pod down, and makes it the Secret's owner. */
 export async function startPod(
   parts: Provisioning,
   worker: WorkerToProvision,
   pool: Pool,
-  { run, isWatched, trial }: { run: TaskRun; isWatched: boolean; trial: Trial },
+  run: TaskRun,
 ): Promise<Outcome> {
   const { db, cluster } = parts;
   // A run that stalled may wake up here after another has ended the row: its pod would be one too
@@ -95,13 +85,8 @@ export async function startPod(
   }
   const { uid, outcome, warnings } = await createPod(cluster, podOf(worker, pool));
   parts.events.podWarned(worker, warnings);
-  trial.id = undefined;
-  if (isWatched) {
-    await retryWhileAway(run, () =>
-      noteSuccess(db, [poolBreaker(pool.name)], { only: POD_REFUSED }),
-    );
-    await retryWhileAway(run, () => noteSuccess(db, [clusterBreaker(worker.cluster)]));
-  }
+  if (worker.isWatched)
+    await retryWhileAway(run, () => noteKeySuccess(db, worker.podName, 'pod_created'));
   return finishPod(parts, worker, { uid, isNew: outcome === 'created' }, run);
 }
 

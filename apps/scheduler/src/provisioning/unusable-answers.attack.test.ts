@@ -19,16 +19,11 @@ test('answers that send us to another server hold back the entity whose registra
     await world.match();
     await world.runTasks();
   }
-  expect(
-    await world.db
-      .selectFrom('breakers')
-      .select(['subject_type', 'subject_id', 'failure_class'])
-      .execute(),
-  ).toEqual([
-    { subject_type: 'installation', subject_id: String(world.entityId), failure_class: 'unusable' },
+  expect(await world.failing()).toMatchObject([
+    { entity: 'acme', failureClass: 'unusable', pauses: 1 },
   ]);
   expect(await world.db.selectFrom('demand_keys').select('wait_reason').execute()).toEqual([
-    { wait_reason: 'installation_refused' },
+    { wait_reason: 'workers_failing' },
   ]);
 
   await world.queueJobOf(other, 'one');
@@ -38,5 +33,5 @@ test('answers that send us to another server hold back the entity whose registra
 
   await world.gitHub.clearFaults();
   await world.settle();
-  expect(await world.db.selectFrom('breakers').select('failure_class').execute()).toEqual([]);
+  expect(await world.failing()).toEqual([]);
 });

@@ -172,13 +172,11 @@ export async function startFreedom(seed: number) {
         .where('entity_id', '=', entityIds[entity])
         .execute();
     },
-    /** As if the pauses of all open breakers were over. */
-    endPauses: () =>
-      db
-        .updateTable('breakers')
-        .set({ paused_until: new Date(0), trial_until: null })
-        .where('pauses', '>', 0)
-        .execute(),
+    /** As if the pauses of all failing keys, and the times of all refusals, were over. */
+    async endPauses() {
+      await world.endPauses();
+      await world.endRefusedTimes();
+    },
     stopIdle: (podNames: readonly string[]) =>
       Promise.all(podNames.map((podName) => stops.askToStop(podName))),
     /** No runner comes up just then: a minute outside of tests is longer than that. */

@@ -40,7 +40,7 @@ export const findReasons = async (db: Kysely<Database>): Promise<Record<string, 
 
 const TABLES = [
   'tasks',
-  'breakers',
+  'outages',
   'jobs',
   'workers',
   'demand_keys',
@@ -48,8 +48,9 @@ const TABLES = [
   'installations',
   'pools_documents',
   'login_pins',
-  'stopped_making',
-  'registration_budgets',
+  'switches',
+  'apps',
+  'repositories',
   'warm_repositories',
 ] as const;
 
@@ -58,8 +59,8 @@ export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * One database for the tests of a file. Before each of them it has neither breakers nor rows that
- * matching reads, and the given pools, if any, are in force.
+ * One database for the tests of a file. Before each of them it has no rows that matching
+ * reads, and the given pools, if any, are in force.
  */
 export function useMatchingDatabase(
   pools?: Parameters<typeof putPools>[1],

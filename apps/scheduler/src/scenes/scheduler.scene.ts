@@ -1,4 +1,5 @@
-import { createWaits } from '@paddock/db/breakers/waits';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import { createWaits } from '@paddock/db/entities/waits';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +7,11 @@ import { findInstance } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/schema/tables';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { connectGitHub } from '@paddock/github/connect';
+import { probeGitHub } from '@paddock/github/probe';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
+import { probeCluster } from '@paddock/kube/probe';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
@@ -16,9 +19,9 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import { startGitHubSimulator } from '@paddock/simulators/github/start-github-simulator';
 import { startKubeSimulator } from '@paddock/simulators/kube/start-kube-simulator';
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { impatientReaches } from '@paddock/testing/impatient-reaches';
 import { createTestDatabase } from '@paddock/testing/database';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, noteInstallationOf, putJob, putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -29,6 +32,7 @@ import { schedulerKinds } from '../kinds.ts';
 import { createRecentRunJobs } from '../stopping/recent-run-jobs.ts';
 import { type Matched, matchOnce } from '../matching/match.ts';
 import { APP_ID, FOLLOWING, GATE, STOP_RULES } from './settings.scene.ts';
+import { usersOf } from './users.scene.ts';
 import { waitsOf } from './waits.scene.ts';
 
 export const NAMESPACE = 'runners';
@@ -41,8 +45,10 @@ const RESET = [
   'workers',
   'jobs',
   'demand_keys',
-  'breakers',
+  'outages',
   'installation_events',
+  'apps',
+  'repositories',
   'pools_documents',
 ] as const;
 
@@ -68,6 +74,7 @@ export async function startSchedulerWorld({
   realKubeconfig,
   realAddress,
   clusterTimeoutMs = REQUEST_TIMEOUT_MS,
+  stopRules = STOP_RULES,
 }: {
   kubelet?: boolean;
   playRunners?: boolean;
@@ -78,6 +85,7 @@ export async function startSchedulerWorld({
   realAddress?: string | undefined;
   /** Longest time for a call of the cluster; shorter for tests with calls that get no answer. */
   clusterTimeoutMs?: number | undefined;
+  stopRules?: typeof STOP_RULES;
 } = {}) {
   const testDb = await createTestDatabase();
   const { db } = testDb;
@@ -109,6 +117,10 @@ export async function startSchedulerWorld({
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const runnerGroups = createRunnerGroups({ lifetimeMs: 60_000 });
+  const reach = impatientReaches(own, {
+    github: (signal) => probeGitHub(github, signal),
+    cluster: (signal) => probeCluster(cluster, signal),
+  });
   let passedMs = 0;
   const now = () => performance.now() + passedMs;
   const recentRunJobs = createRecentRunJobs(now);
@@ -117,14 +129,19 @@ export async function startSchedulerWorld({
     github,
     runnerGroups,
     cluster,
+    reach,
     events,
     recentRunJobs,
-    stopRules: STOP_RULES,
-    breakerRules: BREAKER_RULES,
+    stopRules,
+    failureRules: USUAL_FAILURE_RULES,
     maxRuns: 100,
   };
   const kinds = schedulerKinds(parts);
   const waits = waitsOf(db);
+  const matchOnceMore = async () => {
+    await reach.probeAgain();
+    return matchOnce(own, GATE);
+  };
 
   const acme = await gitHub.addOrganization({ login: 'acme' });
   const api = await gitHub.addRepository({ owner: 'acme', name: 'api' });
@@ -161,7 +178,7 @@ export async function startSchedulerWorld({
         labels: ['linux'],
         durationMs: given.durationMs ?? 1,
       });
-      await putJob(db, {
+      const row = await putJob(db, {
         job_id: job.id,
         run_id: job.runId,
         entity_id: acme.id,
@@ -173,40 +190,11 @@ export async function startSchedulerWorld({
         delivery_guid: `guid-${job.id}`,
         ...given.row,
       });
+      await noteInstallationOf(db, row);
       return job.id;
     },
-    /** A user with private repositories, on which the App is installed. */
-    async addUser(login: string, repositories: readonly string[]) {
-      const user = await gitHub.addUser({ login });
-      const made = new Map<string, number>();
-      for (const name of repositories)
-        made.set(name, (await gitHub.addRepository({ owner: login, name })).id);
-      const { id } = await gitHub.install({ appId: APP_ID, account: login, announce: false });
-      return { login, id: user.id, installationId: id, repositories: made };
-    },
-    async queueJobOf(
-      user: {
-        login: string;
-        id: number;
-        installationId: number;
-        repositories: ReadonlyMap<string, number>;
-      },
-      repo: string,
-    ) {
-      const job = await gitHub.queueJob({ repo: `${user.login}/${repo}`, labels: ['linux'] });
-      const repository = {
-        repo_id: user.repositories.get(repo) ?? 0,
-        repo_full_name: `${user.login}/${repo}`,
-      };
-      const entity = {
-        entity_id: user.id,
-        entity_name: user.login,
-        entity_type: 'User',
-        installation_id: user.installationId,
-      } as const;
-      await putJob(db, { job_id: job.id, app_id: APP_ID, ...entity, ...repository });
-    },
-    match: async () => countsOf(await matchOnce(own, GATE)),
+    ...usersOf({ db, gitHub }),
+    match: async () => countsOf(await matchOnceMore()),
     /** Runs every task that is due, as one executor would. */
     runTasks: (holder = 'test', claimMs = 300_000) =>
       runDueTasks({ db: own, kinds, holder, claimMs, random: () => 0.5 }),
@@ -214,9 +202,11 @@ export async function startSchedulerWorld({
     /** Matches and runs tasks, again and again as if all waits were over, until no work is left. */
     async settle(passes = 12): Promise<void> {
       for (let pass = 0; pass < passes; pass += 1) {
-        await matchOnce(own, GATE);
-        await waits.makeDue();
         await waits.endPauses();
+        await waits.endWaits();
+        await waits.endRefusedTimes();
+        await matchOnceMore();
+        await waits.makeDue();
         if ((await runDueTasks({ db: own, kinds, random: () => 0.5 })) === 0) return;
       }
     },
@@ -236,9 +226,10 @@ export async function startSchedulerWorld({
       const following = {
         ...FOLLOWING,
         ...rules,
-        breakerRules: BREAKER_RULES,
+        failureRules: USUAL_FAILURE_RULES,
         db: own,
         cluster,
+        reach,
         events,
       };
       const ended = followPods(following, stop.signal);
@@ -254,9 +245,11 @@ export async function startSchedulerWorld({
     async reset() {
       await gitHub.clearFaults();
       kube.clearFaults();
+      await reach.probeAgain();
       kube.setQuota(null);
       await deletePods(cluster, instance);
       await emptyTables(db, RESET);
+      await waits.forgetTold();
       await putPools(db, examplePools());
     },
     async stop() {

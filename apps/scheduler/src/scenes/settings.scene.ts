@@ -1,3 +1,5 @@
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+
 export const APP_ID = 1001;
 
 /**
@@ -6,17 +8,16 @@ export const APP_ID = 1001;
  */
 export const GATE = {
   appIds: [APP_ID, 1002],
-  unschedulableLimit: 2,
-  trialEveryMs: 60_000,
   registrationsPerMinute: 1_000_000,
   surplusAfterMs: 0,
   warmLifetimeMs: 43_200_000,
-  unservedPauses: { firstPauseMs: 600_000, longestPauseMs: 7_200_000 },
+  failureRules: USUAL_FAILURE_RULES,
 };
 
 /** As the settings have it by default. */
 export const STOP_RULES = {
   idleApartMs: 60_000,
+  unreadMs: 600_000,
   lastLookMs: 30_000,
   offlineMs: 600_000,
   retryMs: 30_000,

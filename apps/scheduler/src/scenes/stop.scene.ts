@@ -156,10 +156,7 @@ export async function setStopScene(world: SchedulerWorld) {
         .set({ received_at: earlier('received_at') })
         .where('event', 'like', 'auth_attempt%')
         .execute();
-      await db
-        .updateTable('breakers')
-        .set({ paused_until: earlier('paused_until') })
-        .execute();
+      await world.passRefused(minutes);
       world.passTime(minutes * 60_000);
       await world.makeDue();
     },

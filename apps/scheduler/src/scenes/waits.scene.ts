@@ -12,26 +12,52 @@ export const waitsOf = (db: Kysely<Database>) => ({
       .execute(),
   /** As if all that GitHub has asked to wait for were over. */
   endWaits: () =>
+    db.updateTable('installations').set({ wait_until: null, core_wait_until: null }).execute(),
+  /** As if GitHub had told us nothing of any installation. */
+  forgetTold: () =>
+    sql`
+      update installations set wait_until = null, core_wait_until = null, registrations_left = null, registrations_reset_at = null,
+        refused_since = null, refused_until = null, refused_reason = null, refused_message = null`.execute(
+      db,
+    ),
+  /** As if the times of all refusals were over. */
+  endRefusedTimes: () => passRefused(db, 60),
+  /** As if so many minutes had passed for all refusals. */
+  passRefused: (minutes: number) => passRefused(db, minutes),
+  /** The keys whose workers have failed since their last success. */
+  failing: () =>
     db
-      .updateTable('breakers')
-      .set({ paused_until: new Date(0) })
-      .where('failure_class', '=', 'rate_limited')
+      .selectFrom('demand_keys')
+      .select(['entity_name as entity', 'k8s_pool as pool', 'failures', 'pauses'])
+      .select(['failure_class as failureClass', 'failure_message as message'])
+      .where('failures', '>', 0)
+      .orderBy('entity_name')
+      .orderBy('k8s_pool')
       .execute(),
-  /** As if the pauses of all breakers were over as well. */
+  outages: async () =>
+    (await db.selectFrom('outages').select('service').orderBy('service').execute()).map(
+      ({ service }) => service,
+    ),
+  /** As if the pauses of all failing keys were over. */
   endPauses: () =>
     db
-      .updateTable('breakers')
+      .updateTable('demand_keys')
       .set({ paused_until: new Date(0) })
-      .where(sql<boolean>`pauses > 0 or failure_class = 'rate_limited'`)
+      .where('pauses', '>', 0)
       .execute(),
-  /**
-   * As if all pauses of breakers had just begun: on a busy machine, one could end during a test's
-   * step.
-   */
+  /** As if all pauses had just begun: on a busy machine, one could end during a test's step. */
   holdPauses: () =>
     db
-      .updateTable('breakers')
+      .updateTable('demand_keys')
       .set({ paused_until: sql<Date>`now() + interval '1 hour'` })
       .where('pauses', '>', 0)
       .execute(),
 });
+
+async function passRefused(db: Kysely<Database>, minutes: number): Promise<void> {
+  const ago = (column: string) =>
+    sql<Date>`${sql.ref(column)} - ${minutes}::float8 * interval '1 minute'`;
+  const set = { refused_since: ago('refused_since'), refused_until: ago('refused_until') };
+  for (const table of ['apps', 'installations', 'repositories'] as const)
+    await db.updateTable(table).set(set).where('refused_since', 'is not', null).execute();
+}

@@ -1,26 +1,25 @@
-import { type BreakerSubject, heldBy } from '@paddock/db/breakers/breaker-subjects';
-import type { Noting } from '@paddock/db/breakers/note-failure';
-import { recordRefusal } from '@paddock/db/breakers/refusals';
+import { recordRefusal } from '@paddock/db/entities/refusals';
+import type { Reaches } from '@paddock/db/outages';
+import type { Database } from '@paddock/db/schema/tables';
 import { noteStopHeldUp, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { StopRules } from '@paddock/domain/workers/stop-steps';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { KubeError } from '@paddock/kube/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
+import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
 import { awaitGitHub } from '../await-github.ts';
+import { ifClusterAway, ifGitHubAway } from '../if-away.ts';
+import { unseenRepository } from '../scope-of.ts';
 import { RefusedEntityError, UnseenRepositoryError } from './read-evidence.ts';
 
-interface Failing extends Noting {
+interface Failing {
+  readonly db: Kysely<Database>;
+  readonly reach: Reaches;
   readonly events: SchedulerEvents;
   readonly stopRules: Pick<StopRules, 'retryMs'>;
 }
-
-/**
- * How often to retry a call that GitHub refuses, unless the refusal ends sooner. Refusals do not
- * pass within minutes.
- */
-const REFUSED_MS = 15 * 60_000;
 
 /**
  * Decides what a failed call means for a worker that is being stopped: it stays, and its row has
@@ -35,33 +34,27 @@ export async function afterStopFailure(
   if (error instanceof KubeError) {
     events.stopFailed(worker, error.failure);
     await noteStopHeldUp(db, worker.podName, error.message);
-    return snooze(error.failure.retryAfterMs ?? stopRules.retryMs, error.message);
+    const away = await ifClusterAway(parts.reach, error.failure);
+    return away ?? snooze(error.failure.retryAfterMs ?? stopRules.retryMs, error.message);
   }
-  if (error instanceof UnseenRepositoryError || error instanceof RefusedEntityError) {
+  if (error instanceof RefusedEntityError) {
     await noteStopHeldUp(db, worker.podName, error.message);
-    const { refusal } = worker;
-    return untilAllowed(error.message, refusal?.subject, refusal?.leftMs);
+    return awaitGitHub(error);
   }
-  const failure = classifyGitHubError(error);
+  const isUnseen = error instanceof UnseenRepositoryError;
+  const failure = isUnseen ? unseenRepository(worker) : classifyGitHubError(error);
   if (failure.operation === 'unknown') throw error;
-  events.stopFailed(worker, failure);
+  if (!isUnseen) events.stopFailed(worker, classifyGitHubError(error));
   await noteStopHeldUp(db, worker.podName, failure.message);
-  if (failure.kind === 'rate_limited') return awaitGitHub(failure, worker);
+  if (failure.kind === 'rate_limited') return awaitGitHub(failure);
+  const away = await ifGitHubAway(parts.reach, failure);
+  if (away !== undefined) return away;
   if (refusedSubject(failure) === undefined)
     return snooze(failure.retryAfterMs ?? stopRules.retryMs, failure.message);
   const call = { ...worker, repoId: worker.scopeRepoId, jobId: worker.madeForJobId };
-  return untilAllowed(
-    failure.message,
-    await recordRefusal(parts, 'scheduler', { call, refusal: failure }),
-  );
+  await recordRefusal(db, 'scheduler', { call, refusal: failure });
+  return awaitGitHub(failure);
 }
-
-const untilAllowed = (why: string, refused?: BreakerSubject, leftMs = Infinity): Outcome =>
-  snooze(
-    Math.min(leftMs, REFUSED_MS),
-    why,
-    refused === undefined ? {} : { heldBy: heldBy(refused) },
-  );
 
 /**
  * Whether GitHub hides its knowledge of a runner: it refuses the call, hides the repository, or was
@@ -71,3 +64,8 @@ export const isRefused = (error: unknown): boolean =>
   error instanceof UnseenRepositoryError ||
   error instanceof RefusedEntityError ||
   refusedSubject(classifyGitHubError(error)) !== undefined;
+
+/** Whether a call of GitHub failed, or was spared after a refusal. */
+export const isGitHubs = (error: unknown): boolean =>
+  !(error instanceof KubeError) &&
+  (isRefused(error) || classifyGitHubError(error).operation !== 'unknown');

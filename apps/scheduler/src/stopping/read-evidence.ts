@@ -1,17 +1,16 @@
-import { endRefusals } from '@paddock/db/breakers/refusals';
+import { endRefusals } from '@paddock/db/entities/refusals';
 import { findFittingRuns } from '@paddock/db/jobs/fitting-runs';
 import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
-import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
+import { noteRunsRead, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Database } from '@paddock/db/schema/tables';
+import {
+  type JobsSay,
+  type LogSays,
+  podSays,
+  runnerSays,
+} from '@paddock/domain/workers/nothing-runs';
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
-import type {
-  StopEvidence,
-  StoppingLog,
-  StoppingPod,
-  StoppingRunner,
-  StopRules,
-  StopStep,
-} from '@paddock/domain/workers/stop-steps';
+import type { StopEvidence, StopRules, StopStep } from '@paddock/domain/workers/stop-steps';
 import type { GitHub, InstallationClient } from '@paddock/github/connect';
 import { listRunJobs } from '@paddock/github/jobs';
 import { findRunner, type GitHubRunner } from '@paddock/github/runners';
@@ -24,7 +23,7 @@ import type { Kysely } from 'kysely';
 import { scopeOf } from '../scope-of.ts';
 import type { RecentRunJobs } from './recent-run-jobs.ts';
 
-/** Each run costs a call. With more, one stop would use up the entity's budget at GitHub. */
+/** Each run costs a call. More at once would use up the entity's budget at GitHub. */
 export const MOST_RUNS = 100;
 
 export interface ReadingEvidence {
@@ -86,7 +85,7 @@ export async function readEvidence(
 ): Promise<StopEvidence> {
   switch (what) {
     case 'pod':
-      return { ...evidence, pod: await readPod(parts, worker, seen) };
+      return { ...evidence, ...(await readPod(parts, worker, seen)) };
     case 'runner':
       if (worker.isRefused) throw new RefusedEntityError(worker);
       return readRunner(parts, worker, evidence, seen);
@@ -98,7 +97,7 @@ export async function readEvidence(
     case 'log':
       return {
         ...evidence,
-        log: stoppingLog(await readJobInLog(parts.cluster, placeOf(worker), signal)),
+        log: await readLog(parts, worker, seen, signal),
       };
     default:
       return what satisfies never;
@@ -111,28 +110,13 @@ async function readPod(
   { cluster }: ReadingEvidence,
   worker: WorkerToStop,
   seen: Seen,
-): Promise<StoppingPod> {
+): Promise<Pick<StopEvidence, 'pod' | 'isGoing'>> {
   const pod = await findPod(cluster, placeOf(worker));
   // A pod of another uid that has taken the name is not ours.
-  if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid)) return 'absent';
+  if (pod === undefined || (worker.podUid !== null && pod.uid !== worker.podUid))
+    return { pod: podSays(undefined) };
   seen.pod = pod;
-  return stoppingPod(pod);
-}
-
-/** The state of a pod, as far as the proofs of a stop use it. */
-function stoppingPod({
-  phase,
-  containersTerminated,
-  deletionTimestamp,
-  runner,
-  runningAt,
-}: ObservedPod): StoppingPod {
-  if (containersTerminated && (phase === 'Succeeded' || phase === 'Failed')) return 'ended';
-  if (deletionTimestamp !== undefined) return 'terminating';
-  if (runner.state === 'terminated') return 'over';
-  return phase === 'Pending' && runner.state !== 'running' && runningAt === undefined
-    ? 'unstarted'
-    : 'working';
+  return { pod: podSays(pod), isGoing: pod.deletionTimestamp !== undefined };
 }
 
 /**
@@ -164,7 +148,7 @@ async function readRunner(
     read === undefined
       ? { ...evidence.worker, hasEnded: true }
       : { ...evidence.worker, ...withoutName(read) };
-  return { ...evidence, worker: known, runner: stoppingRunner(runner) };
+  return { ...evidence, worker: known, runner: runnerSays(runner) };
 }
 
 const withoutName = <T extends { podName: string }>({
@@ -172,16 +156,20 @@ const withoutName = <T extends { podName: string }>({
   ...rest
 }: T): Omit<T, 'podName'> => rest;
 
-function stoppingRunner(runner: GitHubRunner | undefined): StoppingRunner {
-  if (runner === undefined) return 'unknown';
-  if (runner.busy) return 'busy';
-  return runner.online ? 'online' : 'offline';
-}
-
 /** A node answers 400 for a container that has not started; other failures are of the way there. */
-function stoppingLog(read: Awaited<ReturnType<typeof readJobInLog>>): StoppingLog {
-  if (typeof read === 'object') return read.unreadable.status === 400 ? 'none' : 'unreadable';
-  return read === 'cut' ? 'unreadable' : read;
+async function readLog(
+  { cluster }: ReadingEvidence,
+  worker: WorkerToStop,
+  { pod }: Seen,
+  signal: AbortSignal,
+): Promise<LogSays> {
+  const read = await readJobInLog(
+    cluster,
+    { ...placeOf(worker), startedAt: pod?.runnerStartedAt },
+    signal,
+  );
+  if (typeof read === 'string') return read;
+  return read.unreadable.status === 400 ? 'none' : 'unreadable';
 }
 
 /**
@@ -194,17 +182,18 @@ const sinceDeregistration = (
 ): number => (deregisteredForMs === null ? Infinity : deregisteredForMs - lastLookMs);
 
 /**
- * Makes one call per run, for all stops at a time. If GitHub hides a run, the log has to prove that
- * no job runs.
+ * Makes one call per run, for all stops at a time, the newest runs first. If there are more, the row
+ * says how far this attempt came, and the next one goes on there. If GitHub hides a run, it says
+ * nothing of its jobs.
  */
 async function readJobs(
   { db, maxRuns = MOST_RUNS, recentRunJobs }: ReadingEvidence,
-  { podName, runnerId }: WorkerToStop,
+  { podName, runnerId, runsReadFrom }: WorkerToStop,
   seen: Seen,
   sinceMs: number,
-): Promise<'none' | 'found' | 'too_many'> {
-  const runs = await findFittingRuns(db, podName, maxRuns);
-  if (runs.length > maxRuns) return 'too_many';
+): Promise<JobsSay> {
+  const found = await findFittingRuns(db, podName, { limit: maxRuns, readFrom: runsReadFrom });
+  const runs = found.slice(0, maxRuns);
   for (const { runId, repoFullName } of runs) {
     const [owner = '', repo = ''] = repoFullName.split('/');
     const jobs = await recentRunJobs.jobsOf(
@@ -219,5 +208,8 @@ async function readJobs(
     seen.jobId = ours.id;
     return 'found';
   }
-  return 'none';
+  const last = runs.at(-1);
+  if (found.length <= maxRuns || last === undefined) return 'none';
+  await noteRunsRead(db, podName, last.runId);
+  return 'more';
 }

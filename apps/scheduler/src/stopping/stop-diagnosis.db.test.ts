@@ -63,11 +63,11 @@ describe('a runner that GitHub never saw leaves its trace before its pod goes (P
     });
   });
 
-  test('its cause is in the reason of the pool’s pause (C11)', async () => {
+  test('its cause is in the reason of the key’s pause (C11)', async () => {
     const podName = await silentWorker(NO_NAME);
     await stop(podName, 'not_registered');
-    const [breaker] = await world.db.selectFrom('breakers').select('message').execute();
-    expect(breaker?.message).toContain('a name that cannot be resolved');
+    const [key] = await world.failing();
+    expect(key?.message).toContain('a name that cannot be resolved');
   });
 
   test('an empty log is reported as such, and unreadable events delay nothing', async () => {

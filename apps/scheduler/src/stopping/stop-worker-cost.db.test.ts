@@ -5,7 +5,10 @@ import { useSchedulerWorld, useStopScene } from '../scenes/use-scheduler-world.s
 
 const world = useSchedulerWorld();
 const scene = useStopScene(world);
-afterEach(() => scene.cancelAll());
+afterEach(async () => {
+  world.kube.clearFaults();
+  await scene.cancelAll();
+});
 
 const WORKERS = 3;
 const RUNS = 5;
@@ -48,18 +51,34 @@ async function letRunsWait(): Promise<void> {
 const lookedAt = async () =>
   (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'] ?? 0;
 
-test('stops at a time share their looks at the runs that wait: one before the deregistrations, one after them (P4, E5)', async () => {
+async function attempt(minutes: number, count: number): Promise<void> {
+  for (let nth = 0; nth < count; nth += 1) {
+    await world.runTasks();
+    await scene.letTimePass(minutes);
+  }
+}
+
+test('where logs can be read, no run is looked at (P4, E5)', async () => {
   const names = await idleWorkers();
   await letRunsWait();
   const before = await lookedAt();
   for (const name of names) await scene.askToStop(name, 'not_assigned');
-  await world.runTasks();
-  await scene.letTimePass();
-  await world.runTasks();
+  await attempt(1, 2);
+  for (const name of names) expect(await scene.runner(name)).toBeUndefined();
+  await attempt(1, 2);
+  expect(await lookedAt()).toBe(before);
+});
+
+test('stops at a time whose logs cannot be read share their looks at the runs that wait: one before the deregistrations, one after them (P4, E5)', async () => {
+  const names = await idleWorkers();
+  await letRunsWait();
+  world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
+  const before = await lookedAt();
+  for (const name of names) await scene.askToStop(name, 'not_assigned');
+  await attempt(11, 3);
   expect(await lookedAt()).toBe(before + RUNS);
   for (const name of names) expect(await scene.runner(name)).toBeUndefined();
 
-  await scene.letTimePass();
-  await world.runTasks();
+  await attempt(1, 3);
   expect(await lookedAt()).toBeLessThanOrEqual(before + 2 * RUNS);
 });

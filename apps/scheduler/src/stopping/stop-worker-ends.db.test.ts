@@ -92,15 +92,9 @@ describe('a pod that runs', () => {
     expect(row.completed_at?.getTime()).toBeGreaterThanOrEqual(
       row.running_at?.getTime() ?? Infinity,
     );
-    const breakers = await world.db
-      .selectFrom('breakers')
-      .select(['subject_id', 'failure_class', 'failures'])
-      .orderBy('subject_id')
-      .execute();
-    const failure = { failure_class: 'not_registered', failures: 1 };
-    expect(breakers).toEqual(
-      ['linux', 'linux@90000001'].map((id) => Object.assign({ subject_id: id }, failure)),
-    );
+    expect(await world.failing()).toMatchObject([
+      { entity: 'acme', pool: 'linux', failureClass: 'not_registered', failures: 1 },
+    ]);
   });
 
   test('and changes between the look and the deletion: it is not deleted, and decided about again (E5, A3)', async () => {
@@ -202,7 +196,7 @@ describe('a pod that runs', () => {
 });
 
 describe('a pod that does not start', () => {
-  test('is deleted once its runner is deregistered and the last look finds no log of it (E5)', async () => {
+  test('is deleted once its node has said twice that it has no log of it, before and after the deregistration, and no run is read (E5)', async () => {
     await startsWith('image-pull-error');
     const podName = await scene.startUnregistered('Pending');
     const before = logReads();
@@ -214,7 +208,10 @@ describe('a pod that does not start', () => {
       running_at: null,
     });
     expect(await scene.runner(podName)).toBeUndefined();
-    expect(logReads()).toBe(before + 1);
+    expect(logReads()).toBe(before + 2);
+    expect(
+      (await world.gitHub.report()).calls['actions/list-jobs-for-workflow-run'],
+    ).toBeUndefined();
   });
 
   test('but has started by the time that anybody looks: it is kept', async () => {

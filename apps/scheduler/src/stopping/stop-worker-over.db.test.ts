@@ -65,7 +65,7 @@ describe('a worker that has had its job and lives on (E5)', () => {
       assigned_job_id: jobId,
     });
     expect(await scene.pod(podName)).toBeUndefined();
-    expect(await world.db.selectFrom('breakers').selectAll().execute()).toEqual([]);
+    expect(await world.failing()).toEqual([]);
   });
 
   test('beside a container that continues, with a job whose end is unknown: the job is in doubt, and the worker waits for its end', async () => {

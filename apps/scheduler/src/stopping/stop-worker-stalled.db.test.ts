@@ -21,12 +21,17 @@ afterAll(async () => {
   await runs.stop();
 });
 beforeEach(() => world.reset());
-afterEach(() => scene.cancelAll());
+afterEach(async () => {
+  world.kube.clearFaults();
+  await scene.cancelAll();
+});
 
+/** Made only where the log cannot be read. */
+const RUN_JOBS = '/runs/[^/]+/jobs$';
 const CALLS = [
   { what: 'looking for the pod', side: 'cluster', method: 'GET', path: '/pods/[^/]+$' },
   { what: 'looking for the runner', side: 'github', method: 'GET', path: '/actions/runners$' },
-  { what: 'looking for its job', side: 'github', method: 'GET', path: '/runs/[^/]+/jobs$' },
+  { what: 'looking for its job', side: 'github', method: 'GET', path: RUN_JOBS },
   { what: 'reading its log', side: 'cluster', method: 'GET', path: '/log$' },
   { what: 'deregistering it', side: 'github', method: 'DELETE', path: '/actions/runners/[^/]+$' },
 ] as const;
@@ -39,6 +44,11 @@ async function stall(call: StalledCall) {
   const podName = await scene.idleWorker();
   await scene.askToStop(podName);
   await world.runTasks();
+  if (call.path === RUN_JOBS) {
+    world.kube.failNext({ path: '/log$', status: 500, times: 1_000 });
+    await scene.letTimePass(11);
+    await world.runTasks();
+  }
   await scene.letTimePass();
   return { podName, goOn: await runs.stallAt(call) };
 }

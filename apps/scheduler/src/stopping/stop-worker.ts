@@ -1,5 +1,5 @@
-import type { Noting } from '@paddock/db/breakers/note-failure';
-import { noteWorkerFailure } from '@paddock/db/workers/worker-failures';
+import { noteKeyFailure, noteKeySuccess } from '@paddock/db/workers/failing-keys';
+import type { Reaches } from '@paddock/db/outages';
 import { markRegistrationsGone } from '@paddock/db/workers/registrations';
 import {
   endStoppedWorker,
@@ -14,6 +14,7 @@ import {
 import { describeStop } from '@paddock/domain/workers/stop-reasons';
 import {
   hasOutlived,
+  isUnplaced,
   nextStopStep,
   type StopEvidence,
   type StopRules,
@@ -21,20 +22,23 @@ import {
 } from '@paddock/domain/workers/stop-steps';
 import { removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { deleteRunner } from '@paddock/github/runners';
-import { deletePod } from '@paddock/kube/pods';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueue } from '@paddock/queue/enqueue';
 import type { Handler } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
-import { afterStopFailure, isRefused } from './after-stop-failure.ts';
+import { afterStopFailure, isGitHubs, isRefused } from './after-stop-failure.ts';
 import type { SchedulerEvents } from '../events.ts';
 import { isExplainedByPod } from '../following/diagnosis.ts';
 import { examinePod } from '../following/examine-pod.ts';
 import { keepDiagnosis } from '../following/keep-diagnosis.ts';
+import type { NotingFailures } from '../following/note-health.ts';
 import { requireTimeLeft } from '../task-run.ts';
 import { type ReadingEvidence, readEvidence, placeOf, type Seen } from './read-evidence.ts';
 
-export interface Stopping extends ReadingEvidence, Noting {
+export interface Stopping extends ReadingEvidence, NotingFailures {
+  readonly reach: Reaches;
   readonly events: SchedulerEvents;
   readonly stopRules: StopRules;
 }
@@ -61,42 +65,22 @@ export function createStopWorker(parts: Stopping): Handler {
     } catch (error) {
       signal.throwIfAborted();
       if (hasOutlived(evidence) && isRefused(error)) return end(parts, worker);
+      if (isUnplaced(evidence) && isGitHubs(error)) return endUnplaced(parts, worker, seen, task);
       return afterStopFailure(parts, worker, error);
     }
   };
 }
 
-function evidenceInRow({
-  status,
-  podUid,
-  stopReason,
-  ...row
-}: WorkerToStop): StopEvidence['worker'] {
-  const {
-    isStopping,
-    isAssigned,
-    hadJob,
-    registrationBegun,
-    deregistration,
-    deregisteredForMs,
-    podlessForMs,
-    wasOnline,
-  } = row;
+function evidenceInRow(worker: WorkerToStop): StopEvidence['worker'] {
+  const { status, podUid, stopReason } = worker;
   return {
+    ...worker,
     hasEnded: status === 'completed' || status === 'failed',
     hadPod: podUid !== null,
     reason: stopReason,
     // Readings of earlier attempts do not count: an attempt that needs one takes it.
     idleForMs: null,
     offlineForMs: null,
-    isStopping,
-    isAssigned,
-    hadJob,
-    registrationBegun,
-    deregistration,
-    deregisteredForMs,
-    podlessForMs,
-    wasOnline,
   };
 }
 
@@ -146,6 +130,7 @@ async function keep(
   { isAssigned, why }: { isAssigned: boolean; why: string },
 ) {
   await keepWorker(db, worker.podName, { isAssigned });
+  if (isAssigned) await noteKeySuccess(db, worker.podName, 'assigned');
   events.workerKept(worker, why);
   return done({ kept: why });
 }
@@ -173,7 +158,8 @@ async function deregister(
     events.runnerDeregistered(worker);
   }
   await markRegistrationsGone(db, [worker.podName]);
-  return snooze(stopRules.lastLookMs, 'the last look at its log comes later');
+  const isPlaced = seen.pod?.nodeName !== undefined;
+  return snooze(isPlaced ? stopRules.lastLookMs : RETRY_MS, 'the last look at its pod comes later');
 }
 
 /**
@@ -198,8 +184,9 @@ const CHANGED = 'the worker has changed meanwhile';
  * second.
  */
 const DELETED_MS = 5_000;
-/** Stop reasons that count against the pool: its image, its template, what it asks of a node. */
-const COUNTED_AGAINST_POOL = new Set(['pending_timeout', 'not_registered']);
+/** Stop reasons that count against the key. A pod that no node took is no failure of its key. */
+const isCounted = (reason: string, { nodeName }: ObservedPod): boolean =>
+  reason === 'not_registered' || (reason === 'pending_timeout' && nodeName !== undefined);
 
 async function deleteStoppedPod(
   parts: Stopping,
@@ -209,6 +196,7 @@ async function deleteStoppedPod(
 ): Promise<Outcome> {
   const { db, cluster, events } = parts;
   if (pod === undefined || !(await mayStop(db, worker.podName))) return snooze(RETRY_MS, CHANGED);
+  // If a node has got it, or anything else has changed since it was read, it stays.
   requireTimeLeft(task);
   const result = await deletePod(cluster, {
     ...placeOf(worker),
@@ -219,16 +207,26 @@ async function deleteStoppedPod(
   if (result === 'deleted') {
     events.stoppedPodDeleted(worker);
     const { stopReason, diagnosis } = worker;
-    if (stopReason !== null && COUNTED_AGAINST_POOL.has(stopReason)) {
+    if (stopReason !== null && isCounted(stopReason, pod)) {
       const message = `the runner ${worker.podName} never had a job: ${diagnosis ?? describeStop(stopReason)}`;
-      await noteWorkerFailure(parts, {
-        podName: worker.podName,
-        failureClass: stopReason,
-        message,
-      });
+      const failure = { podName: worker.podName, failureClass: stopReason, message };
+      await noteKeyFailure(db, failure, parts.failureRules);
     }
   }
-  return snooze(DELETED_MS, 'its pod is being deleted');
+  const isGone =
+    pod.nodeName === undefined && (await findPod(cluster, placeOf(worker))) === undefined;
+  return isGone ? end(parts, worker) : snooze(DELETED_MS, 'its pod is being deleted');
+}
+
+/** GitHub does not answer, and is not needed: its registration goes later, as that of a failed one. */
+async function endUnplaced(
+  parts: Stopping,
+  worker: WorkerToStop,
+  seen: Seen,
+  task: Task,
+): Promise<Outcome> {
+  if (!(await markDeregistering(parts.db, worker.podName))) return snooze(RETRY_MS, CHANGED);
+  return deleteStoppedPod(parts, worker, seen, task);
 }
 
 async function end({ db, events }: Stopping, worker: WorkerToStop): Promise<Outcome> {

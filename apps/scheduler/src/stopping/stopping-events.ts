@@ -1,7 +1,6 @@
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { GitHubFailure } from '@paddock/github/errors';
-import { levelOf } from '@paddock/kube/cluster-events';
-import type { KubeFailure } from '@paddock/kube/errors';
+import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import type { Logger } from '@paddock/runtime/logger';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { SharedCounters } from '../shared-counters.ts';

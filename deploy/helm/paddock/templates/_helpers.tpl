@@ -34,7 +34,10 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
-{{/* The label on all runner pods of this release, which its disruption budget selects. */}}
+{{/*
+The label on all runner pods of this release, which its disruption budget selects, and on what is made
+for them.
+*/}}
 {{- define "paddock.runnersLabel" -}}
 app.kubernetes.io/part-of: {{ include "paddock.runnersName" . | quote }}
 {{- end -}}

@@ -4,7 +4,7 @@ line says the place, what is there, and what is allowed.
 */}}
 {{- define "paddock.validate" -}}
 {{- $found := list -}}
-{{- range list "release" "settings" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" "console" -}}
+{{- range list "release" "apps" "config" "database" "env" "ports" "autoscaling" "webhook" "console" -}}
 {{- $found = append $found (include (printf "paddock.validate.%s" .) $) -}}
 {{- end -}}
 {{- with $found | join "\n" | splitList "\n" | compact -}}
@@ -16,13 +16,6 @@ line says the place, what is there, and what is allowed.
 {{- if and (not .Values.fullnameOverride) (not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" .Release.Name)) }}
 the release's name: it is {{ .Release.Name }}, which no Service can have; allowed: small letters, digits and - after a letter, or fullnameOverride
 {{- end }}
-{{- end -}}
-
-{{- define "paddock.validate.settings" -}}
-{{- $former := .Files.Get "files/former-settings.json" | fromJson -}}
-{{- range $name, $value := .Values.settings }}{{ with get $former $name }}
-settings.{{ $name }}: it is no setting now; {{ . }}
-{{- end }}{{ end }}
 {{- end -}}
 
 {{- define "paddock.validate.apps" -}}

@@ -7,7 +7,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { pauseSweepEndpoint } from '../stops/pause-sweep.ts';
+import { setSwitchEndpoint } from '../switches/set-switch.ts';
 import { discardFailedOperationsEndpoint } from './discard-failed.ts';
 import { discardOperationEndpoint } from './discard-operation.ts';
 import { findOperationEndpoint } from './find-operation.ts';
@@ -17,7 +17,7 @@ import { retryOperationEndpoint } from './retry-operation.ts';
 
 const database = useTestDatabase();
 beforeEach(() =>
-  emptyTables(database.db, ['tasks', 'operations', 'task_counts', 'actions', 'paused_sweeps']),
+  emptyTables(database.db, ['tasks', 'operations', 'task_counts', 'actions', 'switches']),
 );
 
 const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
@@ -110,7 +110,7 @@ describe('a failed operation (F6)', () => {
 
   test('is not repeated while its sweep is paused', async () => {
     const id = await ended('check-apps', 'x');
-    await ask(pauseSweepEndpoint, database.db, { sweep: 'all' }, 'grace');
+    await ask(setSwitchEndpoint, database.db, { subject: 'sweeps' }, 'grace');
     await expect(retry(id)).rejects.toMatchObject({
       status: 409,
       detail: expect.stringContaining('paused by grace'),
@@ -162,7 +162,7 @@ describe('failed operations by a filter (F6)', () => {
   test('stay while their sweeps are paused', async () => {
     const id = await ended('check-apps', 'x');
     await ended('a', 'x');
-    await ask(pauseSweepEndpoint, database.db, { sweep: 'check-apps' });
+    await ask(setSwitchEndpoint, database.db, { subject: 'check-apps' });
     expect(await retryAll({})).toEqual({ ...none, operations: 1, paused: 1 });
     expect(await failed()).toEqual([id]);
   });

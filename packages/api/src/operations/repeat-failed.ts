@@ -1,5 +1,5 @@
-import { findPause } from '@paddock/db/schedules/paused-sweeps';
 import type { Database } from '@paddock/db/schema/tables';
+import { findSwitchOfSweep } from '@paddock/db/switches';
 import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { enqueueAsked } from '@paddock/queue/enqueue-asked';
 import type { FailedOperation } from '@paddock/queue/handle-failed';
@@ -17,7 +17,8 @@ export const isPaused = async (
   trx: Transaction<Database>,
   failed: FailedOperation,
 ): Promise<boolean> =>
-  mayBePaused(failed) && (await findPause(trx, failed.kind, failed.subject.id)) !== undefined;
+  mayBePaused(failed) &&
+  (await findSwitchOfSweep(trx, failed.kind, failed.subject.id)) !== undefined;
 
 /** Rejects with a Problem that says who has paused it. */
 export const requireRepeatable = async (

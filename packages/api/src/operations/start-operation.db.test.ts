@@ -13,8 +13,8 @@ import { resyncInstallationEndpoint } from '../installations/resync-installation
 import { drainPoolEndpoint } from '../pools/drain-pool.ts';
 import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { listStopsEndpoint } from '../stops/list-stops.ts';
-import { pauseSweepEndpoint } from '../stops/pause-sweep.ts';
+import { listSwitchesEndpoint } from '../switches/list-switches.ts';
+import { setSwitchEndpoint } from '../switches/set-switch.ts';
 import { redeliverSinceEndpoint } from '../sweeps/redeliver-since.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
 import { maySee } from '../tokens/narrowed-token.ts';
@@ -25,8 +25,7 @@ import type { operation } from './operation.ts';
 const database = useTestDatabase();
 beforeEach(async () => {
   await emptyTables(database.db, [
-    ...(['tasks', 'operations', 'actions', 'paused_sweeps', 'schedules', 'installations'] as const),
-    'stopped_making',
+    ...(['tasks', 'operations', 'actions', 'switches', 'schedules', 'installations'] as const),
   ]);
   await putInstallation(database.db);
   await putPools(database.db, examplePools());
@@ -126,19 +125,19 @@ describe.each(TASKS)('$endpoint.name of $kind (F5)', ({ endpoint, input, kind, s
   });
 
   test('is refused while its sweep is paused, and enqueues nothing', async () => {
-    const sweep = kind;
-    await ask(pauseSweepEndpoint, database.db, { sweep, note: 'reading logs' }, 'grace');
+    const held = { subject: kind, note: 'reading logs' };
+    await ask(setSwitchEndpoint, database.db, held, 'grace');
     await expect(start()).rejects.toMatchObject({
       status: 409,
       detail: expect.stringMatching(/^It is paused by grace since \S+ \(reading logs\)/),
     });
     expect(await rows()).toEqual([]);
-    expect((await actions()).map((row) => row.endpoint)).toEqual(['pauseSweep']);
+    expect((await actions()).map((row) => row.endpoint)).toEqual(['setSwitch']);
   });
 
   test('runs dry beside the real one, also while that is paused', async () => {
     const real = await start();
-    await ask(pauseSweepEndpoint, database.db, { sweep: 'all' });
+    await ask(setSwitchEndpoint, database.db, { subject: 'sweeps' });
     const dry = await start({ dryRun: true });
     expect(dry).toMatchObject({ kind, subject: { type: 'dry-run', id: subject.id } });
     expect(dry.id).not.toBe(real.id);
@@ -240,10 +239,10 @@ test.each([
 
 test('draining a pool stops the making there at once, and a dry run does not (F5, C12)', async () => {
   await ask(drainPoolEndpoint, database.db, { pool: 'linux', dryRun: true });
-  expect((await ask(listStopsEndpoint, database.db)).items).toEqual([]);
+  expect((await ask(listSwitchesEndpoint, database.db)).items).toEqual([]);
   await ask(drainPoolEndpoint, database.db, { pool: 'linux', note: 'new image' });
-  expect((await ask(listStopsEndpoint, database.db)).items).toMatchObject([
-    { what: 'making', subject: 'pool:linux', by: 'ada', note: 'new image' },
+  expect((await ask(listSwitchesEndpoint, database.db)).items).toMatchObject([
+    { subject: 'pool:linux', by: 'ada', note: 'new image' },
   ]);
 });
 

@@ -1,5 +1,5 @@
-import { findPause } from '@paddock/db/schedules/paused-sweeps';
 import type { Database } from '@paddock/db/schema/tables';
+import { findSwitchOfSweep } from '@paddock/db/switches';
 import { type AskedTask, enqueueAsked } from '@paddock/queue/enqueue-asked';
 import type { Transaction } from 'kysely';
 import type { z } from 'zod';
@@ -34,10 +34,10 @@ export async function requireUnpaused(
   kind: string,
   subjectId: string,
 ): Promise<void> {
-  const pause = await findPause(trx, kind, subjectId);
-  if (pause === undefined) return;
-  const { pausedBy, pausedAt, note } = pause;
+  const found = await findSwitchOfSweep(trx, kind, subjectId);
+  if (found === undefined) return;
+  const { by, since, note } = found;
   throw refused(
-    `It is paused by ${pausedBy} since ${pausedAt.toISOString()}${note === null ? '' : ` (${note})`}. A dry run is possible.`,
+    `It is paused by ${by} since ${since.toISOString()}${note === null ? '' : ` (${note})`}. A dry run is possible.`,
   );
 }

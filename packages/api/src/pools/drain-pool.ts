@@ -1,4 +1,4 @@
-import { stopMaking } from '@paddock/db/matching/stopped-making';
+import { setSwitch } from '@paddock/db/switches';
 import { DRAIN_POOL } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { note } from '../actions/act.ts';
@@ -6,7 +6,7 @@ import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
 import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
 import { asDryRun, dryRun } from '../operations/sweep-task.ts';
-import { requireKnown } from '../stops/making-subject.ts';
+import { requireKnown } from '../switches/switch.ts';
 
 export const drainPoolEndpoint = endpoint({
   name: 'drainPool',
@@ -19,14 +19,13 @@ export const drainPoolEndpoint = endpoint({
   input: z.object({ pool: z.string().min(1).max(200), dryRun, note }),
   output: operation,
   async answer(caller, { pool, dryRun: onlyCounts, note: why }) {
-    const making = { type: 'pool', name: pool } as const;
-    await requireKnown(caller, making);
+    await requireKnown(caller, `pool:${pool}`);
     const request = { endpoint: 'drainPool', subject: { pool }, note: why };
     return startOperation(caller, request, async (trx) => {
       const task = { kind: DRAIN_POOL, subject: { type: 'pool', id: pool } };
       if (onlyCounts) return asDryRun(task);
       await requireUnpaused(trx, task.kind, pool);
-      await stopMaking(trx, making, caller.person, why);
+      await setSwitch(trx, `pool:${pool}`, caller.person, why);
       return task;
     });
   },

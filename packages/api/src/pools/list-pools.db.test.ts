@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { noteAway } from '@paddock/db/outages';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
@@ -46,12 +47,14 @@ beforeAll(async () => {
     (7, 1, 70, 'acme-then', 'Organization', now(), now(), now()), (7, 2, 71, 'acme-today', 'Organization', now(), null, now() - interval '1 day')`.execute(
     database.db,
   );
-  await sql`insert into breakers (subject_type, subject_id, failure_class, failures, pauses, paused_until, message) values
-    ('pool', 'linux', 'pod_refused', 3, 1, '2026-01-31T00:00:00Z', ${'quota\u001B[2J🐎'}),
-    ('pool', 'linux@7#8', 'not_assigned', 3, 2, '2026-01-30T00:00:00Z', 'idle'),
-    ('pool', 'linux@9', 'unexplained_end', 2, 0, null, 'failed twice'),
-    ('cluster', 'default', 'away', 3, 1, null, 'no answer'),
-    ('app', '1001', 'away', 3, 1, now(), 'of an App')`.execute(db);
+  await sql`insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned,
+      failures, pauses, failure_class, failure_message, failing_since, paused_until) values
+    (1, 9, 'globex', 0, 'linux', 0, 0, 3, 1, 'pod_refused', ${'quota\u001B[2J🐎'}, '2026-01-30T00:00:00Z', '2026-01-31T00:00:00Z'),
+    (2, 7, 'acme-then', 0, 'linux', 0, 0, 3, 2, 'not_assigned', 'idle', '2026-01-29T00:00:00Z', '2026-01-30T00:00:00Z'),
+    (3, 9, 'globex', 3, 'linux', 0, 0, 2, 0, 'exit_code', 'failed twice', '2026-01-29T00:00:00Z', null)`.execute(
+    db,
+  );
+  await noteAway(db, 'default', 'no answer');
 });
 
 test('each pool says its demand, its supply, its cap, and how long jobs were queued (D12)', async () => {
@@ -81,35 +84,35 @@ test('each pool says its demand, its supply, its cap, and how long jobs were que
   });
 });
 
-test('the breakers that hold a pool back are its own, the cluster’s and GitHub’s (D12)', async () => {
+test('what holds a pool back: services that are away, and keys that were paused (D12)', async () => {
   const [, gpu, linux] = await list();
   const ofCluster = {
-    subject: 'cluster',
+    what: 'default',
     entity: null,
     login: null,
-    failure: 'away',
     message: 'no answer',
+    since: expect.any(String),
     until: null,
   };
-  expect(gpu?.breakers).toEqual([ofCluster]);
-  expect(linux?.breakers).toEqual([
+  expect(gpu?.heldBack).toEqual([ofCluster]);
+  expect(linux?.heldBack).toEqual([
+    ofCluster,
     {
-      subject: 'pool',
-      entity: null,
-      login: null,
-      failure: 'pod_refused',
+      what: 'pod_refused',
+      entity: 9,
+      login: 'globex',
       message: 'quota\u001B[2J🐎',
+      since: '2026-01-30T00:00:00.000Z',
       until: '2026-01-31T00:00:00.000Z',
     },
     {
-      subject: 'pool',
+      what: 'not_assigned',
       entity: 7,
       login: 'acme-today',
-      failure: 'not_assigned',
       message: 'idle',
+      since: '2026-01-29T00:00:00.000Z',
       until: '2026-01-30T00:00:00.000Z',
     },
-    ofCluster,
   ]);
 });
 

@@ -25,21 +25,28 @@ const pool = z.object({
     .object({ used: count, limit: count })
     .nullable()
     .describe('The workers that live, and maxWorkers; null: the pool has no cap'),
-  breakers: z
+  heldBack: z
     .array(
       z.object({
-        subject: z.enum(['pool', 'github', 'cluster']),
-        entity: z.int().nullable().describe('Only workers for this entity are held back'),
-        login: z.string().nullable().describe('Of that entity, where GitHub ever said it'),
-        failure: z.string(),
+        what: z
+          .string()
+          .describe('How workers fail, or the service that is away: github, or a cluster'),
+        entity: z
+          .int()
+          .nullable()
+          .describe('Only workers for this entity are held back; null: a service is away'),
+        login: z.string().nullable().describe('Of that entity'),
         message: z.string(),
+        since: z.iso.datetime(),
         until: z.iso
           .datetime()
           .nullable()
-          .describe('No new workers until then; past: one may try whether it works again'),
+          .describe(
+            'No new workers until then; past: one may try whether it works again; null: until the service answers',
+          ),
       }),
     )
-    .describe('What has failed time and again, and holds new workers of the pool back'),
+    .describe('What holds new workers of the pool back'),
   lastHour: z
     .object({
       started: count,
@@ -55,7 +62,8 @@ export const listPoolsEndpoint = endpoint({
   name: 'listPools',
   method: 'GET',
   path: '/api/v1/pools',
-  summary: 'Lists all pools by name: demand, supply, caps, breakers and queue times.',
+  summary:
+    'Lists all pools by name: demand, supply, caps, what holds workers back, and queue times.',
   access: 'read',
   status: 200,
   input: z.object({}),
@@ -74,16 +82,14 @@ const toPool = (row: ListedPool): z.input<typeof pool> => ({
   },
   supply: { starting: row.starting, idle: row.idle, busy: row.busy, stopping: row.stopping },
   cap: row.maxWorkers === null ? null : { used: row.alive, limit: row.maxWorkers },
-  breakers: row.breakers.map(
-    ({ subject, entityId, login, failureClass, message, pausedUntil }) => ({
-      subject,
-      entity: entityId,
-      login,
-      failure: failureClass,
-      message,
-      until: pausedUntil === null ? null : new Date(pausedUntil).toISOString(),
-    }),
-  ),
+  heldBack: row.heldBack.map(({ what, entityId: entity, login, message, since, pausedUntil }) => ({
+    what,
+    entity,
+    login,
+    message,
+    since: new Date(since).toISOString(),
+    until: pausedUntil === null ? null : new Date(pausedUntil).toISOString(),
+  })),
   lastHour: {
     started: row.started,
     queuedP50Ms: row.queuedP50Ms,

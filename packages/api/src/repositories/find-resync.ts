@@ -1,7 +1,9 @@
+import { findResyncedAt } from '@paddock/db/people/find-by-name';
+import { RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { readSwitch, switchState } from '../switches/switch.ts';
 import { fullNameOf, repositoryPath } from './repository-path.ts';
-import { readResyncState, resyncState } from './resync-state.ts';
 
 export const findResyncEndpoint = endpoint({
   name: 'findResync',
@@ -11,6 +13,18 @@ export const findResyncEndpoint = endpoint({
   access: 'read',
   status: 200,
   input: z.object(repositoryPath),
-  output: resyncState,
-  answer: ({ db }, path) => readResyncState(db, fullNameOf(path)),
+  output: switchState.extend({
+    finishedAt: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        'When a resync last ended well; null: never since Paddock has known the repository',
+      ),
+  }),
+  async answer({ db }, path) {
+    const fullName = fullNameOf(path);
+    const finishedAt = await findResyncedAt(db, fullName);
+    const state = await readSwitch(db, `${RESYNC_REPOSITORY}:${fullName}`);
+    return { ...state, finishedAt: finishedAt?.toISOString() ?? null };
+  },
 });

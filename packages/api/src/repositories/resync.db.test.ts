@@ -4,14 +4,14 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { listStopsEndpoint } from '../stops/list-stops.ts';
+import { liftSwitchEndpoint } from '../switches/lift-switch.ts';
+import { setSwitchEndpoint } from '../switches/set-switch.ts';
 import { findResyncEndpoint } from './find-resync.ts';
 import { resyncRepositoryEndpoint } from './resync-repository.ts';
-import { switchResyncEndpoint } from './switch-resync.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, ['tasks', 'operations', 'actions', 'paused_sweeps']);
+  await emptyTables(database.db, ['tasks', 'operations', 'actions', 'switches']);
   await emptyTables(database.db, ['installations']);
   await putInstallation(database.db);
 });
@@ -20,30 +20,24 @@ const path = { owner: 'Acme', repository: 'App' };
 const resync = (person = 'ada', more: object = {}) =>
   ask(resyncRepositoryEndpoint, database.db, { ...path, ...more }, person);
 const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
-const turn = (enabled: boolean, person = 'ada', note?: string) =>
-  ask(switchResyncEndpoint, database.db, { ...path, enabled, note }, person);
 
 describe('the switch of a repository’s resync (F5)', () => {
   test('forbids resyncs of this repository only, with who and why', async () => {
-    const disabled = { by: 'ada', at: expect.any(String), note: 'too large' };
-    expect(await turn(false, 'ada', 'too large')).toEqual({
-      repository: 'acme/app',
-      enabled: false,
-      disabled,
-      finishedAt: null,
-    });
+    const subject = 'resync-repository:Acme/App';
+    await ask(setSwitchEndpoint, database.db, { subject, note: 'too large' });
+    const held = { by: 'ada', since: expect.any(String), note: 'too large' };
+    const state = { subject: 'resync-repository:acme/app', held, finishedAt: null };
+    expect(await ask(findResyncEndpoint, database.db, path)).toEqual(state);
     await expect(resync()).rejects.toMatchObject({ status: 409 });
     await resync('ada', { repository: 'other' });
-    expect((await ask(listStopsEndpoint, database.db)).items).toEqual([
-      { what: 'resync', subject: 'repository:acme/app', name: null, ...disabled },
-    ]);
-    expect(await turn(true)).toMatchObject({ enabled: true, disabled: null });
+    await ask(liftSwitchEndpoint, database.db, { subject });
+    expect(await ask(findResyncEndpoint, database.db, path)).toEqual({ ...state, held: null });
     await resync();
     expect((await actions()).map(({ endpoint }) => endpoint)).toEqual([
       'resyncRepository',
-      'switchResync',
+      'liftSwitch',
       'resyncRepository',
-      'switchResync',
+      'setSwitch',
     ]);
   });
 

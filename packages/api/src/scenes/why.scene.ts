@@ -1,15 +1,14 @@
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely, Selectable } from 'kysely';
 
 /** As the scheduler's settings have it by default. */
 export const MATCHING_SETTINGS = {
   appIds: [1001],
-  unschedulableLimit: 2,
-  trialEveryMs: 60_000,
   registrationsPerMinute: 180,
   surplusAfterMs: 60_000,
   warmLifetimeMs: 43_200_000,
-  unservedPauses: { firstPauseMs: 600_000, longestPauseMs: 7_200_000 },
+  failureRules: USUAL_FAILURE_RULES,
 };
 
 /** What the last pass found for the key of a job, with or without a reason to wait. */

@@ -52,8 +52,8 @@ beforeAll(async () => {
   await db.transaction().execute(async (trx) => {
     const told = { person: 'ada', from: 'api' as const, note: null, operation: null };
     for (const [endpoint, subject] of [
-      ['stopMaking', { subject: 'entity:1' }],
-      ['stopMaking', { subject: 'pool:linux' }],
+      ['setSwitch', { subject: 'entity:1' }],
+      ['setSwitch', { subject: 'pool:linux' }],
       ['stopWorker', { worker: 'w-3' }],
       ['resync', { repository: 'acme/app' }],
       ['resync', { repository: 'other/app' }],

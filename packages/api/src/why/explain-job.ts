@@ -21,8 +21,9 @@ export const explainJob = (db: Kysely<Database>, jobId: number): Promise<WhyAnsw
 async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise<WhyAnswer> {
   const answer = explainWait(facts);
   const change = await findChange(trx, facts, answer.reason);
-  const { now: readAt, job, key, stops, breakers, budget, group, lostApp } = facts;
+  const { now: readAt, job, key, switches, failing, outages, told, budget, group, lostApp } = facts;
   const { unexplained, withoutNode } = facts;
+  const held = { switches, failing, outages, told, budget, group, lostApp };
   return toWhyAnswer(
     {
       id: job.jobId,
@@ -33,7 +34,7 @@ async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise
       queuedAt: job.queuedAt?.toISOString() ?? null,
     },
     { ...answer, change },
-    { readAt, job, key, stops, breakers, budget, group, lostApp, unexplained, withoutNode },
+    { readAt, job, key, ...held, unexplained, withoutNode },
   );
 }
 

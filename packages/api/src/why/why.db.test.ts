@@ -1,4 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { noteAway } from '@paddock/db/outages';
+import { noteRegistrationBudget } from '@paddock/db/entities/waits';
 import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -21,8 +23,8 @@ beforeEach(async () => {
     'workers',
     'demand_keys',
     'wait_reason_changes',
-    'stopped_making',
-    'breakers',
+    'switches',
+    'outages',
     'installations',
     'pools_documents',
   ]);
@@ -126,15 +128,15 @@ describe('why a job waits (P5)', () => {
   test('begins with a person’s stop of what the job needs, and no other', async () => {
     const job = await putJob(database.db);
     await putKey(database.db, job, 'at_pool_cap');
-    const stops = database.db.insertInto('stopped_making');
-    const by = { stopped_by: 'ada', stopped_at: new Date('2026-01-31T09:30:00Z') };
-    await stops.values({ subject_type: 'pool', subject_id: 'big', ...by }).execute();
-    await stops.values({ subject_type: 'entity', subject_id: '7', ...by }).execute();
+    const switches = database.db.insertInto('switches');
+    const by = { switched_by: 'ada', since: new Date('2026-01-31T09:30:00Z') };
+    await switches.values({ subject_type: 'pool', subject_id: 'big', ...by }).execute();
+    await switches.values({ subject_type: 'entity', subject_id: '7', ...by }).execute();
     expect((await why(job.job_id)).reason).toBe('at_pool_cap');
 
     const note = 'new image';
-    await stops.values({ subject_type: 'pool', subject_id: 'linux', ...by, note }).execute();
-    await stops.values({ subject_type: 'entity', subject_id: '90000001', ...by }).execute();
+    await switches.values({ subject_type: 'pool', subject_id: 'linux', ...by, note }).execute();
+    await switches.values({ subject_type: 'entity', subject_id: '90000001', ...by }).execute();
     expect(await why(job.job_id)).toMatchObject({
       reason: 'making_stopped',
       since: '2026-01-31T09:30:00.000Z',
@@ -143,45 +145,33 @@ describe('why a job waits (P5)', () => {
     });
   });
 
-  test('has the words of the breaker that holds it back, and of no other’s', async () => {
+  test('has the words of the failures of its own key, and of what is away (P6)', async () => {
     const job = await putJob(database.db);
-    const breaker = { failures: 3, pauses: 1, failed_at: new Date('2026-01-31T09:00:00Z') };
-    await database.db
-      .insertInto('breakers')
-      .values([
-        { ...breaker, subject_type: 'pool', subject_id: 'big', failure_class: 'x', message: 'big' },
-        {
-          ...breaker,
-          subject_type: 'pool',
-          subject_id: 'linux@7',
-          failure_class: 'x',
-          message: 'lab',
-        },
-        {
-          ...breaker,
-          subject_type: 'pool',
-          subject_id: 'linux@90000001',
-          failure_class: 'x',
-          message: 'acme',
-        },
-        {
-          ...breaker,
-          subject_type: 'github',
-          subject_id: '',
-          failure_class: 'x',
-          message: 'GitHub',
-        },
-      ])
-      .execute();
-    await putKey(database.db, job, 'pool_failing');
+    const other = await putJob(database.db, { entity_id: 7 });
+    await putKey(database.db, job, 'workers_failing');
+    await putKey(database.db, other, 'workers_failing');
+    const since = new Date('2026-01-31T09:00:00Z');
+    const failed = { failures: 3, pauses: 1, failure_class: 'x', failing_since: since };
+    for (const [key, message] of [
+      [job.demand_key, 'acme'],
+      [other.demand_key, 'lab'],
+    ] as const)
+      await database.db
+        .updateTable('demand_keys')
+        .set({ ...failed, failure_message: message, paused_until: since })
+        .where('demand_key', '=', key)
+        .execute();
     expect((await why(job.job_id)).sentence).toBe(
-      'Workers of the pool linux fail before they have a job (1 pause since the last success, one worker tries now): acme.',
+      'Workers for acme in the pool linux fail before they have a job (3 failures since 2026-01-31T09:00:00Z, one worker tries now): acme.',
     );
     await database.db
       .updateTable('demand_keys')
       .set({ wait_reason: 'github_unavailable' })
       .execute();
-    expect((await why(job.job_id)).sentence).toContain(': GitHub.');
+    await noteAway(database.db, 'github', 'no answer');
+    expect((await why(job.job_id)).sentence).toMatch(
+      /^GitHub has not answered since .*: no answer\.$/,
+    );
   });
 
   test('uses the login of today and the nearest pool of today', async () => {
@@ -216,13 +206,10 @@ describe('why a job waits (P5)', () => {
     await putKey(database.db, job, 'github_budget');
     await putInstallation(database.db);
     const resetAt = new Date(Date.now() + 3_600_000);
-    await database.db
-      .insertInto('registration_budgets')
-      .values([
-        { installation_id: 1, remaining: 1_000, reset_at: resetAt },
-        { installation_id: 51_000_001, remaining: 2, reset_at: resetAt },
-      ])
-      .execute();
+    const budget = (installationId: number, remaining: number) =>
+      noteRegistrationBudget(database.db, { installationId, remaining, resetAt });
+    await budget(1, 1_000);
+    await budget(51_000_001, 2);
     expect((await why(job.job_id)).sentence).toMatch(/^GitHub allows 2 more registrations of /);
   });
 

@@ -193,13 +193,15 @@ export interface DueRedelivery {
   deliveryId: string;
   event: string;
   action: string | null;
+  installationId: number | null;
   requests: number;
 }
 
-const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, requests`;
+const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, installation_id as "installationId", requests`;
 
 /**
- * The deliveries to request now, waiting jobs first; at most `perMinute` less the requests of the
+ * The deliveries to request now: installations take turns, each with waiting jobs first, and with
+ * those that have been due for longest; at most `perMinute` less the requests of the
  * last minute. `earlyMs` allows a request this much early, so that a cycle that comes a moment too
  * soon does not skip it.
  */
@@ -209,10 +211,14 @@ export async function findDueRedeliveries(
   { perMinute, earlyMs }: { perMinute: number; earlyMs: number },
 ): Promise<DueRedelivery[]> {
   const { rows } = await sql<DueRedelivery>`
-    select ${DUE} from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${milliseconds(earlyMs)}
-    order by case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end,
-      first_failed_at, guid
+    select ${DUE} from (
+      select *, case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end as rank
+      from unresolved_deliveries
+      where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${milliseconds(earlyMs)}
+    ) due
+    -- The time of the first failure comes last: what failed again keeps no place.
+    order by row_number() over (partition by installation_id order by rank, next_request_at, requests, first_failed_at, guid),
+      rank, next_request_at, requests, first_failed_at, guid
     limit greatest(0, ${perMinute}::integer - (
       select coalesce(sum(${requestsOfLastMinute}), 0) from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - interval '1 minute'))`.execute(
     db,
@@ -220,11 +226,14 @@ export async function findDueRedeliveries(
   return rows;
 }
 
-/** Notes that GitHub was asked to repeat a delivery; the next request is `waitMs` away. */
+/**
+ * Notes that GitHub was asked to repeat a delivery; the next request is `waitMs` away. Without an
+ * id: GitHub did not accept the request.
+ */
 export async function recordRedeliveryRequest(
   db: Kysely<Database>,
   appId: number,
-  { guid, deliveryId }: Pick<DueRedelivery, 'guid' | 'deliveryId'>,
+  { guid, deliveryId }: { guid: string; deliveryId: string | null },
   waitMs: number,
 ): Promise<void> {
   await db
@@ -232,7 +241,7 @@ export async function recordRedeliveryRequest(
     .set({
       requests: sql`requests + 1`,
       last_requested_at: sql`now()`,
-      requested_delivery_id: sql`${deliveryId}::bigint`,
+      requested_delivery_id: sql`coalesce(${deliveryId}::bigint, requested_delivery_id)`,
       next_request_at: sql`now() + ${milliseconds(waitMs)}`,
     })
     .where('app_id', '=', appId)

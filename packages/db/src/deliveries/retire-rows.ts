@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { isTooFarAhead } from '../instants.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 import { hasEnded, isUnended } from '../states/job-states.ts';
@@ -33,10 +34,12 @@ const isKept = sql`case when source = 'webhook'
   then split_part(event, '.', 1) in ('installation', 'installation_repositories', 'installation_target') and outcome <> 'repeated_body'
   else starts_with(event, 'installation') or starts_with(event, 'auth_attempt.') or event in ('discovered.installed', 'discovered.uninstalled') end`;
 
+const isVoid = isTooFarAhead(sql`received_at`);
+
 /**
  * Removes events older than `keepDays` among the next `batch` after `afterId`, in order of their
  * ids. Keeps those of installations and of failed authentications for ever. Ids rise with time, so
- * it reads nothing twice and at most one younger event.
+ * it reads nothing twice and at most one younger event. Passes over one with a void instant.
  */
 export async function retireEvents(
   db: Kysely<Database>,
@@ -49,7 +52,7 @@ export async function retireEvents(
     removed: number;
   }>`
     with next as materialized (
-      select id, ${isKept} as is_kept, received_at < ${daysAgo(keepDays)} as is_old from ${sql.table(EVENTS)}
+      select id, ${isKept} or ${isVoid} as is_kept, received_at < ${daysAgo(keepDays)} or ${isVoid} as is_old from ${sql.table(EVENTS)}
       where id > ${afterId} order by id limit ${batch}
     ), old as (
       select id, is_kept from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))

@@ -8,6 +8,7 @@ import {
   noteOtherRepositories,
   storeInstallations,
 } from '../entities/installations.ts';
+import { endRefusalsOfRepositories } from '../entities/refusals.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -39,7 +40,15 @@ export async function storeOtherDeliveries(
   );
   await noteOtherRepositories(
     trx,
-    batch.flatMap((delivery, index) => givenAgain(delivery, known[index])),
+    batch.flatMap((delivery, index) => withOtherRepositories(delivery, known[index])),
+  );
+  await endRefusalsOfRepositories(
+    trx,
+    batch.flatMap(({ parsed: { event, repoId } }, index) =>
+      event.startsWith('repository.') && repoId !== null && known[index]?.isKnown !== true
+        ? [repoId]
+        : [],
+    ),
   );
   await noteInstallations(
     trx,
@@ -53,14 +62,15 @@ export async function storeOtherDeliveries(
 }
 
 /**
- * The installation of a delivery that may give or take a repository once more, with the same body
- * as before. A replay has that body too, so nothing else is read from it, and only as often as the
- * body leaves events.
+ * The installation of a delivery that gives or takes repositories. It states nothing newer of the
+ * installation itself, and the next one may have the same body. A replay has that body too, so
+ * nothing else is read from it, and only as often as the body leaves events.
  */
-function givenAgain({ parsed, appId }: GivenBody, known: KnownBody | undefined) {
+function withOtherRepositories({ parsed, appId }: GivenBody, known: KnownBody | undefined) {
   if (parsed.kind !== 'installation' || !parsed.event.startsWith('installation_repositories.'))
     return [];
-  return known?.isRepeated === true && known.leavesRow ? [{ ...parsed.statement, appId }] : [];
+  const isNews = known?.isKnown !== true || (known.isRepeated && known.leavesRow);
+  return isNews ? [{ ...parsed.statement, appId }] : [];
 }
 
 function mentionOf({ parsed, appId }: GivenBody): InstallationMention[] {

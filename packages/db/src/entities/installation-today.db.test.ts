@@ -15,7 +15,7 @@ import {
 import { findJobsToLookUp } from '../jobs/jobs-to-look-up.ts';
 import { findDueRepositories, findInstallationByLogin } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';
-import { findUnservedKey } from '../matching/unserved-keys.ts';
+import { findUnservedKey } from '../workers/failing-keys.ts';
 import { findWarmKeys } from '../matching/warm-workers.ts';
 import { findOverdueWorkers } from '../workers/overdue-workers.ts';
 import { findLeftRegistrations } from '../workers/registrations.ts';
@@ -48,19 +48,12 @@ async function putWork(app: number) {
   };
   await db.insertInto('repositories').values(repository).execute();
   const key = { demand_key: idle.demand_key, entity_id: ACME, scope_repo_id: 0, k8s_pool: 'linux' };
-  const state = { entity_name: 'acme', waiting: 1, unassigned: 1 };
+  const failing = { failures: 1, failure_class: 'not_assigned' };
+  const state = { entity_name: 'acme', waiting: 1, unassigned: 1, ...failing };
   await db
     .insertInto('demand_keys')
     .values({ ...key, ...state })
     .execute();
-  const unserved = {
-    subject_type: 'pool',
-    subject_id: `linux@${ACME}#${idle.demand_key}`,
-    failure_class: 'not_assigned',
-    failures: 1,
-    message: '',
-  } as const;
-  await db.insertInto('breakers').values(unserved).execute();
   return { podName: idle.pod_name, demandKey: idle.demand_key };
 }
 
@@ -73,7 +66,6 @@ beforeEach(async () => {
     'installations',
     'pools_documents',
     'demand_keys',
-    'breakers',
     'repositories',
   ]);
   await putPools(database.db, pools);
@@ -101,7 +93,9 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
           limit: 9,
         }),
       ),
-      left: itself(await findLeftRegistrations(db, { graceMs: 0, appIds: APP_IDS, limit: 9 })),
+      left: itself(
+        await findLeftRegistrations(db, { graceMs: 0, appIds: APP_IDS, limit: 9, except: [] }),
+      ),
       scopes: itself(await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds: APP_IDS })),
       lookUps: itself(
         await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS }),
@@ -110,7 +104,6 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
         await findDueRepositories(db, {
           most: 9,
           activeMs: 86_400_000,
-          isActive: true,
           appIds: APP_IDS,
         }),
       ),

@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 
 /**
  * Joins, as `i`, the App and installation to use for a row's entity today. They are configured
- * here, installed and not suspended. The row's own come first, then the latest stated. For an
- * unknown entity it is the row's own installation. Both columns are null where no App may be used.
+ * here, installed and not suspended. One that GitHub does not refuse comes first, then the row's own,
+ * then the latest stated. For an unknown entity it is the row's own installation. Both columns are null where no App may be used.
  *
  * `row` is an alias with `entity_id`; `own` says whether it also has `app_id` and
  * `installation_id`, only the former, or neither.
@@ -17,17 +17,19 @@ export function installationToday(
   return sql`
     left join lateral (
       select app_id, installation_id from (
-        select app_id, installation_id, stated_at from installations
+        select app_id, installation_id, stated_at,
+          refused_since is not null or app_id in (select app_id from apps where refused_since is not null) as is_refused
+        from installations
         where entity_id = ${of('entity_id')} and ${isUsable('installations', appIds)}
         ${own === 'installation' ? unlessKnown(of, appIds) : sql``}
       ) usable
-      order by ${own === 'nothing' ? sql`` : sql`app_id = ${of('app_id')} desc,`} stated_at desc limit 1
+      order by is_refused, ${own === 'nothing' ? sql`` : sql`app_id = ${of('app_id')} desc,`} stated_at desc limit 1
     ) i on true`;
 }
 
 const unlessKnown = (of: (column: string) => RawBuilder<unknown>, appIds: readonly number[]) => sql`
         union all
-        select ${of('app_id')}, ${of('installation_id')}, null
+        select ${of('app_id')}, ${of('installation_id')}, null, false
         where ${of('app_id')} = any(${appIds}::bigint[]) and not exists (select from installations known where known.entity_id = ${of('entity_id')})`;
 
 /**

@@ -64,9 +64,8 @@ export interface KnownBody {
 }
 
 /**
- * The delivery itself was stored before. The former version wrote no digest, and GitHub repeats a
- * delivery in other bytes after its content type was changed. A replay under its GUID does not
- * count.
+ * The delivery itself was stored before, in other bytes: GitHub repeats it so after its webhook's
+ * content type was changed. A replay under its GUID does not count.
  */
 const WAS_STORED = `given.job_id is null and exists (select from installation_events
   where delivery_guid = given.delivery_guid and source = 'webhook' and event = given.event

@@ -1,19 +1,19 @@
 import type { Sample } from '@paddock/runtime/metrics';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { HOLDS_REGISTRATIONS } from '../breakers/waits.ts';
+import { type Kysely, sql } from 'kysely';
+import { HOLDS_REGISTRATIONS } from '../entities/told.ts';
 import type { SharedGauge } from './shared-gauges.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
- * Joins an installation's own entry of the configuration, as `entity`. Null: the one for all others
- * applies. So gauges have a bounded set of labels.
+ * Joins the entry of the configuration for installation `i`, as `entity`. Null: the one for all
+ * others applies. So gauges have a bounded set of labels.
  */
-const entry = (isInstallation: RawBuilder<unknown>) => sql`
+const ENTRY = sql`
       left join lateral (
-        select lower(entity) as entity from installations i cross join document cross join jsonb_object_keys(content -> 'entities') entity
-        where ${isInstallation} and lower(entity) in (lower(i.login), 'id:' || i.entity_id)
+        select lower(entity) as entity from document cross join jsonb_object_keys(content -> 'entities') entity
+        where lower(entity) in (lower(i.login), 'id:' || i.entity_id)
         order by lower(entity) = lower(i.login) limit 1
       ) named on true`;
 
@@ -44,12 +44,10 @@ export const sharedState = sql<Sample<SharedGauge>>`
       select pool, 0 as workers from pools
       union all select k8s_pool, greatest(0, waiting - unassigned) from demand_keys where wait_reason is not null
     ), budgets as (
-      select coalesce(entity, '*') as entity, remaining
-      from registration_budgets b ${entry(sql`i.installation_id = b.installation_id`)} where reset_at > now()
+      select coalesce(entity, '*') as entity, registrations_left
+      from installations i ${ENTRY} where registrations_reset_at > now()
     ), waits as (
-      select coalesce(entity, '*') as entity, split_part(subject_id, '/', 1) as entity_id
-      from breakers b ${entry(sql`i.entity_id::text = split_part(b.subject_id, '/', 1)`)}
-      where subject_type = 'installation' and ${HOLDS_REGISTRATIONS}
+      select coalesce(entity, '*') as entity, entity_id from installations i ${ENTRY} where ${HOLDS_REGISTRATIONS}
     )
     select 'paddock_jobs_waiting' as gauge, jsonb_build_object('pool', pool, 'reason', reason) as labels, sum(jobs)::float8 as value
     from reasons group by pool, reason
@@ -66,14 +64,17 @@ export const sharedState = sql<Sample<SharedGauge>>`
     union all
     select 'paddock_workers_lacking', jsonb_build_object('pool', pool), sum(workers)::float8 from lacking group by pool
     union all
-    select 'paddock_breakers_open',
-      jsonb_build_object('subject', subject, 'pool', pool, 'reason', failure_class), count(*)::float8
-    from breakers cross join lateral (
-      select case when subject_id like '%#%' then 'key' when subject_type = 'pool' and subject_id like '%@%' then 'entity_in_pool' else subject_type end,
-        case subject_type when 'pool' then split_part(subject_id, '@', 1) else '' end) labels(subject, pool)
-    where pauses > 0 group by subject, pool, failure_class
+    select 'paddock_keys_failing', jsonb_build_object('pool', k8s_pool, 'reason', failure_class), count(*)::float8
+    from demand_keys where pauses > 0 group by k8s_pool, failure_class
     union all
-    select 'paddock_registration_budget_remaining', jsonb_build_object('entity', entity), min(remaining)::float8 from budgets group by entity
+    select 'paddock_registration_budget_remaining', jsonb_build_object('entity', entity), min(registrations_left)::float8 from budgets group by entity
+    union all
+    select 'paddock_refused', jsonb_build_object('subject', subject), count(refused_since)::float8
+    from (
+      select 'app' as subject, refused_since from apps
+      union all select 'installation', refused_since from installations
+      union all select 'repository', refused_since from repositories where refused_since is not null
+    ) told group by subject
     union all
     select 'paddock_registrations_paused', jsonb_build_object('entity', entity), count(distinct entity_id)::float8
     from waits group by entity`;

@@ -4,16 +4,19 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { createWaits } from '../breakers/waits.ts';
+import { createWaits } from '../entities/waits.ts';
 import { readSharedState, sharedState } from './read-shared-state.ts';
 import { declareSharedGauges, type SharedGauge } from './shared-gauges.ts';
+
+/** An installation whose ids are one number. */
+const of = (id: number) => ({ appId: 4, entityId: id, installationId: id });
 
 describe('gauges of rows that all services share (H5)', () => {
   const database = useTestDatabase();
   const db = () => database.db;
 
   beforeEach(async () => {
-    await sql`truncate jobs, workers, demand_keys, breakers, registration_budgets, installations, pools_documents`.execute(
+    await sql`truncate jobs, workers, demand_keys, apps, installations, repositories, pools_documents`.execute(
       db(),
     );
     await putPools(
@@ -110,40 +113,51 @@ describe('gauges of rows that all services share (H5)', () => {
     });
   });
 
-  test('open breakers, by subject; failures that opened none are not counted', async () => {
-    const breaker = { failure_class: 'pod_failed', failures: 1, message: 'no image' };
-    const rows = [
-      { subject_type: 'pool', subject_id: 'gpu', pauses: 1 },
-      { subject_type: 'pool', subject_id: 'linux', pauses: 0 },
-      { subject_type: 'pool', subject_id: 'linux@4', pauses: 1 },
-      { subject_type: 'pool', subject_id: 'linux@5', pauses: 2 },
-      { subject_type: 'pool', subject_id: 'linux@5#123', pauses: 1 },
-      { subject_type: 'installation', subject_id: '4', pauses: 2 },
-      { subject_type: 'installation', subject_id: '5', pauses: 1 },
-    ] as const;
+  test('keys that were paused since their last success, by pool and failure', async () => {
+    const key = { scope_repo_id: 0, entity_name: '', waiting: 0, unassigned: 0, failures: 1 };
     await db()
-      .insertInto('breakers')
-      .values(rows.map((row) => Object.assign({}, breaker, row)))
+      .insertInto('demand_keys')
+      .values(
+        (
+          [
+            ['gpu', 1, 'exit_code'],
+            ['linux', 0, 'exit_code'],
+            ['linux', 1, 'exit_code'],
+            ['linux', 2, 'exit_code'],
+            ['linux', 1, 'image_pull'],
+          ] as const
+        ).map(([pool, pauses, failure_class], id) =>
+          Object.assign(
+            { demand_key: id, entity_id: id, k8s_pool: pool, pauses, failure_class },
+            key,
+          ),
+        ),
+      )
       .execute();
-    expect(await read('paddock_breakers_open')).toEqual({
-      'gpu,pod_failed,pool': 1,
-      'linux,pod_failed,entity_in_pool': 2,
-      'linux,pod_failed,key': 1,
-      ',pod_failed,installation': 2,
+    expect(await read('paddock_keys_failing')).toEqual({
+      'gpu,exit_code': 1,
+      'linux,exit_code': 2,
+      'linux,image_pull': 1,
     });
   });
 
   test('the rest of the registrations, by entity of the configuration; budgets of past hours do not count', async () => {
-    for (const [index, login] of ['acme', 'globex', 'initech'].entries())
-      await putInstallation(db(), { entity_id: index + 1, login, installation_id: index });
     const later = minutesAgo(-30);
-    const budgets = [
-      { installation_id: 0, remaining: 40, reset_at: later },
-      { installation_id: 1, remaining: 30, reset_at: later },
-      { installation_id: 2, remaining: 20, reset_at: later },
-      { installation_id: 3, remaining: 10, reset_at: minutesAgo(1) },
-    ];
-    await db().insertInto('registration_budgets').values(budgets).execute();
+    for (const [index, [login, left, reset]] of (
+      [
+        ['acme', 40, later],
+        ['globex', 30, later],
+        ['initech', 20, later],
+        ['hooli', 10, minutesAgo(1)],
+      ] as const
+    ).entries())
+      await putInstallation(db(), {
+        entity_id: index + 1,
+        login,
+        installation_id: index,
+        registrations_left: left,
+        registrations_reset_at: reset,
+      });
     expect(await read('paddock_registration_budget_remaining')).toEqual({ acme: 40, '*': 20 });
     await putPools(
       db(),
@@ -157,21 +171,24 @@ describe('gauges of rows that all services share (H5)', () => {
   });
 
   test('entities that GitHub asked to register no runner for a while', async () => {
-    await putInstallation(db(), { entity_id: 1 });
+    for (const [id, login] of [
+      [1, 'acme'],
+      [2, 'globex'],
+      [3, 'initech'],
+    ] as const)
+      await putInstallation(db(), { entity_id: id, login, app_id: 4, installation_id: id });
     await putPools(db(), examplePools({ entities: { acme: {}, '*': {} } }));
     const waits = createWaits(db(), () => undefined);
     const wait = { ms: 600_000, message: 'slow down' };
     const registrations = { ...wait, resource: 'actions_runner_registration' };
-    await waits.note({ entityId: 1 }, wait);
-    await waits.note({ entityId: 1 }, registrations);
-    await waits.note({ entityId: 2 }, registrations);
-    await waits.note({ entityId: 3 }, { ...wait, resource: 'core' });
+    await waits.note(of(1), wait);
+    await waits.note(of(1), registrations);
+    await waits.note(of(2), registrations);
+    await waits.note(of(3), { ...wait, resource: 'core' });
     await waits.note({ appId: 4 }, wait);
     expect(await read('paddock_registrations_paused')).toEqual({ acme: 1, '*': 1 });
-    await db()
-      .updateTable('breakers')
-      .set({ paused_until: minutesAgo(1) })
-      .execute();
+    const over = { wait_until: minutesAgo(1), registrations_reset_at: minutesAgo(1) };
+    await db().updateTable('installations').set(over).execute();
     expect(await read('paddock_registrations_paused')).toEqual({});
   });
 
@@ -182,7 +199,7 @@ describe('gauges of rows that all services share (H5)', () => {
       return metrics.registry.metrics();
     };
     expect(await scrape()).toContain('\npaddock_migration_needed 0\n');
-    await sql`update schema_migration set name = '0' || name where name = (select max(name) from schema_migration)`.execute(
+    await sql`update schema_migration set name = '0000_' || name where name = (select max(name) from schema_migration)`.execute(
       db(),
     );
     await sql`alter table demand_keys rename to demand_keys_away`.execute(db());

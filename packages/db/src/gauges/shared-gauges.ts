@@ -26,9 +26,13 @@ const SHARED = {
     help: 'Workers that waiting jobs lack and that are held back, by pool',
     labels: ['pool'],
   },
-  paddock_breakers_open: {
-    help: 'Breakers that hold back new workers or let one try, by the guarded subject (`entity_in_pool`: one entity there, `key`: one of its demand keys there), its pool if it has one, and the failure',
-    labels: ['subject', 'pool', 'reason'],
+  paddock_keys_failing: {
+    help: 'Demand keys whose workers failed so often that they are paused, or that one of them tries, by pool and failure',
+    labels: ['pool', 'reason'],
+  },
+  paddock_refused: {
+    help: 'Apps, installations and repositories that GitHub refuses us, by kind: no call there has succeeded since',
+    labels: ['subject'],
   },
   paddock_registration_budget_remaining: {
     help: 'Registrations that GitHub still allows in this hour, by entity of the configuration; the least of its installations',

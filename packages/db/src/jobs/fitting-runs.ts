@@ -11,13 +11,13 @@ export interface FittingRun {
 
 /**
  * The runs whose pending or waiting jobs GitHub may have given to this worker: in its scope, with
- * no label that it was not registered with. Longest waiting first; one more than `limit` means that
- * there are more.
+ * no label that it was not registered with. The newest come first, of those older than
+ * `readFrom` if it is given; one more than `limit` means that there are more.
  */
 export async function findFittingRuns(
   db: Kysely<Database>,
   podName: string,
-  limit: number,
+  { limit, readFrom }: { limit: number; readFrom: number | null },
 ): Promise<FittingRun[]> {
   const { rows } = await sql<FittingRun>`
     select j.run_id as "runId", max(j.repo_full_name) as "repoFullName", json_agg(j.job_id order by j.job_id) as "jobIds"
@@ -28,7 +28,7 @@ export async function findFittingRuns(
         select job_id from jobs where entity_id = w.entity_id and status = 'pending' union all select job_id from jobs where wants_worker)
       and (w.scope_repo_id = 0 or j.repo_id = w.scope_repo_id)
       and (w.registered_labels is null or j.job_labels <@ w.registered_labels)
-    where w.pod_name = ${podName}
-    group by j.run_id order by min(j.created_at), j.run_id limit ${limit + 1}`.execute(db);
+    where w.pod_name = ${podName} and (${readFrom}::bigint is null or j.run_id < ${readFrom}::bigint)
+    group by j.run_id order by j.run_id desc limit ${limit + 1}`.execute(db);
   return rows;
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { isCallPaused } from '../breakers/refusals.ts';
+import { mayCall } from '../entities/told.ts';
 import { hasLiveRunner } from '../states/job-states.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
 import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
@@ -27,6 +27,8 @@ export interface JobToLookUp {
   readonly hasWorker: boolean;
   /** GitHub called it queued, long enough ago; `wasGone`: GitHub did not know it. */
   readonly wasQueued: boolean;
+  /** GitHub hid its repository, so that it is no demand. */
+  readonly wasHidden: boolean;
   /** GitHub has answered for it before; its name may come from a delivery. */
   readonly wasLookedUp: boolean;
   readonly wasGone: boolean;
@@ -35,7 +37,7 @@ export interface JobToLookUp {
 }
 
 export interface LookUpQuery {
-  /** The most jobs that are due, those due longest first. */
+  /** The most jobs that are due: entities in turn, of each those due longest first. */
   readonly batch: number;
   /** The most jobs per key with an unexplained end, the oldest first. */
   readonly perKey: number;
@@ -59,7 +61,7 @@ const toldAt = sql`case when stopping_at is null then updated_at else stopping_a
  */
 const cameUntil = sql`coalesce(stopping_at, 'infinity')`;
 /** GitHub can be called about job `j` through `i`. */
-const mayAsk = sql`i.app_id is not null and not ${isCallPaused({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
+const mayAsk = sql`i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'j.entity_id', repoId: 'j.repo_id' })}`;
 const isUnanswered = sql`(looked_up_at is null or looked_up_at < ends.told_at)`;
 
 /**
@@ -71,19 +73,29 @@ export async function findJobsToLookUp(
   { batch, perKey, secondLookMs, appIds }: LookUpQuery,
 ): Promise<JobToLookUp[]> {
   const { rows } = await sql<JobToLookUp>`
-    with due as (
-      -- Left out here and not below: jobs without a usable App would fill the batch.
-      select j.job_id from jobs j ${installationToday('j', appIds)}
-      where j.lookup_due_at <= now() and ${mayAsk} order by j.lookup_due_at, j.job_id limit ${batch}
+    with recursive entities as (
+      (select entity_id from jobs where lookup_due_at is not null order by entity_id limit 1)
+      union all
+      select (select entity_id from jobs where lookup_due_at is not null and entity_id > entities.entity_id order by entity_id limit 1)
+      from entities where entity_id is not null
+    ), due as (
+      -- Left out here and not below: jobs without a usable App would fill the batch. Entities take
+      -- turns; of each no more are read than the batch may have.
+      select job_id from entities cross join lateral (
+        select j.job_id, j.lookup_due_at, row_number() over (order by j.lookup_due_at, j.job_id) as turn from (
+          select j.job_id, j.lookup_due_at from jobs j ${installationToday('j', appIds)}
+          where j.entity_id = entities.entity_id and j.lookup_due_at <= now() and ${mayAsk} order by j.lookup_due_at, j.job_id limit ${batch}
+        ) j
+      ) of_entity order by turn, lookup_due_at, job_id limit ${batch}
     ), doubted as (
       select oldest.job_id
       from (select demand_key, max(${toldAt}) as told_at, max(${cameUntil}) as came_until from workers
         where ${unexplainedEnds} group by demand_key) ends
       cross join lateral (
-        select job_id, looked_up_at from jobs where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until
+        select job_id, looked_up_at, lookup_due_at from jobs where demand_key = ends.demand_key and wants_worker and created_at <= ends.came_until
         order by created_at, job_id limit ${perKey}
       ) oldest
-      where ${isUnanswered}
+      where ${isUnanswered} and coalesce(lookup_due_at, now()) <= now()
     )
     select j.job_id as "jobId", j.run_id as "runId", j.run_attempt as "runAttempt", j.repo_id as "repoId", j.repo_full_name as "repoFullName",
       j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
@@ -91,6 +103,7 @@ export async function findJobsToLookUp(
       j.status, j.revision, j.wants_worker as "wantsWorker",
       ${hasLiveRunner} as "hasWorker",
       coalesce(j.seen_queued_at <= now() - ${milliseconds(secondLookMs)}, false) as "wasQueued",
+      j.hidden_since is not null and not j.wants_worker as "wasHidden",
       j.looked_up_at is not null as "wasLookedUp",
       coalesce(j.seen_gone_at <= now() - ${milliseconds(secondLookMs)}, false) as "wasGone",
       j.job_id in (select job_id from due) as "isDue"

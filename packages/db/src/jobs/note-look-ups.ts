@@ -1,7 +1,6 @@
 import type { JobVerdict } from '@paddock/domain/jobs/judge-job';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { JobToLookUp } from './jobs-to-look-up.ts';
-import { isWaiting } from '../breakers/waits.ts';
 import { hasLiveRunner, isUnended } from '../states/job-states.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -64,6 +63,7 @@ export async function noteLookUps(
           greatest(${milliseconds(secondLookMs)}, now() - j.created_at)) end,
       seen_queued_at = case when l.kind = 'queued' then coalesce(j.seen_queued_at, now()) when ${isHeldBack} then j.seen_queued_at end,
       seen_gone_at = case when l.kind = 'gone' then coalesce(j.seen_gone_at, now()) end,
+      hidden_since = null,
       -- We were wrong to fail it: it begins anew, as its row says.
       status = case when l.kind = 'failed' then 'failed' when ${isRevived} then 'pending' else j.status end,
       misjudged = j.misjudged or ${isRevived},
@@ -79,14 +79,35 @@ export async function noteLookUps(
   return new Set(written.map(({ jobId }) => jobId));
 }
 
+/** GitHub must hide a repository twice, this far apart, before its jobs are no demand. */
+const HIDDEN_APART_MS = 600_000;
+/** How long GitHub hides the repository of a job until the job has failed. */
+const HIDDEN_AT_MOST = sql`interval '48 hours'`;
+
 /**
- * GitHub does not show the repository of these jobs. Appends an event that says so, at most once a
- * day for each job.
+ * GitHub does not show the repository of these jobs. Seen for the second time, ten minutes later,
+ * they are no demand; after two days they have failed, unless a live worker runs them. Appends an
+ * event, at most once a day for each job.
  */
-export async function noteHiddenRepository(
+export async function noteHiddenJobs(
   db: Kysely<Database>,
   jobs: readonly JobToLookUp[],
 ): Promise<void> {
+  const isLost = sql`(${isUnended('j')} and j.hidden_since < now() - ${HIDDEN_AT_MOST} and not ${hasLiveRunner})`;
+  const since = sql`coalesce(j.hidden_since, now())`;
+  await sql`
+    with locked as (
+      select job_id from jobs j join jsonb_to_recordset(${JSON.stringify(jobs)}::jsonb) as given("jobId" bigint, revision integer)
+        on j.job_id = given."jobId" and j.revision = given.revision
+      order by job_id for no key update of j
+    )
+    update jobs j set hidden_since = ${since}, lookup_due_at = now() + ${waitSince(since, HIDDEN_APART_MS)},
+      unanswered_since = case when ${isUnanswered} then unanswered_since else now() end,
+      wants_worker = j.wants_worker and coalesce(j.hidden_since > now() - ${milliseconds(HIDDEN_APART_MS)}, true),
+      status = case when ${isLost} then 'failed' else j.status end,
+      failure_info = case when ${isLost} then jsonb_build_object('version', 1, 'message', 'GitHub has not shown its repository to the App for two days')
+        else j.failure_info end
+    from locked where j.job_id = locked.job_id`.execute(db);
   const rows = jobs.map((job) => ({
     app_id: job.appId,
     installation_id: job.installationId,
@@ -111,23 +132,33 @@ export async function noteHiddenRepository(
     order by given.job_id`.execute(db);
 }
 
+/** The longest wait of an object that GitHub has not answered for. */
+const LONGEST_WAIT_MS = 3_600_000;
+
 /**
- * GitHub did not answer for these jobs. Makes them due again after `waitMs`, so that others come
- * first. GitHub's silence begins with the first question since its last answer. Jobs whose call had
- * to wait stay due.
+ * For an UPDATE: how long an object waits that has not been answered for since an instant: as long
+ * as it has gone on, so twice as long each time, from `firstMs` to an hour.
+ */
+export const waitSince = (instant: RawBuilder<unknown>, firstMs: number): RawBuilder<unknown> =>
+  sql`least(${milliseconds(LONGEST_WAIT_MS)}, greatest(${milliseconds(firstMs)}, now() - ${instant}))`;
+
+/**
+ * GitHub did not answer for these jobs: makes them due again, twice as late each time. GitHub's
+ * silence begins with the first question since its last answer.
  */
 export async function postponeLookUps(
   db: Kysely<Database>,
   jobIds: readonly number[],
-  waitMs: number,
+  firstMs: number,
 ): Promise<void> {
+  const since = sql`case when ${isUnanswered} then unanswered_since else now() end`;
   await sql`
-    update jobs set lookup_due_at = now() + ${milliseconds(waitMs)},
-      unanswered_since = case when ${isUnanswered} then unanswered_since else now() end
+    update jobs set lookup_due_at = now() + ${waitSince(since, firstMs)}, unanswered_since = ${since}
     where job_id in (
       select job_id from jobs
-      where job_id = any(${jobIds}::bigint[]) and lookup_due_at <= now() and not ${isWaiting({ entityId: 'jobs.entity_id', appId: 'jobs.app_id' })}
-      order by job_id for no key update)`.execute(db);
+      where job_id = any(${jobIds}::bigint[]) and coalesce(lookup_due_at, now()) <= now() order by job_id for no key update)`.execute(
+    db,
+  );
 }
 
 /**

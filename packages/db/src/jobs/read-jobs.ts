@@ -39,7 +39,7 @@ export type Columns<K extends string> = Readonly<
 >;
 
 /** The columns that statements change, with their types, by the properties of JobRow. */
-export const MERGED: Columns<Exclude<keyof JobRow, 'isInDoubt'>> = {
+export const MERGED: Columns<Exclude<keyof JobRow, 'isInDoubt' | 'isHidden'>> = {
   status: ['status', 'status_enum'],
   wantsWorker: ['wants_worker', 'boolean'],
   pool: ['k8s_pool', 'text'],
@@ -124,7 +124,7 @@ const reading = (noting: string): string =>
         'scopeRepoId', scope_repo_id) end as worker
     from seen left join lateral (
       select ${each(MERGED, (property, column) => `${column} as ${property}`)},
-        lookup_due_at is not null or seen_queued_at is not null as "isInDoubt"
+        lookup_due_at is not null or seen_queued_at is not null as "isInDoubt", hidden_since is not null as "isHidden"
       from jobs where job_id = seen.job_id limit 1 for no key update
     ) known on true`);
 

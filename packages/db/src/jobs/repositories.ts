@@ -2,8 +2,8 @@ import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
 import { installationToday, isUsable } from '../entities/installation-today.ts';
 import { isPinned } from '../entities/login-pins.ts';
-import { isCallPaused } from '../breakers/refusals.ts';
-import { isWaiting } from '../breakers/waits.ts';
+import { mayCall } from '../entities/told.ts';
+import { waitSince } from './note-look-ups.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
@@ -13,6 +13,8 @@ export interface RepositoryToList {
   /** As it was last heard of; null if only its id is known. */
   readonly fullName: string | null;
   readonly seenBefore: SeenOfRepository;
+  /** All its lists of unfinished runs are to be read, whatever its newest runs are. */
+  readonly isFullDue: boolean;
   readonly entityId: number;
   readonly entityType: EntityType;
   readonly login: string;
@@ -26,10 +28,19 @@ export interface RepositoryToList {
 export interface SeenOfRepository {
   /** The version of the pools document that the jobs were compared with. */
   readonly pools?: number;
+  /** The newest runs, where no run was unfinished. */
+  readonly newest?: SeenNewest | undefined;
   /** The lists of unfinished runs, by status. */
   readonly lists?: Readonly<Record<string, SeenList>>;
   /** The unfinished runs, in the order of their next turn. */
   readonly runs?: readonly SeenRun[];
+}
+
+export interface SeenNewest {
+  /** Undefined if the server gives none. */
+  readonly etag: string | undefined;
+  /** The id of the newest run; 0: there was none. */
+  readonly runId: number;
 }
 
 export interface SeenList {
@@ -48,23 +59,11 @@ export interface SeenRun {
 
 /** When to list a repository's runs, in milliseconds. */
 export interface RepositoryIntervals {
-  /** The time between two listings of an active one. */
+  /** The shortest time between two listings. */
   readonly everyMs: number;
   /** How long it counts as active after its last job, run or push; after that it rests. */
   readonly activeMs: number;
 }
-
-/**
- * How many times longer a resting repository waits: six hours instead of five minutes. GitHub's
- * ETags hold for one token, which lasts an hour, so each listing costs a call per list of runs: 83
- * calls an hour for a hundred repositories.
- */
-const RESTING_FACTOR = 72;
-
-/** The time until the row `known` is due. */
-const untilDue = ({ everyMs, activeMs }: RepositoryIntervals, isActive = false) => sql`
-  ${milliseconds(everyMs)} * case when ${isActive}::boolean or known.active_at > now() - ${milliseconds(activeMs)} then 1
-    else ${RESTING_FACTOR} end`;
 
 /**
  * How much further back than the last time jobs are read: a transaction may commit this much later
@@ -116,26 +115,40 @@ export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * The due repositories, longest first: the active ones, or the resting ones. Leaves out entities on
- * which none of these Apps may be used, and repositories where GitHub refused us lately.
+ * The due repositories: of each entity at most so many active ones, and as many resting ones, the
+ * least recently read first; entities in turn. Leaves out entities on which none of these Apps may
+ * be used, and repositories where GitHub refused us lately.
  */
 export async function findDueRepositories(
   db: Kysely<Database>,
-  { most, activeMs, isActive, appIds }: DueRepositories,
-): Promise<RepositoryToList[]> {
-  const { rows } = await sql<RepositoryToList>`
-    select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", ${installationColumns}
-    from repositories r ${installationToday('r', appIds, 'app')}
+  { most, activeMs, appIds }: DueRepositories,
+): Promise<DueRepository[]> {
+  const since = sql`now() - ${milliseconds(activeMs)}`;
+  const of = (isActive: boolean) => sql`
+    (select *, ${isActive}::boolean as is_active, row_number() over (order by due_at, repo_id) as turn from repositories
+      where entity_id = e.entity_id and due_at <= now() and active_at ${isActive ? sql`>` : sql`<=`} ${since}
+      order by due_at, repo_id limit ${most})`;
+  const { rows } = await sql<DueRepository>`
+    select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", not r.is_active as "isResting",
+      coalesce(r.full_at < now() - interval '1 day', r.is_active) as "isFullDue", ${installationColumns}
+    from (select distinct entity_id from installations usable where ${isUsable('usable', appIds)}) e
+    cross join lateral (${of(false)} union all ${of(true)}) r ${installationToday('r', appIds, 'app')}
     join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
-    where not ${isCallPaused({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })} and r.due_at <= now()
-      and r.active_at ${isActive ? sql`>` : sql`<=`} now() - ${milliseconds(activeMs)}
-    order by r.due_at, r.repo_id limit ${most}`.execute(db);
+    where ${mayCall({ appId: 'i.app_id', entityId: 'r.entity_id', repoId: 'r.repo_id' })}
+    order by turn, r.due_at, r.repo_id limit ${MOST_DUE}`.execute(db);
   return rows;
+}
+
+/** More than a pass can read. */
+const MOST_DUE = 5_000;
+
+export interface DueRepository extends RepositoryToList {
+  /** No job, run or push of the last day. */
+  readonly isResting: boolean;
 }
 
 export interface DueRepositories extends Pick<RepositoryIntervals, 'activeMs'> {
   readonly most: number;
-  readonly isActive: boolean;
   /** The Apps that are configured here. */
   readonly appIds: readonly number[];
 }
@@ -145,7 +158,10 @@ const installationColumns = sql`
   entity.installation_id as "installationId"`;
 
 /** The installation of an entity's App. */
-export type InstallationToAsk = Omit<RepositoryToList, 'repoId' | 'fullName' | 'seenBefore'>;
+export type InstallationToAsk = Omit<
+  RepositoryToList,
+  'repoId' | 'fullName' | 'seenBefore' | 'isFullDue'
+>;
 
 /**
  * The installation of the entity of this login, without regard to case; undefined if none is known
@@ -197,25 +213,29 @@ export interface RepositoryListing {
   readonly fullName: string | null;
   /** It has runs that are not over. */
   readonly isActive: boolean;
-  /** False: some of its lists failed, so it is due again soon. */
-  readonly isSeenInFull: boolean;
+  /** All its lists of unfinished runs were read. */
+  readonly isFull: boolean;
   readonly seen: SeenOfRepository;
 }
 
-/** Stores the result of a listing, and when the next one is due. */
+/**
+ * Stores the result of a listing, and when the next one is due. Repositories that were never read
+ * in full have that at different times of the day.
+ */
 export async function saveRepositoryListing(
   db: Kysely<Database>,
   listing: RepositoryListing,
-  intervals: RepositoryIntervals,
+  { everyMs }: RepositoryIntervals,
 ): Promise<void> {
-  const { repoId, entityId, appId, fullName, isActive, isSeenInFull, seen } = listing;
+  const { repoId, entityId, appId, fullName, isActive, isFull, seen } = listing;
   await sql`
-    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, due_at, looked_at, etags)
-    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now(), now() + ${milliseconds(intervals.everyMs)}, now(), ${JSON.stringify(seen)}::jsonb)
+    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, due_at, looked_at, full_at, etags)
+    values (${repoId}, ${entityId}, ${appId}, ${fullName}, now(), now(), now() + ${milliseconds(everyMs)}, now(),
+      now() - case when ${isFull}::boolean then 0 else ${repoId % 1_440} end * interval '1 minute', ${JSON.stringify(seen)}::jsonb)
     on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
       named_at = case when ${isActive}::boolean or excluded.full_name is distinct from known.full_name then excluded.named_at else known.named_at end,
       active_at = case when ${isActive}::boolean then excluded.active_at else known.active_at end,
-      due_at = now() + ${untilDue(intervals, isActive || !isSeenInFull)}, looked_at = excluded.looked_at, etags = excluded.etags`.execute(
+      due_at = excluded.due_at, looked_at = excluded.looked_at, full_at = case when ${isFull}::boolean then excluded.full_at else coalesce(known.full_at, excluded.full_at) end, etags = excluded.etags, unanswered_since = null`.execute(
     db,
   );
 }
@@ -225,18 +245,15 @@ export async function noteResynced(db: Kysely<Database>, repoId: number): Promis
   await sql`update repositories set resynced_at = now() where repo_id = ${repoId}`.execute(db);
 }
 
-/**
- * GitHub did not answer for a repository: others come first. A wait that GitHub asked for does not
- * postpone it.
- */
+/** GitHub did not answer for a repository: it is due again, twice as late each time. */
 export async function postponeRepository(
   db: Kysely<Database>,
   repoId: number,
   { everyMs }: RepositoryIntervals,
 ): Promise<void> {
+  const since = sql`coalesce(unanswered_since, now())`;
   await sql`
-    update repositories set due_at = now() + ${milliseconds(everyMs)}
-    where repo_id = ${repoId} and not ${isWaiting({ entityId: 'repositories.entity_id', appId: 'repositories.app_id' })}`.execute(
+    update repositories set due_at = now() + ${waitSince(since, everyMs)}, unanswered_since = ${since} where repo_id = ${repoId}`.execute(
     db,
   );
 }

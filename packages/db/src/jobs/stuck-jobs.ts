@@ -39,7 +39,7 @@ export interface DoubtRules {
 }
 
 /**
- * Jobs in doubt, the oldest first: waiting jobs whose key is not held back and has no live worker;
+ * Jobs in doubt, entities in turn, each with its oldest first: waiting jobs whose key is not held back and has no live worker;
  * jobs whose worker or its runner has ended; waiting jobs with an idle worker; and at times held
  * back jobs and those that run elsewhere, because their end may be lost. A held back job's next
  * look-up is as far away as the job was old at the last one.
@@ -68,34 +68,33 @@ export async function findJobsInDoubt(
       full join demand_keys k using (demand_key)
     ), left_jobs as materialized (
       -- Few: only for these the statement reads ended workers.
-      select job_id, k8s_pod, created_at from jobs j
+      select job_id, k8s_pod from jobs j
       where status = 'running' and not wants_worker and not ${wasRecoveredLately}
         and k8s_pod not in (select pod_name from workers where ${LIVE} and runner_ended_at is null)
     ), doubtful as (
       (select j.job_id, 'unserved' as doubt, 1 as rank from keys cross join lateral (
-          select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
+          select job_id from jobs j where demand_key = keys.demand_key and wants_worker
+            and created_at < now() - ${milliseconds(stuckAfterMs)} and not ${wasRecoveredLately} order by created_at, job_id limit ${batch}
         ) j
-        where waiting > 0 and not held and not served and j.created_at < now() - ${milliseconds(stuckAfterMs)} and not ${wasRecoveredLately}
-        order by j.created_at limit ${batch})
+        where waiting > 0 and not held and not served)
       union all
       (select j.job_id, 'worker_ended', 2 from left_jobs j
         cross join lateral (select coalesce(completed_at, runner_ended_at) as ended_at from workers where pod_name = j.k8s_pod offset 0) w
-        where w.ended_at < now() - ${milliseconds(stuckAfterMs)} order by j.created_at limit ${batch})
+        where w.ended_at < now() - ${milliseconds(stuckAfterMs)})
       union all
       (select j.job_id, 'worker_idle', 3 from keys cross join lateral (
           select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id limit idle
         ) j
         where waiting > 0 and j.lookup_due_at is null and j.created_at < now() - ${milliseconds(stuckAfterMs)}
-          and (j.looked_up_at is null or j.looked_up_at < now() - ${milliseconds(stuckAfterMs)})
-        order by j.created_at limit ${batch})
+          and (j.looked_up_at is null or j.looked_up_at < now() - ${milliseconds(stuckAfterMs)}))
       union all
       (select j.job_id, 'held_back', 4 from keys cross join lateral (
-          select * from jobs where demand_key = keys.demand_key and wants_worker order by created_at, job_id
+          select job_id from jobs j where demand_key = keys.demand_key and wants_worker and ${isLookDue} order by created_at, job_id limit ${batch}
         ) j
-        where waiting > 0 and (held or served) and ${isLookDue} order by j.created_at limit ${batch})
+        where waiting > 0 and (held or served))
       union all
       (select j.job_id, 'elsewhere', 5 from jobs j
-        where j.status = 'running' and not j.wants_worker and j.k8s_pod is null and ${isLookDue} order by j.created_at limit ${batch})
+        where j.status = 'running' and not j.wants_worker and j.k8s_pod is null and ${isLookDue})
     ), chosen as (
       select distinct on (job_id) job_id, doubt from doubtful order by job_id, rank
     )
@@ -103,7 +102,9 @@ export async function findJobsInDoubt(
       c.doubt in ('unserved', 'worker_ended') and ${isUnended('j')} and j.recovery_attempts >= ${limit}
         and ${isUnanswered} and j.unanswered_since < now() - ${milliseconds(silenceMs)}
         and (c.doubt = 'worker_ended' or coalesce(j.queued_at, j.created_at) < now() - ${milliseconds(queuedAtMostMs)}) as "isLost"
-    from chosen c join jobs j using (job_id) order by j.created_at, j.job_id limit ${batch}`.execute(
+    from chosen c join jobs j using (job_id)
+    -- Entities take turns, each with its oldest.
+    order by row_number() over (partition by j.entity_id order by j.created_at, j.job_id), j.created_at, j.job_id limit ${batch}`.execute(
     db,
   );
   return rows;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { InstallationToAsk } from './repositories.ts';
 import { isUsable } from '../entities/installation-today.ts';
-import { isCallPaused } from '../breakers/refusals.ts';
+import { mayCall } from '../entities/told.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
@@ -13,20 +13,29 @@ export interface UnlistedInstallation extends InstallationToAsk {
   readonly now: string;
 }
 
+export interface UnlistedQuery {
+  readonly everyMs: number;
+  /** The Apps that are configured here. */
+  readonly appIds: readonly number[];
+  readonly most: number;
+  /** Leaves out these, by GitHub's ids as text. */
+  readonly except: readonly string[];
+}
+
 /**
  * Installations that changed since their repositories were last listed, or were listed too long
  * ago; changed ones first. Leaves out those where GitHub refused us lately.
  */
 export async function findUnlistedInstallations(
   db: Kysely<Database>,
-  { everyMs, appIds, most }: { everyMs: number; appIds: readonly number[]; most: number },
+  { everyMs, appIds, most, except }: UnlistedQuery,
 ): Promise<UnlistedInstallation[]> {
   const { rows } = await sql<UnlistedInstallation>`
     select entity_id as "entityId", entity_type as "entityType", login, app_id as "appId", installation_id as "installationId",
       listed_at is null or listed_at < updated_at as "hasChanged", now()::text as now
     from installations
-    where ${isUsable('installations', appIds)}
-      and not ${isCallPaused({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
+    where ${isUsable('installations', appIds)} and installation_id::text <> all(${except}::text[])
+      and ${mayCall({ appId: 'installations.app_id', entityId: 'installations.entity_id', repoId: '0' })}
       and (listed_at is null or listed_at < updated_at or listed_at < now() - ${milliseconds(everyMs)})
     order by listed_at >= updated_at nulls first, listed_at nulls first, entity_id limit ${most}`.execute(
     db,

@@ -30,7 +30,7 @@ const ALL = { ...LASTING, ...MERGED };
 
 const GIVEN = `given as materialized (
     select * from json_to_recordset($1::json) as given(${each(ALL, (property, _column, type) => `${property} ${type}`)},
-      "isInDoubt" boolean, "isNew" boolean, "byLogin" text)
+      "isInDoubt" boolean, "isHidden" boolean, "isNew" boolean, "byLogin" text)
   )`;
 
 /** Passes over a row that another transaction has committed meanwhile. */
@@ -53,7 +53,8 @@ const appendingIfWhole = (
 const WRITE_JOBS = preparedText(`with ${GIVEN}, ${inserting('"isNew"')}, updated as (
     update jobs set ${each(MERGED, (property, column) => `${column} = given.${property}`)},
       lookup_due_at = case when "isInDoubt" then lookup_due_at end,
-      seen_queued_at = case when "isInDoubt" then seen_queued_at end
+      seen_queued_at = case when "isInDoubt" then seen_queued_at end,
+      hidden_since = case when "isHidden" then hidden_since end
     from given cross join (select count(*) from inserted) new_rows where job_id = "jobId" and not "isNew"
     returning 1
   ),

@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { isTooFarAhead, LEASE } from '../instants.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 // A session lock would stay with a hung holder for hours; a lease row ends by itself.
 
 /**
- * Takes the lease if it is free or has expired. A holder that could not give its own back, because
+ * Takes the lease if it is free, has expired or is void. A holder that could not give its own back, because
  * PostgreSQL was away, takes it again at once. Returns the new fence; undefined: another holds it.
  */
 export async function takeLease(
@@ -19,7 +20,7 @@ export async function takeLease(
     values (${name}, ${holder}, 1, now() + ${milliseconds(leaseMs)})
     on conflict (name) do update
       set holder = excluded.holder, fence = held.fence + 1, expires_at = excluded.expires_at
-      where held.expires_at < now() or held.holder = excluded.holder
+      where held.expires_at < now() or held.holder = excluded.holder or ${isTooFarAhead(sql`held.expires_at`, LEASE)}
     returning fence`.execute(db);
   return rows[0]?.fence;
 }

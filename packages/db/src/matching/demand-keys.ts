@@ -32,12 +32,29 @@ export async function saveKeyStates(
         updated_at = now()`.execute(trx);
 }
 
-/** Removes the rows of keys without waiting jobs; their reasons have ended. */
+/**
+ * The row of a key stays without waiting jobs: its workers failed within the last day. Most
+ * entities never come back.
+ */
+export const IS_KEPT = sql.raw<boolean>(`(failures > 0 and failed_at > now() - interval '1 day')`);
+
+/**
+ * Ends the reasons of keys without waiting jobs. Removes their rows, unless their workers failed
+ * within the last day.
+ */
 export async function forgetRestingKeys(trx: Transaction<Database>): Promise<void> {
   await sql`${prepared}
-    with resting as (
-      delete from demand_keys d where not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)
-      returning demand_key, wait_reason, wait_since
+    with resting as materialized (
+      select demand_key, wait_reason, wait_since,
+        ${IS_KEPT} as is_kept
+      from demand_keys d
+      where (waiting > 0 or not ${IS_KEPT}) and not exists (select from jobs j where j.demand_key = d.demand_key and j.wants_worker)
+      order by demand_key for update
+    ), emptied as (
+      update demand_keys d set waiting = 0, unassigned = 0, wait_reason = null, wait_since = null, updated_at = now()
+      from resting where is_kept and d.demand_key = resting.demand_key
+    ), removed as (
+      delete from demand_keys d using resting where not is_kept and d.demand_key = resting.demand_key
     )
     insert into wait_reason_changes (demand_key, reason, since, until)
     select demand_key, wait_reason, wait_since, now() from resting where wait_reason is not null`.execute(

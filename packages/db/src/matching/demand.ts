@@ -1,15 +1,15 @@
 import type { Demand } from '@paddock/domain/matching/snapshot';
-import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
+import { NOT_ASSIGNED, OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
-import { RATE_LIMITED, REFUSED } from '../breakers/failure-classes.ts';
 import { deficits } from './deficits.ts';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
+import { TOLD_ENDS } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
-import { IS_PROBED } from '../breakers/probes.ts';
+import { AWAY_SERVICES } from '../outages.ts';
 import type { Database } from '../schema/tables.ts';
 import { PLACELESS, RESERVED, RETURNABLE } from '../states/worker-states.ts';
-import { GUARDS_WORKER } from '../workers/workers.ts';
-import { unservedSigns } from './unserved-keys.ts';
+import { IS_KEPT } from './demand-keys.ts';
+import { BLAMED } from '../workers/failing-keys.ts';
 import { hasWarm } from './warm-workers.ts';
 
 export interface DemandTotals {
@@ -17,7 +17,7 @@ export interface DemandTotals {
   keys: number;
   /** There are workers without a begun registration: they can be given back. */
   hasReservations: boolean;
-  /** `demand_keys` has rows. */
+  /** `demand_keys` has rows of keys with waiting jobs, or rows to remove. */
   hasStored: boolean;
   /** How many workers are more than the waiting jobs of their keys. */
   spare: number;
@@ -25,22 +25,20 @@ export interface DemandTotals {
   hasReturnable: boolean;
   /** A worker ends that got no job although one waited. */
   hasBlamed: boolean;
-  /** A key that GitHub gave no jobs has got one. */
-  hasServed: boolean;
   /** The configuration keeps workers warm. */
   hasWarm: boolean;
   /** Milliseconds until the first pause ends that holds workers back; null: nothing pauses. */
   nextPauseEndMs: number | null;
-  /** GitHub or the cluster is away, and probes find out when it is back. */
-  hasProbed: boolean;
+  /** The services that rows of `outages` call away. */
+  away: string[];
 }
 
 /** When more workers may be made although nothing notifies the matcher. */
 const nextPauseEnd = sql`(
       select ceil(extract(epoch from min(ends_at) - now()) * 1000)::float8 from (
-        select min(paused_until) as ends_at from breakers where paused_until > now()
+        select min(paused_until) as ends_at from demand_keys where paused_until > now()
         union all
-        select min(reset_at) from registration_budgets where reset_at > now()
+        ${TOLD_ENDS}
         union all
         select min(paused_until) from runner_groups where paused_until > now()
       ) pauses)`;
@@ -49,36 +47,20 @@ const nextPauseEnd = sql`(
 export async function sumUpDemand(db: Kysely<Database>): Promise<DemandTotals> {
   const { rows } = await sql<DemandTotals>`${prepared}
     with ${deficits}
-    select count(*) filter (where waiting > 0) as keys, exists (select from demand_keys) as "hasStored",
+    select count(*) filter (where waiting > 0) as keys, exists (select from demand_keys where waiting > 0 or not ${IS_KEPT}) as "hasStored",
       exists (select from workers where ${RESERVED}) as "hasReservations",
       coalesce(sum(greatest(unassigned - waiting, 0)), 0)::bigint as spare, exists (select from workers where ${RETURNABLE}) as "hasReturnable",
-      ${unservedSigns}, ${hasWarm} as "hasWarm", ${nextPauseEnd} as "nextPauseEndMs", exists (select from breakers b where ${IS_PROBED}) as "hasProbed"
+      exists (select from workers where ${BLAMED}) as "hasBlamed", ${hasWarm} as "hasWarm", ${nextPauseEnd} as "nextPauseEndMs", ${AWAY_SERVICES} as away
     from deficits`.execute(db);
   const [totals] = rows;
   if (totals === undefined) throw new Error('PostgreSQL answered a sum with no row.');
   return totals;
 }
 
-/**
- * `doubted`: keys with a delayed worker. Something it depends on has failed since it was reserved,
- * or a breaker is open, or its pod does not start for that failure. `placeless`: how many workers
- * of a key no node takes.
- */
-const doubted = sql`
-  doubted as materialized (
-    select distinct on (w.demand_key) w.demand_key, b.subject_type, b.failure_class
-    from breakers b
-    cross join lateral (
-      select demand_key from workers w
-      where status = 'pending' and (pod_uid is null or stuck_reason = b.failure_class) and stopping_at is null
-        and (created_at <= b.failed_at or b.pauses > 0) and ${GUARDS_WORKER} offset 0
-    ) w
-    where b.failure_class not in (${REFUSED}::text, ${NOT_ASSIGNED}::text) and (b.failure_class <> ${RATE_LIMITED}::text or b.paused_until > now())
-    order by w.demand_key, b.failed_at desc
-  ),
-  placeless as materialized (
-    select demand_key, count(*) as workers from workers
-    where ${PLACELESS} group by demand_key
+/** `unplaced`: how many workers of a key no node takes. */
+const unplaced = sql`
+  unplaced as materialized (
+    select demand_key, count(*) as workers from workers where ${PLACELESS} group by demand_key
   )`;
 
 /** Keys whose reservations a pass may give back. */
@@ -86,7 +68,7 @@ const reserved = sql`
   reserved as materialized (select distinct demand_key from workers where ${RESERVED})`;
 
 /** No node takes any unassigned worker of the key. */
-const lacksNodes = sql`coalesce(placeless.workers >= d.unassigned, false)`;
+const lacksNodes = sql`coalesce(unplaced.workers >= d.unassigned, false)`;
 
 /**
  * All keys that lack workers or have reservations, and those that `demand_keys` describes wrongly.
@@ -96,17 +78,15 @@ export async function findDemand(
   appIds: readonly number[],
 ): Promise<Demand[]> {
   const { rows } = await sql<Demand>`${prepared}
-    with ${deficits}, ${doubted}, ${reserved}
+    with ${deficits}, ${unplaced}, ${reserved}
     select d.demand_key as "demandKey", j.entity_id as "entityId", j.entity_name as "entityName", ${loginToday('j')} as login,
       coalesce(i.installation_id, j.installation_id) as "installationId", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool,
       case when j.scope_repo_id <> 0 then j.repo_full_name end as "repoFullName", d.waiting, d.unassigned, d.unexplained, extract(epoch from j.created_at)::float8 as oldest,
-      case when k.demand_key is not null then
+      case when k.waiting > 0 then
         json_build_object('waiting', k.waiting, 'unassigned', k.unassigned, 'cap', k.cap, 'waitReason', k.wait_reason) end as stored,
-      case when doubted.demand_key is not null then json_build_object('type', doubted.subject_type, 'failureClass', doubted.failure_class)
-        when ${lacksNodes} then json_build_object('type', 'capacity', 'failureClass', 'unschedulable') end as doubt
+      case when k.pauses > 0 or k.failure_class not in (${NOT_ASSIGNED}, ${OUTDATED_RUNNER}) then k.failure_class end as "failureClass", ${lacksNodes} as "lacksNodes"
     from deficits d
-    left join doubted using (demand_key)
-    left join placeless using (demand_key)
+    left join unplaced using (demand_key)
     left join reserved using (demand_key)
     left join demand_keys k using (demand_key)
     cross join lateral (
@@ -114,7 +94,7 @@ export async function findDemand(
       from jobs where demand_key = d.demand_key and wants_worker order by created_at, job_id limit 1
     ) j
     ${installationToday('j', appIds)}
-    where d.waiting > 0 and (d.waiting > d.unassigned + d.unexplained or k.demand_key is null or k.wait_reason is not null or doubted.demand_key is not null or reserved.demand_key is not null or ${lacksNodes}
+    where d.waiting > 0 and (d.waiting > d.unassigned + d.unexplained or k.demand_key is null or k.wait_reason is not null or k.failures > 0 or reserved.demand_key is not null or ${lacksNodes}
       or k.waiting <> d.waiting or k.unassigned <> d.unassigned)`.execute(db);
   return rows;
 }

@@ -14,7 +14,8 @@ import {
   takeBackWorkers,
 } from './spare-workers.ts';
 import type { Database } from '../schema/tables.ts';
-import { closeServedKeys, noteUnservedKeys } from './unserved-keys.ts';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import { noteUnservedKeys } from '../workers/failing-keys.ts';
 import {
   findUnknownWarmScopes,
   findWarmKeys,
@@ -51,8 +52,8 @@ async function fill(db: Kysely<Database>): Promise<void> {
     stop_reason: sql`case when n % 10 = 0 then 'surplus' end`,
   };
   await fillWorkers(db, model, { workers: LIVE + ENDED, entities: KEYS, more });
-  await sql`insert into breakers (subject_type, subject_id, failure_class, failures, message)
-    select distinct 'pool', k8s_pool || '@' || entity_id || '#' || demand_key, 'not_assigned', 1, '' from workers`.execute(
+  await sql`insert into demand_keys (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned, failures, failure_class)
+    select distinct demand_key, entity_id, 'entity', scope_repo_id, k8s_pool, 0, 0, 1, 'not_assigned' from workers`.execute(
     db,
   );
 }
@@ -82,12 +83,7 @@ const statements = (
       }),
   ],
   ['takeBackWorkers', (trx) => takeBackWorkers(trx, podNames)],
-  [
-    'noteUnservedKeys',
-    (trx) =>
-      noteUnservedKeys(trx, { unservedPauses: { firstPauseMs: 1_000, longestPauseMs: 1_000 } }),
-  ],
-  ['closeServedKeys', closeServedKeys],
+  ['noteUnservedKeys', (trx) => noteUnservedKeys(trx, USUAL_FAILURE_RULES)],
   [
     'stopSpareWorkers',
     (trx) =>
@@ -145,7 +141,7 @@ test('statements about spare, warm and unserved workers, planned with few rows, 
   const warm = ['entity', 'entity/api'].map((scope) => ({ scope, workers: 2 }));
   await putPools(db, examplePools({ pools: [{ warm }] }));
   await putInstallation(db, { entity_id: 1, login: 'entity' });
-  await keepStatistics(db, ['jobs', 'workers', 'breakers']);
+  await keepStatistics(db, ['jobs', 'workers', 'demand_keys']);
   const started = {
     status: 'running',
     running_at: minutesAgo(1),

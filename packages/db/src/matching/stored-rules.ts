@@ -1,15 +1,12 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import type { StoredRules } from '@paddock/domain/matching/stored-rules';
 import { type Kysely, sql } from 'kysely';
-import { RATE_LIMITED } from '../breakers/failure-classes.ts';
-import { KEY_BREAKER_ID } from '../breakers/breaker-subjects.ts';
-import { HOLDS_REGISTRATIONS } from '../breakers/waits.ts';
 import { isUsable } from '../entities/installation-today.ts';
+import { AWAY_SERVICES } from '../outages.ts';
+import { toldPlaces } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
-import { NAMES_ENTITY } from './stopped-making.ts';
-import { LIVE, PLACELESS, RESERVED } from '../states/worker-states.ts';
-import { milliseconds } from '../milliseconds.ts';
+import { LIVE, PLACELESS, RESERVED, UNPLACED } from '../states/worker-states.ts';
 import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
@@ -22,22 +19,13 @@ export async function findStoredRules(
 ): Promise<StoredRules> {
   const { rows } = await sql<StoredRules>`${prepared}
     with document as ${DOCUMENT_IN_FORCE},
-    short as (
-      select k8s_pool, 1 - least(1, (
-        select count(*) from workers newest
-        where newest.created_at > now() - ${milliseconds(settings.trialEveryMs)} and newest.k8s_pool = waiting.k8s_pool)
-      ) as trials
-      from workers waiting
-      where ${PLACELESS}
-      group by k8s_pool having count(*) >= ${settings.unschedulableLimit}::integer
-    ),
     pools as (
       select jsonb_agg(jsonb_build_object(
         'name', p ->> 'name', 'paused', coalesce(p -> 'paused', 'false'),
         'cap', p -> 'maxWorkers', 'repositoryCap', p -> 'maxWorkersPerRepository',
-        'entities', p -> 'entities', 'repositories', p -> 'repositories', 'trials', short.trials,
-        'stopped', exists (select from stopped_making where subject_type = 'pool' and subject_id = p ->> 'name'))) as pools
-      from document cross join jsonb_array_elements(content -> 'pools') p left join short on short.k8s_pool = p ->> 'name'
+        'entities', p -> 'entities', 'repositories', p -> 'repositories', 'maxUnschedulable', p -> 'maxUnschedulable',
+        'stopped', exists (select from switches where subject_type = 'pool' and subject_id = p ->> 'name'))) as pools
+      from document cross join jsonb_array_elements(content -> 'pools') p
     ),
     reserved as (
       select installation_id, count(*) as reserved from workers where ${RESERVED} group by installation_id
@@ -57,21 +45,26 @@ export async function findStoredRules(
       group by installation_id
     ),
     stated as (
-      select installation_id, remaining - coalesce(reserved, 0) as allowed
-      from registration_budgets left join reserved using (installation_id) where reset_at > now()
+      select installation_id, registrations_left - coalesce(reserved, 0) as allowed
+      from installations left join reserved using (installation_id) where registrations_reset_at > now()
     ),
     budgets as (
       select jsonb_object_agg(installation_id::text, least(stated.allowed, recent.allowed)) as budgets
       from stated full join recent using (installation_id)
     ),
-    breakers as (
-      select jsonb_agg(jsonb_build_object('type', subject_type, 'id', split_part(subject_id, '/', 1), 'failureClass', failure_class,
-        'isOpen', pauses > 0 or ${HOLDS_REGISTRATIONS}, 'isWait', ${HOLDS_REGISTRATIONS}, 'isPaused', coalesce(paused_until > now(), false),
-        'failed', coalesce(cardinality(workers), failures + pauses)) order by ${HOLDS_REGISTRATIONS}, failed_at) as breakers
-      from breakers b where pauses > 0 and failure_class <> ${sql.lit(RATE_LIMITED)} or ${HOLDS_REGISTRATIONS}
-        -- Where a pool is held back, also its entities that are not.
-        or subject_type = 'pool' and subject_id like '%@%' and exists (
-          select from breakers p where p.subject_type = 'pool' and p.subject_id = split_part(b.subject_id, '@', 1) and p.pauses > 0)
+    failing as (
+      select demand_key, entity_id, k8s_pool, failure_class, paused_until > now() as is_paused, failing_since
+      from demand_keys where pauses > 0
+    ),
+    -- The first of a suspected pool's workers shows whether it fails for its key too. A node's instants have whole seconds and its own clock,
+    -- so what was registered since has also begun to run since.
+    started as (
+      select demand_key, max(greatest(running_at, registered_at)) as started_at from workers
+      where ${LIVE} and running_at is not null and k8s_pool in (select k8s_pool from failing) group by demand_key
+    ),
+    nodeless as (
+      select demand_key, count(*) as unplaced, count(*) filter (where ${PLACELESS}) as unschedulable
+      from workers where ${UNPLACED} and demand_key in (select demand_key from workers where ${PLACELESS}) group by demand_key
     ),
     barred as (
       select jsonb_object_agg(entity_id::text, reason) as barred
@@ -83,24 +76,23 @@ export async function findStoredRules(
           select from installations w where w.entity_id = i.entity_id and ${isUsable('w', settings.appIds)})
         group by entity_id
       ) unusable
-    ),
-    open_groups as (
-      select jsonb_agg(jsonb_build_object('type', 'pool', 'id', ${KEY_BREAKER_ID},
-        'failureClass', 'runner_group_open', 'isOpen', true, 'isWait', false, 'isPaused', paused_until > now(), 'failed', 0)) as breakers
-      from runner_groups where paused_until is not null
     )
     select coalesce((select pools from pools), '[]') as pools,
       coalesce((select content -> 'entities' from document), '{}') as entities,
       (select coalesce(jsonb_object_agg(login, entity_id), '{}') from login_pins) as pins,
       (select coalesce(jsonb_agg(login), '[]') from login_pins p where exists (
         select from installations i where i.entity_id = p.entity_id and lower(i.login) = p.login and i.deleted_at is null)) as "currentPins",
-      exists (select from stopped_making where subject_type = 'environment') as "environmentStopped",
-      (select coalesce(jsonb_agg(case when ${NAMES_ENTITY} then subject_id::bigint end), '[]') from stopped_making where ${NAMES_ENTITY}) as "stoppedEntities",
+      exists (select from switches where subject_type = 'environment') as "environmentStopped",
+      (select coalesce(jsonb_agg(subject_id::bigint), '[]') from switches where subject_type = 'entity') as "stoppedEntities",
       coalesce((select barred from barred), '{}') as barred,
       coalesce((select budgets from budgets), '{}') as budgets, ${settings.registrationsPerMinute}::integer as "usualBudget",
-      coalesce((select breakers from open_groups), '[]') || coalesce((select breakers from breakers), '[]') as breakers`.execute(
-    db,
-  );
+      ${AWAY_SERVICES} as away, ${toldPlaces(settings.appIds)} as told,
+      (select coalesce(jsonb_agg(jsonb_build_object('demandKey', demand_key, 'entityId', entity_id, 'pool', k8s_pool,
+        'failureClass', failure_class, 'isPaused', is_paused, 'since', extract(epoch from failing_since))), '[]') from failing) as failing,
+      (select coalesce(jsonb_object_agg(demand_key, paused_until > now()), '{}') from runner_groups where paused_until is not null) as "openGroups",
+      (select coalesce(jsonb_object_agg(demand_key, extract(epoch from started_at)), '{}') from started) as started,
+      (select coalesce(jsonb_object_agg(demand_key, jsonb_build_object('unplaced', unplaced, 'unschedulable', unschedulable)), '{}')
+        from nodeless) as nodeless`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered a select of one row with none.');
   return row;

@@ -18,7 +18,7 @@ export async function saveMatchingSettings(
     .execute();
 }
 
-/** Those of the scheduler that started last; undefined: none of this version has started yet. */
+/** Those of the scheduler that started last; undefined: none has started yet. */
 export async function findMatchingSettings(
   db: Kysely<Database>,
 ): Promise<MatchingSettings | undefined> {

@@ -30,7 +30,7 @@ export async function findExplainedJob(
 ): Promise<ExplainedJob | undefined> {
   const { rows } = await sql<Row>`
     select now() as now, coalesce(i.app_id, j.app_id) as "appId", coalesce(i.installation_id, j.installation_id) as "installationId", j.job_labels as labels,
-      j.job_id as "jobId", j.demand_key as "demandKey", j.job_name as name, j.html_url as url, j.status, j.wants_worker as "wantsWorker", ${loginToday('j')} as login, j.entity_id as "entityId",
+      j.job_id as "jobId", j.demand_key as "demandKey", j.job_name as name, j.html_url as url, j.status, j.wants_worker as "wantsWorker", j.hidden_since as "hiddenSince", ${loginToday('j')} as login, j.entity_id as "entityId",
       j.repo_full_name as "repoFullName", j.scope_repo_id as "scopeRepoId", j.k8s_pool as pool, j.queued_at as "queuedAt", j.created_at as "knownSince",
       j.updated_at as "changedAt", j.started_at as "startedAt", j.completed_at as "completedAt", j.conclusion, j.runner_name as "runnerName", j.k8s_pod as "podName",
       j.failure_info ->> 'message' as failure,

@@ -1,15 +1,26 @@
-import type { BreakerFacts, StopFacts, WaitFacts } from '@paddock/domain/why/wait-facts';
+import type {
+  FailingFacts,
+  OutageFacts,
+  ToldFacts,
+  WaitFacts,
+} from '@paddock/domain/why/wait-facts';
 import { sql, type Transaction } from 'kysely';
-import { RATE_LIMITED, REFUSED } from '../breakers/failure-classes.ts';
-import { HOLDS_REGISTRATIONS } from '../breakers/waits.ts';
-import { NAMES_ENTITY } from '../matching/stopped-making.ts';
 import type { Database } from '../schema/tables.ts';
 import { PLACELESS, UNEXPLAINED } from '../states/worker-states.ts';
+import { findSwitches } from '../switches.ts';
 import type { ExplainedJob } from './find-explained-job.ts';
 
 type Hindrances = Pick<
   WaitFacts,
-  'stops' | 'breakers' | 'budget' | 'group' | 'lostApp' | 'unexplained' | 'withoutNode'
+  | 'switches'
+  | 'failing'
+  | 'outages'
+  | 'told'
+  | 'budget'
+  | 'group'
+  | 'lostApp'
+  | 'unexplained'
+  | 'withoutNode'
 >;
 
 type Numbers = Pick<WaitFacts, 'unexplained' | 'withoutNode'>;
@@ -23,57 +34,71 @@ export async function findHindrances(
   const { installationId, job } = explained;
   const { rows: numbers } = await sql<Numbers>`
     select (select count(*) from workers where ${UNEXPLAINED} and demand_key = ${job.demandKey}) as unexplained,
-      (select count(*) from workers where ${PLACELESS} and k8s_pool = ${job.pool}) as "withoutNode"`.execute(
+      (select count(*) from workers where ${PLACELESS} and demand_key = ${job.demandKey}) as "withoutNode"`.execute(
     trx,
   );
   const { unexplained = 0, withoutNode = 0 } = numbers[0] ?? {};
   return {
     unexplained,
     withoutNode,
-    stops: await findStops(trx, job),
-    breakers: await findBreakers(trx, explained),
+    switches: await findSwitches(trx, [
+      'environment',
+      `pool:${job.pool}`,
+      `entity:${job.entityId}`,
+    ]),
+    failing: (await findFailures(trx, job.demandKey)) ?? null,
+    outages: await findOutages(trx),
+    told: await findTold(trx, explained),
     budget: (await findBudget(trx, installationId)) ?? null,
     group: (await findGroup(trx, job.demandKey)) ?? null,
     lostApp: (await findLostApp(trx, job.entityId, appIds)) ?? null,
   };
 }
 
-/** The oldest first. */
-async function findStops(
-  trx: Transaction<Database>,
-  { pool, entityId }: ExplainedJob['job'],
-): Promise<StopFacts[]> {
-  const { rows } = await sql<StopFacts>`
-    select subject_type as type, stopped_by as by, stopped_at as at, note from stopped_making
-    where subject_type = 'environment' or subject_type = 'pool' and subject_id = ${pool}
-      or ${NAMES_ENTITY} and subject_id = ${entityId}::text
-    order by stopped_at, subject_type`.execute(trx);
-  return rows;
-}
+/** Every worker needs GitHub and the cluster. */
+const findOutages = (trx: Transaction<Database>): Promise<OutageFacts[]> =>
+  trx.selectFrom('outages').selectAll().orderBy('service').execute();
 
-/** Those of what the job's workers depend on, the latest failure first. */
-async function findBreakers(
+const findFailures = (
   trx: Transaction<Database>,
-  { appId, job }: ExplainedJob,
-): Promise<BreakerFacts[]> {
-  const { rows } = await sql<BreakerFacts>`
-    select subject_type as type, subject_id as id, failure_class as "failureClass", failures, pauses, paused_until as "pausedUntil", message
-    from breakers
-    where (subject_type in ('github', 'cluster')
-        or (subject_type, split_part(subject_id, '/', 1)) in (('pool', ${job.pool}), ('pool', ${job.pool} || '@' || ${job.entityId}::text),
-          ('pool', ${job.pool} || '@' || ${job.entityId}::text || '#' || ${job.demandKey}::text), ('app', ${appId}::text),
-          ('installation', ${job.entityId}::text), ('repository', ${job.scopeRepoId}::text)))
-      and failure_class <> ${REFUSED} and (failure_class <> ${RATE_LIMITED} or ${HOLDS_REGISTRATIONS})
-    order by (paused_until > now()) is true desc, pauses > 0 desc, failed_at desc`.execute(trx);
+  demandKey: number,
+): Promise<FailingFacts | undefined> =>
+  trx
+    .selectFrom('demand_keys')
+    .select([
+      'failures',
+      sql<Date>`failing_since`.as('since'),
+      'paused_until as pausedUntil',
+      sql<string>`failure_message`.as('message'),
+    ])
+    .where('demand_key', '=', demandKey)
+    .where('failures', '>', 0)
+    .executeTakeFirst();
+/** What ends last first. */
+async function findTold(
+  trx: Transaction<Database>,
+  { appId, job: { entityId, scopeRepoId } }: ExplainedJob,
+): Promise<ToldFacts[]> {
+  const ofInstallation = sql`from installations where entity_id = ${entityId} and app_id = ${appId}`;
+  const { rows } = await sql<ToldFacts>`
+    select 'github_budget' as reason, wait_until as until, wait_message as message ${ofInstallation} and wait_until > now()
+    union all
+    select refused_reason, refused_until, refused_message ${ofInstallation} and refused_since is not null
+    union all
+    select refused_reason, refused_until, refused_message from apps where app_id = ${appId} and refused_since is not null
+    union all
+    select refused_reason, refused_until, refused_message from repositories where repo_id = ${scopeRepoId} and refused_since is not null
+    order by until desc`.execute(trx);
   return rows;
 }
 
 const findBudget = (trx: Transaction<Database>, installationId: number) =>
   trx
-    .selectFrom('registration_budgets')
-    .select(['remaining', 'reset_at as resetAt'])
+    .selectFrom('installations')
+    .select(['registrations_left as remaining', 'registrations_reset_at as resetAt'])
     .where('installation_id', '=', installationId)
-    .where('reset_at', '>', sql<Date>`now()`)
+    .where('registrations_reset_at', '>', sql<Date>`now()`)
+    .$narrowType<{ remaining: number; resetAt: Date }>()
     .executeTakeFirst();
 
 const findGroup = (trx: Transaction<Database>, demandKey: number) =>

@@ -3,13 +3,14 @@ import { rulesOf } from '@paddock/domain/matching/stored-rules';
 import { capsInForce } from '@paddock/domain/why/caps-in-force';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { nearestPool } from '@paddock/domain/why/nearest-pool';
-import type { CapFacts, WaitFacts } from '@paddock/domain/why/wait-facts';
-import type { Transaction } from 'kysely';
+import type { CapFacts, HeldWorkerFacts, WaitFacts } from '@paddock/domain/why/wait-facts';
+import { sql, type Transaction } from 'kysely';
 import { countLiveWorkers } from '../matching/live-workers.ts';
 import { findStoredRules } from '../matching/stored-rules.ts';
 import { findMatchingSettings } from '../matching/stored-settings.ts';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
+import { LIVE } from '../states/worker-states.ts';
 import { findEarlierReasons } from './find-earlier-reasons.ts';
 import { findExplainedJob, type ExplainedJob } from './find-explained-job.ts';
 import { findHindrances } from './find-hindrances.ts';
@@ -48,8 +49,10 @@ const NO_FACTS = {
   workers: [],
   starts: [],
   caps: [],
-  stops: [],
-  breakers: [],
+  switches: [],
+  failing: null,
+  outages: [],
+  told: [],
   budget: null,
   group: null,
   lostApp: null,
@@ -64,8 +67,18 @@ async function findCaps(
   settings: MatchingSettings,
 ): Promise<CapFacts[]> {
   const stored = await findStoredRules(trx, settings);
-  const rules = rulesOf({ rules: stored, demand: [], warm: [], reservations: [], made: [] });
-  return capsInForce(job, rules, await countLiveWorkers(trx));
+  const rules = rulesOf({ rules: stored });
+  return capsInForce(job, rules, await countLiveWorkers(trx), await findHeldWorkers(trx));
+}
+
+/** Workers that should have gone a minute ago, the longest held first. */
+async function findHeldWorkers(trx: Transaction<Database>): Promise<HeldWorkerFacts[]> {
+  const { rows } = await sql<HeldWorkerFacts>`
+    select pod_name as name, entity_id as "entityId", k8s_pool as pool, scope_repo_id as "scopeRepoId",
+      coalesce(stop_held_by, 'its pod is being deleted, and is still there') as "heldBy", least(stop_held_since, terminating_at) as since
+    from workers where ${LIVE} and least(stop_held_since, terminating_at) < now() - interval '1 minute'
+    order by since, pod_name`.execute(trx);
+  return rows;
 }
 
 async function findNearest(

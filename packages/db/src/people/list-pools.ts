@@ -19,7 +19,7 @@ export interface ListedPool {
   readonly stopping: number;
   /** All of these, which the cap counts. */
   readonly alive: number;
-  readonly breakers: readonly PoolBreaker[];
+  readonly heldBack: readonly HeldBack[];
   /** Jobs that started within the last hour, of the newest 10 000. */
   readonly started: number;
   /** How long they had been queued at GitHub, in milliseconds; null without any. */
@@ -27,16 +27,17 @@ export interface ListedPool {
   readonly queuedP95Ms: number | null;
 }
 
-/** A failure that holds back new workers of a pool: its own, GitHub's or the cluster's. */
-export interface PoolBreaker {
-  readonly failureClass: string;
-  readonly subject: 'pool' | 'github' | 'cluster';
-  /** Only workers of this entity are held back; null: of all. */
+/** What holds back new workers of a pool: a key's workers fail, or a service is away. */
+export interface HeldBack {
+  /** The class of the failures, or the service: `github`, or a cluster's name. */
+  readonly what: string;
+  /** Only workers of this entity are held back; null: a service is away. */
   readonly entityId: number | null;
   /** Of this entity, as GitHub last said; null also if GitHub never did. */
   readonly login: string | null;
   readonly message: string;
-  /** As JSON has it. Past: one worker may try. */
+  /** As JSON has them. Past: one worker may try; null: until the service answers. */
+  readonly since: string;
   readonly pausedUntil: string | null;
 }
 
@@ -62,19 +63,20 @@ export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
       select k8s_pool as pool, count(*) as started, percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
       from (select * from jobs order by created_at desc limit ${MOST_RECENT}) newest
       where started_at > now() - interval '1 hour' and queued_at is not null group by 1
-    ), open as materialized (
-      select *, (select login from installations where entity_id = "entityId" order by deleted_at desc nulls first, updated_at desc limit 1) as login
-      from (select subject_type as subject, split_part(subject_id, '@', 1) as pool, paused_until, failure_class, message,
-          nullif(split_part(split_part(subject_id, '@', 2), '#', 1), '')::bigint as "entityId"
-        from breakers where subject_type in ('pool', 'github', 'cluster') and pauses > 0) paused
+    ), held as materialized (
+      select k8s_pool as pool, jsonb_build_object('what', failure_class, 'entityId', entity_id, 'login', coalesce((
+          select login from installations i where i.entity_id = k.entity_id order by deleted_at desc nulls first, updated_at desc limit 1), entity_name),
+        'message', failure_message, 'since', failing_since, 'pausedUntil', paused_until) as is_held, paused_until, entity_id
+      from demand_keys k where pauses > 0
+      union all
+      select null, jsonb_build_object('what', service, 'entityId', null, 'login', null, 'message', message, 'since', since, 'pausedUntil', null), null, null
+      from outages
     )
     select named.pool, labels is not null as "isInForce", coalesce(labels, '[]') as labels, "maxWorkers", coalesce(waiting, 0) as waiting,
       "oldestWaitingAt", "oldestJobId", coalesce(alive, 0) as alive, coalesce(starting, 0) as starting, coalesce(idle, 0) as idle, coalesce(busy, 0) as busy,
       coalesce(stopping, 0) as stopping, to_jsonb(array(
-        select jsonb_build_object('subject', subject, 'failureClass', failure_class, 'entityId', "entityId", 'login', login, 'message', message,
-          'pausedUntil', paused_until)
-        from open where subject <> 'pool' or open.pool = named.pool order by paused_until desc nulls last, failure_class, "entityId"
-      )) as breakers, coalesce(started, 0) as started, ms[1] as "queuedP50Ms",
+        select is_held from held where held.pool is null or held.pool = named.pool order by paused_until desc nulls first, entity_id
+      )) as "heldBack", coalesce(started, 0) as started, ms[1] as "queuedP50Ms",
       ms[2] as "queuedP95Ms"
     from (in_force full join demand using (pool) full join supply using (pool)) named left join recent using (pool)
     order by named.pool`.execute(db);

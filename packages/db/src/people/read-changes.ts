@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { GOES_ON } from './sessions.ts';
 
 /** The tables that the page watches. */
 const WATCHED = [
   'jobs',
   'workers',
   'demand_keys',
-  'breakers',
+  'outages',
   'pools_documents',
-  'stopped_making',
-  'paused_sweeps',
+  'switches',
   'tasks',
   'operations',
   'installations',
@@ -45,7 +45,7 @@ export async function readChanges(
     ) as written, array(
       select name from tokens where name = any(${asked.tokens}) and revoked_at is null
     ) as tokens, array(
-      select id from sessions where id = any(${asked.sessions}) and expires_at > now()
+      select id from sessions where id = any(${asked.sessions}) and ${GOES_ON}
     ) as sessions`.execute(db);
   const [changes] = rows;
   if (changes === undefined) throw new Error('a query without a table gave no row');

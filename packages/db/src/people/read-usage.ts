@@ -98,7 +98,7 @@ export async function readUsage(
     ),
     waited as (
       select ${names}, seconds, count(*) as jobs
-      from (select ${named}, unnest(${QUEUED}) as seconds from ${hours} and ${isOnPage}) each group by ${names}, seconds
+      from (select ${named}, unnest(queued) as seconds from ${hours} and ${isOnPage}) each group by ${names}, seconds
     ),
     ranked as (
       select ${names}, seconds, sum(jobs) over (partition by ${names} order by seconds) as upto, sum(jobs) over (partition by ${names}) as jobs
@@ -123,9 +123,6 @@ function isBehind(by: UsageBy, [podMs, key, more]: UsagePosition): RawBuilder<un
     ? sql`(-"podMs", key, more) > (${-podMs}::bigint, ${id}, ${more})`
     : sql`(-"podMs", key) > (${-podMs}::bigint, ${id})`;
 }
-
-/** Rows of the version before have one waiting time for all their jobs. */
-const QUEUED = sql`case when queued_seconds is null then queued else array_fill(queued_seconds, array[jobs]) end`;
 
 const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
 

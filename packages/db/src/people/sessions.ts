@@ -1,9 +1,13 @@
 import { type Kysely, sql } from 'kysely';
+import { isTooFarAhead, SESSION } from '../instants.ts';
 import type { Database } from '../schema/tables.ts';
 import { type FoundToken, RIGHTS, USE_IS_NOTED, withNarrowing } from './tokens.ts';
 
 /** A working day. */
-const LASTS = sql`interval '12 hours'`;
+const LASTS = sql`interval ${sql.lit(SESSION)}`;
+
+/** SQL over a row of sessions: it goes on. */
+export const GOES_ON = sql<boolean>`(expires_at > now() and not ${isTooFarAhead(sql`expires_at`, SESSION)})`;
 
 /** Of one owner: a team may share a token. The oldest ones end first. */
 const MOST_OF_AN_OWNER = 100;
@@ -37,7 +41,7 @@ export async function storeSession(
     with surplus as (
       select id from sessions where ${same} order by created_at desc offset ${MOST_OF_AN_OWNER - 1}
     ), gone as (
-      delete from sessions where expires_at < now() or id in (select id from surplus)
+      delete from sessions where not ${GOES_ON} or id in (select id from surplus)
     )
     insert into sessions (id, token_id, person, groups, secret_sha256, expires_at)
     values (${id}, ${tokenId}, ${person}, ${groups}, ${secretSha256}, now() + ${LASTS})`.execute(
@@ -57,7 +61,7 @@ export async function findSession(
     .select(['sessions.secret_sha256 as secretSha256', USE_IS_NOTED])
     .where('sessions.id', '=', id)
     .where('sessions.token_id', '=', tokenId)
-    .where('expires_at', '>', sql<Date>`now()`)
+    .where(GOES_ON)
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   return row && withNarrowing(row);
@@ -74,7 +78,7 @@ export async function findIdentity(
     .select([sql<string>`person`.as('person'), sql<string[]>`groups`.as('groups')])
     .where('id', '=', id)
     .where('person', 'is not', null)
-    .where('expires_at', '>', sql<Date>`now()`)
+    .where(GOES_ON)
     .executeTakeFirst();
 }
 
@@ -101,7 +105,7 @@ export async function listSignedIn(
 ): Promise<SignedIn[]> {
   const { rows } = await sql<SignedIn>`
     select person, count(*)::integer as sessions, max(created_at) as since, max(expires_at) as until
-    from sessions where person is not null and person > ${after ?? ''} and expires_at > now()
+    from sessions where person is not null and person > ${after ?? ''} and ${GOES_ON}
     group by person order by person limit ${limit}`.execute(db);
   return rows;
 }

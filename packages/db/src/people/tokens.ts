@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { isTooFarAhead } from '../instants.ts';
 import type { TokenSubject, TokensTable } from '../schema/people-tables.ts';
 import type { Database } from '../schema/tables.ts';
 
@@ -124,7 +125,7 @@ export async function useUpToken(db: Kysely<Database>, id: string): Promise<bool
 }
 
 /** A sign-in has an hour. */
-const IS_TO_COME = sql<boolean>`one_time and last_used_at is null and created_at > now() - interval '1 hour'`;
+const IS_TO_COME = sql<boolean>`one_time and last_used_at is null and created_at > now() - interval '1 hour' and not ${isTooFarAhead(sql`created_at`)}`;
 
 const selectToken = (db: Kysely<Database>, id: string) =>
   db

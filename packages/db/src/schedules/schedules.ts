@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { isTooFarAhead } from '../instants.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** The database's clock. */
@@ -18,7 +19,8 @@ export interface Tick {
 }
 
 /**
- * Takes a tick for the whole cluster; undefined: it, or a later one, was taken before.
+ * Takes a tick for the whole cluster; undefined: it, or a later one that is not void, was taken
+ * before.
  * `previousTickAt` is null for the first tick ever. Call it in the transaction that enqueues the
  * tick's work, so that neither exists without the other.
  */
@@ -31,7 +33,7 @@ export async function takeTick(
     insert into schedules as known (name, last_tick_at, taken_by) values (${name}, ${tickAt}, ${takenBy})
     on conflict (name) do update
       set last_tick_at = excluded.last_tick_at, taken_by = excluded.taken_by, taken_at = now()
-      where known.last_tick_at < excluded.last_tick_at
+      where known.last_tick_at < excluded.last_tick_at or ${isTooFarAhead(sql`known.last_tick_at`)}
     returning (select last_tick_at from before) as "previousTickAt"`.execute(trx);
   return rows[0];
 }

@@ -1,11 +1,52 @@
 import { type Kysely, sql } from 'kysely';
-import { EVERY_SWEEP } from './paused-sweeps.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** Notes that a pass of this schedule has succeeded; without such a schedule nothing happens. */
-export async function noteSweepSuccess(db: Kysely<Database>, schedule: string): Promise<void> {
-  await sql`update schedules set succeeded_at = now() where name = ${schedule}`.execute(db);
+/** What a pass leaves for the next one of its schedule. */
+export interface PassMemory {
+  /**
+   * Objects that failed, by a name: how many times in a row, since when, and when each is due
+   * again, in milliseconds since 1970 by PostgreSQL's clock.
+   */
+  readonly failing: Readonly<
+    Record<string, { readonly times: number; readonly since: number; readonly dueAt: number }>
+  >;
+  /** How many passes in a row have not reached an entity, by its id. */
+  readonly unreached: Readonly<Record<string, number>>;
 }
+
+/** What the last pass left, and PostgreSQL's time; nothing without such a schedule. */
+export async function findPassMemory(
+  db: Kysely<Database>,
+  schedule: string,
+): Promise<PassMemory & { readonly now: number }> {
+  const { rows } = await sql<Partial<PassMemory> & { now: number }>`
+    select extract(epoch from now())::float8 * 1000 as now, last_pass -> 'failing' as failing, last_pass -> 'unreached' as unreached
+    from (select) one left join schedules on name = ${schedule}`.execute(db);
+  const [row] = rows;
+  return { now: row?.now ?? 0, failing: row?.failing ?? {}, unreached: row?.unreached ?? {} };
+}
+
+/**
+ * Stores what a pass of this schedule leaves, and whether it succeeded; without such a schedule
+ * nothing happens.
+ */
+export async function notePass(
+  db: Kysely<Database>,
+  schedule: string,
+  { memory, isSuccess }: { readonly memory: PassMemory; readonly isSuccess: boolean },
+): Promise<void> {
+  await sql`
+    update schedules set last_pass = ${JSON.stringify(memory)}::jsonb,
+      succeeded_at = case when ${isSuccess}::boolean then now() else succeeded_at end
+    where name = ${schedule}`.execute(db);
+}
+
+/** A pass that missed an entity may have come to its end; two in a row are a sign of trouble. */
+const MISSED_IN_A_ROW = 2;
+
+/** Whether passes have missed an entity twice running. */
+export const hasMissed = ({ unreached }: PassMemory): boolean =>
+  Object.values(unreached).some((passes) => passes >= MISSED_IN_A_ROW);
 
 /** A schedule, and which task it enqueues. */
 export interface ScheduledSweep {
@@ -22,6 +63,8 @@ export interface SweepState {
   /** Before its first pass, since its first tick. */
   readonly secondsSinceSuccess: number;
   readonly secondsSinceTick: number;
+  /** Entities that two passes running have not reached. */
+  readonly missed: number;
   readonly pausedBy: string | null;
   /**
    * How long its task has run or waited for an executor, and the error of its last try; null: no
@@ -42,7 +85,8 @@ export async function findSweepStates(
   const { rows } = await sql<SweepState>`
     select s.name, extract(epoch from now() - s.succeeded_at)::float8 as "secondsSinceSuccess",
       extract(epoch from now() - s.last_tick_at)::float8 as "secondsSinceTick",
-      (select p.paused_by from paused_sweeps p where p.name in (given.kind, ${EVERY_SWEEP}) order by p.paused_at limit 1) as "pausedBy",
+      (select count(*) from jsonb_each_text(s.last_pass -> 'unreached') where value::integer >= ${MISSED_IN_A_ROW}) as missed,
+      (select switched_by from switches where subject_type = 'sweep' and subject_id in ('', given.kind) order by since limit 1) as "pausedBy",
       extract(epoch from now() - running.started_at)::float8 as "runningSeconds",
       extract(epoch from now() - queued.due_at)::float8 as "dueSeconds",
       coalesce(queued.failures -> -1 ->> 'message', running.failures -> -1 ->> 'message') as "retryMessage",

@@ -14,6 +14,15 @@ export interface DemandKeysTable {
   wait_reason: Nullable<string>;
   wait_since: Nullable<Date>;
   updated_at: Generated<Date>;
+  /** Of its workers since the last success, and how often they paused it. */
+  failures: Generated<number>;
+  pauses: Generated<number>;
+  failure_class: Nullable<string>;
+  failure_message: Nullable<string>;
+  /** When the work began that failed first. */
+  failing_since: Nullable<Date>;
+  failed_at: Nullable<Date>;
+  paused_until: Nullable<Date>;
 }
 
 export interface WaitReasonChangesTable {
@@ -30,19 +39,6 @@ export interface WarmRepositoriesTable {
   found_at: Generated<Date>;
 }
 
-/** Services of the version before use it. The next version drops it. */
-export interface UnservedKeysTable {
-  demand_key: number;
-  entity_id: number;
-  scope_repo_id: number;
-  k8s_pool: string;
-  rounds: Generated<number>;
-  worker_created_at: Date;
-  noted_at: Generated<Date>;
-  paused_until: Nullable<Date>;
-  access: Nullable<string>;
-}
-
 export interface RunnerGroupsTable {
   demand_key: number;
   entity_id: number;
@@ -57,11 +53,11 @@ export interface RunnerGroupsTable {
   read_at: Generated<Date>;
 }
 
-export interface StoppedMakingTable {
-  subject_type: 'environment' | 'pool' | 'entity';
+export interface SwitchesTable {
+  subject_type: 'environment' | 'pool' | 'entity' | 'sweep';
   subject_id: string;
-  stopped_by: string;
-  stopped_at: Generated<Date>;
+  switched_by: string;
+  since: Generated<Date>;
   note: Nullable<string>;
 }
 
@@ -71,32 +67,9 @@ export interface MatchingSettingsTable {
   stored_at: Generated<Date>;
 }
 
-export interface RegistrationBudgetsTable {
-  installation_id: number;
-  remaining: number;
-  reset_at: Date;
-  /** No service uses it. The next version drops it. */
-  paused_until: Nullable<Date>;
-  noted_at: Generated<Date>;
-}
-
-export interface BreakersTable {
-  subject_type: 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
-  subject_id: string;
-  failure_class: string;
-  failures: number;
-  pauses: Generated<number>;
-  paused_until: Nullable<Date>;
-  trial_until: Nullable<Date>;
+export interface OutagesTable {
+  /** `github`, or a cluster as `workers.cluster` names it. */
+  service: string;
+  since: Generated<Date>;
   message: string;
-  failed_at: Generated<Date>;
-  opened_at: Nullable<Date>;
-  /** When a probe was first answered after silence; null while nothing answers. */
-  answered_at: Nullable<Date>;
-  /**
-   * The entities and the workers of the counted failures, one entry for each. Null: the failures
-   * are the subject's own.
-   */
-  entities: Nullable<number[]>;
-  workers: Nullable<string[]>;
 }

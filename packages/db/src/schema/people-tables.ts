@@ -36,8 +36,6 @@ export interface UsageHoursTable {
   /** Empty: no job, or no name. */
   workflow_name: string;
   k8s_pool: string;
-  /** Of all jobs of the row, from the version before; null: see `queued`. */
-  queued_seconds: Nullable<number>;
   /** Of each job that started, sorted. */
   queued: Nullable<number[]>;
   jobs: number;

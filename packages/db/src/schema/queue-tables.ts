@@ -31,7 +31,6 @@ export interface TasksTable {
   locked_by: Nullable<string>;
   locked_at: Nullable<Date>;
   /** The breaker that a queued task waits for, as TYPE:ID of its subject. */
-  held_by: Nullable<string>;
   fence: Generated<number>;
 }
 

@@ -1,7 +1,7 @@
 import type { Generated, GeneratedAlways } from 'kysely';
-import type { JsonColumnWithDefault, Nullable } from './columns.ts';
+import type { JsonColumnWithDefault, Nullable, RefusedColumns } from './columns.ts';
 
-export interface RepositoriesTable {
+export interface RepositoriesTable extends RefusedColumns {
   repo_id: number;
   entity_id: number;
   app_id: number;
@@ -11,8 +11,10 @@ export interface RepositoriesTable {
   noted_at: Nullable<Date>;
   due_at: Generated<Date>;
   looked_at: Nullable<Date>;
+  full_at: Nullable<Date>;
   etags: JsonColumnWithDefault<object>;
   resynced_at: Nullable<Date>;
+  unanswered_since: Nullable<Date>;
 }
 
 export interface DeliveryListingsTable {

@@ -1,13 +1,6 @@
 import type { Generated } from 'kysely';
 import type { Nullable } from './columns.ts';
 
-export interface PausedSweepsTable {
-  name: string;
-  paused_by: string;
-  paused_at: Generated<Date>;
-  note: Nullable<string>;
-}
-
 export interface StrayRegistrationsTable {
   entity_id: number;
   scope_repo_id: number;

@@ -50,19 +50,20 @@ function family(type: string): string {
  * line.
  */
 function declaredTables(): Record<string, Columns> {
-  const source = globSync('*tables.ts', { cwd: import.meta.dirname })
+  const source = globSync(['*tables.ts', 'columns.ts'], { cwd: import.meta.dirname })
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n');
   const interfaces = new Map(
-    [...source.matchAll(/^export interface (\w+) \{\n(.*?)^\}/gms)].map(([, name, body]) => [
-      name,
-      body ?? '',
-    ]),
+    [...source.matchAll(/^export interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}/gms)].map(
+      ([, name, base, body = '']) => [name, { base, body }],
+    ),
   );
-  const tables = [...(interfaces.get('Database') ?? '').matchAll(/^ {2}(\w+): (\w+);$/gm)];
-  return Object.fromEntries(
-    tables.map(([, table, name]) => [table, columnsOf(interfaces.get(name) ?? '')]),
-  );
+  const tables = [...(interfaces.get('Database')?.body ?? '').matchAll(/^ {2}(\w+): (\w+);$/gm)];
+  const bodyOf = (name: string | undefined): string => {
+    const { base, body = '' } = interfaces.get(name) ?? {};
+    return base === undefined ? body : bodyOf(base) + body;
+  };
+  return Object.fromEntries(tables.map(([, table, name]) => [table, columnsOf(bodyOf(name))]));
 }
 
 function columnsOf(body: string): Columns {

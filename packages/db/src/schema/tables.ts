@@ -1,5 +1,11 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
-import type { Json, JsonColumn, JsonColumnWithDefault, Nullable } from './columns.ts';
+import type {
+  Json,
+  JsonColumn,
+  JsonColumnWithDefault,
+  Nullable,
+  RefusedColumns,
+} from './columns.ts';
 import type {
   DeliveryListingsTable,
   RepositoriesTable,
@@ -15,19 +21,16 @@ import type {
   UsageSummedTable,
 } from './people-tables.ts';
 import type {
-  PausedSweepsTable,
   PoolRunnerVersionsTable,
   RetentionProgressTable,
   StrayRegistrationsTable,
 } from './sweep-tables.ts';
 import type {
-  BreakersTable,
+  OutagesTable,
   DemandKeysTable,
   MatchingSettingsTable,
-  RegistrationBudgetsTable,
   RunnerGroupsTable,
-  StoppedMakingTable,
-  UnservedKeysTable,
+  SwitchesTable,
   WaitReasonChangesTable,
   WarmRepositoriesTable,
 } from './matching-tables.ts';
@@ -78,6 +81,7 @@ export interface JobsTable {
   completed_at: Nullable<Date>;
   delivery_guid: Nullable<string>;
   lookup_due_at: Nullable<Date>;
+  hidden_since: Nullable<Date>;
   looked_up_at: Nullable<Date>;
   unanswered_since: Nullable<Date>;
   seen_queued_at: Nullable<Date>;
@@ -127,6 +131,7 @@ export interface WorkersTable {
   is_warm: Generated<boolean>;
   stop_held_by: Nullable<string>;
   stop_held_since: Nullable<Date>;
+  runs_read_from: Nullable<number>;
   deregistration_started_at: Nullable<Date>;
   runner_checked_at: Nullable<Date>;
   online_seen_at: Nullable<Date>;
@@ -168,7 +173,14 @@ export interface InstallationEventsTable {
   received_at: Generated<Date>;
 }
 
-export interface InstallationsTable {
+/** What GitHub has told an App. */
+export interface AppsTable extends RefusedColumns {
+  app_id: number;
+  wait_until: Nullable<Date>;
+  wait_message: Nullable<string>;
+}
+
+export interface InstallationsTable extends RefusedColumns {
   entity_id: number;
   app_id: number;
   installation_id: number;
@@ -180,7 +192,13 @@ export interface InstallationsTable {
   listed_at: Nullable<Date>;
   stated_at: Date;
   login_stated_at: Nullable<Date>;
+  /** When GitHub last said something new of it. */
   updated_at: Generated<Date>;
+  wait_until: Nullable<Date>;
+  wait_message: Nullable<string>;
+  core_wait_until: Nullable<Date>;
+  registrations_left: Nullable<number>;
+  registrations_reset_at: Nullable<Date>;
 }
 
 export interface LoginPinsTable {
@@ -211,6 +229,7 @@ export interface SchedulesTable {
   taken_by: string;
   taken_at: Generated<Date>;
   succeeded_at: Generated<Date>;
+  last_pass: JsonColumnWithDefault<Json>;
   extra_at: Nullable<Date>;
   extra_until: Nullable<Date>;
   extra_since: Nullable<Date>;
@@ -221,6 +240,7 @@ export interface Database {
   jobs: JobsTable;
   workers: WorkersTable;
   installation_events: InstallationEventsTable;
+  apps: AppsTable;
   installations: InstallationsTable;
   repositories: RepositoriesTable;
   demand_keys: DemandKeysTable;
@@ -229,15 +249,12 @@ export interface Database {
   login_pins: LoginPinsTable;
   former_logins: FormerLoginsTable;
   warm_repositories: WarmRepositoriesTable;
-  unserved_keys: UnservedKeysTable;
   runner_groups: RunnerGroupsTable;
-  stopped_making: StoppedMakingTable;
-  registration_budgets: RegistrationBudgetsTable;
-  breakers: BreakersTable;
+  switches: SwitchesTable;
+  outages: OutagesTable;
   pools_documents: PoolsDocumentsTable;
   leases: LeasesTable;
   schedules: SchedulesTable;
-  paused_sweeps: PausedSweepsTable;
   stray_registrations: StrayRegistrationsTable;
   retention_progress: RetentionProgressTable;
   pool_runner_versions: PoolRunnerVersionsTable;

@@ -1,4 +1,6 @@
-import { BREAKER_RULES } from '@paddock/testing/breaker-rules';
+import { sql } from 'kysely';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import { noteKeyFailure, noteKeySuccess } from '../workers/failing-keys.ts';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
@@ -10,9 +12,6 @@ import {
   sweepEventChannel,
   taskEventChannel,
 } from '../connection/schema-name.ts';
-import { noteFailure } from '../breakers/note-failure.ts';
-import { noteSuccess } from '../breakers/breakers.ts';
-import { poolBreaker } from '../breakers/breaker-subjects.ts';
 import { migrate } from '../migrate.ts';
 import { wantExtraPasses } from '../schedules/extra-passes.ts';
 
@@ -120,21 +119,13 @@ test('a change in one environment wakes no service of another in the same databa
     .set({ status: 'completed', completed_at: minutesAgo(0) })
     .where('pod_name', '=', name)
     .execute();
-  await noteFailure(
-    { db, breakerRules: BREAKER_RULES },
-    { subject: poolBreaker('linux'), failureClass: 'pod_refused', message: 'quota' },
-  );
-  const held = { status: 'queued', held_by: 'pool:linux', due_at: minutesAgo(-60) } as const;
   const task = { kind: 'remove-secret', subject_type: 'worker', max_attempts: 5, max_crashes: 3 };
   await db
     .insertInto('tasks')
     .values({ ...task, subject_id: 'due', status: 'queued', due_at: minutesAgo(0) })
     .execute();
-  await db
-    .insertInto('tasks')
-    .values({ ...task, ...held, subject_id: 'held', kind: 'provision-worker' })
-    .execute();
-  await noteSuccess(db, [poolBreaker('linux')]);
+  await noteKeyFailure(db, { podName: name, failureClass: 'x', message: '' }, USUAL_FAILURE_RULES);
+  await sql`update demand_keys set failures = 0, failure_class = null`.execute(db);
   await db
     .insertInto('schedules')
     .values({ name: 'retire-rows', last_tick_at: minutesAgo(1), taken_by: 'test' })
@@ -143,11 +134,10 @@ test('a change in one environment wakes no service of another in the same databa
   await close();
   // The notifications of one commit come in any order.
   expect((await notified()).toSorted()).toEqual([
-    'staging_queue_event breakers',
+    'staging_queue_event demand_keys',
     'staging_queue_event jobs',
     'staging_queue_event workers',
     'staging_sweep_event retire-rows',
-    'staging_task_event provision-worker',
     'staging_task_event remove-secret',
   ]);
 });
@@ -179,26 +169,33 @@ describe('notifications of freed capacity (A7)', () => {
     expect(await notified()).toEqual(['paddock_queue_event pools_documents']);
   });
 
-  test('a breaker that closes notifies, one that counts does not (C11)', async () => {
-    const failure = {
-      subject: poolBreaker('linux'),
-      failureClass: 'pod_refused',
-      message: 'quota',
-    };
-    await noteFailure({ db: database.db, breakerRules: BREAKER_RULES }, failure);
+  test('a key that is paused notifies, and one that is free again; a failure that only counts does not (C11)', async () => {
+    const { pod_name: podName } = await putWorker(database.db);
+    const fail = () =>
+      noteKeyFailure(
+        database.db,
+        { podName, failureClass: 'pod_refused', message: 'quota' },
+        USUAL_FAILURE_RULES,
+      );
+    await fail();
+    await fail();
     expect(await notified()).toEqual([]);
-    await noteSuccess(database.db, [failure.subject]);
-    expect(await notified()).toEqual(['paddock_queue_event breakers']);
+    await fail();
+    expect(await notified()).toEqual(['paddock_queue_event demand_keys']);
+    heard = [];
+    await noteKeySuccess(database.db, podName, 'pod_created');
+    expect(await notified()).toEqual(['paddock_queue_event demand_keys']);
   });
 
-  test('an installation that is suspended, and its return, notify; its other changes do not (P5)', async () => {
+  test('news of an installation notify, a new one too; what we note of it does not (P5)', async () => {
     const key = { entity_id: 1, app_id: 1001 };
     await putInstallation(database.db, key);
+    expect(await notified()).toContain('paddock_queue_event installations');
     for (const [set, wakes] of [
-      [{ login: 'acme-renamed' }, false],
-      [{ suspended_at: new Date() }, true],
-      [{ deleted_at: new Date() }, false],
-      [{ suspended_at: null, deleted_at: null }, true],
+      [{ listed_at: new Date() }, false],
+      [{ wait_until: new Date() }, false],
+      [{ suspended_at: new Date(), updated_at: new Date() }, true],
+      [{ suspended_at: null, updated_at: new Date() }, true],
     ] as const) {
       heard = [];
       await database.db

@@ -15,7 +15,9 @@ export const isUnended = (job: string) =>
 
 /**
  * The runner of job `j` may still be at work: its worker lives, and its container was not seen to
- * end.
+ * end. `offset 0` makes it a look-up by name: a plan that was kept while few workers lived would
+ * read all that live, for each job.
  */
 export const hasLiveRunner = sql<boolean>`exists (
-  select from workers w where w.pod_name = j.k8s_pod and ${isLive('w')} and w.runner_ended_at is null)`;
+  select from (select status, runner_ended_at from workers where pod_name = j.k8s_pod offset 0) w
+  where ${isLive('w')} and w.runner_ended_at is null)`;

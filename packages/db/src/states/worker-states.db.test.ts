@@ -50,6 +50,12 @@ test.each([
     { ...stopping, unschedulable_at: at },
     ['LIVE', 'RETURNABLE', 'STOPPING'],
   ],
+  ['whose pod goes before it started', { ...registered, terminating_at: at }, ['LIVE']],
+  [
+    'whose pod goes while it runs',
+    { ...registered, terminating_at: at, running_at: at },
+    ['LIVE', 'RETIRABLE', 'UNASSIGNED'],
+  ],
   ['that runs', { ...registered, status: 'running' }, ['LIVE', 'RETIRABLE', 'UNASSIGNED']],
   ['that runs a job', { ...registered, status: 'running', assigned_at: at }, ['LIVE']],
   ['that runs a job and is to end', { ...stopping, assigned_at: at }, ['LIVE', 'STOPPING']],

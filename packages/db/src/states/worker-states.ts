@@ -1,3 +1,4 @@
+import { RETURNABLE_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { sql } from 'kysely';
 
 // For a WHERE whose innermost table is `workers`. Each is also the condition of a partial index.
@@ -10,10 +11,15 @@ export const LIVE = sql.raw<boolean>(LIVE_TEXT);
 /** `LIVE` of the worker with this alias, where other tables have a status too. */
 export const isLive = (worker: string) => sql.raw<boolean>(`${worker}.${LIVE_TEXT}`);
 
+/** The worker's pod is being deleted, and was not seen to start: it never will. */
+const GOING_UNSTARTED = sql.raw(`terminating_at is not null and running_at is null`);
+
 /**
- * The worker can take a job: it lives, no job is known to run on it, and its end was not asked for.
+ * The worker can take a job: it lives, no job is known to run on it, its end was not asked for, and
+ * its pod can still start.
  */
-export const UNASSIGNED = sql<boolean>`${LIVE} and assigned_at is null and stopping_at is null`;
+export const UNASSIGNED = sql<boolean>`${LIVE} and assigned_at is null and stopping_at is null
+  and not (${GOING_UNSTARTED})`;
 
 /**
  * The worker is a reservation: its registration at GitHub has not begun, so its row alone can be
@@ -36,6 +42,11 @@ export const PLACELESS = sql.raw<boolean>(
   `unschedulable_at is not null and status = 'pending' and stopping_at is null`,
 );
 
+/** The worker is not on a node yet. */
+export const UNPLACED = sql.raw<boolean>(
+  `status = 'pending' and k8s_node is null and stopping_at is null`,
+);
+
 /** The worker lives, and its end was asked for. */
 export const STOPPING = sql<boolean>`${LIVE} and stopping_at is not null`;
 
@@ -47,4 +58,5 @@ export const RETIRABLE = sql<boolean>`${UNASSIGNED} and (registered_at is not nu
  * it can serve again.
  */
 export const RETURNABLE = sql<boolean>`${STOPPING} and assigned_at is null
-  and deregistration_started_at is null and stop_reason in ('surplus', 'idle')`;
+  and deregistration_started_at is null
+  and stop_reason in (${sql.join(RETURNABLE_REASONS.map((reason) => sql.lit(reason)))})`;

@@ -11,11 +11,7 @@ export interface EndedPod {
   podUid: string | null;
   /** Its Secret is not known to be deleted. */
   secretLeft: boolean;
-  /**
-   * As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind
-   * it would repeat rows.
-   */
-  completedAt: string;
+  entityId: number;
 }
 
 /** How long a pod stays readable after its worker's end, in milliseconds. */
@@ -26,12 +22,12 @@ export interface PodGraces {
 
 export interface EndedPodsQuery extends PodGraces {
   limit: number;
-  /** The last row of the batch before, to go on behind it. */
-  after?: Pick<EndedPod, 'completedAt' | 'podName'> | undefined;
+  /** Leaves out the pods of these workers. */
+  except: readonly string[];
 }
 
 const ENDED_POD = sql`pod_name as "podName", namespace, cluster, pod_uid as "podUid", secret_deleted_at is null as "secretLeft",
-  completed_at::text as "completedAt"`;
+  entity_id as "entityId"`;
 
 const graceBegan = ({ succeededGraceMs, failedGraceMs }: PodGraces) =>
   sql`now() - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end`;
@@ -41,12 +37,11 @@ export async function findEndedPods(
   db: Kysely<Database>,
   query: EndedPodsQuery,
 ): Promise<EndedPod[]> {
-  const { succeededGraceMs, failedGraceMs, limit, after } = query;
+  const { limit, except, ...graces } = query;
   const { rows } = await sql<EndedPod>`
     select ${ENDED_POD} from workers
     where completed_at is not null and pod_deleted_at is null
-      and completed_at < ${graceBegan({ succeededGraceMs, failedGraceMs })}
-      and (completed_at, pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
+      and completed_at < ${graceBegan(graces)} and pod_name <> all(${except}::text[])
     order by completed_at, pod_name
     limit ${limit}`.execute(db);
   return rows;
@@ -58,7 +53,7 @@ export async function findEndedPods(
  */
 export async function findSurplusPods(
   db: Kysely<Database>,
-  { kept, limit, ...graces }: PodGraces & { kept: number; limit: number },
+  { kept, limit, except, ...graces }: EndedPodsQuery & { kept: number },
 ): Promise<EndedPod[]> {
   const { rows } = await sql<EndedPod>`
     select ${ENDED_POD} from (
@@ -66,7 +61,7 @@ export async function findSurplusPods(
         row_number() over (partition by cluster, namespace order by status = 'failed', completed_at, pod_name) as place
       from workers where completed_at is not null and pod_deleted_at is null and pod_uid is not null
         and completed_at >= ${graceBegan(graces)}) ended
-    where place <= there - ${kept}
+    where place <= there - ${kept} and pod_name <> all(${except}::text[])
     order by status = 'failed', completed_at, pod_name
     limit ${limit}`.execute(db);
   return rows;

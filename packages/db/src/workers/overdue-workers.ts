@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { isCallPaused } from '../breakers/refusals.ts';
+import { mayCall } from '../entities/told.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from '../states/worker-states.ts';
@@ -65,7 +65,7 @@ const past = (instant: string, deadline: string) =>
 /** Its pod has not started: that takes no answer of GitHub's. */
 const isPending = sql`(w.running_at is null and w.assigned_at is null)`;
 /** GitHub can be asked about worker `w` through `i`. */
-const mayAsk = sql`(i.app_id is not null and not ${isCallPaused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })})`;
+const mayAsk = sql`(i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })})`;
 
 /**
  * Since when assigned worker `w` has had nothing to do but to end: since its runner ended, or its

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { isCallPaused } from '../breakers/refusals.ts';
+import { mayCall } from '../entities/told.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { prefixOfInstance } from './worker-name.ts';
 import { milliseconds } from '../milliseconds.ts';
@@ -23,11 +23,6 @@ export interface LeftRegistration {
   scopeRepoId: number;
   madeForJobId: number | null;
   deliveryGuid: string | null;
-  /**
-   * As PostgreSQL writes it: a Date would cut the microseconds off, and a batch that begins behind
-   * it would repeat rows.
-   */
-  completedAt: string;
 }
 
 export interface LeftRegistrationsQuery {
@@ -36,33 +31,33 @@ export interface LeftRegistrationsQuery {
   /** The Apps that are configured here. */
   appIds: readonly number[];
   limit: number;
-  /** The last row of the batch before, to go on behind it. */
-  after?: Pick<LeftRegistration, 'completedAt' | 'podName'> | undefined;
+  /** Leaves out these workers. */
+  except: readonly string[];
 }
 
 /**
- * Registrations of failed workers that GitHub may still have, the longest ended first; only names
- * of our instance. Leaves out what GitHub refused us lately, so that a gone installation costs one
+ * Registrations of failed workers that GitHub may still have: entities in turn, each with the
+ * longest ended; only names of our instance. Leaves out what GitHub refused us lately, so that a gone installation costs one
  * call an hour, and entities on which no App may be used.
  */
 export async function findLeftRegistrations(
   db: Kysely<Database>,
   query: LeftRegistrationsQuery,
 ): Promise<LeftRegistration[]> {
-  const { graceMs, appIds, limit, after } = query;
+  const { graceMs, appIds, limit, except } = query;
   const { rows } = await sql<LeftRegistration>`
     select w.pod_name as "podName", w.runner_id as "runnerId", w.entity_id as "entityId", w.entity_type as "entityType",
       ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId",
       w.scope_repo_id as "scopeRepoId",
-      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid", w.completed_at::text as "completedAt"
+      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
     from workers w
     ${installationToday('w', appIds)}
     where w.status = 'failed' and w.registration_started_at is not null and w.registration_gone_at is null
       and w.completed_at < now() - ${milliseconds(graceMs)}
       and starts_with(w.pod_name, ${prefixOfInstance(sql`(select instance_id from instance)`)})
-      and (w.completed_at, w.pod_name) > (${after?.completedAt ?? '-infinity'}::timestamptz, ${after?.podName ?? ''})
-      and i.app_id is not null and not ${isCallPaused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
-    order by w.completed_at, w.pod_name
+      and w.pod_name <> all(${except}::text[])
+      and i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
+    order by row_number() over (partition by w.entity_id order by w.completed_at, w.pod_name), w.completed_at, w.pod_name
     limit ${limit}`.execute(db);
   return rows;
 }

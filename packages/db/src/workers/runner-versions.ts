@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
@@ -14,6 +14,7 @@ export interface RunnerToRead {
   appId: number;
   installationId: number;
   entityId: number;
+  entityType: EntityType;
   login: string;
   scopeRepoId: number;
   /** As known until now; null: unknown. */
@@ -34,7 +35,7 @@ export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToR
       select p ->> 'name' as name
       from ${POOLS_IN_FORCE}
     )
-    select p.name as pool, w.pod_name as "podName", w.namespace, w.app_id as "appId", w.installation_id as "installationId", w.entity_id as "entityId", w.entity_name as login,
+    select p.name as pool, w.pod_name as "podName", w.namespace, w.app_id as "appId", w.installation_id as "installationId", w.entity_id as "entityId", w.entity_type as "entityType", w.entity_name as login,
       w.scope_repo_id as "scopeRepoId", v.version, v.pod_name is distinct from w.pod_name as "isUnread",
       v.asked_at is null or v.asked_at < now() - interval '1 day' as "isUnasked"
     from pools p left join pool_runner_versions v on v.k8s_pool = p.name

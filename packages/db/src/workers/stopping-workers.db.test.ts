@@ -5,7 +5,12 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { findFittingRuns } from '../jobs/fitting-runs.ts';
 import { requestStops } from './request-stops.ts';
-import { endStoppedWorker, markDeregistering } from './stopping-workers.ts';
+import {
+  endStoppedWorker,
+  findWorkerToStop,
+  markDeregistering,
+  noteRunsRead,
+} from './stopping-workers.ts';
 
 const testDb = useTestDatabase();
 
@@ -54,10 +59,11 @@ test('a worker may run any job of its entity, in any pool, that has no label bey
   await putJob(testDb.db, { run_id: 4, job_labels: '["linux", "windows"]' });
   await putJob(testDb.db, { run_id: 5, entity_id: 7 });
   await putJob(testDb.db, { run_id: 6, status: 'running', wants_worker: false });
-  const runs = async (limit: number) =>
-    (await findFittingRuns(testDb.db, podName, limit)).map(({ runId }) => runId);
-  expect(await runs(3)).toEqual([1, 2, 3]);
+  const runs = async (limit: number, readFrom: number | null = null) =>
+    (await findFittingRuns(testDb.db, podName, { limit, readFrom })).map(({ runId }) => runId);
+  expect(await runs(3)).toEqual([3, 2, 1]);
   expect(await runs(1)).toHaveLength(2);
+  expect(await runs(3, 3)).toEqual([2, 1]);
 });
 
 test('a worker that was to end as one without a pod does not end once its pod was seen (A3)', async () => {
@@ -71,4 +77,18 @@ test('a worker that was to end as one without a pod does not end once its pod wa
       .transaction()
       .execute((trx) => endStoppedWorker(trx, podName, { hadPod, message: 'ended' }));
   expect([await end(false), await end(true)]).toEqual([false, true]);
+});
+
+test('runs that were read before the deregistration are read again after it (P2)', async () => {
+  const { pod_name: podName } = await putWorker(testDb.db, {
+    stopping_at: new Date(),
+    stop_reason: 'idle',
+    stop_held_by: 'its log cannot be read',
+    stop_held_since: new Date(),
+  });
+  const stopping = () => findWorkerToStop(testDb.db, podName, []);
+  await noteRunsRead(testDb.db, podName, 7);
+  expect(await stopping()).toMatchObject({ runsReadFrom: 7, heldBy: 'its log cannot be read' });
+  expect(await markDeregistering(testDb.db, podName)).toBe(true);
+  expect(await stopping()).toMatchObject({ runsReadFrom: null, heldBy: null });
 });

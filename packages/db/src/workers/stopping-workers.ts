@@ -1,6 +1,7 @@
+import type { KnownWorker } from '@paddock/domain/workers/nothing-runs';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { type RefusalInForce, refusalInForce } from '../breakers/refusals.ts';
+import { refusedForMs } from '../entities/told.ts';
 import { type Binding, bindWorkers } from './bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, EntityType, Status } from '../schema/tables.ts';
@@ -14,15 +15,11 @@ import { isUnended } from '../states/job-states.ts';
  * What a stop needs to know of a worker, with its entity as known today. Ages in milliseconds, by
  * the database's clock.
  */
-export interface WorkerToStop {
+export interface WorkerToStop extends Omit<KnownWorker, 'hadPod' | 'idleForMs' | 'offlineForMs'> {
   podName: string;
   status: Status;
   isStopping: boolean;
   stopReason: string | null;
-  /** A job is known to run on it. */
-  isAssigned: boolean;
-  /** It was assigned, now or before. */
-  hadJob: boolean;
   pool: string;
   namespace: string;
   /** GitHub's id of its runner; null: not known. */
@@ -36,7 +33,8 @@ export interface WorkerToStop {
   registrationBegun: boolean;
   deregistration: 'none' | 'begun' | 'done';
   deregisteredForMs: number | null;
-  wasOnline: boolean;
+  /** GitHub named no job on it in the runs that wait from this id on; null: none were read yet. */
+  runsReadFrom: number | null;
   /** The diagnosis of its pod before the stop, in a sentence; null: none. */
   diagnosis: string | null;
   /**
@@ -44,8 +42,8 @@ export interface WorkerToStop {
    * entity.
    */
   isRefused: boolean;
-  /** The refusal, if it is one. */
-  refusal: RefusalInForce | null;
+  /** For how long GitHub refuses us there, in milliseconds; null: it does not. */
+  refusedForMs: number | null;
   entityId: number;
   entityType: EntityType;
   login: string;
@@ -66,12 +64,14 @@ export async function findWorkerToStop(
   const { rows } = await sql<Omit<WorkerToStop, 'isRefused'> & { mayAsk: boolean }>`
     select w.pod_name as "podName", w.status, w.stopping_at is not null as "isStopping", w.stop_reason as "stopReason",
       ${IS_ASSIGNED} as "isAssigned", w.assigned_at is not null as "hadJob", w.k8s_pool as pool, w.namespace, w.runner_id as "runnerId", w.pod_uid as "podUid",
+      w.running_at is not null as "hadStarted", coalesce(extract(epoch from now() - w.stopping_at)::float8 * 1000, 0) as "stoppingForMs",
+      w.stop_held_by as "heldBy", w.runs_read_from as "runsReadFrom",
       extract(epoch from now() - coalesce(w.pod_gone_at, case when w.pod_uid is null then w.stopping_at end))::float8 * 1000 as "podlessForMs",
       w.registration_started_at is not null as "registrationBegun",
       case when w.registration_gone_at is not null then 'done' when w.deregistration_started_at is not null then 'begun' else 'none' end as deregistration,
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
       w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
-      i.app_id is not null as "mayAsk", ${refusalInForce({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as refusal,
+      i.app_id is not null as "mayAsk", ${refusedForMs({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "refusedForMs",
       w.entity_id as "entityId", w.entity_type as "entityType",
       ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
       coalesce(i.installation_id, w.installation_id) as "installationId", w.scope_repo_id as "scopeRepoId",
@@ -79,7 +79,7 @@ export async function findWorkerToStop(
     from workers w ${installationToday('w', appIds)} left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`.execute(db);
   const [row] = rows;
-  return row && { ...row, isRefused: !row.mayAsk || row.refusal !== null };
+  return row && { ...row, isRefused: !row.mayAsk || row.refusedForMs !== null };
 }
 
 /** It is stopping, and no job is known to run on it. */
@@ -92,7 +92,8 @@ const mayEnd = (podName: string) =>
  */
 export async function markDeregistering(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update workers w set deregistration_started_at = coalesce(deregistration_started_at, now())
+    update workers w set deregistration_started_at = coalesce(deregistration_started_at, now()), runs_read_from = null,
+      stop_held_by = null, stop_held_since = null
     where ${mayEnd(podName)}`.execute(db);
   return numAffectedRows === 1n;
 }
@@ -111,7 +112,7 @@ export async function keepWorker(
   { isAssigned }: { isAssigned: boolean },
 ): Promise<void> {
   await sql`
-    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, unexplained_until = null,
+    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, runs_read_from = null, unexplained_until = null,
       deregistration_started_at = null, pod_gone_at = null,
       failure_info = case when stuck_reason is not null then failure_info end,
       assigned_at = case when ${isAssigned}::boolean then coalesce(assigned_at, now()) else assigned_at end
@@ -141,6 +142,19 @@ export async function noteStopHeldUp(
   await sql`
     update workers set stop_held_by = ${why}, stop_held_since = case when ${why}::text is null then null else coalesce(stop_held_since, now()) end
     where pod_name = ${podName} and ${LIVE} and stop_held_by is distinct from ${why}`.execute(db);
+}
+
+/** Stores that GitHub named no job on it in the runs that wait from this id on. */
+export async function noteRunsRead(
+  db: Kysely<Database>,
+  podName: string,
+  fromRunId: number,
+): Promise<void> {
+  await db
+    .updateTable('workers')
+    .set({ runs_read_from: fromRunId })
+    .where('pod_name', '=', podName)
+    .execute();
 }
 
 /**

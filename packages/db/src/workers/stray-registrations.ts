@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
-import { isCallPaused } from '../breakers/refusals.ts';
+import { mayCall } from '../entities/told.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from '../states/worker-states.ts';
@@ -39,7 +39,7 @@ export async function findKnownScopes(
       from workers where created_at > now() - ${milliseconds(madeWithinMs)}
       order by entity_id, scope_repo_id, created_at desc) w
     ${installationToday('w', appIds)}
-    where i.app_id is not null and not ${isCallPaused({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
+    where i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
     order by w.entity_id, w.scope_repo_id`.execute(db);
   return rows;
 }

@@ -70,7 +70,7 @@ export interface PodTransition {
   failedIdle: boolean;
   /** A job is known to have been given to it. */
   hadJob: boolean;
-  /** Runners of the pool have failed like this lately. */
+  /** Workers of its key have failed since the last success. */
   isWatched: boolean;
   /** From the row's making to the pod's first Running, in seconds. */
   startSeconds: number | null;
@@ -181,8 +181,7 @@ export async function recordPodStates(
         l."wasStuck", w.status = 'failed' and w.assigned_at is null and w.stopping_at is null as "failedIdle",
         w.assigned_at is not null as "hadJob",
         l."wasStopped",
-        exists (
-          select from breakers b where b.subject_type = 'pool' and b.subject_id in (w.k8s_pool, w.k8s_pool || '@' || w.entity_id)) as "isWatched",
+        exists (select from demand_keys k where k.demand_key = w.demand_key and k.failures > 0) as "isWatched",
         extract(epoch from w.running_at - w.created_at)::float8 as "startSeconds"
     )
     select (select coalesce(json_agg(c), '[]') from changed c) as changed,

@@ -36,19 +36,28 @@ export async function findHeldStops(db: Kysely<Database>, forMs: number): Promis
   return rows;
 }
 
-/**
- * How many workers of a scope GitHub should list: registered, alive, and not known to have had the
- * job after which they leave.
- */
-export async function countListable(
-  db: Kysely<Database>,
-  { entityId, scopeRepoId }: { entityId: number; scopeRepoId: number },
-): Promise<number> {
+interface Scope {
+  readonly entityId: number;
+  readonly scopeRepoId: number;
+}
+
+/** Of a scope: registered, alive, and not known to have had the job after which they leave. */
+const isListable = ({ entityId, scopeRepoId }: Scope) => sql`
+  entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and ${LIVE}
+  and registered_at is not null and registration_gone_at is null and assigned_at is null`;
+
+/** How many workers of a scope GitHub should list. */
+export async function countListable(db: Kysely<Database>, scope: Scope): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) from workers
-    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and ${LIVE}
-      and registered_at is not null and registration_gone_at is null and assigned_at is null`.execute(
+    select count(*) from workers where ${isListable(scope)}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** The ids of their runners. */
+export async function findListableRunners(db: Kysely<Database>, scope: Scope): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select runner_id as id from workers where ${isListable(scope)} and runner_id is not null limit 100`.execute(
     db,
   );
-  return rows[0]?.count ?? 0;
+  return rows.map(({ id }) => id);
 }

@@ -2,8 +2,8 @@ import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
+import { refusedForMs } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
-import { RATE_LIMITED } from '../breakers/failure-classes.ts';
 import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
@@ -21,8 +21,14 @@ export interface WorkerToProvision {
   pool: string;
   /** That pool in today's configuration; undefined: it has none of that name. */
   poolToday: Pool | undefined;
-  /** Something that this worker depends on has failed lately: its breakers have to be passed. */
+  /** When this was read. */
+  readAt: Date;
+  /** Workers of its key have failed since the last success. */
   isWatched: boolean;
+  /** Its key is paused after failures: the matcher gives it back. */
+  isPaused: boolean;
+  /** For how long GitHub refuses us there, in milliseconds; null: it does not. */
+  refusedForMs: number | null;
   namespace: string;
   cluster: string;
   podUid: string | null;
@@ -45,15 +51,6 @@ export interface WorkerToProvision {
 }
 
 /**
- * Whether breaker `b` guards the making of worker `w`. A pool's breaker with failures that entities
- * may have caused guards nothing until it opens: each entity has its own there.
- */
-export const GUARDS_WORKER = sql.raw(`((b.subject_type, b.subject_id) in
-  (('github', ''), ('installation', w.entity_id::text), ('repository', w.scope_repo_id::text), ('pool', w.k8s_pool),
-  ('pool', w.k8s_pool || '@' || w.entity_id), ('cluster', w.cluster))
-  and (b.pauses > 0 or b.entities is null or b.subject_id like '%@%'))`);
-
-/**
  * Reads all that an attempt needs, in one statement. Throws if this version cannot read the stored
  * pool.
  */
@@ -73,14 +70,13 @@ export async function findWorkerToProvision(
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from ${POOLS_IN_FORCE} where p ->> 'name' = w.k8s_pool) as "poolToday",
-      exists (
-        select from breakers b where b.failure_class <> ${RATE_LIMITED}::text
-          and (${GUARDS_WORKER} or (b.subject_type, b.subject_id) = ('app', coalesce(i.app_id, w.app_id)::text))
-      ) as "isWatched"
+      now() as "readAt", coalesce(k.failures > 0, false) as "isWatched", coalesce(k.paused_until > now(), false) as "isPaused",
+      ${refusedForMs({ appId: 'coalesce(i.app_id, w.app_id)', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "refusedForMs"
     from workers w
     cross join instance
     ${installationToday('w', appIds)}
     left join jobs j on j.job_id = w.made_for_job_id
+    left join demand_keys k on k.demand_key = w.demand_key
     where w.pod_name = ${podName}`.execute(db);
   const [worker] = rows;
   return worker && { ...worker, poolToday: readPool(worker.pool, worker.poolToday) };
@@ -98,17 +94,16 @@ function readPool(name: string, content: unknown): Pool | undefined {
 /**
  * Allows one run, once, to register this worker at GitHub. False: the row has ended or is stopping,
  * or a registration has begun; then no other may begin, because GitHub gives a JIT config only
- * once. Also false while a breaker is open that a run without `hasPassed` has not passed.
+ * once. Also false while its key is paused.
  */
 export async function markRegistrationStarted(
   db: Kysely<Database>,
   podName: string,
-  { hasPassed }: { hasPassed: boolean },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`${prepared}
     update workers w set registration_started_at = now()
     where pod_name = ${podName} and status = 'pending' and stopping_at is null and registration_started_at is null
-      and (${hasPassed}::boolean or not exists (select from breakers b where b.pauses > 0 and b.failure_class <> ${RATE_LIMITED}::text and ${GUARDS_WORKER}))`.execute(
+      and not exists (select from demand_keys k where k.demand_key = w.demand_key and k.paused_until > now())`.execute(
     db,
   );
   return numAffectedRows === 1n;

@@ -50,10 +50,17 @@ export function readInstallation(
         ? (installation.suspended_at ?? installation.updated_at)
         : installation.suspended_at,
     isDeleted: action === 'deleted',
-    statedAt: installation.updated_at,
+    statedAt: action === 'unsuspend' ? justAfter(installation.updated_at) : installation.updated_at,
   };
   return { installationId: installation.id, statement };
 }
+
+/**
+ * The end of a suspension states the suspension's instant, and comes after it, in whichever order
+ * both arrive.
+ */
+const justAfter = (at: string | null): string | null =>
+  at === null ? null : new Date(Date.parse(at) + 1).toISOString();
 
 const targetPayload = z.union([
   z.object({

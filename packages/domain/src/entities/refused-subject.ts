@@ -1,3 +1,5 @@
+import type { WaitReason } from '../matching/wait-reasons.ts';
+
 /**
  * The subject of a refusal by GitHub: the App, its installation on an entity, or one repository.
  */
@@ -11,7 +13,7 @@ const APP_CALL = /^[A-Z]+ (?:\/api\/v3)?\/app(?:\/|$)/;
 /**
  * Whether the App itself calls, by method and path: for installations, their tokens, deliveries.
  */
-export const isAppCall = (operation: string): boolean => APP_CALL.test(operation);
+const isAppCall = (operation: string): boolean => APP_CALL.test(operation);
 const REPOSITORY_CALL = /^[A-Z]+ (?:\/api\/v3)?\/(?:repos|repositories)\//;
 
 /**
@@ -32,4 +34,11 @@ export function refusedSubject({
     return TOKEN_CALL.test(operation) ? 'entity' : undefined;
   }
   return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'entity';
+}
+
+/** Why no workers are made for a refused subject, by the kind of the failure. */
+export function refusalReason(subject: RefusedSubject, kind: string): WaitReason {
+  const isGone = kind === 'not_found';
+  if (subject === 'repository') return isGone ? 'repository_gone' : 'repository_refused';
+  return isGone ? 'installation_gone' : 'installation_refused';
 }

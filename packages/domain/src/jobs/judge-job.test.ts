@@ -8,6 +8,7 @@ const pending: JobToJudge = {
   wasQueued: false,
   wasLookedUp: true,
   wasGone: false,
+  wasHidden: false,
 };
 /** Its delivery was old when it came. */
 const old: JobToJudge = { ...pending, wantsWorker: false, wasQueued: true, wasLookedUp: false };
@@ -53,6 +54,12 @@ const cases: [string, JobToJudge, JobAnswer, JobVerdict][] = [
     { ...pending, wasQueued: true },
     says('queued'),
     { kind: 'queued', again: false },
+  ],
+  [
+    'queued, and its repository was hidden',
+    { ...pending, wantsWorker: false, wasHidden: true },
+    says('queued'),
+    { kind: 'requeued' },
   ],
   ['queued once, and it is no demand', running, says('queued'), { kind: 'queued', again: true }],
   [

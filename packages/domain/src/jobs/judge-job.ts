@@ -10,6 +10,8 @@ export interface JobToJudge {
    * arrival.
    */
   readonly wasQueued: boolean;
+  /** It is no demand, because GitHub hid its repository. */
+  readonly wasHidden: boolean;
   /** GitHub answered an earlier look-up. */
   readonly wasLookedUp: boolean;
   /** GitHub did not know it at an earlier look-up. */
@@ -77,5 +79,5 @@ function judgeQueued(
   }
   if (job.wantsWorker) return { kind: 'queued', again: false };
   if (job.hasWorker) return { kind: 'answered' };
-  return job.wasQueued ? { kind: 'requeued' } : { kind: 'queued', again: true };
+  return job.wasQueued || job.wasHidden ? { kind: 'requeued' } : { kind: 'queued', again: true };
 }

@@ -221,6 +221,20 @@ describe('mergeStatement', () => {
     });
   });
 
+  test('a job that is no demand because GitHub hid its repository is demand again with a delivery', () => {
+    const hidden = changed(rowOf(queued), { wantsWorker: false, isHidden: true });
+    expect(mergeStatement(hidden, queued, NOW)).toMatchObject({
+      wantsWorker: true,
+      isHidden: false,
+    });
+    expect(mergeStatement(hidden, run(1, 'one'), NOW)).toMatchObject({
+      wantsWorker: false,
+      isHidden: false,
+    });
+    const failed = changed(hidden, { status: 'failed' });
+    expect(mergeStatement(failed, queued, NOW)).toMatchObject({ wantsWorker: false });
+  });
+
   test('a demand that GitHub has confirmed outlives a repeated in_progress, not a new one (A6)', () => {
     const requeued = changed(rowOf(queued, run(1, 'one')), { wantsWorker: true, isInDoubt: true });
     expect(mergeStatement(requeued, run(1, 'one'), NOW)).toBe(requeued);

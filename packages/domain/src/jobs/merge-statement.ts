@@ -9,6 +9,8 @@ export interface JobRow extends PlacedJob {
   readonly wantsWorker: boolean;
   /** A look-up is due, or one has called it queued. */
   readonly isInDoubt: boolean;
+  /** GitHub did not show its repository when we last asked. */
+  readonly isHidden: boolean;
   /** The version of the pools document that placed it. */
   readonly poolsVersion: number;
   readonly appId: number;
@@ -66,6 +68,7 @@ function firstRow(statement: StatementToMerge, now: number): JobRow | undefined 
     status: facts.status,
     wantsWorker: facts.status === 'pending' && !isOld,
     isInDoubt: isOld,
+    isHidden: false,
     appId: facts.appId,
     installationId,
     conclusion: facts.conclusion,
@@ -97,7 +100,9 @@ function merge(row: JobRow, statement: StatementToMerge): JobRow {
     facts.startedAt === row.startedAt;
   // A statement that the job has begun or ended also answers a look-up.
   const isStillQueued = facts.status === 'pending' || isSameRun;
-  const wantsWorker = row.wantsWorker && isStillQueued;
+  // A job that was no demand because GitHub hid its repository is demand again.
+  const isShown = row.isHidden && row.status === 'pending';
+  const wantsWorker = (row.wantsWorker || isShown) && isStillQueued;
   // The statement of the end decides the runner; before it, the later start does.
   const isNewerRun = isEnd || startOf(facts) > startOf(row);
   const merged: JobRow = {
@@ -109,6 +114,7 @@ function merge(row: JobRow, statement: StatementToMerge): JobRow {
     status: hasEnded || RANK[facts.status] < RANK[row.status] ? row.status : facts.status,
     wantsWorker,
     isInDoubt: row.isInDoubt && isStillQueued,
+    isHidden: false,
     workflowName: row.workflowName ?? facts.workflowName,
     htmlUrl: row.htmlUrl ?? facts.htmlUrl,
     queuedAt: row.queuedAt ?? facts.queuedAt,

@@ -6,21 +6,12 @@ import { capsOf } from './caps.ts';
 describe('capsOf', () => {
   test('knows no bound for an entity and a pool without a rule, and blocks their keys (C4)', () => {
     const stranger = key(9, { entityId: 9, login: 'stranger', pool: 'gone', scopeRepoId: 21 });
-    const caps = capsOf(
-      [stranger],
-      [],
-      rulesWith({ cap: 1, pool: { cap: 1, trials: 0, repositoryCap: 1 } }),
-    );
+    const caps = capsOf([stranger], [], rulesWith({ cap: 1, pool: { cap: 1, repositoryCap: 1 } }));
     expect(caps.open).toEqual([]);
     expect(caps.blocks.get(9)).toBe('pool_unknown');
-    const limits = [
-      caps.entityLimit(9),
-      caps.commonLimit(9),
-      caps.poolLimit('gone'),
-      caps.entityInPoolLimit(stranger),
-      caps.keyLimit(stranger),
-    ];
+    const limits = [caps.entityLimit(9), caps.commonLimit(9), caps.poolLimit('gone')];
     for (const { room } of limits) expect(room).toBe(Infinity);
+    expect([caps.room.key(stranger), caps.keyReason(stranger)]).toEqual([Infinity, null]);
     expect(caps.tightestCap(stranger)).toBeNull();
   });
 

@@ -1,32 +1,27 @@
 import {
-  entityInPool,
   blockedBy,
   commonAmong,
   entityRuleOf,
-  failuresOf,
+  failingLimit,
+  type Limit,
   type MatchingRules,
-  type OpenBreaker,
+  nodeLimit,
   type Place,
-  trialsOf,
+  suspicionLimit,
+  toldLimit,
 } from './matching-rules.ts';
 import type { LiveWorkers, Room } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
 /** Demand and supply of one key. */
 export interface KeyDemand extends Place {
-  readonly demandKey: number;
-  readonly scopeRepoId: number;
   readonly installationId: number;
   /** Workers that its waiting jobs lack; 0 is possible. */
   readonly lacking: number;
+  /** Workers without a job. */
+  readonly unassigned: number;
   /** When its oldest waiting job became known, in seconds. */
   readonly oldest: number;
-}
-
-/** How many more workers something allows, and why not more. */
-interface Limit {
-  readonly room: number;
-  readonly reason: WaitReason | null;
 }
 
 /** The caps over some demand, with the rest of each. */
@@ -47,7 +42,7 @@ export function capsOf(
   const blocks = new Map(
     demand.map((key) => [
       key.demandKey,
-      blockedBy(rules, key) ?? failureBlock(rules) ?? budgetBlock(key, rules),
+      blockedBy(rules, key) ?? rules.away ?? budgetBlock(key, rules),
     ]),
   );
   const open = demand.filter(
@@ -71,7 +66,7 @@ export function capsOf(
     tightest([
       { room: left(entityRule(entityId)?.cap, ofEntity.get(entityId)), reason: 'at_entity_cap' },
       { room: budgets.get(entityId) ?? Infinity, reason: 'github_budget' },
-      limitOf(rules.breakers.entities.get(entityId)),
+      toldLimit(rules.told.entities.get(entityId)),
     ]),
   );
   const common = commonAmong(rules, demand, live);
@@ -83,34 +78,28 @@ export function capsOf(
     const cap = common.has(entityId) ? rules.common?.cap : undefined;
     return { room: left(cap, commonAlive), reason: 'at_common_cap' };
   };
-  const poolLimit = remembered((pool: string) =>
-    tightest([
-      { room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)), reason: 'at_pool_cap' },
-      { room: rules.pools.get(pool)?.trials ?? Infinity, reason: 'no_capacity' },
-      limitOf(rules.breakers.pools.get(pool)),
-    ]),
-  );
-  const entityInPoolLimit = (place: Pick<KeyDemand, 'entityId' | 'pool'>): Limit => {
-    const { room, reason } = limitOf(rules.breakers.entitiesInPools.get(entityInPool(place)));
-    return { room: Math.min(room, trialsOf(rules, place) ?? Infinity), reason };
-  };
-  const repositoryCap = ({
-    scopeRepoId,
-    pool,
-  }: Pick<KeyDemand, 'scopeRepoId' | 'pool'>): number | null =>
+  const poolLimit = remembered((pool: string): Limit => ({
+    room: left(rules.pools.get(pool)?.cap, ofPool.get(pool)),
+    reason: 'at_pool_cap',
+  }));
+  const repositoryCap = ({ scopeRepoId, pool }: KeyDemand): number | null =>
     scopeRepoId === 0 ? null : (rules.pools.get(pool)?.repositoryCap ?? null);
-  const keyLimit = (key: Pick<KeyDemand, 'demandKey' | 'scopeRepoId' | 'pool'>): Limit =>
+  const keyLimit = (key: KeyDemand): Limit =>
     tightest([
+      ...[failingLimit(rules, key), suspicionLimit(rules, key)].map(({ room, reason }) => ({
+        room: left(room, key.unassigned),
+        reason,
+      })),
       { room: left(repositoryCap(key), ofKey.get(key.demandKey)), reason: 'at_repository_cap' },
-      limitOf(rules.breakers.keys.get(key.demandKey)),
-      limitOf(rules.breakers.repositories.get(key.scopeRepoId)),
+      toldLimit(rules.told.repositories.get(key.scopeRepoId)),
+      nodeLimit(rules, key),
     ]);
+  const keyLimits = new Map(open.map((key) => [key.demandKey, keyLimit(key)]));
   const room: Room = {
     entity: (entityId) => entityLimit(entityId).room,
     common: (entityId) => commonLimit(entityId).room,
     pool: (pool) => poolLimit(pool).room,
-    entityInPool: (place) => entityInPoolLimit(place).room,
-    key: (key) => keyLimit(key).room,
+    key: ({ demandKey }) => keyLimits.get(demandKey)?.room ?? Infinity,
   };
   const tightestCap = (key: KeyDemand): number | null => {
     const ofAll = common.has(key.entityId) ? rules.common?.cap : undefined;
@@ -123,8 +112,6 @@ export function capsOf(
     return caps.length === 0 ? null : Math.min(...caps);
   };
   const weight = (entityId: number): number => entityRule(entityId)?.weight ?? 1;
-  const failures = (place: Pick<KeyDemand, 'entityId' | 'pool'>): number =>
-    failuresOf(rules, place);
   const sharesAsOne = {
     has: (entityId: number) => common.has(entityId),
     weight: rules.common?.weight ?? 1,
@@ -137,16 +124,11 @@ export function capsOf(
     entityLimit,
     commonLimit,
     poolLimit,
-    entityInPoolLimit,
-    keyLimit,
+    keyReason: ({ demandKey }: KeyDemand) => keyLimits.get(demandKey)?.reason ?? null,
     tightestCap,
     weight,
-    failures,
   };
 }
-
-const failureBlock = ({ breakers: { everywhere } }: MatchingRules): WaitReason | undefined =>
-  everywhere?.trials === 0 ? everywhere.reason : undefined;
 
 const budgetBlock = (
   { installationId }: KeyDemand,
@@ -166,11 +148,6 @@ function remembered<K, V>(find: (key: K) => V): (key: K) => V {
 /** On a tie the first. */
 const tightest = (limits: readonly Limit[]): Limit =>
   limits.reduce((tight, limit) => (limit.room < tight.room ? limit : tight));
-
-const limitOf = (breaker: OpenBreaker | undefined): Limit =>
-  breaker === undefined
-    ? { room: Infinity, reason: null }
-    : { room: breaker.trials, reason: breaker.reason };
 
 const left = (cap: number | null | undefined, used = 0): number =>
   typeof cap === 'number' ? Math.max(0, cap - used) : Infinity;

@@ -1,6 +1,6 @@
 import type { KeyPlan } from './plan-workers.ts';
 import { type Demand, lackingOf, type StoredState } from './snapshot.ts';
-import { reasonOf } from './stored-rules.ts';
+import { failureClass } from './failure-classes.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
 /** A row of `demand_keys`: a pass' findings and plan for a key. */
@@ -16,6 +16,7 @@ export interface KeyState extends StoredState {
 export function keyStates(
   demand: readonly Demand[],
   plans: ReadonlyMap<number, KeyPlan>,
+  { away, reserved }: { away: WaitReason | undefined; reserved: ReadonlySet<number> },
 ): KeyState[] {
   return demand.flatMap(({ stored, ...key }) => {
     const { made = 0, waitReason = null, cap = null } = plans.get(key.demandKey) ?? {};
@@ -24,7 +25,7 @@ export function keyStates(
       waiting,
       unassigned: key.unassigned + made,
       cap,
-      waitReason: waitReason ?? delayOf(key),
+      waitReason: waitReason ?? delayOf(key, reserved.has(key.demandKey) ? away : undefined),
     };
     return isSame(state, stored)
       ? []
@@ -32,12 +33,15 @@ export function keyStates(
   });
 }
 
-/** Why jobs wait longer than usual although nothing keeps workers from being made for them. */
-function delayOf(key: Omit<Demand, 'stored'>): WaitReason | null {
-  const { doubt, waiting, unassigned } = key;
-  if (doubt !== null)
-    return doubt.type === 'capacity' ? 'no_capacity' : reasonOf({ ...doubt, type: doubt.type });
-  return waiting - unassigned > lackingOf(key) ? 'unexplained_ends' : null;
+/**
+ * Why jobs wait longer than usual although nothing keeps workers from being made for them. `away`:
+ * workers of the key wait for a service.
+ */
+function delayOf(key: Omit<Demand, 'stored'>, away: WaitReason | undefined): WaitReason | null {
+  if (away !== undefined) return away;
+  if (key.failureClass !== null) return failureClass(key.failureClass).reason;
+  if (key.lacksNodes) return 'no_capacity';
+  return key.waiting - key.unassigned > lackingOf(key) ? 'unexplained_ends' : null;
 }
 
 const isSame = (state: StoredState, stored: StoredState | null): boolean =>

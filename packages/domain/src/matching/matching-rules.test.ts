@@ -1,9 +1,17 @@
 import { expect, test } from '@jest/globals';
 import { NO_POOL } from '../pools/place-job.ts';
-import { blockedBy, commonAmong, entityRuleOf } from './matching-rules.ts';
+import { blockedBy, commonAmong, entityRuleOf, type Told } from './matching-rules.ts';
 import { rulesWith } from '../scenes/matching-rules.scene.ts';
 
-const acme = { entityId: 1, login: 'acme', pool: 'linux' };
+const acme = { demandKey: 1, entityId: 1, scopeRepoId: 0, login: 'acme', pool: 'linux' };
+
+const PAUSED: Told = { isPaused: true, isTried: false, reason: 'installation_refused' };
+const guards = (of: Readonly<Record<number, Told>>) =>
+  new Map(Object.entries(of).map(([id, guard]) => [Number(id), guard]));
+const toldOf = (
+  entities: Readonly<Record<number, Told>>,
+  repositories: Readonly<Record<number, Told>> = {},
+) => ({ entities: guards(entities), repositories: guards(repositories) });
 
 test.each([
   ['anybody', {}, acme, undefined],
@@ -71,6 +79,26 @@ test.each([
     { barred: new Map([[1, 'installation_suspended' as const]]) },
     acme,
     'installation_suspended',
+  ],
+  ['GitHub refuses its entity', { told: toldOf({ 1: PAUSED }) }, acme, 'installation_refused'],
+  ['GitHub refuses another entity', { told: toldOf({ 2: PAUSED }) }, acme, undefined],
+  [
+    'GitHub has refused its entity',
+    { told: toldOf({ 1: { ...PAUSED, isPaused: false } }) },
+    acme,
+    undefined,
+  ],
+  [
+    'GitHub refuses its repository',
+    { told: toldOf({}, { 7: PAUSED }) },
+    { ...acme, scopeRepoId: 7 },
+    'installation_refused',
+  ],
+  [
+    'GitHub refuses a repository of its organisation',
+    { told: toldOf({}, { 7: PAUSED }) },
+    acme,
+    undefined,
   ],
 ])('no worker is made for a job where %s (C4, P5)', (_, given, place, reason) => {
   expect(blockedBy(rulesWith(given), place)).toBe(reason);

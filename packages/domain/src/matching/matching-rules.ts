@@ -11,11 +11,8 @@ export interface PoolRule {
   readonly repositoryCap: number | null;
   /** A person has stopped the making of workers here. */
   readonly stopped: boolean;
-  /**
-   * How many more workers may show whether nodes take them; null: nothing says that nodes are
-   * short.
-   */
-  readonly trials: number | null;
+  /** Most workers of one key that no node takes; null: the usual number. */
+  readonly maxUnschedulable: number | null;
   /** The entities whose jobs it serves; null: all. */
   readonly entities: readonly string[] | null;
   readonly repositories: readonly string[] | null;
@@ -35,37 +32,27 @@ export interface CommonRule {
 }
 
 /**
- * An open breaker: how many more workers may be reserved under it, 1 until a reservation is the
+ * What holds back a key. Paused: no worker is made. Otherwise one at a time, whose row is the
  * trial.
  */
-export interface OpenBreaker {
-  readonly trials: 0 | 1;
+export interface Guard {
+  readonly isPaused: boolean;
   readonly reason: WaitReason;
 }
 
-/** The breaker of an entity in a pool. */
-export interface EntityInPoolBreaker extends OpenBreaker {
-  /** Its pause is not over: the next trial waits. */
-  readonly isPaused: boolean;
+/**
+ * What GitHub told us of an entity or a repository. Once that is over, one worker shows whether it
+ * still holds.
+ */
+export interface Told extends Guard {
+  /** That worker is on its way. */
+  readonly isTried: boolean;
 }
 
-export interface Breakers {
-  /** GitHub's or the cluster's: it holds back everything. */
-  readonly everywhere: OpenBreaker | undefined;
-  readonly pools: ReadonlyMap<string, OpenBreaker>;
-  /** By `entityInPool`. */
-  readonly entitiesInPools: ReadonlyMap<string, EntityInPoolBreaker>;
-  /**
-   * By `entityInPool`, in pools that are held back: how many workers have failed since one
-   * succeeded.
-   */
-  readonly failed: ReadonlyMap<string, number>;
-  /** By entity. */
-  readonly entities: ReadonlyMap<number, OpenBreaker>;
-  /** By the repository at which workers register. */
-  readonly repositories: ReadonlyMap<number, OpenBreaker>;
-  /** By demand key: GitHub gives its workers no job, or its runner group lets in too much. */
-  readonly keys: ReadonlyMap<number, OpenBreaker>;
+/** How many pods of a key no node takes, and how many are not on a node yet, with these. */
+export interface Nodeless {
+  readonly unschedulable: number;
+  readonly unplaced: number;
 }
 
 /** Everything that can keep a waiting job without a worker, at one instant. */
@@ -86,8 +73,19 @@ export interface MatchingRules {
   readonly stoppedEntities: ReadonlySet<number>;
   /** Entities where no App can be used, and why. */
   readonly barred: ReadonlyMap<number, WaitReason>;
-  /** What fails time and again holds back all but one trial. */
-  readonly breakers: Breakers;
+  /** Why nothing at all is made: GitHub or the cluster is away. */
+  readonly away: WaitReason | undefined;
+  /** What GitHub told us of entities, and of repositories at which workers register. */
+  readonly told: {
+    readonly entities: ReadonlyMap<number, Told>;
+    readonly repositories: ReadonlyMap<number, Told>;
+  };
+  /** By demand key: its workers fail, or its runner group lets in too much. */
+  readonly failing: ReadonlyMap<number, Guard>;
+  /** Keys whose pool fails for others: the first worker shows whether it fails here too. */
+  readonly suspected: (place: Pick<Place, 'demandKey' | 'entityId' | 'pool'>) => boolean;
+  /** By demand key; keys whose pods all find nodes are absent. */
+  readonly nodeless: ReadonlyMap<number, Nodeless>;
   /** By installation: how many more runners may be registered now. */
   readonly budgets: ReadonlyMap<number, number>;
   /** The same for all other installations. */
@@ -96,7 +94,9 @@ export interface MatchingRules {
 
 /** The entity of a worker, and where it registers. */
 export interface Place {
+  readonly demandKey: number;
   readonly entityId: number;
+  readonly scopeRepoId: number;
   /** The entity's present login, where it is known. */
   readonly login: string;
   readonly pool: string;
@@ -136,41 +136,12 @@ export function commonAmong(
   return new Set([...isCommonById].flatMap(([entityId, isCommon]) => (isCommon ? [entityId] : [])));
 }
 
-/** An entity in a pool, as one word. */
-export const entityInPool = ({ pool, entityId }: Pick<Place, 'pool' | 'entityId'>): string =>
-  `${pool}@${entityId}`;
-
-/**
- * How many reservations may be the trial of an entity in a pool; undefined: its workers
- * there do not fail. While the whole pool is held back, its one trial does not go to an entity
- * that is paused for itself.
- */
-export function trialsOf(
-  { breakers }: MatchingRules,
-  place: Pick<Place, 'pool' | 'entityId'>,
-): 0 | 1 | undefined {
-  const own = breakers.entitiesInPools.get(entityInPool(place));
-  return own && (own.isPaused && breakers.pools.has(place.pool) ? 0 : 1);
-}
-
-/**
- * How often an entity's workers have failed in a pool that is held back; 0 in other pools. The
- * pool's one trial goes to the entity that has failed least, so that an entity whose workers
- * always fail does not speak for all.
- */
-export function failuresOf(
-  { breakers }: MatchingRules,
-  place: Pick<Place, 'pool' | 'entityId'>,
-): number {
-  return breakers.pools.has(place.pool) ? (breakers.failed.get(entityInPool(place)) ?? 0) : 0;
-}
-
 /**
  * The reason why no worker at all may be made here, even with room under the caps; undefined if
  * some may.
  */
 export function blockedBy(rules: MatchingRules, place: Place): WaitReason | undefined {
-  const { entityId, pool } = place;
+  const { entityId, pool, scopeRepoId } = place;
   const rule = rules.pools.get(pool);
   if (rule === undefined) return pool === NO_POOL ? 'no_pool_fits' : 'pool_unknown';
   if (rule.paused) return 'pool_paused';
@@ -178,7 +149,9 @@ export function blockedBy(rules: MatchingRules, place: Place): WaitReason | unde
   if (entityRuleOf(rules, place) === undefined) return 'entity_not_allowed';
   if (rules.environmentStopped || rule.stopped || rules.stoppedEntities.has(entityId))
     return 'making_stopped';
-  return rules.barred.get(entityId);
+  const { entities, repositories } = rules.told;
+  const told = [entities.get(entityId), repositories.get(scopeRepoId)];
+  return rules.barred.get(entityId) ?? told.find((guard) => guard?.isPaused)?.reason;
 }
 
 function servesPlace(
@@ -189,4 +162,50 @@ function servesPlace(
   const gate = { entities: entities ?? undefined, repositories: repositories ?? undefined };
   const isServed = servesWithPin(gate, { id: entityId, login }, pins.get(login.toLowerCase()));
   return isServed && (typeof repoFullName !== 'string' || servesRepository(gate, repoFullName));
+}
+
+/** How many workers of the key may be without a job, and why not more. */
+export interface Limit {
+  readonly room: number;
+  readonly reason: WaitReason | null;
+}
+
+const NO_LIMIT: Limit = { room: Infinity, reason: null };
+
+/** How many workers of a key may be without a job while its own failures hold it back. */
+export function failingLimit(
+  { failing }: MatchingRules,
+  { demandKey }: Pick<Place, 'demandKey'>,
+): Limit {
+  const guard = failing.get(demandKey);
+  return guard === undefined ? NO_LIMIT : { room: guard.isPaused ? 0 : 1, reason: guard.reason };
+}
+
+/** The same while the pool fails for two other entities: one worker shows the way, never none. */
+export const suspicionLimit = (
+  { suspected }: MatchingRules,
+  place: Pick<Place, 'demandKey' | 'entityId' | 'pool'>,
+): Limit => (suspected(place) ? { room: 1, reason: 'pool_suspected' } : NO_LIMIT);
+
+/** How many more workers may be made where GitHub told us something. */
+export const toldLimit = (told: Told | undefined): Limit =>
+  told === undefined
+    ? NO_LIMIT
+    : { room: told.isPaused || told.isTried ? 0 : 1, reason: told.reason };
+
+/** Many pods may wait for a node at once, so that an autoscaler sees a burst as a whole. */
+export const MOST_UNSCHEDULABLE = 10;
+
+/**
+ * How many more workers of a key may be made while no node takes some of them. The next follows
+ * when one of them finds a node or ends.
+ */
+export function nodeLimit(
+  { nodeless, pools }: MatchingRules,
+  { demandKey, pool }: Pick<Place, 'demandKey' | 'pool'>,
+): Limit {
+  const waiting = nodeless.get(demandKey);
+  if (waiting === undefined) return NO_LIMIT;
+  const most = pools.get(pool)?.maxUnschedulable ?? MOST_UNSCHEDULABLE;
+  return { room: Math.max(0, most - waiting.unplaced), reason: 'no_capacity' };
 }

@@ -68,45 +68,29 @@ describe('pickUnwanted', () => {
     expect(names(pick(three(), live(3), rules))).toEqual(['newest']);
   });
 
-  const breaker = { trials: 0, reason: 'pool_failing' } as const;
-  const none = rulesWith().breakers;
   test.each([
-    ['the pool', { ...none, pools: new Map([['linux', breaker]]) }],
+    ['is paused: all go', { isPaused: true }, 3, ['newest', 'middle', 'oldest']],
+    ['may be tried: one stays', { isPaused: false }, 3, ['newest', 'middle']],
     [
-      'the entity in the pool',
-      { ...none, entitiesInPools: new Map([['linux@1', { ...breaker, isPaused: true }]]) },
+      'may be tried, and a registered worker is the trial',
+      { isPaused: false },
+      4,
+      ['newest', 'middle', 'oldest'],
     ],
-    ['the entity', { ...none, entities: new Map([[1, breaker]]) }],
-    ['the repository', { ...none, repositories: new Map([[0, breaker]]) }],
-    ['everything', { ...none, everywhere: breaker }],
-  ])('leaves one for the trial while a breaker of %s is open (C11)', (_name, breakers) => {
-    expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual(['newest', 'middle']);
-  });
-
-  test('takes the trial of a pool from an entity that has to wait for longer than others (C11)', () => {
-    const entitiesInPools = new Map([['linux@1', { ...breaker, isPaused: true }]]);
-    const breakers = { ...none, pools: new Map([['linux', breaker]]), entitiesInPools };
-    expect(names(pick(three(), live(3), rulesWith({ breakers })))).toEqual([
-      'newest',
-      'middle',
-      'oldest',
-    ]);
-  });
-
-  test('leaves the trial of a pool to the entity that has failed there least (C11)', () => {
-    const failed = new Map([
-      ['linux@1', 2],
-      ['linux@2', 1],
-    ]);
-    const breakers = { ...none, pools: new Map([['linux', breaker]]), failed };
-    const [newest, middle, oldest] = three();
-    const ofThree = [newest, middle && { ...middle, entityId: 2 }, oldest].filter(
-      (one) => one !== undefined,
+  ])('of a failing key that %s (C11)', (_name, { isPaused }, unassigned, expected) => {
+    const rules = rulesWith({ failing: new Map([[7, { isPaused, reason: 'workers_failing' }]]) });
+    expect(names(pick(three({ unassigned, waiting: 9 }), live(unassigned), rules))).toEqual(
+      expected,
     );
-    expect(names(pick(ofThree, live(3), rulesWith({ entities: EVERYBODY, breakers })))).toEqual([
-      'newest',
-      'oldest',
-    ]);
+  });
+
+  test('keeps what was reserved where another key fails, the pool is suspected, or GitHub is away (C11, P6)', () => {
+    const rules = rulesWith({
+      failing: new Map([[8, { isPaused: true, reason: 'workers_failing' }]]),
+      suspected: () => true,
+      away: 'github_unavailable',
+    });
+    expect(pick(three(), live(3), rules)).toEqual([]);
   });
 
   test('counts a worker once that is too many for two reasons', () => {

@@ -14,13 +14,8 @@ export function planMaking(
 ): { make: WorkersToMake[]; plans: ReadonlyMap<number, KeyPlan> } {
   if (demand.length === 0) return { make: [], plans: new Map() };
   const { live, jobTimes } = snapshot;
-  const rules = rulesOf(snapshot);
-  const atMost = Math.min(most, rules.breakers.everywhere?.trials ?? most);
-  const plans = planWorkers(demand, live, {
-    caps: capsOf(demand, live, rules),
-    jobTimes,
-    most: atMost,
-  });
+  const caps = capsOf(demand, live, rulesOf(snapshot));
+  const plans = planWorkers(demand, live, { caps, jobTimes, most });
   const make = demand.flatMap(({ demandKey, entityId, scopeRepoId, pool, installationId }) => {
     const count = plans.get(demandKey)?.made ?? 0;
     return count === 0 ? [] : [{ demandKey, entityId, scopeRepoId, pool, installationId, count }];

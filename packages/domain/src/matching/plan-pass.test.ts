@@ -3,8 +3,8 @@ import { findSnapshotRivals, leaveAlone, planPass } from './plan-pass.ts';
 import { EMPTY_SNAPSHOT, type Snapshot } from './snapshot.ts';
 import { NO_RULES } from './stored-rules.ts';
 import {
-  breaker,
   demandOf,
+  failingKey,
   linux,
   liveOf,
   reservationOf,
@@ -28,6 +28,8 @@ const capped = (cap: number) => storedRules({ pools: [linux({ cap })] });
  * Two reservations of entity 1 hold the pool's only places, and its jobs have gone; two jobs of
  * entity 2 wait.
  */
+/** Two reservations of the key 10, whose jobs want them. */
+const HERE = ['new', 'old'].map((name) => reservationOf(name, 10, { waiting: 9, unassigned: 2 }));
 const TAKEN: Partial<Snapshot> = {
   rules: capped(2),
   live: [liveOf(10, 2)],
@@ -107,34 +109,43 @@ describe('planPass', () => {
         TAKEN.reservations?.map((one) => Object.assign({}, one, { installationId: 102 })) ?? [],
     };
     expect(madeOf(plan({ ...given, rules: budget(-1) }).make)).toEqual([[20, 1]]);
-    const wait = { type: 'installation', id: '2', failureClass: 'rate_limited' } as const;
-    const rules = storedRules({ breakers: [breaker({ ...wait, isWait: true })] });
+    const waits = { isPaused: true, isTried: false, reason: 'github_budget' } as const;
+    const rules = storedRules({ told: { entities: { 2: waits }, repositories: {} } });
     expect(plan({ ...given, rules }).make).toEqual([]);
   });
 
-  test('lets another key have the trial that a reservation stood for and gives back (C11)', () => {
-    const rules = storedRules({ breakers: [breaker()] });
-    const { giveBack, make } = plan({ ...TAKEN, rules, demand: [demandOf(20), demandOf(30)] });
-    expect([giveBack, madeOf(make)]).toEqual([['new', 'old'], [[20, 1]]]);
+  test('gives back what was reserved for a key that fails, and leaves its place to another (C11, P6)', () => {
+    const rules = storedRules({
+      pools: [linux({ cap: 2 })],
+      failing: [failingKey(10, { isPaused: true })],
+    });
+    const given = {
+      live: [liveOf(10, 2)],
+      reservations: HERE,
+      demand: [demandOf(10, { unassigned: 2 }), demandOf(20)],
+    };
+    const { giveBack, make } = plan({ ...given, rules });
+    expect([giveBack, madeOf(make)]).toEqual([['new', 'old'], [[20, 2]]]);
   });
 
-  test('makes one worker on trial for all keys while GitHub is unavailable (C11)', () => {
-    const rules = storedRules({ breakers: [breaker({ type: 'github', id: '' })] });
-    expect(madeOf(plan({ rules, demand: [demandOf(10), demandOf(20)] }).make)).toEqual([[10, 1]]);
+  test('makes nothing while GitHub is away, says so of every key, and gives nothing back (C11)', () => {
+    const rules = storedRules({ away: ['github'] });
+    const demand = [demandOf(10, { waiting: 9, unassigned: 2 }), demandOf(20)];
+    const { giveBack, make, states } = plan({
+      reservations: HERE,
+      live: [liveOf(10, 2)],
+      rules,
+      demand,
+    });
+    expect([giveBack, make]).toEqual([[], []]);
+    expect(states.map(({ waitReason }) => waitReason)).toEqual(Array(2).fill('github_unavailable'));
   });
 
-  test('makes one worker on trial for a key that GitHub left without jobs, once its last has gone (C11)', () => {
-    const unserved = breaker({ id: 'linux@1#10', failureClass: 'not_assigned' });
-    const rules = storedRules({ breakers: [unserved] });
+  test('makes one worker on trial for a key whose pause is over, once its last has gone (C11)', () => {
+    const rules = storedRules({ failing: [failingKey(10)] });
     const stopped = { ...demandOf(10), unassigned: 0 };
     expect(madeOf(plan({ rules, demand: [stopped] }).make)).toEqual([[10, 1]]);
     expect(plan({ rules, demand: [{ ...stopped, unassigned: 1 }] }).make).toEqual([]);
-    expect(
-      plan({
-        rules: storedRules({ breakers: [{ ...unserved, isPaused: true }] }),
-        demand: [stopped],
-      }).make,
-    ).toEqual([]);
   });
 
   test('states new facts of a key, and none that are stored already (P5)', () => {
@@ -152,8 +163,8 @@ describe('planPass', () => {
   test.each([
     ['nothing', {}, null],
     ['an unexplained end', { unexplained: 1 }, 'unexplained_ends'],
-    ['no node', { doubt: { type: 'capacity', failureClass: 'unschedulable' } }, 'no_capacity'],
-    ['a failure', { doubt: { type: 'repository', failureClass: 'not_found' } }, 'repository_gone'],
+    ['no node', { lacksNodes: true }, 'no_capacity'],
+    ['a failure', { failureClass: 'image_pull' }, 'workers_failing'],
   ] as const)('names what delays a key that lacks nothing: %s (P5)', (_what, given, waitReason) => {
     expect(
       plan({ demand: [demandOf(10, { unassigned: 1, waiting: 2, ...given })] }).states,
@@ -246,15 +257,14 @@ describe('planPass', () => {
       [20, 2],
       [11, 1],
     ]);
-    expect(
-      plan({ ...given, rules: storedRules({ breakers: [breaker({ type: 'github', id: '' })] }) })
-        .warm.make,
-    ).toEqual([]);
+    expect(plan({ ...given, rules: storedRules({ away: ['default'] }) }).warm.make).toEqual([]);
+    // The job's worker is the trial of its key.
+    const failing = [failingKey(10)];
     expect(
       plan({
-        ...given,
         demand: [demandOf(10, { waiting: 1 })],
-        rules: storedRules({ pools: [linux({ trials: 1 })] }),
+        warm: [warmKey(10, { waiting: 1 })],
+        rules: storedRules({ failing }),
       }).warm.make,
     ).toEqual([]);
   });

@@ -63,7 +63,10 @@ export function planPass(
     make,
     stop,
     warm: planWarm(left, heldBack, most - sumOf(make)),
-    states: keyStates(freed.demand, plans),
+    states: keyStates(freed.demand, plans, {
+      away: rulesOf(freed).away,
+      reserved: new Set(freed.reservations.map(({ demandKey }) => demandKey)),
+    }),
     lacking: sumOf(freed.demand.map((key) => ({ count: lackingOf(key) }))) - sumOf(make),
   };
 }

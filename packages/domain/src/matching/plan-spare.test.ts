@@ -139,18 +139,16 @@ describe('planSpareStops', () => {
 test.each([
   ['the entity’s cap', held(), true],
   ['the pool’s nodes', held({ entityId: 2, reason: 'no_capacity' }), true],
-  ...(
-    ['github_budget', 'installation_refused', 'installation_gone', 'registration_conflict'] as const
-  ).flatMap((reason): [string, HeldBack, boolean][] => [
-    [`its entity’s ${reason}`, held({ reason, pool: 'gpu' }), true],
-    [`another entity’s ${reason}`, held({ reason, entityId: 2 }), false],
-  ]),
+  ...(['github_budget', 'installation_refused', 'installation_gone'] as const).flatMap(
+    (reason): [string, HeldBack, boolean][] => [
+      [`its entity’s ${reason}`, held({ reason, pool: 'gpu' }), true],
+      [`another entity’s ${reason}`, held({ reason, entityId: 2 }), false],
+    ],
+  ),
   ['the pool’s cap', held({ entityId: 2, reason: 'at_pool_cap' }), true],
-  ['a newer runner', held({ reason: 'runner_outdated' }), true],
   ['another entity', held({ entityId: 2 }), false],
   ['another pool', held({ pool: 'gpu', reason: 'at_pool_cap' }), false],
-  ['the trial of its entity in the pool', held({ reason: 'pool_failing' }), true],
-  ['the trial of another entity in the pool', held({ entityId: 2, reason: 'pool_failing' }), false],
+  ['what only another key of its entity fails', held({ reason: 'workers_failing' }), false],
   ['what only its own key lacks', held({ reason: 'github_does_not_assign' }), false],
 ])('a warm worker is not made while a job waits for %s: %s (C10)', (_name, heldBack, expected) => {
   expect(isWantedByJobs([heldBack], { entityId: 1, pool: 'linux' })).toBe(expected);

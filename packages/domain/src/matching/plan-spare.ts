@@ -10,8 +10,6 @@ import type { WaitReason } from './wait-reasons.ts';
 
 /** A key with more unassigned workers than waiting jobs. */
 export interface SpareKey extends Place {
-  readonly demandKey: number;
-  readonly scopeRepoId: number;
   /** How many more unassigned workers than waiting jobs it has; at least 1. */
   readonly spare: number;
 }
@@ -129,14 +127,8 @@ const OF_ENTITY: ReadonlySet<WaitReason> = new Set([
   'github_budget',
   'installation_refused',
   'installation_gone',
-  'registration_conflict',
 ]);
 const OF_POOL: ReadonlySet<WaitReason> = new Set(['at_pool_cap', 'no_capacity']);
-/**
- * Reasons that may hold back one entity in one pool. Where they hold back all, a job's worker is
- * the trial already.
- */
-const OF_ENTITY_IN_POOL: ReadonlySet<WaitReason> = new Set(['pool_failing', 'runner_outdated']);
 
 /** Whether a job waits for the place of a warm worker: then none is made. */
 export const isWantedByJobs = (
@@ -146,7 +138,5 @@ export const isWantedByJobs = (
   heldBack.some(
     (held) =>
       (held.entityId === entityId && OF_ENTITY.has(held.reason)) ||
-      (held.pool === pool &&
-        (OF_POOL.has(held.reason) ||
-          (held.entityId === entityId && OF_ENTITY_IN_POOL.has(held.reason)))),
+      (held.pool === pool && OF_POOL.has(held.reason)),
   );

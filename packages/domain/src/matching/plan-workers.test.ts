@@ -6,24 +6,20 @@ import type { MatchingRules } from './matching-rules.ts';
 import type { WaitReason } from './wait-reasons.ts';
 import { findRivals, planWorkers } from './plan-workers.ts';
 
-const NO_BREAKERS = rulesWith().breakers;
-const breakerOfKey = (
+const failing = (
   demandKey: number,
-  trials: 0 | 1,
+  isPaused: boolean,
   reason: WaitReason,
-): MatchingRules['breakers'] => ({
-  ...NO_BREAKERS,
-  keys: new Map([[demandKey, { trials, reason }]]),
+): Partial<MatchingRules> => ({
+  failing: new Map([[demandKey, { isPaused, reason }]]),
 });
-const unserved = (demandKey: number, trials: 0 | 1) =>
-  breakerOfKey(demandKey, trials, 'github_does_not_assign');
-/** Of the entity ACME in the pool `linux`. */
-const failingHere = (trials: 0 | 1): MatchingRules['breakers'] => ({
-  ...NO_BREAKERS,
-  entitiesInPools: new Map([['linux@1', { trials, reason: 'pool_failing', isPaused: false }]]),
+const unserved = (demandKey: number, isPaused: boolean) =>
+  failing(demandKey, isPaused, 'github_does_not_assign');
+const nodeless = (unplaced: number) => ({
+  nodeless: new Map([[1, { unschedulable: 1, unplaced }]]),
 });
+const REFUSED = { isPaused: false, isTried: false, reason: 'installation_refused' } as const;
 const openTo = (cap: number | null) => new Map([['*', { cap, weight: 1 }]]);
-const GITHUB_FAILS = { trials: 0, reason: 'github_unavailable' } as const;
 
 function plan(demand: KeyDemand[], rules: MatchingRules, alive = 0, most = 100) {
   const live = [{ demandKey: 1, entityId: ACME, scopeRepoId: 0, pool: 'linux', alive }];
@@ -38,7 +34,20 @@ describe('planWorkers', () => {
     ['nothing binds', rulesWith(), 3, null],
     ['the entity has its workers', rulesWith({ cap: 3 }), 1, 'at_entity_cap'],
     ['the pool has its workers', rulesWith({ pool: { cap: 3 } }), 1, 'at_pool_cap'],
-    ['no node takes workers', rulesWith({ pool: { cap: 3, trials: 0 } }), 0, 'no_capacity'],
+    ['no node takes ten', rulesWith(nodeless(10)), 0, 'no_capacity'],
+    [
+      'no node takes some of eight that are on no node yet',
+      rulesWith(nodeless(8)),
+      2,
+      'no_capacity',
+    ],
+    ['no node takes one, and there is room for more', rulesWith(nodeless(1)), 3, null],
+    [
+      'the pool may have more on no node',
+      rulesWith({ ...nodeless(10), pool: { maxUnschedulable: 11 } }),
+      1,
+      'no_capacity',
+    ],
     [
       'the budget is tighter than the cap',
       rulesWith({ cap: 4, budgets: new Map([[INSTALLATION, 1]]) }),
@@ -58,12 +67,7 @@ describe('planWorkers', () => {
       'github_budget',
     ],
     ['making is stopped', rulesWith({ environmentStopped: true, cap: 0 }), 0, 'making_stopped'],
-    [
-      'everything waits behind a breaker',
-      rulesWith({ cap: 2, breakers: { ...NO_BREAKERS, everywhere: GITHUB_FAILS } }),
-      0,
-      'github_unavailable',
-    ],
+    ['GitHub is away', rulesWith({ cap: 2, away: 'github_unavailable' }), 0, 'github_unavailable'],
     [
       'the cap is as tight as the budget',
       rulesWith({ cap: 3, budgets: new Map([[INSTALLATION, 1]]) }),
@@ -78,24 +82,6 @@ describe('planWorkers', () => {
     ],
   ])('when %s (C4, P5)', (_name, rules, made, waitReason) => {
     expect(plan([key(1)], rules, 2).get(1)).toMatchObject({ made, waitReason });
-  });
-
-  test('leaves the one trial of a pool to the entity that has failed there least, though it has the most workers (C11)', () => {
-    const failed = new Map([
-      ['linux@2', 3],
-      ['linux@3', 1],
-    ]);
-    const breakers = {
-      ...NO_BREAKERS,
-      pools: new Map([['linux', { trials: 1, reason: 'pool_failing' } as const]]),
-      failed,
-    };
-    const plans = plan(
-      [key(3, { entityId: 3 }), key(2, { entityId: 2 }), key(1)],
-      rulesWith({ entities: openTo(null), breakers }),
-      9,
-    );
-    expect([...plans.values()].map(({ made }) => made)).toEqual([0, 0, 1]);
   });
 
   test('leaves the last place in a pool to the oldest job (C4)', () => {
@@ -152,15 +138,10 @@ describe('planWorkers', () => {
       'at_entity_cap',
       0,
     ],
-    [
-      'the entity’s cap, and no node',
-      rulesWith({ cap: 2, pool: { trials: 0 } }),
-      'at_entity_cap',
-      0,
-    ],
+    ['the entity’s cap, and no node', rulesWith({ cap: 2, ...nodeless(10) }), 'at_entity_cap', 0],
     [
       'the pool’s cap, and GitHub that gives no job',
-      rulesWith({ pool: { cap: 2 }, breakers: unserved(1, 0) }),
+      rulesWith({ pool: { cap: 2 }, ...unserved(1, true) }),
       'at_pool_cap',
       0,
     ],
@@ -173,8 +154,7 @@ describe('planWorkers', () => {
 
   const common = { cap: 3, weight: 1 };
   test.each([
-    ['its key’s trial', rulesWith({ pool: { cap: 3 }, breakers: unserved(1, 1) }), 0],
-    ['its entity’s trial', rulesWith({ pool: { cap: 3 }, breakers: failingHere(1) }), 0],
+    ['its key’s trial', rulesWith({ pool: { cap: 3 }, ...unserved(1, false) }), 0],
     ['the last common place', rulesWith({ entities: openTo(3), common }), 0],
     ['the pool’s last place but one', rulesWith({ cap: 3, pool: { cap: 4 } }), 1],
     ['its entity’s last place but one', rulesWith({ entities: openTo(4), common }), 1],
@@ -218,52 +198,78 @@ describe('planWorkers', () => {
     ]);
   });
 
-  test('an entity that fails in a pool gets one worker there, for any repository, and others as many as they lack (C11)', () => {
-    const rules = rulesWith({ breakers: failingHere(1) });
-    const plans = plan(
-      [key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 }), key(3, { entityId: 2 })],
-      rules,
-    );
-    expect([...plans.values()].map(({ made, waitReason }) => [made, waitReason])).toEqual([
-      [1, 'pool_failing'],
-      [0, 'pool_failing'],
-      [3, null],
-    ]);
-  });
-
   test.each([
+    ['that is paused', failing(1, true, 'workers_failing'), 0, 0, 'workers_failing'],
+    ['after its pause', failing(1, false, 'workers_failing'), 0, 1, 'workers_failing'],
+    ['whose trial is under way', failing(1, false, 'workers_failing'), 1, 0, 'workers_failing'],
     [
-      'may be tried once, though its group lets in more than its pool serves',
-      { breakers: breakerOfKey(1, 1, 'runner_group_open') },
-      1,
-      'runner_group_open',
-    ],
-    [
-      'may not be tried again',
-      { breakers: breakerOfKey(1, 0, 'runner_group_open') },
+      'whose group lets in too much',
+      failing(1, true, 'runner_group_open'),
+      0,
       0,
       'runner_group_open',
     ],
     [
-      'may be tried once, though GitHub gave it no job',
-      { breakers: unserved(1, 1) },
+      'that GitHub gave no job, after its pause',
+      unserved(1, false),
+      0,
       1,
       'github_does_not_assign',
     ],
-    ['is not the one that may not be tried', { breakers: unserved(2, 0) }, 3, null],
-  ])('a key that %s (C11)', (_name, given, made, waitReason) => {
-    expect(plan([key(1)], rulesWith(given)).get(1)).toMatchObject({ made, waitReason });
+    ['beside another that may not be tried', unserved(2, true), 0, 3, null],
+    ['of a suspected pool', { suspected: () => true }, 0, 1, 'pool_suspected'],
+    [
+      'of a suspected pool, with a worker on its way',
+      { suspected: () => true },
+      1,
+      0,
+      'pool_suspected',
+    ],
+    [
+      'of an entity that GitHub refused until now',
+      { told: { entities: new Map([[ACME, REFUSED]]), repositories: new Map() } },
+      0,
+      1,
+      'installation_refused',
+    ],
+    [
+      'of such an entity, whose worker is on its way',
+      {
+        told: {
+          entities: new Map([[ACME, { ...REFUSED, isTried: true }]]),
+          repositories: new Map(),
+        },
+      },
+      0,
+      0,
+      'installation_refused',
+    ],
+    [
+      'of another entity',
+      { told: { entities: new Map([[9, REFUSED]]), repositories: new Map() } },
+      0,
+      3,
+      null,
+    ],
+  ] as const)('a key %s (C11)', (_name, given, unassigned, made, waitReason) => {
+    expect(plan([key(1, { unassigned })], rulesWith(given)).get(1)).toMatchObject({
+      made,
+      waitReason,
+    });
+  });
+
+  test('a key that fails costs no other key of its entity and pool a worker (P6)', () => {
+    const plans = plan(
+      [key(1), key(2), key(3, { entityId: 2 })],
+      rulesWith({ entities: openTo(null), ...failing(1, true, 'workers_failing') }),
+    );
+    expect([...plans.values()].map(({ made }) => made)).toEqual([0, 3, 3]);
   });
 
   test('counts under the cap of a repository its live workers, and no other key’s (C4)', () => {
     const rules = rulesWith({ pool: { repositoryCap: 2 } });
     const plans = plan([key(1, { scopeRepoId: 21 }), key(2, { scopeRepoId: 22 })], rules, 1);
     expect([...plans.values()].map(({ made }) => made)).toEqual([1, 2]);
-  });
-
-  test('a trial under way leaves an entity no room in its pool (C11)', () => {
-    const rules = rulesWith({ breakers: failingHere(0) });
-    expect(plan([key(1)], rules).get(1)).toMatchObject({ made: 0, waitReason: 'pool_failing' });
   });
 
   test('has no reason for workers that only the next pass makes (C4)', () => {
@@ -280,7 +286,7 @@ describe('planWorkers', () => {
 describe('findRivals', () => {
   test('asks for no ages of jobs that cannot come into question (C4)', () => {
     const keys = [key(1), key(2), key(3)];
-    expect(rivals(keys, rulesWith({ cap: 2, breakers: unserved(2, 0) }))).toEqual([
+    expect(rivals(keys, rulesWith({ cap: 2, ...unserved(2, true) }))).toEqual([
       { demandKey: 1, count: 2 },
       { demandKey: 3, count: 2 },
     ]);

@@ -1,5 +1,4 @@
 import type { Caps, KeyDemand } from './caps.ts';
-import { entityInPool } from './matching-rules.ts';
 import { type LiveWorkers, type Share, shareRoom, type Shortage } from './share-room.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -23,7 +22,7 @@ export function findRivals({ open, room }: Caps): { demandKey: number; count: nu
     const bound = Math.min(room.entity(entityId), room.common(entityId));
     const asked = keys.map((key) => ({
       demandKey: key.demandKey,
-      count: Math.min(key.lacking, room.key(shortageOf(key, [])), bound),
+      count: Math.min(key.lacking, room.key(key), bound),
     }));
     const isTight = keys.length > 1 && asked.reduce((sum, { count }) => sum + count, 0) > bound;
     return isTight ? asked.filter(({ count }) => count > 0) : [];
@@ -52,22 +51,18 @@ export function planWorkers(
     room: caps.room,
     weight: caps.weight,
     common: caps.common,
-    failures: caps.failures,
     most,
   });
   const allowed = {
     ofEntity: new Map<number, number>(),
     common: 0,
     ofPool: new Map<string, number>(),
-    ofEntityInPool: new Map<string, number>(),
   };
   for (const { demandKey, entityId, pool } of caps.open) {
     const count = shares.get(demandKey)?.allowed ?? 0;
-    const place = entityInPool({ pool, entityId });
     allowed.ofEntity.set(entityId, (allowed.ofEntity.get(entityId) ?? 0) + count);
     if (caps.common.has(entityId)) allowed.common += count;
     allowed.ofPool.set(pool, (allowed.ofPool.get(pool) ?? 0) + count);
-    allowed.ofEntityInPool.set(place, (allowed.ofEntityInPool.get(place) ?? 0) + count);
   }
   const reasonFor = (key: KeyDemand, share: Share): WaitReason | null => {
     const { room } = caps;
@@ -80,17 +75,11 @@ export function planWorkers(
     if ((allowed.ofPool.get(key.pool) ?? 0) >= room.pool(key.pool)) {
       return caps.poolLimit(key.pool).reason;
     }
-    const ofEntityInPool = caps.entityInPoolLimit(key);
-    if ((allowed.ofEntityInPool.get(entityInPool(key)) ?? 0) >= ofEntityInPool.room)
-      return ofEntityInPool.reason;
-    const { room: ofKey, reason } = caps.keyLimit(key);
-    return share.allowed >= ofKey ? reason : null;
+    return share.allowed >= room.key(key) ? caps.keyReason(key) : null;
   };
   const heldBackBy = (reason: WaitReason | null, key: KeyDemand, share: Share): number => {
     const ofPool = caps.room.pool(key.pool) - (allowed.ofPool.get(key.pool) ?? 0);
-    const ofEntityInPool =
-      caps.entityInPoolLimit(key).room - (allowed.ofEntityInPool.get(entityInPool(key)) ?? 0);
-    const ofKey = Math.min(ofEntityInPool, caps.keyLimit(key).room - share.allowed);
+    const ofKey = caps.room.key(key) - share.allowed;
     const ofCommon =
       caps.room.common(key.entityId) - (caps.common.has(key.entityId) ? allowed.common : 0);
     const ofEntity = caps.room.entity(key.entityId) - (allowed.ofEntity.get(key.entityId) ?? 0);

@@ -30,17 +30,12 @@ describe('shareRoom among entities that share one cap', () => {
           const own = made(({ demandKey }) => demandKey === one.demandKey);
           const ofEntity = made(({ entityId }) => entityId === one.entityId);
           const ofPool = made(({ pool }) => pool === one.pool);
-          const ofEntityInPool = made(
-            ({ pool, entityId }) => pool === one.pool && entityId === one.entityId,
-          );
           expect(own).toBeLessThanOrEqual(Math.min(one.lacking, room.key(one)));
           expect(ofEntity).toBeLessThanOrEqual(room.entity(one.entityId));
-          expect(ofEntityInPool).toBeLessThanOrEqual(room.entityInPool(one));
           expect(ofPool).toBeLessThanOrEqual(room.pool(one.pool));
           const isFull =
             own === Math.min(one.lacking, room.key(one)) ||
             ofEntity === room.entity(one.entityId) ||
-            ofEntityInPool === room.entityInPool(one) ||
             (COMMON.has(one.entityId) && ofCommon === common);
           // Work conserving: only the pool keeps an entity from having more.
           expect(isFull || ofPool === room.pool(one.pool)).toBe(true);

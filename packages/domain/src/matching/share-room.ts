@@ -29,9 +29,7 @@ export interface Room {
   /** For all entities that share a cap, if this is one of them. */
   common(entityId: number): number;
   pool(pool: string): number;
-  /** For one entity in one pool. */
-  entityInPool(place: Pick<Shortage, 'entityId' | 'pool'>): number;
-  key(shortage: Shortage): number;
+  key(shortage: Pick<Shortage, 'demandKey'>): number;
 }
 
 export interface Sharing {
@@ -42,8 +40,6 @@ export interface Sharing {
   weight(entityId: number): number;
   /** The entities that share as if they were one, and their weight together. */
   readonly common: { has(entityId: number): boolean; readonly weight: number };
-  /** How often an entity has failed in a pool that has room for one trial. */
-  failures(place: Pick<Shortage, 'entityId' | 'pool'>): number;
   /** How many are made now at most; the next pass finds the rest. */
   readonly most: number;
 }
@@ -62,8 +58,6 @@ interface Claim {
   readonly time: number;
   /** Workers that its repository, or its organisation, has in all pools when this one is made. */
   ownShare: number;
-  /** How often its entity has failed in its pool. */
-  readonly failures: number;
   /** Workers per weight that its entity has of the pool when this one is made. */
   poolShare: number;
   /** Its place among all claims on the pool: 0 is the first to get one. */
@@ -95,9 +89,9 @@ interface Places {
  *
  * - an entity spends its cap on the repository that has the fewest workers, and there on the oldest
  *   job;
- * - a pool gives its room to the entity that has failed there least, then to the entity with the
- *   least by its weight. On a tie the oldest job comes first. Entities that share as one count as
- *   one entity there, and share among each other likewise.
+ * - a pool gives its room to the entity with the least by its weight. On a tie the oldest job
+ *   comes first. Entities that share as one count as one entity there, and share among each other
+ *   likewise.
  *
  * An entity asks elsewhere for workers that a full pool refuses, until no claim is refused. The
  * result is a stable allocation: it is the same in any order of the entities. No key lacks a worker
@@ -220,7 +214,7 @@ function countPerKey(granted: Claim[], most: number): ReadonlyMap<number, Share>
 }
 
 /** The entities with the number that each may ask for. */
-function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): Entity[] {
+function claimsOf({ shortages, live, room, weight, most }: Sharing): Entity[] {
   const ofRepository = countBy(live, ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`);
   const ofPool = countBy(live, ({ entityId, pool }) => `${entityId} ${pool}`);
   return [...Map.groupBy(shortages, ({ entityId }) => entityId)].map(([entityId, own]) => {
@@ -232,7 +226,6 @@ function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): E
       granted: 0,
     };
     const claims = own.flatMap((shortage) => {
-      const failed = failures(shortage);
       const bounds = [
         shortage.lacking,
         room.key(shortage),
@@ -242,34 +235,25 @@ function claimsOf({ shortages, live, room, weight, failures, most }: Sharing): E
         most,
       ];
       return Array.from({ length: Math.max(0, Math.min(...bounds)) }, (_, nth) =>
-        claimOf(entity, shortage, failed, nth),
+        claimOf(entity, shortage, nth),
       );
     });
     for (const [scopeRepoId, same] of Map.groupBy(claims, ({ shortage }) => shortage.scopeRepoId)) {
       const has = ofRepository.get(`${entityId} ${scopeRepoId}`) ?? 0;
       for (const [nth, claim] of same.toSorted(byAge).entries()) claim.ownShare = has + nth;
     }
-    const asked = claims.toSorted(byOwnShare);
-    // A pool that refuses the first claims of an entity refuses those behind them too: these are
-    // no substitute.
-    const beyond = new Set<Claim>();
-    for (const [pool, same] of Map.groupBy(asked, ({ shortage }) => shortage.pool)) {
+    entity.claims = claims.toSorted(byOwnShare);
+    for (const [pool, same] of Map.groupBy(entity.claims, ({ shortage }) => shortage.pool)) {
       const has = ofPool.get(`${entityId} ${pool}`) ?? 0;
-      const may = room.entityInPool({ entityId, pool });
-      for (const [nth, claim] of same.entries()) {
-        claim.poolShare = (has + nth) / weight(entityId);
-        if (nth >= may) beyond.add(claim);
-      }
+      for (const [nth, claim] of same.entries()) claim.poolShare = (has + nth) / weight(entityId);
     }
-    entity.claims = beyond.size === 0 ? asked : asked.filter((claim) => !beyond.has(claim));
     return entity;
   });
 }
 
-const claimOf = (entity: Entity, shortage: Shortage, failures: number, nth: number): Claim => ({
+const claimOf = (entity: Entity, shortage: Shortage, nth: number): Claim => ({
   shortage,
   entity,
-  failures,
   time: shortage.jobTimes[nth] ?? shortage.jobTimes.at(-1) ?? 0,
   ownShare: 0,
   poolShare: 0,
@@ -291,5 +275,4 @@ function countBy(
 const byAge = (a: Claim, b: Claim): number =>
   a.time - b.time || a.shortage.demandKey - b.shortage.demandKey;
 const byOwnShare = (a: Claim, b: Claim): number => a.ownShare - b.ownShare || byAge(a, b);
-const byPoolShare = (a: Claim, b: Claim): number =>
-  a.failures - b.failures || a.poolShare - b.poolShare || byAge(a, b);
+const byPoolShare = (a: Claim, b: Claim): number => a.poolShare - b.poolShare || byAge(a, b);

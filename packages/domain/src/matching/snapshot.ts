@@ -2,7 +2,7 @@ import type { Reservation } from './pick-unwanted.ts';
 import type { SpareKey } from './plan-spare.ts';
 import type { KeyDemand } from './caps.ts';
 import type { LiveWorkers } from './share-room.ts';
-import { type BreakerType, NO_RULES, type StoredRules } from './stored-rules.ts';
+import { NO_RULES, type StoredRules } from './stored-rules.ts';
 
 /** Everything that a pass reads after its lock. Parts that a pass does not need are empty. */
 export interface Snapshot {
@@ -56,8 +56,10 @@ export interface KeyCounts {
 export interface Demand extends Omit<KeyDemand, 'lacking'>, KeyCounts {
   readonly entityName: string;
   readonly stored: StoredState | null;
-  /** Why its workers may be delayed although none is held back; `capacity`: no node takes them. */
-  readonly doubt: { readonly type: BreakerType | 'capacity'; readonly failureClass: string } | null;
+  /** The class of its workers' last failures; null: none since a success. */
+  readonly failureClass: string | null;
+  /** No node takes any of its unassigned workers. */
+  readonly lacksNodes: boolean;
 }
 
 /** The row of `demand_keys` of a key, for people who ask why its jobs wait. */

@@ -1,18 +1,8 @@
 import { USUAL_MAX_WORKERS } from '../pools/entities.ts';
-import { NOT_ASSIGNED, OUTDATED_RUNNER } from '../workers/stop-reasons.ts';
-import {
-  type EntityInPoolBreaker,
-  entityInPool,
-  type Breakers,
-  type MatchingRules,
-  type OpenBreaker,
-  type PoolRule,
-} from './matching-rules.ts';
+import { failureClass } from './failure-classes.ts';
+import type { Guard, MatchingRules, Nodeless, PoolRule, Told } from './matching-rules.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { WaitReason } from './wait-reasons.ts';
-
-/** The subject of a breaker. */
-export type BreakerType = 'pool' | 'app' | 'installation' | 'repository' | 'github' | 'cluster';
 
 /** Everything that limits matching, as the rows say it. Objects are keyed by the id as text. */
 export interface StoredRules {
@@ -26,6 +16,20 @@ export interface StoredRules {
   readonly stoppedEntities: readonly number[];
   /** By entity: why no App may be used there. */
   readonly barred: Readonly<Record<string, WaitReason>>;
+  /** The services that are away: `github`, or a cluster's name. */
+  readonly away: readonly string[];
+  /** What GitHub told us of entities, and of repositories. */
+  readonly told: {
+    readonly entities: Readonly<Record<string, Told>>;
+    readonly repositories: Readonly<Record<string, Told>>;
+  };
+  /** Keys that are paused, or have been since their last success. */
+  readonly failing: readonly FailingKey[];
+  /** Keys whose runner group lets in more than the pool serves, and whether they rest now. */
+  readonly openGroups: Readonly<Record<string, boolean>>;
+  /** By key of a pool with failing keys: when the last of its live workers began to run. */
+  readonly started: Readonly<Record<string, number>>;
+  readonly nodeless: Readonly<Record<string, Nodeless>>;
   /**
    * By installation: how many more registrations it may have, negative if it has too many
    * reservations.
@@ -33,11 +37,6 @@ export interface StoredRules {
   readonly budgets: Readonly<Record<string, number>>;
   /** The same of every other installation. */
   readonly usualBudget: number;
-  /**
-   * Keys whose runner group lets in too much first, then in the order in which they failed, those
-   * that GitHub asked for last.
-   */
-  readonly breakers: readonly StoredBreaker[];
 }
 
 /** Those of an environment without pools. */
@@ -49,9 +48,14 @@ export const NO_RULES: StoredRules = {
   environmentStopped: false,
   stoppedEntities: [],
   barred: {},
+  away: [],
+  told: { entities: {}, repositories: {} },
+  failing: [],
+  openGroups: {},
+  started: {},
+  nodeless: {},
   budgets: {},
   usualBudget: 0,
-  breakers: [],
 };
 
 interface StoredEntity {
@@ -61,39 +65,22 @@ interface StoredEntity {
   readonly commonWeight?: number;
 }
 
-export interface StoredBreaker {
-  readonly type: BreakerType;
-  readonly id: string;
-  readonly failureClass: string;
-  readonly isOpen: boolean;
-  /** GitHub has asked to wait: there is no trial. */
-  readonly isWait: boolean;
-  readonly isPaused: boolean;
-  readonly failed: number;
-}
-
-type Supply = Pick<Snapshot, 'rules' | 'demand' | 'warm' | 'reservations' | 'made'>;
-
-/** The place of a reservation. */
-interface ReservedPlace {
+/** A key whose workers failed so often that it was paused. Instants in seconds since the epoch. */
+export interface FailingKey {
+  readonly demandKey: number;
   readonly entityId: number;
-  readonly scopeRepoId: number;
   readonly pool: string;
+  readonly failureClass: string;
+  readonly isPaused: boolean;
+  /** When the first of the failures was counted. */
+  readonly since: number;
 }
 
 /**
- * The rules as they bind the supply of the snapshot: what has a reservation or an unassigned worker
- * for its trial gets no other. The document is read leniently: it may be a newer version's.
+ * The rules as they bind at the snapshot's instant. The document is read leniently: it may be a
+ * newer version's.
  */
-export function rulesOf({
-  rules: stored,
-  demand,
-  warm,
-  reservations,
-  made,
-}: Supply): MatchingRules {
-  const unassigned = new Map([...demand, ...warm].map((key) => [key.demandKey, key.unassigned]));
-  const madeIn = new Set(made.map(({ pool }) => pool));
+export function rulesOf({ rules: stored }: Pick<Snapshot, 'rules'>): MatchingRules {
   const entities = Object.entries(stored.entities).map(([key, { maxWorkers, weight }]) => {
     return [
       key.toLowerCase(),
@@ -101,10 +88,19 @@ export function rulesOf({
     ] as const;
   });
   const everybody = stored.entities['*'];
-  const withTrials = (pool: PoolRule): PoolRule =>
-    pool.trials !== null && madeIn.has(pool.name) ? { ...pool, trials: 0 } : pool;
+  const openGroups = mapIds(stored.openGroups, (isPaused): Guard => ({
+    isPaused,
+    reason: 'runner_group_open',
+  }));
+  const failing = stored.failing.map(
+    (key) =>
+      [
+        key.demandKey,
+        { isPaused: key.isPaused, reason: failureClass(key.failureClass).reason },
+      ] as const,
+  );
   return {
-    pools: new Map(stored.pools.map((pool) => [pool.name, withTrials(pool)])),
+    pools: new Map(stored.pools.map((pool) => [pool.name, pool])),
     entities: new Map(entities),
     pins: new Map(Object.entries(stored.pins)),
     common: everybody && {
@@ -115,11 +111,25 @@ export function rulesOf({
     environmentStopped: stored.environmentStopped,
     stoppedEntities: new Set(stored.stoppedEntities),
     barred: mapIds(stored.barred, (reason) => reason),
-    breakers: openBreakers(stored.breakers, [...reservations, ...made], unassigned),
+    away: awayReason(stored.away),
+    told: {
+      entities: mapIds(stored.told.entities, (guard) => guard),
+      repositories: mapIds(stored.told.repositories, (guard) => guard),
+    },
+    // A group that is open forbids what a trial would try.
+    failing: new Map([...failing, ...openGroups]),
+    suspected: suspicionOf(stored),
+    nodeless: mapIds(stored.nodeless, (nodeless) => nodeless),
     budgets: mapIds(stored.budgets, (allowed) => Math.max(0, allowed)),
     usualBudget: stored.usualBudget,
   };
 }
+
+/** The word for jobs that wait for these services; GitHub's comes first. */
+export const awayReason = (services: readonly string[]): WaitReason | undefined => {
+  if (services.includes('github')) return 'github_unavailable';
+  return services.length > 0 ? 'cluster_unavailable' : undefined;
+};
 
 const mapIds = <V, W>(
   values: Readonly<Record<string, V>>,
@@ -137,87 +147,22 @@ function listedEntities({ entities, pins, currentPins }: StoredRules): ReadonlyS
   ]);
 }
 
+/** This many other entities that fail in a pool make it suspect. */
+const SUSPICIOUS = 2;
+
 /**
- * If several guard one subject, a wait that GitHub asked for gives the reason, else the latest
- * failure.
+ * A key is suspected once its pool fails for two other entities, until one of its workers has
+ * begun to run since.
  */
-function openBreakers(
-  rows: readonly StoredBreaker[],
-  reserved: readonly ReservedPlace[],
-  unassigned: ReadonlyMap<number, number>,
-): Breakers {
-  const pools = new Map<string, OpenBreaker>();
-  const entitiesInPools = new Map<string, EntityInPoolBreaker>();
-  const failed = new Map<string, number>();
-  const entities = new Map<number, OpenBreaker>();
-  const repositories = new Map<number, OpenBreaker>();
-  const keys = new Map<number, OpenBreaker>();
-  let everywhere: OpenBreaker | undefined;
-  const tried = new Set(reserved.flatMap(subjectsOf));
-  for (const row of rows) {
-    const { type, id, isWait } = row;
-    const isTried =
-      type === 'github' || type === 'cluster' ? reserved.length > 0 : tried.has(`${type} ${id}`);
-    const breaker: OpenBreaker = { trials: isWait || isTried ? 0 : 1, reason: reasonOf(row) };
-    const [, demandKey] = id.split('#').map(Number);
-    if (demandKey !== undefined) {
-      // Its trial is a worker's life: none while one of its workers is unassigned.
-      const trials = row.isPaused || (unassigned.get(demandKey) ?? 0) > 0 ? 0 : 1;
-      if (row.isOpen && trials < (keys.get(demandKey)?.trials ?? Infinity))
-        keys.set(demandKey, { ...breaker, trials });
-    } else if (type === 'pool' && id.includes('@')) {
-      failed.set(id, (failed.get(id) ?? 0) + row.failed);
-      if (row.isOpen)
-        entitiesInPools.set(id, {
-          ...breaker,
-          isPaused: row.isPaused || entitiesInPools.get(id)?.isPaused === true,
-        });
-    } else if (type === 'pool') pools.set(id, breaker);
-    else if (type === 'installation') entities.set(Number(id), breaker);
-    else if (type === 'repository') repositories.set(Number(id), breaker);
-    else if (type === 'github' || type === 'cluster') everywhere = breaker;
-  }
-  return { everywhere, pools, entitiesInPools, failed, entities, repositories, keys };
+function suspicionOf({ failing, started }: StoredRules): MatchingRules['suspected'] {
+  const ofPools = Map.groupBy(failing, ({ pool }) => pool);
+  return ({ demandKey, entityId, pool }) => {
+    const others = new Map<number, number>();
+    for (const key of ofPools.get(pool) ?? []) {
+      if (key.entityId === entityId) continue;
+      others.set(key.entityId, Math.min(key.since, others.get(key.entityId) ?? Infinity));
+    }
+    const since = [...others.values()].toSorted((a, b) => a - b)[SUSPICIOUS - 1];
+    return since !== undefined && (started[demandKey] ?? -Infinity) <= since;
+  };
 }
-
-/** The breakers for which a reservation is the trial. */
-const subjectsOf = ({ entityId, scopeRepoId, pool }: ReservedPlace): string[] => [
-  `pool ${pool}`,
-  `pool ${entityInPool({ pool, entityId })}`,
-  `installation ${entityId}`,
-  `repository ${scopeRepoId}`,
-];
-
-/** The word for jobs that wait behind failures of this class. */
-export function reasonOf({
-  type,
-  failureClass,
-}: Pick<StoredBreaker, 'type' | 'failureClass'>): WaitReason {
-  switch (type) {
-    case 'pool':
-      return POOL_REASONS.get(failureClass) ?? 'pool_failing';
-    case 'app':
-    case 'installation':
-      return INSTALLATION_REASONS.get(failureClass) ?? 'installation_refused';
-    case 'repository':
-      return failureClass === 'not_found' ? 'repository_gone' : 'repository_refused';
-    case 'github':
-      return 'github_unavailable';
-    case 'cluster':
-      return 'cluster_unavailable';
-    default:
-      throw new Error(`A breaker guards something unknown: ${String(type satisfies never)}`);
-  }
-}
-
-const POOL_REASONS: ReadonlyMap<string, WaitReason> = new Map([
-  [NOT_ASSIGNED, 'github_does_not_assign'],
-  [OUTDATED_RUNNER, 'runner_outdated'],
-  ['runner_group_open', 'runner_group_open'],
-]);
-
-const INSTALLATION_REASONS: ReadonlyMap<string, WaitReason> = new Map([
-  ['not_found', 'installation_gone'],
-  ['rate_limited', 'github_budget'],
-  ['conflict', 'registration_conflict'],
-]);

@@ -13,33 +13,32 @@ export const WAIT_REASONS = {
   entity_not_allowed: 'the entity is not among the configured entities',
   making_stopped:
     'a person has stopped the making of workers for the environment, the pool or the entity',
-  github_unavailable: 'GitHub has failed time and again; one worker stands ready to try again',
-  cluster_unavailable:
-    'the cluster has failed time and again; one worker stands ready to try again',
+  github_unavailable: 'GitHub does not answer; it is asked once a second',
+  cluster_unavailable: 'the cluster’s API server does not answer; it is asked once a second',
   installation_refused:
-    'GitHub refuses what the App asks for the entity, or gives no usable answer; one worker stands ready to try again',
-  registration_conflict:
-    'GitHub answers every registration at the entity with 409 Conflict; one worker stands ready to try again',
+    'GitHub refuses what the App asks for the entity; one worker asks again later',
   installation_suspended: 'GitHub says that the App is suspended on the entity',
   app_not_configured: 'no App that is configured here is installed on the entity',
   installation_gone: 'GitHub says that the App is no longer installed on the entity',
   repository_gone:
-    'GitHub knows no such repository, or does not show it to the App; one worker stands ready to try again',
+    'GitHub knows no such repository, or does not show it to the App; one worker asks again later',
   repository_refused:
-    'GitHub refuses to register runners at the repository; one worker stands ready to try again',
-  pool_failing:
-    'workers of the pool, or of the entity in it, have failed time and again before they had a job; one stands ready to try again',
+    'GitHub refuses to register runners at the repository; one worker asks again later',
+  workers_failing:
+    'workers of the key have failed time and again before they had a job; one tries again later',
+  pool_suspected:
+    'workers of two other entities fail in the pool: one worker starts first, and the rest follow it',
   runner_outdated:
-    'GitHub no longer serves the version of the pool’s runners: it needs a newer image; one worker stands ready to try again',
+    'GitHub no longer serves the version of the pool’s runners: it needs a newer image; one worker tries again later',
   github_budget: 'GitHub allows the installation no more registrations of runners for now',
   at_entity_cap: 'the entity has as many workers as its maxWorkers allows',
   at_common_cap:
     "the entities that only '*' admits have together as many workers as its commonMaxWorkers allows",
   no_capacity:
-    'the cluster has no node for workers that the pool has already; one more is tried from time to time',
+    'no node takes workers that the key has already; more follow when these find nodes or end',
   at_pool_cap: 'the pool has as many workers as its maxWorkers allows',
   github_does_not_assign:
-    'GitHub has given workers of the key no job for long; one more is tried from time to time',
+    'GitHub has given workers of the key no job for long; one tries again later',
   at_repository_cap:
     'the repository has as many workers as maxWorkersPerRepository of the pool allows',
   unexplained_ends:

@@ -61,7 +61,7 @@ const keysOfPoolsOnly = keysOfPools.filter((key) => !(key in poolsSections));
 
 /**
  * The configuration file of all services. Each reads the sections that it needs. A service starts
- * even with pools that `configFileToLoad` refuses: they may be in force from before.
+ * even with pools that `configFileToLoad` refuses: deliveries must not fail for them.
  */
 export const configFile = checkedTogether(
   z.strictObject({ ...misplacedInFile(keysOfPoolsOnly), github, ...poolsSections }),
@@ -72,6 +72,9 @@ export const configFile = checkedTogether(
  * node.
  */
 export const configFileToLoad = configFile.superRefine(refuseUntrusted, { when: () => true });
+
+/** The GitHub section alone. A running service follows it even while other sections are refused. */
+export const githubPart = z.looseObject({ github });
 
 /**
  * The file's JSON Schema for editors. It has the rules of single values; a service checks the
@@ -85,3 +88,4 @@ export const configJsonSchema = (): object => ({
 });
 
 export type ConfigFile = z.infer<typeof configFile>;
+export type GitHubPart = Pick<ConfigFile, 'github'>;

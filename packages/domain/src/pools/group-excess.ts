@@ -62,4 +62,4 @@ function letIn(
  */
 export const isHeldToItsGroup = (pool: Pool): boolean =>
   pool.repositories !== undefined ||
-  (pool.allowUntrusted !== true && (pool.entities !== undefined || nodePowersOf(pool).length > 0));
+  (!pool.allowUntrusted && (pool.entities !== undefined || nodePowersOf(pool).length > 0));

@@ -118,10 +118,13 @@ describe('a pool’s settings of its pods (H3, H4)', () => {
     expect(poolsDocument.parse(JSON.parse(JSON.stringify(document)))).toEqual(document);
   });
 
-  test('unused settings of a pool are not stored, because the version before does not know them', () => {
+  test('a pool is stored with its defaults, and without other keys that are not used', () => {
     const [stored] = poolsDocument.parse({ pools: [POOL], entities: {} }).pools;
     expect(Object.keys(stored ?? {}).toSorted()).toEqual([
+      'allowUntrusted',
+      'containerMode',
       'image',
+      'keepLogs',
       'labels',
       'maxWorkers',
       'maxWorkersPerRepository',

@@ -67,8 +67,15 @@ const writtenPool = z.strictObject({
     .nullable()
     .default(null)
     .describe('The same for one repository; only with `registration: repository`.'),
+  maxUnschedulable: count
+    .min(1)
+    .optional()
+    .describe(
+      'Most workers of one entity or repository that no node takes; more follow when these find nodes. 10 without it.',
+    ),
   paused: z.boolean().default(false).describe('Makes no more workers; those that are there go on.'),
-  // Keys after the first version have no default: the previous version must read stored documents.
+  // A key that a later version adds needs to be optional: services of the version before refuse
+  // stored documents with keys that they do not know.
   runnerGroupVisibility: z
     .enum(['all', 'private', 'selected'])
     .optional()
@@ -76,7 +83,7 @@ const writtenPool = z.strictObject({
       'Which repositories of the organisation may use a runner group that Paddock makes; all without it.',
     ),
   containerMode: containerMode
-    .optional()
+    .default('none')
     .describe(
       'none, or dind: a Docker daemon beside the runner, as actions-runner-controller makes it.',
     ),
@@ -89,9 +96,9 @@ const writtenPool = z.strictObject({
   warm: warm.optional().describe('Workers that are kept idle, so that jobs begin at once.'),
   keepLogs: z
     .boolean()
-    .optional()
+    .default(true)
     .describe(
-      'Whether the rows of its failed workers keep the ends of their logs, without texts that look like a credential; true by default.',
+      'Whether the rows of its failed workers keep the ends of their logs, without texts that look like a credential.',
     ),
   entities: entitiesGate
     .optional()
@@ -105,7 +112,7 @@ const writtenPool = z.strictObject({
     ),
   allowUntrusted: z
     .boolean()
-    .optional()
+    .default(false)
     .describe(
       'Says a second time that a pool whose jobs get power over their node serves strangers, public repositories or the default runner group.',
     ),

@@ -52,7 +52,7 @@ const ofDefaultGroup = ({ registration, runnerGroup }: Pool): UnnamedUsers[] =>
  */
 function untrustedUses(entities: Readonly<Record<string, unknown>>, pool: Pool): string[] {
   const [power] = nodePowersOf(pool);
-  if (pool.allowUntrusted === true || power === undefined) return [];
+  if (pool.allowUntrusted || power === undefined) return [];
   return [...unnamedUsers(entities, pool), ...ofDefaultGroup(pool)].map(
     ({ whom, remedy }) =>
       `its jobs have power over their node (${power}), and it serves ${whom}: ${remedy}; or, if that is meant, write allowUntrusted: true`,

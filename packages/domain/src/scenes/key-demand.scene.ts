@@ -12,6 +12,7 @@ export const keyDemand = (demandKey: number, given: Partial<KeyDemand> = {}): Ke
   scopeRepoId: 0,
   pool: 'linux',
   lacking: 3,
+  unassigned: 0,
   oldest: demandKey,
   ...given,
 });

@@ -26,25 +26,16 @@ interface Caps {
   /** Of the entities 2 and 3 together. */
   readonly common?: number | undefined;
   readonly pools?: Readonly<Record<string, number>>;
-  /** By entity and pool. */
-  readonly entitiesInPools?: Readonly<Record<string, number>>;
   readonly keys?: Readonly<Record<number, number>>;
 }
 
 /** The entities that share as one, if there are any. */
 export const COMMON = new Set([2, 3]);
 
-export const roomOf = ({
-  entities = {},
-  common,
-  pools = {},
-  entitiesInPools = {},
-  keys = {},
-}: Caps): Room => ({
+export const roomOf = ({ entities = {}, common, pools = {}, keys = {} }: Caps): Room => ({
   entity: (entityId) => entities[entityId] ?? Infinity,
   common: (entityId) => (common !== undefined && COMMON.has(entityId) ? common : Infinity),
   pool: (pool) => pools[pool] ?? Infinity,
-  entityInPool: ({ entityId, pool }) => entitiesInPools[`${entityId} ${pool}`] ?? Infinity,
   key: ({ demandKey }) => keys[demandKey] ?? Infinity,
 });
 
@@ -60,7 +51,6 @@ export function share(
     room: roomOf(caps),
     weight,
     common,
-    failures: () => 0,
     most,
   });
 }
@@ -97,11 +87,10 @@ export const situations = () =>
       ),
       entities: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.nat(8)),
       pools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(8)),
-      entitiesInPools: fc.dictionary(fc.constantFrom('1 a', '1 b', '2 a', '3 c'), fc.nat(2)),
       keys: fc.array(fc.option(fc.nat(4), { nil: undefined }), { maxLength: 12 }),
       weights: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.constantFrom(0.5, 1, 2, 7)),
     })
-    .map(({ lacks, entities, pools, entitiesInPools, keys, weights }) => {
+    .map(({ lacks, entities, pools, keys, weights }) => {
       const shortages = lacks.map(({ repo, time, alive: _alive, ...lack }, index) =>
         shortage(index, { ...lack, scopeRepoId: repo, jobTimes: [time, time + 3] }),
       );
@@ -112,7 +101,7 @@ export const situations = () =>
       return {
         shortages,
         live,
-        caps: { entities, pools, entitiesInPools, keys: keyCaps },
+        caps: { entities, pools, keys: keyCaps },
         weights,
       };
     });

@@ -1,3 +1,4 @@
+import type { PoolRule } from '../matching/matching-rules.ts';
 import type { Reservation } from '../matching/pick-unwanted.ts';
 import type { SpareKey } from '../matching/plan-spare.ts';
 import {
@@ -7,15 +8,15 @@ import {
   type Snapshot,
   type WarmKey,
 } from '../matching/snapshot.ts';
-import { NO_RULES, type StoredBreaker, type StoredRules } from '../matching/stored-rules.ts';
+import { type FailingKey, NO_RULES, type StoredRules } from '../matching/stored-rules.ts';
 
-const LINUX = {
+const LINUX: PoolRule = {
   name: 'linux',
   paused: false,
   cap: null,
   repositoryCap: null,
   stopped: false,
-  trials: null,
+  maxUnschedulable: null,
   entities: null,
   repositories: null,
 };
@@ -26,23 +27,24 @@ export const storedRules = (given: Partial<StoredRules> = {}): StoredRules => ({
   pools: [LINUX],
   entities: { '*': { maxWorkers: null } },
   usualBudget: 180,
+  away: [],
   ...given,
 });
 
 /** The pool `linux` with the differences. */
-export const linux = (given: Partial<typeof LINUX> | { cap: number } | { trials: 0 | 1 } = {}) => ({
+export const linux = (given: Partial<PoolRule> = {}): PoolRule => ({
   ...LINUX,
   ...given,
 });
 
-export const breaker = (given: Partial<StoredBreaker> = {}): StoredBreaker => ({
-  type: 'pool',
-  id: 'linux',
+/** The key has failed for a second, and its pause is over. */
+export const failingKey = (demandKey: number, given: Partial<FailingKey> = {}): FailingKey => ({
+  demandKey,
+  entityId: Math.floor(demandKey / 10),
+  pool: 'linux',
   failureClass: 'pod_refused',
-  isOpen: true,
-  isWait: false,
   isPaused: false,
-  failed: 3,
+  since: 1,
   ...given,
 });
 
@@ -73,7 +75,8 @@ export const demandOf = (demandKey: number, given: Partial<Demand> = {}): Demand
   unexplained: 0,
   oldest: demandKey,
   stored: null,
-  doubt: null,
+  failureClass: null,
+  lacksNodes: false,
   ...given,
 });
 

@@ -5,7 +5,13 @@ import {
   type StopStep,
 } from '../workers/stop-steps.ts';
 
-const RULES = { idleApartMs: 60_000, lastLookMs: 30_000, offlineMs: 600_000, retryMs: 45_000 };
+const RULES = {
+  idleApartMs: 60_000,
+  unreadMs: 600_000,
+  lastLookMs: 30_000,
+  offlineMs: 600_000,
+  retryMs: 45_000,
+};
 
 /** A registered worker that was idle and is to be stopped; GitHub has called it idle for long. */
 export const WORKER: StoppingWorker = {
@@ -15,6 +21,7 @@ export const WORKER: StoppingWorker = {
   isAssigned: false,
   hadJob: false,
   hadPod: true,
+  hadStarted: true,
   podlessForMs: null,
   registrationBegun: true,
   deregistration: 'none',
@@ -22,6 +29,8 @@ export const WORKER: StoppingWorker = {
   wasOnline: true,
   idleForMs: 60_000,
   offlineForMs: null,
+  stoppingForMs: 0,
+  heldBy: null,
 };
 export const DEREGISTERED = { deregistration: 'done', deregisteredForMs: 30_000 } as const;
 

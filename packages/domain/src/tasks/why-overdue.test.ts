@@ -8,6 +8,7 @@ const NOTHING: PassesSinceSuccess = {
   dueSeconds: null,
   retryMessage: null,
   failureMessage: null,
+  missed: 0,
 };
 
 test.each<[Partial<PassesSinceSuccess>, string]>([

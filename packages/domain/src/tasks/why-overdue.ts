@@ -6,6 +6,8 @@ export interface PassesSinceSuccess {
   readonly dueSeconds: number | null;
   readonly retryMessage: string | null;
   readonly failureMessage: string | null;
+  /** Entities that two passes running have not reached. */
+  readonly missed: number;
 }
 
 /** One or two failed passes are normal. */
@@ -20,8 +22,15 @@ export const isOverdue = (secondsSinceSuccess: number, everySeconds: number): bo
 
 /** Why a sweep has not succeeded, as a sentence. The current cause comes before earlier ones. */
 export function whyOverdue(passes: PassesSinceSuccess, everySeconds: number): string {
-  const { secondsSinceTick, pausedBy, runningSeconds, dueSeconds, retryMessage, failureMessage } =
-    passes;
+  const {
+    secondsSinceTick,
+    pausedBy,
+    runningSeconds,
+    dueSeconds,
+    retryMessage,
+    failureMessage,
+    missed,
+  } = passes;
   const said = retryMessage ?? failureMessage;
   if (pausedBy !== null) return `it was paused by ${pausedBy}`;
   if (said !== null) return `its last pass failed: ${said}`;
@@ -30,5 +39,6 @@ export function whyOverdue(passes: PassesSinceSuccess, everySeconds: number): st
     return `its task is due, and no executor has taken it for ${Math.round(dueSeconds)} s`;
   if (secondsSinceTick > CADENCES * everySeconds)
     return `no replica has taken a tick of it for ${Math.round(secondsSinceTick)} s`;
+  if (missed > 0) return `its passes end before they reach ${missed} entities`;
   return 'its passes end without a result';
 }

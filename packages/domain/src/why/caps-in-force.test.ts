@@ -27,7 +27,7 @@ const LIVE = [
 ];
 
 const caps = (job: typeof JOB, rules: Parameters<typeof rulesWith>[0]) =>
-  capsInForce(job, rulesWith(rules), LIVE).map(({ kind, used, limit }) => [kind, used, limit]);
+  capsInForce(job, rulesWith(rules), LIVE, []).map(({ kind, used, limit }) => [kind, used, limit]);
 
 test('only caps that bind are named, with what their workers use (P5)', () => {
   expect(caps(JOB, {})).toEqual([]);
@@ -56,6 +56,29 @@ test('the common cap counts the entities that only * admits, and binds them alon
   expect(caps({ ...JOB, entityId: 4, login: 'sam' }, rules)).toEqual([
     ['at_entity_cap', 0, 10],
     ['at_common_cap', 46, 50],
+  ]);
+});
+
+test('each cap names the workers under it that do not go (P5)', () => {
+  const held = [
+    [1, 'linux', 7],
+    [1, 'big', 0],
+    [2, 'linux', 0],
+    [3, 'big', 0],
+  ].map(([entityId = 0, pool = '', scopeRepoId = 0], nth) => ({
+    name: `pdk-${nth + 1}`,
+    entityId: Number(entityId),
+    pool: String(pool),
+    scopeRepoId: Number(scopeRepoId),
+    heldBy: 'its log cannot be read',
+    since: new Date(0),
+  }));
+  const rules = rulesWith({ cap: 20, pool: { cap: 30, repositoryCap: 5 } });
+  const named = capsInForce({ ...JOB, scopeRepoId: 7 }, rules, LIVE, held);
+  expect(named.map((cap) => [cap.kind, cap.held?.map(({ name }) => name)])).toEqual([
+    ['at_entity_cap', ['pdk-1', 'pdk-2']],
+    ['at_pool_cap', ['pdk-1', 'pdk-3']],
+    ['at_repository_cap', ['pdk-1']],
   ]);
 });
 

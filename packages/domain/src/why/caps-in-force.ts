@@ -1,41 +1,45 @@
 import { commonAmong, entityRuleOf, type MatchingRules } from '../matching/matching-rules.ts';
 import type { LiveWorkers } from '../matching/share-room.ts';
-import type { CapFacts, JobFacts } from './wait-facts.ts';
+import type { CapFacts, HeldWorkerFacts, JobFacts } from './wait-facts.ts';
 
 /** The caps that bind workers for a job, and how much of each is used by the workers that live. */
 export function capsInForce(
   job: Pick<JobFacts, 'entityId' | 'login' | 'pool' | 'scopeRepoId' | 'repoFullName'>,
   rules: MatchingRules,
   live: readonly LiveWorkers[],
+  held: readonly HeldWorkerFacts[],
 ): CapFacts[] {
   const { entityId, login, scopeRepoId } = job;
   const pool = rules.pools.get(job.pool);
   const common = commonAmong(rules, [{ entityId, login }], live);
-  const alive = (isOf: (workers: LiveWorkers) => boolean): number =>
-    live.reduce((sum, workers) => sum + (isOf(workers) ? workers.alive : 0), 0);
+  type Place = Pick<LiveWorkers, 'entityId' | 'pool' | 'scopeRepoId'>;
+  const places = (isOf: (place: Place) => boolean) => ({
+    used: live.reduce((sum, workers) => sum + (isOf(workers) ? workers.alive : 0), 0),
+    held: held.filter(isOf),
+  });
   const caps = [
     {
       kind: 'at_entity_cap',
       name: `maxWorkers of ${login}`,
-      used: alive((one) => one.entityId === entityId),
+      ...places((one) => one.entityId === entityId),
       limit: entityRuleOf(rules, job)?.cap,
     },
     {
       kind: 'at_common_cap',
       name: "commonMaxWorkers of '*'",
-      used: alive((one) => common.has(one.entityId)),
+      ...places((one) => common.has(one.entityId)),
       limit: common.has(entityId) ? rules.common?.cap : null,
     },
     {
       kind: 'at_pool_cap',
       name: `maxWorkers of the pool ${job.pool}`,
-      used: alive((one) => one.pool === job.pool),
+      ...places((one) => one.pool === job.pool),
       limit: pool?.cap,
     },
     {
       kind: 'at_repository_cap',
       name: `maxWorkersPerRepository of the pool ${job.pool} for ${job.repoFullName}`,
-      used: alive(
+      ...places(
         (one) =>
           one.entityId === entityId && one.scopeRepoId === scopeRepoId && one.pool === job.pool,
       ),

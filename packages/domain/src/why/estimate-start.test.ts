@@ -157,7 +157,10 @@ describe('the estimate of a start (P5)', () => {
     ],
     [
       'the pace of its queue does not tell when this ends',
-      { workers: [workerWith()], stops: [{ type: 'pool', by: 'ada', at: NOW, note: null }] },
+      {
+        workers: [workerWith()],
+        switches: [{ subject: 'pool:linux', by: 'ada', since: NOW, note: null }],
+      },
     ],
     ['it is not among the jobs that wait for workers', { place: null }],
     ['maxWorkers of the pool linux is 0', { ...full, caps: [{ ...full.caps[0], limit: 0 }] }],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { factsWith, secondsAgo, workerWith } from '../scenes/wait-facts.scene.ts';
 import { explainWait } from './explain-wait.ts';
-import type { StopFacts, WorkerFacts } from './wait-facts.ts';
+import type { SwitchFacts, WorkerFacts } from './wait-facts.ts';
 import type { WorkerState } from './worker-progress.ts';
 
 const ready = { hasBegunRegistration: true, isRegistered: true, hasPod: true, isRunning: true };
@@ -16,10 +16,10 @@ const fullPool = {
   reason: 'at_pool_cap',
   caps: [{ kind: 'at_pool_cap', name: 'maxWorkers of the pool linux', used: 1, limit: 1 }],
 } as const;
-const stop = (given: Partial<StopFacts> = {}): StopFacts => ({
-  type: 'pool',
+const held = (given: Partial<SwitchFacts> = {}): SwitchFacts => ({
+  subject: 'pool:linux',
   by: 'ada',
-  at: secondsAgo(60),
+  since: secondsAgo(60),
   note: null,
   ...given,
 });
@@ -195,8 +195,8 @@ describe('a waiting job (P5)', () => {
 
   test('names a person’s stop before every other reason, with the note and the workers that go on', () => {
     const workers = [workerWith(), workerWith(ready), workerWith(ready)];
-    const stops = [stop({ note: 'new image.' }), stop({ type: 'environment', by: 'bob' })];
-    expect(explainWait(factsWith({ ...fullPool, ...first, workers, stops }))).toMatchObject({
+    const switches = [held({ note: 'new image.' }), held({ subject: 'environment', by: 'bob' })];
+    expect(explainWait(factsWith({ ...fullPool, ...first, workers, switches }))).toMatchObject({
       reason: 'making_stopped',
       actor: 'platform',
       since: secondsAgo(60),
@@ -204,7 +204,7 @@ describe('a waiting job (P5)', () => {
         'ada stopped the making of workers for the pool linux at 2026-01-31T09:59:00Z (“new image”); bob stopped the making of workers for everything at 2026-01-31T09:59:00Z. 2 workers made before may still run it.',
       advice: 'Ask ada and bob, then resume the making of workers.',
     });
-    expect(explainWait(factsWith({ stops: [stop({ type: 'entity' })] })).sentence).toBe(
+    expect(explainWait(factsWith({ switches: [held({ subject: 'entity:1' })] })).sentence).toBe(
       'ada stopped the making of workers for acme at 2026-01-31T09:59:00Z.',
     );
   });
@@ -274,6 +274,19 @@ describe('a job that waits no longer (P5)', () => {
       actor: 'wait',
       sentence: expect.stringMatching(/GitHub is asked whether it is still queued\.$/),
       advice: expect.stringMatching(/^Nothing/),
+    });
+  });
+
+  test('is held while GitHub hides its repository, and somebody can act', () => {
+    const hiddenSince = secondsAgo(700);
+    expect(explainWait(factsWith({ job: { wantsWorker: false, hiddenSince } }))).toEqual({
+      ...gone,
+      state: 'held',
+      reason: 'repository_hidden',
+      since: hiddenSince,
+      actor: 'platform',
+      sentence: expect.stringContaining('has not shown the repository acme/api to the App since'),
+      advice: expect.stringContaining('Select the repository in the App’s installation on acme'),
     });
   });
 

@@ -60,6 +60,16 @@ export function explainWait(stored: WaitFacts): WaitAnswer {
   }
   switch (job.status) {
     case 'pending':
+      if (job.hiddenSince !== null)
+        return {
+          ...nothing,
+          state: 'held',
+          reason: 'repository_hidden',
+          since: job.hiddenSince,
+          actor: 'platform',
+          sentence: `GitHub has not shown the repository ${job.repoFullName} to the App since ${instant(job.hiddenSince)}: it was deleted, has moved to an entity without the App, or is not selected for it.`,
+          advice: `Select the repository in the App’s installation on ${job.login}; the job then waits for a worker again. It fails two days after GitHub hid the repository.`,
+        };
       return {
         ...nothing,
         state: 'in_doubt',
@@ -136,15 +146,20 @@ const resultOf = ({ conclusion, failure }: WaitFacts['job']): string =>
 type Waiting = Pick<WaitAnswer, 'reason' | 'since' | 'sentence' | 'actor' | 'advice'>;
 
 function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): Waiting {
-  const { key, stops, place } = facts;
+  const { key, switches, place } = facts;
   const coming = workers.filter(({ state }) => state !== 'stopping');
-  const stop = stops.at(0);
-  if (stop !== undefined) {
+  const first = switches.at(0);
+  if (first !== undefined) {
     const { sentence, ...explained } = explainReason('making_stopped', facts);
     const registered = coming.filter(({ state }) => state !== 'reserved').length;
     const others =
       registered === 0 ? '' : ` ${count(registered, 'worker')} made before may still run it.`;
-    return { ...explained, reason: 'making_stopped', since: stop.at, sentence: sentence + others };
+    return {
+      ...explained,
+      reason: 'making_stopped',
+      since: first.since,
+      sentence: sentence + others,
+    };
   }
   const reason = key?.waitReason ?? null;
   const since = key?.waitSince ?? null;
@@ -155,6 +170,16 @@ function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): W
   const explained = explainReason(reason, facts);
   const failing = coming.filter(({ state }) => state === 'stuck' || state === 'no_node');
   const [example] = failing;
+  const held = facts.caps.find(({ kind }) => kind === reason)?.held ?? [];
+  const [longest] = held;
+  if (longest !== undefined)
+    return {
+      reason,
+      since,
+      actor: 'platform',
+      sentence: `${explained.sentence} ${count(held.length, 'of them does', 'of them do')} not go: ${longest.name} since ${instant(longest.since)}, because ${withoutStop(longest.heldBy)}.`,
+      advice: `Look at the worker ${longest.name}: its pod, its node and its log.`,
+    };
   return {
     reason,
     since,

@@ -2,21 +2,27 @@ import { describe, expect, test } from '@jest/globals';
 import { WAIT_REASONS } from '../matching/wait-reasons.ts';
 import { factsWith, NOW, secondsAgo } from '../scenes/wait-facts.scene.ts';
 import { explainWait } from './explain-wait.ts';
-import type { BreakerFacts, CapFacts, WaitFacts } from './wait-facts.ts';
+import type { CapFacts, FailingFacts, ToldFacts, WaitFacts } from './wait-facts.ts';
 
-const breaker = (given: Partial<BreakerFacts>): Pick<WaitFacts, 'breakers'> => ({
-  breakers: [
-    {
-      type: 'pool',
-      id: 'linux',
-      failureClass: 'pod_refused',
-      failures: 3,
-      pauses: 2,
-      pausedUntil: new Date('2026-01-31T10:01:00Z'),
-      message: 'The quota is used up.',
-      ...given,
-    },
-  ],
+const UNTIL = new Date('2026-01-31T10:01:00Z');
+const failing = (given: Partial<FailingFacts> = {}): Pick<WaitFacts, 'failing'> => ({
+  failing: {
+    failures: 3,
+    since: secondsAgo(60),
+    pausedUntil: UNTIL,
+    message: 'The quota is used up.',
+    ...given,
+  },
+});
+const told = (
+  reason: ToldFacts['reason'],
+  given: Partial<ToldFacts> = {},
+): Pick<WaitFacts, 'told'> => ({
+  told: [{ reason, until: UNTIL, message: 'Resource not accessible.', ...given }],
+});
+
+const outage = (service: string, message: string): Pick<WaitFacts, 'outages'> => ({
+  outages: [{ service, since: secondsAgo(60), message }],
 });
 
 const cap = (kind: CapFacts['kind'], name: string, used = 20): Pick<WaitFacts, 'caps'> => ({
@@ -24,7 +30,8 @@ const cap = (kind: CapFacts['kind'], name: string, used = 20): Pick<WaitFacts, '
 });
 
 const FAILURES =
-  ' (2 pauses since the last success, one worker tries again at 2026-01-31T10:01:00Z): The quota is used up.';
+  ' (3 failures since 2026-01-31T09:59:00Z, one worker tries again at 2026-01-31T10:01:00Z): The quota is used up.';
+const REFUSAL = ' (Paddock asks again at 2026-01-31T10:01:00Z): Resource not accessible.';
 const atRepository = { job: { scopeRepoId: 7 } };
 
 /** Facts of each reason, and the sentence that they make. */
@@ -59,36 +66,54 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ['making_stopped', {}, 'A person had stopped the making of workers, and the next pass goes on.'],
   [
     'github_unavailable',
-    breaker({ type: 'github', id: '', failureClass: 'away' }),
-    `GitHub does not answer as it should${FAILURES}`,
-  ],
-  ['github_unavailable', {}, 'GitHub does not answer as it should.'],
-  [
-    'cluster_unavailable',
-    breaker({ type: 'cluster', id: 'default', pausedUntil: NOW, failures: 0, pauses: 1 }),
-    'The cluster does not answer as it should (1 pause since the last success, one worker tries now): The quota is used up.',
+    outage('github', 'GET /rate_limit: 503'),
+    'GitHub has not answered since 2026-01-31T09:59:00Z: GET /rate_limit: 503.',
   ],
   [
+    'github_unavailable',
+    outage('default', 'no connection'),
+    'GitHub did not answer, and does again: the next pass goes on.',
+  ],
+  [
     'cluster_unavailable',
-    breaker({
-      type: 'cluster',
-      id: 'default',
-      failures: 1,
-      pauses: 0,
-      pausedUntil: null,
-      message: ' No route to 10.0.0.1\n',
-    }),
-    'The cluster does not answer as it should (1 failure since the last success, one worker tries now): No route to 10.0.0.1.',
+    outage('default', ' No route to 10.0.0.1\n'),
+    'The cluster has not answered since 2026-01-31T09:59:00Z: No route to 10.0.0.1.',
+  ],
+  [
+    'workers_failing',
+    failing(),
+    `Workers for acme in the pool linux fail before they have a job${FAILURES}`,
+  ],
+  [
+    'workers_failing',
+    { ...atRepository, ...failing({ pausedUntil: NOW }) },
+    'Workers for acme/api in the pool linux fail before they have a job (3 failures since 2026-01-31T09:59:00Z, one worker tries now): The quota is used up.',
+  ],
+  [
+    'workers_failing',
+    failing({ failures: 1, pausedUntil: null, message: ' no quota\n' }),
+    'Workers for acme in the pool linux fail before they have a job (1 failure since 2026-01-31T09:59:00Z, one worker tries now): no quota.',
+  ],
+  ['workers_failing', {}, 'Workers for acme in the pool linux fail before they have a job.'],
+  [
+    'pool_suspected',
+    {},
+    'Workers of two other entities fail in the pool linux: one worker for acme starts first, and the rest follow once it runs.',
   ],
   [
     'installation_refused',
-    breaker({ type: 'app', id: '1001', failureClass: 'forbidden' }),
-    `GitHub refuses what the App asks for acme${FAILURES}`,
+    told('installation_refused'),
+    `GitHub refuses what the App asks for acme${REFUSAL}`,
   ],
   [
-    'registration_conflict',
-    breaker({ type: 'installation', id: '90000001', failureClass: 'conflict' }),
-    `GitHub answers each registration for acme with 409 Conflict${FAILURES}`,
+    'installation_refused',
+    told('installation_refused', { until: NOW }),
+    'GitHub refuses what the App asks for acme (one worker asks again now): Resource not accessible.',
+  ],
+  [
+    'installation_refused',
+    told('repository_refused'),
+    'GitHub refuses what the App asks for acme.',
   ],
   [
     'installation_suspended',
@@ -108,18 +133,17 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ],
   [
     'repository_gone',
-    { ...atRepository, ...breaker({ type: 'repository', id: '7', failureClass: 'not_found' }) },
-    `GitHub does not show the repository acme/api to the App${FAILURES}`,
+    { ...atRepository, ...told('repository_gone') },
+    `GitHub does not show the repository acme/api to the App${REFUSAL}`,
   ],
   [
     'repository_refused',
-    { ...atRepository, ...breaker({ type: 'repository', id: '7', failureClass: 'forbidden' }) },
-    `GitHub refuses to register runners at acme/api${FAILURES}`,
+    { ...atRepository, ...told('repository_refused') },
+    `GitHub refuses to register runners at acme/api${REFUSAL}`,
   ],
-  ['pool_failing', breaker({}), `Workers of the pool linux fail before they have a job${FAILURES}`],
   [
     'runner_outdated',
-    breaker({ failureClass: 'outdated_runner' }),
+    failing(),
     `GitHub no longer serves the runner version of the pool linux${FAILURES}`,
   ],
   [
@@ -129,18 +153,13 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ],
   [
     'github_budget',
-    breaker({ type: 'installation', id: '90000001', failureClass: 'rate_limited' }),
-    'GitHub has asked Paddock to make no runners for acme until 2026-01-31T10:01:00Z: The quota is used up.',
+    told('github_budget'),
+    'GitHub has asked Paddock to make no runners for acme until 2026-01-31T10:01:00Z: Resource not accessible.',
   ],
+  // The words of a refusal are not those of a wait.
   [
     'github_budget',
-    breaker({ type: 'installation', failureClass: 'rate_limited', pausedUntil: NOW }),
-    'The runners that were registered for acme in the last minute are as many as GitHub allows.',
-  ],
-  // The words of another breaker are not GitHub's.
-  [
-    'github_budget',
-    breaker({}),
+    told('installation_refused'),
     'The runners that were registered for acme in the last minute are as many as GitHub allows.',
   ],
   [
@@ -163,7 +182,7 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   [
     'no_capacity',
     { withoutNode: 2 },
-    'No node takes 2 workers of the pool linux; one more is tried from time to time.',
+    'No node takes 2 workers for acme in the pool linux; more follow when these find nodes or end.',
   ],
   [
     'at_pool_cap',
@@ -178,7 +197,7 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ],
   [
     'github_does_not_assign',
-    breaker({ id: 'linux@90000001#5', failureClass: 'not_assigned' }),
+    failing(),
     `GitHub gives idle runners of the pool linux at acme no job${FAILURES}`,
   ],
   [
@@ -225,6 +244,7 @@ describe('each reason to wait (P5)', () => {
       'at_repository_cap',
       'github_budget',
       'github_unavailable',
+      'pool_suspected',
       'unexplained_ends',
     ]);
   });
@@ -239,15 +259,5 @@ describe('each reason to wait (P5)', () => {
       reason: 'moon_phase',
       sentence: 'The scheduler gives the reason moon_phase, which this version cannot explain.',
     });
-  });
-
-  test('has the words of its own breaker where two are open', () => {
-    const [github] = breaker({ type: 'github', id: '', message: 'GitHub is away.' }).breakers;
-    const [pool] = breaker({}).breakers;
-    if (github === undefined || pool === undefined) throw new Error('There are two.');
-    const sentence = (reason: string) =>
-      explainWait(factsWith({ reason, breakers: [github, pool], now: NOW })).sentence;
-    expect(sentence('pool_failing')).toContain('The quota is used up.');
-    expect(sentence('github_unavailable')).toContain('GitHub is away.');
   });
 });

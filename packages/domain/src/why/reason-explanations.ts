@@ -1,6 +1,6 @@
-import { reasonOf } from '../matching/stored-rules.ts';
+import { awayReason } from '../matching/stored-rules.ts';
 import { WAIT_REASONS, type WaitReason } from '../matching/wait-reasons.ts';
-import type { CapFacts, StopFacts, WaitFacts } from './wait-facts.ts';
+import type { CapFacts, WaitFacts } from './wait-facts.ts';
 
 /** Who can end the wait: time, the workflow's author, or the team that runs Paddock. */
 export type Actor = 'wait' | 'author' | 'platform';
@@ -39,25 +39,44 @@ export const instant = (at: Date): string => at.toISOString().replace(/\.\d+/, '
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
 
-/** The words of an open breaker that gives this reason; empty if it has closed since. */
-function afterFailures({ breakers, now }: WaitFacts, reason: WaitReason): string {
-  const found = breakers.find((one) => reasonOf(one) === reason);
-  if (found === undefined) return '';
-  const { failures, pauses, pausedUntil, message } = found;
+/** What failed, since when, and when one worker tries again; empty if a success has ended it. */
+function afterFailures({ failing, now }: WaitFacts): string {
+  if (failing === null) return '';
+  const { failures, since, pausedUntil, message } = failing;
   const again =
-    pausedUntil && pausedUntil > now
+    pausedUntil !== null && pausedUntil > now
       ? `one worker tries again at ${instant(pausedUntil)}`
       : 'one worker tries now';
-  // Each pause begins the count of failures anew.
-  const so = pauses === 0 ? count(failures, 'failure') : count(pauses, 'pause');
-  return ` (${so} since the last success, ${again}): ${withoutStop(message)}`;
+  return ` (${count(failures, 'failure')} since ${instant(since)}, ${again}): ${withoutStop(message)}`;
+}
+
+/** GitHub's words, and when it is asked again. */
+function afterRefusal({ told, now }: WaitFacts, reason: WaitReason): string {
+  const refusal = told.find((one) => one.reason === reason);
+  if (refusal === undefined) return '';
+  const { until, message } = refusal;
+  const again =
+    until > now ? `Paddock asks again at ${instant(until)}` : 'one worker asks again now';
+  return ` (${again}): ${withoutStop(message)}`;
 }
 
 /** For a text in the middle of a sentence. */
 export const withoutStop = (text: string): string => text.trim().replace(/\.$/, '');
 
-const failing = (reason: WaitReason, subject: (facts: WaitFacts) => string) => (facts: WaitFacts) =>
-  `${subject(facts)}${afterFailures(facts, reason)}.`;
+/** Since when a service does not answer, and its last words. */
+const away =
+  (reason: WaitReason, name: string) =>
+  ({ outages }: WaitFacts): string => {
+    const found = outages.find(({ service }) => awayReason([service]) === reason);
+    return found === undefined
+      ? `${name} did not answer, and does again: the next pass goes on.`
+      : `${name} has not answered since ${instant(found.since)}: ${withoutStop(found.message)}.`;
+  };
+
+const failing = (subject: (facts: WaitFacts) => string) => (facts: WaitFacts) =>
+  `${subject(facts)}${afterFailures(facts)}.`;
+const refused = (reason: WaitReason, subject: (facts: WaitFacts) => string) => (facts: WaitFacts) =>
+  `${subject(facts)}${afterRefusal(facts, reason)}.`;
 
 /** The numbers of a cap; a worker may have ended since the last pass. */
 function full(kind: CapFacts['kind'], name: (facts: WaitFacts) => string) {
@@ -70,26 +89,22 @@ function full(kind: CapFacts['kind'], name: (facts: WaitFacts) => string) {
 }
 
 function explainBudget(facts: WaitFacts): string {
-  const { breakers, budget, now, job } = facts;
-  const asked = breakers.find((one) => reasonOf(one) === 'github_budget');
-  if (asked?.pausedUntil && asked.pausedUntil > now)
-    return `GitHub has asked Paddock to make no runners for ${job.login} until ${instant(asked.pausedUntil)}: ${withoutStop(asked.message)}.`;
+  const { told, budget, job } = facts;
+  const asked = told.find(({ reason }) => reason === 'github_budget');
+  if (asked !== undefined)
+    return `GitHub has asked Paddock to make no runners for ${job.login} until ${instant(asked.until)}: ${withoutStop(asked.message)}.`;
   if (budget !== null)
     return `GitHub allows ${count(budget.remaining, 'more registration')} of runners for ${job.login} until ${instant(budget.resetAt)}, and those on their way use them.`;
   return `The runners that were registered for ${job.login} in the last minute are as many as GitHub allows.`;
 }
 
-const SUBJECTS: Readonly<Record<StopFacts['type'], (facts: WaitFacts) => string>> = {
-  environment: () => 'everything',
-  pool: ({ job }) => `the pool ${job.pool}`,
-  entity: ({ job }) => job.login,
-};
-
-const describeStops = (facts: WaitFacts): string =>
-  facts.stops
-    .map(({ type, by, at, note }) => {
+const describeSwitches = ({ switches, job }: WaitFacts): string =>
+  switches
+    .map(({ subject, by, since, note }) => {
+      const ofPool = subject.startsWith('pool:') ? `the pool ${job.pool}` : job.login;
+      const held = subject === 'environment' ? 'everything' : ofPool;
       const why = note === null ? '' : ` (“${withoutStop(note)}”)`;
-      return `${by} stopped the making of workers for ${SUBJECTS[type](facts)} at ${instant(at)}${why}`;
+      return `${by} stopped the making of workers for ${held} at ${instant(since)}${why}`;
     })
     .join('; ');
 
@@ -137,35 +152,28 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
   ),
   making_stopped: platform(
     (facts) =>
-      facts.stops.length === 0
+      facts.switches.length === 0
         ? 'A person had stopped the making of workers, and the next pass goes on.'
-        : `${describeStops(facts)}.`,
-    ({ stops }) =>
-      stops.length === 0
+        : `${describeSwitches(facts)}.`,
+    ({ switches }) =>
+      switches.length === 0
         ? 'Nothing.'
-        : `Ask ${[...new Set(stops.map(({ by }) => by))].join(' and ')}, then resume the making of workers.`,
+        : `Ask ${[...new Set(switches.map(({ by }) => by))].join(' and ')}, then resume the making of workers.`,
   ),
   github_unavailable: wait(
-    failing('github_unavailable', () => 'GitHub does not answer as it should'),
-    'Nothing: Paddock asks GitHub again and again, and goes on as soon as it answers.',
+    away('github_unavailable', 'GitHub'),
+    'Nothing: Paddock asks GitHub once a second, and goes on as soon as it answers.',
   ),
   cluster_unavailable: platform(
-    failing('cluster_unavailable', () => 'The cluster does not answer as it should'),
-    'See whether the cluster’s API server answers; Paddock goes on as soon as it does.',
+    away('cluster_unavailable', 'The cluster'),
+    'See whether the cluster’s API server answers; Paddock asks it once a second, and goes on as soon as it does.',
   ),
   installation_refused: platform(
-    failing(
+    refused(
       'installation_refused',
       ({ job }) => `GitHub refuses what the App asks for ${job.login}`,
     ),
     'Look at the App’s permissions and at the runner group.',
-  ),
-  registration_conflict: platform(
-    failing(
-      'registration_conflict',
-      ({ job }) => `GitHub answers each registration for ${job.login} with 409 Conflict`,
-    ),
-    'Remove stale runners of the entity at GitHub.',
   ),
   installation_suspended: platform(
     lost('suspended on'),
@@ -180,31 +188,33 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
     'Install the App on the entity again.',
   ),
   repository_gone: platform(
-    failing(
+    refused(
       'repository_gone',
       ({ job }) => `GitHub does not show the repository ${job.repoFullName} to the App`,
     ),
     'Let the App see the repository again, or cancel the job if the repository is gone.',
   ),
   repository_refused: platform(
-    failing(
+    refused(
       'repository_refused',
       ({ job }) => `GitHub refuses to register runners at ${job.repoFullName}`,
     ),
     'See whether the repository allows self-hosted runners, and whether it is archived.',
   ),
-  pool_failing: platform(
+  workers_failing: platform(
     failing(
-      'pool_failing',
-      ({ job }) => `Workers of the pool ${job.pool} fail before they have a job`,
+      (facts) =>
+        `Workers for ${scopeOf(facts)} in the pool ${facts.job.pool} fail before they have a job`,
     ),
     'Look at the pool’s image, template and quota, and at the latest failed workers.',
   ),
+  pool_suspected: wait(
+    ({ job }) =>
+      `Workers of two other entities fail in the pool ${job.pool}: one worker for ${job.login} starts first, and the rest follow once it runs.`,
+    'Nothing: the next pass goes on as soon as the first worker runs.',
+  ),
   runner_outdated: platform(
-    failing(
-      'runner_outdated',
-      ({ job }) => `GitHub no longer serves the runner version of the pool ${job.pool}`,
-    ),
+    failing(({ job }) => `GitHub no longer serves the runner version of the pool ${job.pool}`),
     'Give the pool a newer runner image.',
   ),
   github_budget: wait(
@@ -223,7 +233,7 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
   ),
   no_capacity: platform(
     ({ job, withoutNode }) =>
-      `No node takes ${count(withoutNode, 'worker')} of the pool ${job.pool}; one more is tried from time to time.`,
+      `No node takes ${count(withoutNode, 'worker')} for ${job.login} in the pool ${job.pool}; more follow when these find nodes or end.`,
     'Add nodes, or look at the pool’s requests and tolerations: the conditions of its pending pods say what is short.',
   ),
   at_pool_cap: wait(
@@ -233,7 +243,6 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
   ),
   github_does_not_assign: platform(
     failing(
-      'github_does_not_assign',
       (facts) =>
         `GitHub gives idle runners of the pool ${facts.job.pool} at ${scopeOf(facts)} no job`,
     ),

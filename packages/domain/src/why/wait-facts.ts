@@ -1,4 +1,4 @@
-import type { StoredBreaker } from '../matching/stored-rules.ts';
+import type { WaitReason } from '../matching/wait-reasons.ts';
 import type { NearestPool } from './nearest-pool.ts';
 
 /** A job of our rows, as the answer needs it. */
@@ -11,6 +11,8 @@ export interface JobFacts {
   readonly status: 'pending' | 'running' | 'completed' | 'failed';
   /** It is demand. */
   readonly wantsWorker: boolean;
+  /** Since when GitHub has not shown its repository; null: it does. */
+  readonly hiddenSince: Date | null;
   /** The entity's login today. */
   readonly login: string;
   readonly entityId: number;
@@ -61,6 +63,16 @@ export interface WorkerFacts {
   readonly diagnosis: string | null;
 }
 
+/** A worker that should go, and has not for a minute: it keeps its place under the caps. */
+export interface HeldWorkerFacts {
+  readonly name: string;
+  readonly entityId: number;
+  readonly pool: string;
+  readonly scopeRepoId: number;
+  readonly heldBy: string;
+  readonly since: Date;
+}
+
 /** A cap in force, for people. */
 export interface CapFacts {
   readonly kind: 'at_entity_cap' | 'at_common_cap' | 'at_pool_cap' | 'at_repository_cap';
@@ -68,21 +80,41 @@ export interface CapFacts {
   readonly name: string;
   readonly used: number;
   readonly limit: number;
+  /** Of these workers, the longest held first. */
+  readonly held?: readonly HeldWorkerFacts[];
 }
 
-/** A person has stopped the making of workers. */
-export interface StopFacts {
-  readonly type: 'environment' | 'pool' | 'entity';
+/** A person holds the making of workers back: `environment`, `pool:NAME` or `entity:ID`. */
+export interface SwitchFacts {
+  readonly subject: string;
   readonly by: string;
-  readonly at: Date;
+  readonly since: Date;
   readonly note: string | null;
 }
 
-/** A breaker of something that the job depends on. */
-export interface BreakerFacts extends Pick<StoredBreaker, 'type' | 'id' | 'failureClass'> {
+/** Workers of the job's key failed before they had a job, since the last success. */
+export interface FailingFacts {
   readonly failures: number;
-  readonly pauses: number;
+  readonly since: Date;
+  /** Null: it was not paused yet. */
   readonly pausedUntil: Date | null;
+  /** Of the last failure. */
+  readonly message: string;
+}
+
+/** A service does not answer, as our own probe says. */
+export interface OutageFacts {
+  /** `github`, or a cluster's name. */
+  readonly service: string;
+  readonly since: Date;
+  readonly message: string;
+}
+
+/** What GitHub has told us of the App, the entity or the repository of the job. */
+export interface ToldFacts {
+  readonly reason: WaitReason;
+  /** Past: it is asked again with the next worker. */
+  readonly until: Date;
   readonly message: string;
 }
 
@@ -128,9 +160,11 @@ export interface WaitFacts {
   readonly starts: readonly StartFacts[];
   /** None until a scheduler has stored its settings. */
   readonly caps: readonly CapFacts[];
-  readonly stops: readonly StopFacts[];
-  /** Of the breakers of one subject, the latest failure first. */
-  readonly breakers: readonly BreakerFacts[];
+  readonly switches: readonly SwitchFacts[];
+  readonly failing: FailingFacts | null;
+  readonly outages: readonly OutageFacts[];
+  /** What ends last first. */
+  readonly told: readonly ToldFacts[];
   /** What GitHub said of the installation's registrations, while it holds. */
   readonly budget: { readonly remaining: number; readonly resetAt: Date } | null;
   /** What GitHub says of the runner group of the key. */
@@ -139,7 +173,7 @@ export interface WaitFacts {
   readonly lostApp: { readonly app: number; readonly at: Date } | null;
   /** Runners of the key that ended well without a known job, for as long as that counts. */
   readonly unexplained: number;
-  /** Workers of the pool that no node takes. */
+  /** Workers of the key that no node takes. */
   readonly withoutNode: number;
   /** Of its key while it waited, the latest first. */
   readonly earlier: readonly EarlierReason[];

@@ -1,8 +1,9 @@
+import type { RunnerSays } from './nothing-runs.ts';
 import type { StopReason } from './stop-reasons.ts';
 
 /** A worker past a deadline, with GitHub's current state of its runner. Times in milliseconds. */
 export interface OverdueRunner {
-  readonly runner: 'unknown' | 'offline' | 'online' | 'busy';
+  readonly runner: RunnerSays;
   /** It was assigned, and its job ended long ago or is unknown. */
   readonly hadJob: boolean;
   /** GitHub has called it online, now or before. */

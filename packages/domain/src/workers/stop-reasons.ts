@@ -30,6 +30,12 @@ export const START_FAILURES = [
 export const isStartFailure = (reason: string | null): boolean =>
   START_FAILURES.some((failure) => failure === reason);
 
+/** Stops of workers that no job needed: until they are deregistered, they can serve again. */
+export const RETURNABLE_REASONS = ['surplus', 'idle'] as const satisfies readonly StopReason[];
+
+export const isReturnable = (reason: string | null): boolean =>
+  RETURNABLE_REASONS.some((returnable) => returnable === reason);
+
 /** GitHub no longer serves the runner's version. Also a class of a pool's failures. */
 export const OUTDATED_RUNNER = 'outdated_runner';
 

@@ -2,14 +2,71 @@ import { describe, expect, test } from '@jest/globals';
 import { brief, decide, DEREGISTERED, type Given, IDLE } from '../scenes/stop-evidence.scene.ts';
 
 const NEVER_STARTED = { pod: 'unstarted', worker: { wasOnline: false } } as const;
+const NO_NODE = { pod: 'unplaced', worker: { wasOnline: false } } as const;
+const SURPLUS = { wasOnline: false, reason: 'surplus', idleForMs: 0 } as const;
 const WORKS = { runner: 'online', job: 'none', log: 'job_begun' } as const;
 
 describe('the state of its pod', () => {
   test.each<[string, Given, string]>([
+    ['no node has it: GitHub must answer once', NO_NODE, 'look at the runner'],
     [
-      'it never started, nor was its runner ever online: no log',
-      { ...NEVER_STARTED, runner: 'offline', job: 'none' },
+      'no node has it: no log, no run, and no second answer',
+      { pod: 'unplaced', runner: 'offline', worker: { ...SURPLUS, reason: 'pending_timeout' } },
       'deregister',
+    ],
+    [
+      'no node has it, and the matcher may take it back: no hurry',
+      { pod: 'unplaced', runner: 'offline', worker: SURPLUS },
+      'wait 60000',
+    ],
+    [
+      'no node has it, and GitHub does not know it',
+      { ...NO_NODE, runner: 'unknown' },
+      'deregister',
+    ],
+    ['no node has it, and GitHub calls it busy', { ...NO_NODE, runner: 'busy' }, 'keep, assigned'],
+    [
+      'no node has it, but its runner was online: somebody runs it elsewhere',
+      { pod: 'unplaced', runner: 'offline' },
+      'look at the log',
+    ],
+    [
+      'no node has it, and it is deregistered: at once',
+      {
+        pod: 'unplaced',
+        worker: { ...DEREGISTERED, deregisteredForMs: 0, wasOnline: false },
+      },
+      'delete_pod',
+    ],
+    [
+      'it never started, nor was its runner ever online: its node must say so',
+      { ...NEVER_STARTED, runner: 'offline' },
+      'look at the log',
+    ],
+    [
+      'the same, and its node says so: no run',
+      { ...NEVER_STARTED, runner: 'offline', log: 'none' },
+      'deregister',
+    ],
+    [
+      'the same, and its node does not answer: a second answer of GitHub is needed',
+      {
+        pod: 'unstarted',
+        runner: 'offline',
+        log: 'unreadable',
+        worker: { wasOnline: false, idleForMs: 0, reason: 'pending_timeout' },
+      },
+      'wait 60000',
+    ],
+    [
+      'the same, and GitHub answers twice',
+      { ...NEVER_STARTED, runner: 'offline', log: 'unreadable' },
+      'deregister',
+    ],
+    [
+      'the same, and it is deregistered',
+      { pod: 'unstarted', log: 'unreadable', worker: { ...DEREGISTERED, wasOnline: false } },
+      'delete_pod',
     ],
     [
       'it is said not to have started, but its runner was online once',
@@ -87,7 +144,38 @@ describe('the state of its pod', () => {
       { pod: 'over', runner: 'unknown', job: 'none' },
       'deregister',
     ],
-    ['it is being deleted', { pod: 'terminating' }, 'wait 45000, held up'],
+    ['it is being deleted', { pod: 'working', isGoing: true }, 'wait 45000, held up'],
+    [
+      'it is being deleted, and had not started: its registration goes',
+      { ...NO_NODE, isGoing: true, runner: 'offline' },
+      'deregister',
+    ],
+    [
+      'it is being deleted, was missed, and had not started',
+      {
+        pod: 'unstarted',
+        isGoing: true,
+        runner: 'offline',
+        log: 'none',
+        worker: { wasOnline: false, reason: 'pod_gone' },
+      },
+      'deregister',
+    ],
+    [
+      'it is being deleted, had not started, and is deregistered',
+      {
+        ...NEVER_STARTED,
+        isGoing: true,
+        log: 'none',
+        worker: { ...DEREGISTERED, wasOnline: false },
+      },
+      'wait 45000, held up',
+    ],
+    [
+      'it is being deleted, and by its log it had started',
+      { ...NEVER_STARTED, ...WORKS, isGoing: true },
+      'keep, assigned',
+    ],
     ['it has ended', { pod: 'ended' }, 'wait 45000'],
     [
       'it has started after all',
@@ -104,7 +192,7 @@ describe('the state of its pod', () => {
       {
         pod: 'unstarted',
         runner: 'offline',
-        job: 'none',
+        log: 'none',
         worker: { reason: 'pending_timeout', wasOnline: false },
       },
       'deregister',
@@ -178,6 +266,20 @@ describe('without a pod only GitHub’s word ends a row (A3)', () => {
       'end',
     ],
     ['never had one: GitHub must answer', never, 'look at the runner'],
+    [
+      'gone before it started, idle twice: the registration goes first',
+      { pod: 'absent', runner: 'offline', worker: { hadStarted: false, wasOnline: false } },
+      'deregister',
+    ],
+    [
+      'gone before it started, but its runner was online',
+      {
+        pod: 'absent',
+        runner: 'offline',
+        worker: { hadStarted: false, offlineForMs: 0 },
+      },
+      'wait 600000',
+    ],
     ['never had one, unknown', { ...never, runner: 'unknown' }, 'end'],
     ['never had one, busy', { ...never, runner: 'busy' }, 'keep, assigned'],
     [

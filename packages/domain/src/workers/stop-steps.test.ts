@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hasOutlived, type StopEvidence } from './stop-steps.ts';
+import { hasOutlived, isUnplaced, type StopEvidence } from './stop-steps.ts';
 import {
   brief,
   decide,
@@ -29,11 +29,11 @@ describe('the way to an end, in this order (E5)', () => {
       { ...IDLE, worker: { idleForMs: null } },
       'wait 60000',
     ],
-    ['idle twice', IDLE, 'look at the job'],
-    ['offline is idle', { pod: 'working', runner: 'offline' }, 'look at the job'],
-    ['a job is in progress on it', { ...IDLE, job: 'found' }, 'bind'],
-    ['there are too many to ask for', { ...IDLE, job: 'too_many' }, 'wait 45000, held up'],
-    ['none is', { ...IDLE, job: 'none' }, 'look at the log'],
+    ['idle twice', IDLE, 'look at the log'],
+    ['offline is idle', { pod: 'working', runner: 'offline' }, 'look at the log'],
+    ['its log shows a job: which one?', { ...IDLE, log: 'job_begun' }, 'look at the job'],
+    ['a run names it', { ...IDLE, log: 'job_begun', job: 'found' }, 'bind'],
+    ['some runs do not name it', { ...IDLE, log: 'job_begun', job: 'more' }, 'keep, assigned'],
     [
       'the log shows a job that is over: its worker has had it',
       { ...IDLE, job: 'none', log: 'job_over' },
@@ -57,7 +57,7 @@ describe('the way to an end, in this order (E5)', () => {
       { ...IDLE, job: 'none', log: 'silent' },
       'wait 45000, held up',
     ],
-    ['all is proven', { ...IDLE, job: 'none', log: 'listening' }, 'deregister'],
+    ['all is proven, and no run is read', { ...IDLE, log: 'listening' }, 'deregister'],
     [
       'once online, offline now, and its log says nothing',
       { pod: 'working', runner: 'offline', job: 'none', log: 'silent' },
@@ -88,16 +88,11 @@ describe('the way to an end, in this order (E5)', () => {
     [
       'GitHub does not know it',
       { pod: 'working', runner: 'unknown', worker: { idleForMs: null } },
-      'look at the job',
-    ],
-    [
-      'deregistered: jobs are looked at again',
-      { pod: 'working', worker: DEREGISTERED },
-      'look at the job',
+      'look at the log',
     ],
     [
       'deregistered: the log is read again',
-      { pod: 'working', job: 'none', worker: DEREGISTERED },
+      { pod: 'working', worker: DEREGISTERED },
       'look at the log',
     ],
     [
@@ -152,7 +147,7 @@ test.each<[string, Pick<StopEvidence, 'pod'>, number | null, boolean]>([
   ['its pod has been gone for less', { pod: 'absent' }, WEEK_MS - 1, false],
   ['its pod’s absence is not noticed yet', { pod: 'absent' }, null, false],
   ['its pod is back', { pod: 'working' }, WEEK_MS, false],
-  ['its pod is on its way out', { pod: 'terminating' }, WEEK_MS, false],
+  ['its pod is on its way out', { pod: 'over' }, WEEK_MS, false],
   ['its pod was not looked for', {}, WEEK_MS, false],
 ])(
   'GitHub’s word is not needed where no runner can still live: %s (A3)',
@@ -162,9 +157,97 @@ test.each<[string, Pick<StopEvidence, 'pod'>, number | null, boolean]>([
 );
 
 test('nothing is done to a worker before all proofs, if any one is missing (P2)', () => {
-  const full = { ...IDLE, job: 'none', log: 'listening' } as const;
-  for (const missing of ['pod', 'runner', 'job', 'log'] as const) {
+  const full = { ...IDLE, log: 'listening' } as const;
+  for (const missing of ['pod', 'runner', 'log'] as const) {
     const { [missing]: _left, ...rest } = full;
     expect(brief(decide(rest))).toBe(`look at the ${missing}`);
   }
 });
+
+const LONG = { idleForMs: 600_000, stoppingForMs: 600_000 };
+const SAID = 'its log cannot be read, so it is not known whether a job runs';
+const unread = (worker: Given['worker'], more: Given = {}): Given => ({
+  ...IDLE,
+  log: 'unreadable',
+  ...more,
+  worker: { ...LONG, heldBy: SAID, ...worker },
+});
+
+describe('a log that proves nothing leaves the word to GitHub, for long (P2)', () => {
+  test.each<[string, Given, string]>([
+    ['no attempt before found that', unread({ heldBy: null }), 'wait 45000, held up'],
+    ['another thing was in the way', unread({ heldBy: 'GitHub is away' }), 'wait 45000, held up'],
+    ['GitHub has called it idle for less', unread({ idleForMs: 599_999 }), 'wait 45000, held up'],
+    ['it has been stopping for less', unread({ stoppingForMs: 599_999 }), 'wait 45000, held up'],
+    ['it was called idle for long: no run may name it', unread({}), 'look at the job'],
+    ['a run names it', unread({}, { job: 'found' }), 'bind'],
+    ['there are more runs', unread({}, { job: 'more' }), 'wait 45000, held up'],
+    [
+      'there were more runs at the attempt before',
+      unread({ heldBy: `${SAID}: GitHub is asked for more runs` }),
+      'look at the job',
+    ],
+    ['no run names it', unread({}, { job: 'none' }), 'deregister'],
+    [
+      'it has lost its beginning',
+      unread(
+        { heldBy: 'its log has lost its beginning, so it is not known whether a job runs' },
+        { log: 'cut', job: 'none' },
+      ),
+      'deregister',
+    ],
+    [
+      'it has no line of a runner',
+      unread(
+        { heldBy: 'its log shows no line of a runner, so it is not known whether a job runs' },
+        { log: 'silent', job: 'none' },
+      ),
+      'deregister',
+    ],
+    [
+      'its node says that it has not run',
+      unread(
+        {
+          heldBy:
+            'its node says that it has not run, although it has, so it is not known whether a job runs',
+        },
+        { log: 'none', job: 'none' },
+      ),
+      'deregister',
+    ],
+    [
+      'GitHub does not know it, for less',
+      unread({ idleForMs: null, stoppingForMs: 599_999 }, { runner: 'unknown' }),
+      'wait 45000, held up',
+    ],
+    [
+      'GitHub does not know it',
+      unread({ idleForMs: null }, { runner: 'unknown' }),
+      'look at the job',
+    ],
+    [
+      'GitHub does not know it, and it had a job: a person must decide',
+      unread({ idleForMs: null, hadJob: true }, { runner: 'unknown', job: 'none' }),
+      'wait 45000, held up',
+    ],
+    ['deregistered: runs are read again', unread(DEREGISTERED), 'look at the job'],
+    ['deregistered, and none names it', unread(DEREGISTERED, { job: 'none' }), 'delete_pod'],
+    ['deregistered, and one names it', unread(DEREGISTERED, { job: 'found' }), 'bind'],
+  ])('%s', (_what, given, expected) => {
+    expect(brief(decide(given))).toBe(expected);
+  });
+});
+
+test.each<[string, Given, boolean]>([
+  ['no node has it', { pod: 'unplaced', worker: { wasOnline: false } }, true],
+  ['a node has it', { pod: 'unstarted', worker: { wasOnline: false } }, false],
+  ['its runner was online', { pod: 'unplaced' }, false],
+  ['it had a job', { pod: 'unplaced', worker: { wasOnline: false, hadJob: true } }, false],
+  ['a job is bound', { pod: 'unplaced', worker: { wasOnline: false, isAssigned: true } }, false],
+  ['it goes', { pod: 'unplaced', isGoing: true, worker: { wasOnline: false } }, false],
+])(
+  'a pod is deleted without GitHub only where nothing can have run: %s',
+  (_what, given, expected) => {
+    expect(isUnplaced({ ...given, worker: { ...WORKER, ...given.worker } })).toBe(expected);
+  },
+);

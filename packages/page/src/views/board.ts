@@ -47,7 +47,7 @@ export function totalsOf(pools: readonly Pool[]): Totals {
 export const inOrder = (pools: readonly Pool[]): Pool[] =>
   pools.toSorted(
     (a, b) =>
-      Number(b.breakers.length > 0) - Number(a.breakers.length > 0) ||
+      Number(b.heldBack.length > 0) - Number(a.heldBack.length > 0) ||
       Number(b.demand.waiting > 0) - Number(a.demand.waiting > 0) ||
       (a.name < b.name ? -1 : 1),
   );

@@ -1,6 +1,6 @@
 import { duration } from '@paddock/domain/text/duration';
 import { useEffect } from 'preact/hooks';
-import type { LastHour, Pool, PoolHour, Stop } from '../answers.ts';
+import type { LastHour, Pool, PoolHour, Switch } from '../answers.ts';
 import { Answer } from '../parts/answer.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { Link } from '../parts/link.tsx';
@@ -40,9 +40,9 @@ export function Board() {
           <>
             <Headline pools={items} />
             {items.map((pool) => (
-              <Breakers key={pool.name} pool={pool} />
+              <HeldBack key={pool.name} pool={pool} />
             ))}
-            <AllStops />
+            <AllSwitches />
             <Table
               caption="Pools"
               columns={columnsWith(hours)}
@@ -60,22 +60,19 @@ export function Board() {
 }
 
 /** What people hold back, which goes before every other reason to wait. */
-function AllStops() {
-  const { answer } = useAnswer<{ items: readonly Stop[] }>('/stops', [
-    'stopped_making',
-    'paused_sweeps',
-  ]);
-  return <Stops items={answer?.items ?? []} />;
+function AllSwitches() {
+  const { answer } = useAnswer<{ items: readonly Switch[] }>('/switches', ['switches']);
+  return <Held items={answer?.items ?? []} />;
 }
 
 /** Who holds back what, since when and why. */
-export function Stops({ items }: { items: readonly Stop[] }) {
+export function Held({ items }: { items: readonly Switch[] }) {
   return (
     <>
-      {items.map(({ what, subject, name, by, at, note }) => (
-        <p class="held" key={`${what} ${subject}`}>
-          <strong>{by}</strong> holds back the {what} of {name ?? subject}, since <Ago at={at} />
-          {note !== null && `: ${note}`} <Link to="/stops">Switches</Link>
+      {items.map(({ subject, name, by, since, note }) => (
+        <p class="held" key={subject}>
+          <strong>{by}</strong> holds back {name ?? subject}, since <Ago at={since} />
+          {note !== null && `: ${note}`} <Link to="/switches">Switches</Link>
         </p>
       ))}
     </>
@@ -233,14 +230,14 @@ const Key = () => (
 );
 
 /** What holds new workers of a pool back. */
-export const Breakers = ({ pool: { name, breakers } }: { pool: Pool }) => (
+export const HeldBack = ({ pool: { name, heldBack } }: { pool: Pool }) => (
   <>
-    {breakers.map(({ subject, entity, login, failure, message, until }) => (
-      <p class="trouble" key={`${failure} ${subject} ${entity}`}>
-        <strong>{name}</strong>
+    {heldBack.map(({ what, entity, login, message, since, until }) => (
+      <p class="trouble" key={`${what} ${entity} ${since}`}>
+        <strong>{entity === null ? what : name}</strong>
         {entity !== null && ` for ${login ?? `the entity ${entity}`}`}: {message}{' '}
         <span class="quiet">
-          ({failure} of {subject}
+          ({entity === null ? 'away' : what} since <Ago at={since} />
           {until !== null && (
             <>
               , tries again <Until at={until} />

@@ -20,8 +20,8 @@ export function Job({ fields: { job: id = '' } }: ViewProps) {
     'jobs',
     'workers',
     'demand_keys',
-    'breakers',
-    'stopped_making',
+    'outages',
+    'switches',
   ]);
   const job = useAnswer<JobAnswer>(path, ['jobs']);
   const named = job.answer ?? why.answer?.job;

@@ -1,5 +1,5 @@
 import { duration } from '@paddock/domain/text/duration';
-import type { Pool as PoolAnswer, Stop } from '../answers.ts';
+import type { Pool as PoolAnswer, Switch } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { Facts } from '../parts/facts.tsx';
@@ -9,8 +9,9 @@ import { Meter } from '../parts/meter.tsx';
 import { Took } from '../parts/time.tsx';
 import { type Shown, useAnswer } from '../state/use-answer.ts';
 import { count, number } from '../text/words.ts';
-import { Bar, Breakers, Stops } from './board.tsx';
+import { Bar, HeldBack, Held } from './board.tsx';
 import { PoolCharts } from './pool-charts.tsx';
+import { switchPath } from './switches.ts';
 import type { ViewProps } from './view.ts';
 
 /** One pool, with what may be done to it. */
@@ -18,21 +19,22 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
   const shown = useAnswer<{ items: readonly PoolAnswer[] }>('/pools', [
     'jobs',
     'workers',
-    'breakers',
+    'demand_keys',
+    'outages',
     'pools_documents',
   ]);
   const pool = shown.answer?.items.find((one) => one.name === name);
   const { idle = 0, starting = 0 } = pool?.supply ?? {};
-  const stops = useAnswer<{ items: readonly Stop[] }>('/stops?limit=100', ['stopped_making']);
-  const held = stops.answer?.items.filter(
-    ({ what, subject }) => what === 'making' && [`pool:${name}`, 'environment'].includes(subject),
+  const switches = useAnswer<{ items: readonly Switch[] }>('/switches?limit=100', ['switches']);
+  const held = switches.answer?.items.filter(({ subject }) =>
+    [`pool:${name}`, 'environment'].includes(subject),
   );
   return (
     <>
       <Heading title={name}>
         {pool?.inForce && (
           <>
-            <Making pool={name} of={stops} />
+            <Making pool={name} of={switches} />
             <Act
               label="Drain …"
               method="POST"
@@ -45,7 +47,7 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
           </>
         )}
       </Heading>
-      <Stops items={held ?? []} />
+      <Held items={held ?? []} />
       <Answer of={shown}>
         {() =>
           pool === undefined ? (
@@ -60,13 +62,10 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
 }
 
 /** Stops the making of the pool's workers, or lets it go on: whoever sees the one acts on it here. */
-function Making({ pool, of }: { pool: string; of: Shown<{ items: readonly Stop[] }> }) {
+function Making({ pool, of }: { pool: string; of: Shown<{ items: readonly Switch[] }> }) {
   const subject = `pool:${pool}`;
-  const isStopped = of.answer?.items.some(
-    (stop) => stop.what === 'making' && stop.subject === subject,
-  );
-  const path = `/stops/${encodeURIComponent(subject)}`;
-  return isStopped ? (
+  const path = switchPath(subject);
+  return of.answer?.items.some((held) => held.subject === subject) ? (
     <Act label="Resume …" method="DELETE" path={path} again={of.again}>
       Lets the making of workers in the pool {pool} go on.
     </Act>
@@ -87,7 +86,7 @@ function Row({ pool }: { pool: PoolAnswer }) {
   );
   return (
     <>
-      <Breakers pool={pool} />
+      <HeldBack pool={pool} />
       <Bar pool={pool} />
       {cap !== null && (
         <ul class="meters">

@@ -10,7 +10,7 @@ import { Why } from './why.tsx';
 export function Run({ fields: { run = '' }, query }: ViewProps) {
   const shown = useAnswer<List<WhyAnswer>>(
     `/runs/${encodeURIComponent(run)}/why?${query.toString()}`,
-    ['jobs', 'workers', 'demand_keys', 'breakers'],
+    ['jobs', 'workers', 'demand_keys', 'outages'],
   );
   return (
     <>

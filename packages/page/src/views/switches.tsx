@@ -1,28 +1,28 @@
 import { REDELIVER, SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
-import type { Stop } from '../answers.ts';
+import type { Switch } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago } from '../parts/time.tsx';
-import { resumePath } from './switches.ts';
+import { switchPath } from './switches.ts';
 import type { ViewProps } from './view.ts';
 
 /** What people hold back now, and what they may set off. */
 export const Switches = ({ query }: ViewProps) => (
-  <ListView<Stop>
+  <ListView<Switch>
     title="Switches"
-    path="/stops"
+    path="/switches"
     query={query}
     columns={COLUMNS}
-    keyOf={({ what, subject }) => `${what} ${subject}`}
+    keyOf={({ subject }) => subject}
     none="Nobody holds anything back."
-    tables={['stopped_making', 'paused_sweeps']}
+    tables={['switches']}
     more={acts}
   >
     <Act
       label="Stop making …"
       method="PUT"
-      path={({ subject = '' }) => `/stops/${encodeURIComponent(subject)}`}
+      path={({ subject }) => switchPath(subject)}
       fields={[
         { name: 'subject', label: 'environment, pool:NAME or entity:LOGIN', isRequired: true },
       ]}
@@ -33,10 +33,10 @@ export const Switches = ({ query }: ViewProps) => (
     <Act
       label="Pause a sweep …"
       method="PUT"
-      path={({ sweep = '' }) => `/paused-sweeps/${encodeURIComponent(sweep)}`}
-      fields={[{ name: 'sweep', label: 'Sweep', of: ['all', ...SWEEPS] }]}
+      path={({ sweep }) => switchPath(sweep)}
+      fields={[{ name: 'sweep', label: 'Sweep', of: ['sweeps', ...SWEEPS] }]}
     >
-      Pauses a sweep of the reconciler. A pass that runs ends within seconds.
+      Pauses a sweep of the reconciler, or all. A pass that runs ends within seconds.
     </Act>
     <Act
       label="Run a sweep …"
@@ -49,25 +49,22 @@ export const Switches = ({ query }: ViewProps) => (
   </ListView>
 );
 
-const COLUMNS: readonly Column<Stop>[] = [
-  { name: 'Held back', of: ({ what, subject, name }) => `${what} of ${name ?? subject}` },
+const COLUMNS: readonly Column<Switch>[] = [
+  {
+    name: 'Held back',
+    of: ({ subject, name }) => (name === null ? subject : `${subject} (${name})`),
+  },
   { name: 'Note', isWide: true, of: ({ note }) => note ?? '' },
   { name: 'By', of: ({ by }) => by },
-  { name: 'Since', isNumber: true, of: ({ at }) => <Ago at={at} /> },
+  { name: 'Since', isNumber: true, of: ({ since }) => <Ago at={since} /> },
 ];
 
-const acts = (again: () => void): readonly Column<Stop>[] => [
+const acts = (again: () => void): readonly Column<Switch>[] => [
   {
     name: 'Act',
-    of: (stop) => (
-      <Act
-        label="Resume …"
-        method={stop.what === 'resync' ? 'PUT' : 'DELETE'}
-        path={resumePath(stop)}
-        again={again}
-        {...(stop.what === 'resync' && { body: { enabled: true } })}
-      >
-        Lets it go on: {stop.what} of {stop.name ?? stop.subject}.
+    of: ({ subject, name }) => (
+      <Act label="Resume …" method="DELETE" path={switchPath(subject)} again={again}>
+        Lets it go on: {name ?? subject}.
       </Act>
     ),
   },

@@ -7,7 +7,7 @@ import { inOrder, stretchesOf, totalsOf } from './board.ts';
 import { placeOf } from './find.ts';
 import { filtersFor, queuedOf, ranOf, stateOf as jobState } from './jobs.ts';
 import { sumByKind } from './operations.ts';
-import { resumePath } from './switches.ts';
+import { switchPath } from './switches.ts';
 import { percent, subjectOf } from './usage.ts';
 import { readDiagnosis } from './worker.ts';
 import { remarkOf, stateOf as workerState } from './workers.ts';
@@ -19,7 +19,7 @@ const pool = (given: Partial<Pool>): Pool => ({
   demand: { waiting: 0, oldestSince: null, oldestJob: null },
   supply: { starting: 0, idle: 0, busy: 0, stopping: 0 },
   cap: null,
-  breakers: [],
+  heldBack: [],
   lastHour: { started: 0, queuedP50Ms: null, queuedP95Ms: null },
   ...given,
 });
@@ -53,9 +53,7 @@ describe('the board', () => {
       pool({ name: 'b', demand: demand(2, '2026-01-31T09:00:02Z') }),
       pool({
         name: 'c',
-        breakers: [
-          { subject: 'pool', entity: null, login: null, failure: 'x', message: 'y', until: null },
-        ],
+        heldBack: [{ what: 'x', entity: 1, login: null, message: 'y', since: 'z', until: null }],
         demand: demand(1, '2026-01-31T09:00:01Z'),
       }),
     ];
@@ -176,12 +174,10 @@ test('operations are summed by kind, those with failures first', () => {
   ]);
 });
 
-test.each([
-  ['making', 'pool:a b', '/stops/pool%3Aa%20b'],
-  ['sweep', 'all', '/paused-sweeps/all'],
-  ['resync', 'repository:acme/api', '/repositories/acme/api/resync'],
-] as const)('a stop of %s of %s is lifted at %s', (what, subject, path) => {
-  expect(resumePath({ what, subject, name: null, by: 'ada', at: '', note: null })).toBe(path);
+test('a switch has a path of its own', () => {
+  expect(switchPath('resync-repository:acme/a b')).toBe(
+    '/switches/resync-repository%3Aacme%2Fa%20b',
+  );
 });
 
 const API = { id: 7, fullName: 'acme/api' };

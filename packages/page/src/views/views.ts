@@ -45,7 +45,7 @@ export const VIEWS: Readonly<Record<Path, ComponentType<ViewProps>>> = {
   '/trace/job/{job}': Trace,
   '/trace/payload/{event}': Event,
   '/find': Find,
-  '/stops': Switches,
+  '/switches': Switches,
   '/actions': Actions,
   '/tokens': Tokens,
 };
@@ -59,7 +59,7 @@ export const BAR: readonly (readonly [path: Path, name: string])[] = [
   ['/usage', 'Usage'],
   ['/installations', 'Installations'],
   ['/redeliveries', 'Redeliveries'],
-  ['/stops', 'Switches'],
+  ['/switches', 'Switches'],
   ['/actions', 'Actions'],
   ['/tokens', 'Tokens'],
 ];

@@ -8,12 +8,12 @@ const TOKEN_LIFE_MS = 3_600_000;
 /** GitHub refuses JSON web tokens that live longer than this. */
 const JWT_LIFE_SECONDS = 600;
 
-const publicKeys = new WeakMap<SimulatedApp, ReturnType<typeof importSPKI>>();
+const publicKeys = new Map<string, ReturnType<typeof importSPKI>>();
 
-/** Reads an App's key once: to read it costs more than to verify with it. */
-function publicKeyOf(app: SimulatedApp): ReturnType<typeof importSPKI> {
-  const key = publicKeys.get(app) ?? importSPKI(app.publicKeyPem, 'RS256');
-  publicKeys.set(app, key);
+/** Reads a key once: to read it costs more than to verify with it. */
+function publicKeyOf({ publicKeyPem }: SimulatedApp): ReturnType<typeof importSPKI> {
+  const key = publicKeys.get(publicKeyPem) ?? importSPKI(publicKeyPem, 'RS256');
+  publicKeys.set(publicKeyPem, key);
   return key;
 }
 

@@ -64,7 +64,7 @@ export type GitHubControl = {
   uninstall(installationId: number): Promise<void>;
   suspend(installationId: number): Promise<void>;
   unsuspend(installationId: number): Promise<void>;
-  /** Changes an App's webhook, permissions or subscribed events. */
+  /** Changes an App's key, webhook, permissions or subscribed events. */
   setApp(appId: number, changes: AppChanges): Promise<void>;
 
   queueJob(job: NewJob): Promise<JobTruth>;
@@ -102,6 +102,8 @@ export type GitHubControl = {
 export type Named = { readonly id: number; readonly name: string };
 
 export type AppChanges = {
+  /** Tokens that were issued before go on. */
+  readonly publicKeyPem?: string;
   readonly webhookUrl?: string | null;
   readonly webhookSecret?: string;
   readonly permissions?: Record<string, string>;

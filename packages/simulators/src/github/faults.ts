@@ -7,7 +7,11 @@ export type Fault = {
    * such as `/api/v3`.
    */
   readonly path: string;
-  /** The answer. Without a status the connection is cut, unless `hang` is set. */
+  /** Only the calls of this caller, such as `installation 7`. */
+  readonly caller?: string | undefined;
+  /** Only the calls for this page of a list. */
+  readonly page?: number | undefined;
+  /** The answer. Without a status the connection is cut, unless `hang` or `emptied` is set. */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
@@ -19,16 +23,25 @@ export type Fault = {
   readonly afterCommit?: boolean | undefined;
   /** No answer ever comes; the connection stays open until the caller leaves. */
   readonly hang?: boolean | undefined;
+  /** The list is empty, and says no less than usual how many items it has. */
+  readonly emptied?: boolean | undefined;
+};
+
+/** What a fault is matched with. */
+type FaultyCall = {
+  readonly method: string;
+  readonly path: string;
+  readonly caller: string | undefined;
+  readonly page: number;
 };
 
 /**
  * The fault of `faults` that this call runs into; counts it as used. Undefined when the call may
  * pass.
  */
-export function takeFault(faults: Fault[], method: string, path: string): Fault | undefined {
+export function takeFault(faults: Fault[], call: FaultyCall): Fault | undefined {
   for (const [index, fault] of faults.entries()) {
-    if (fault.method !== undefined && fault.method.toUpperCase() !== method.toUpperCase()) continue;
-    if (!new RegExp(fault.path).test(path)) continue;
+    if (!matches(fault, call)) continue;
     if ((fault.after ?? 0) > 0) {
       faults[index] = { ...fault, after: (fault.after ?? 0) - 1 };
       continue;
@@ -40,3 +53,9 @@ export function takeFault(faults: Fault[], method: string, path: string): Fault 
   }
   return undefined;
 }
+
+const matches = (fault: Fault, { method, path, caller, page }: FaultyCall): boolean =>
+  (fault.method === undefined || fault.method.toUpperCase() === method.toUpperCase()) &&
+  (fault.caller === undefined || fault.caller === caller) &&
+  (fault.page === undefined || fault.page === page) &&
+  new RegExp(fault.path).test(path);

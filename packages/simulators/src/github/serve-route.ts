@@ -23,13 +23,19 @@ export function serveRoute(router: Router, world: World, route: Route): void {
       noteAnswer(world, made, given);
       send(response, given);
     };
-    const fault = takeFault(world.faults, request.method, request.path);
+    const { method, path, query } = request;
+    const page = Number(query['page'] ?? 1);
+    const fault = takeFault(world.faults, { method, path, caller: made.caller, page });
     if (fault === undefined) {
       answer(await answerTo(world, route, request));
       return;
     }
     strike(world, 'call_failed');
     if (fault.status !== undefined) strike(world, `call_failed_${fault.status}`);
+    if (fault.emptied === true) {
+      answer(emptied(await answerTo(world, route, request)));
+      return;
+    }
     if (fault.afterCommit === true) await answerTo(world, route, request);
     fail(response, fault, answer);
   });
@@ -46,6 +52,17 @@ function fail(response: Response, fault: Fault, answer: (given: Answer) => void)
     body: fault.body ?? { message: 'Failed on demand' },
     headers: fault.headers ?? {},
   });
+}
+
+/** The ETag is that of the whole answer. */
+function emptied({ status, headers: { etag: _etag, ...headers } = {}, body }: Answer): Answer {
+  if (!isObject(body)) return { status, headers, body };
+  const lists = Object.entries(body).filter(([, value]) => Array.isArray(value));
+  return {
+    status,
+    headers,
+    body: { ...body, ...Object.fromEntries(lists.map(([name]) => [name, []])) },
+  };
 }
 
 async function answerTo(world: World, route: Route, request: Request): Promise<Answer> {

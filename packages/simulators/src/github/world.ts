@@ -13,7 +13,7 @@ import { seededRandom } from '../seeded-random.ts';
 export type SimulatedApp = {
   readonly appId: number;
   readonly slug: string;
-  readonly publicKeyPem: string;
+  publicKeyPem: string;
   webhookSecret: string;
   /** The address of deliveries; null records each of them as failed. */
   webhookUrl: string | null;

@@ -43,8 +43,14 @@ const END = 'test.paddock/end';
 const EXIT_CODE = 'test.paddock/exit-code';
 const MESSAGE = 'test.paddock/termination-message';
 
+/** A line of a container's log, and when it was written. */
+export interface LogLine {
+  readonly at: Date;
+  readonly text: string;
+}
+
 interface Life {
-  readonly log: string[];
+  readonly log: LogLine[];
   /** Its containers run or have run, even if its status does not show it yet. */
   started: boolean;
   readonly killed: AbortController;
@@ -56,7 +62,7 @@ interface Life {
  * last seen status may be Running.
  */
 export function startKubelet(options: KubeletOptions): {
-  readLog(pod: ApiObject, container: string): readonly string[];
+  readLog(pod: ApiObject, container: string): readonly LogLine[];
   /**
    * The output of the pod's runner so far, even if the pod's status does not show yet that it runs.
    */
@@ -84,10 +90,8 @@ export function startKubelet(options: KubeletOptions): {
     playing.add(tracked);
   }
 
-  const runnerLog = ({ metadata: { uid } }: ApiObject): readonly string[] =>
-    lives.get(uid)?.log ?? [];
   return {
-    runnerLog,
+    runnerLog: ({ metadata: { uid } }) => (lives.get(uid)?.log ?? []).map(({ text }) => text),
     readLog(pod, container) {
       const { phase, containerStatuses = [] } = asPod(pod).status;
       if (asPod(pod).spec.nodeName === undefined) return [];
@@ -98,7 +102,7 @@ export function startKubelet(options: KubeletOptions): {
           `container "${container}" in pod "${pod.metadata.name}" is waiting to start: ${why}`,
         );
       }
-      return container === RUNNER ? runnerLog(pod) : [];
+      return container === RUNNER ? (lives.get(pod.metadata.uid)?.log ?? []) : [];
     },
     async stop() {
       unsubscribe();
@@ -181,13 +185,15 @@ function containerOf({ spec }: Pod): Parameters<PlayRunner>[3] {
 
 type Played = (say: (line: string) => void) => ReturnType<PlayRunner>;
 
-async function play(playRunner: Played, log: string[]): Promise<PlayedEnd> {
+async function play(playRunner: Played, log: LogLine[]): Promise<PlayedEnd> {
+  const say = (text: string) => log.push({ at: new Date(), text });
   try {
-    const { exitCode, log: whole } = await playRunner((line) => log.push(line));
-    log.splice(0, log.length, ...whole);
+    const { exitCode, log: whole } = await playRunner(say);
+    const lines = whole.map((text, nth) => ({ at: log[nth]?.at ?? new Date(), text }));
+    log.splice(0, log.length, ...lines);
     return { end: exitCode === 0 ? 'succeeded' : 'failed', exitCode };
   } catch (error) {
-    log.push(String(error));
+    say(String(error));
     return { end: 'failed', exitCode: 1 };
   }
 }

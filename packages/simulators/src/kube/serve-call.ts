@@ -37,7 +37,7 @@ export async function serveCall(
     if (call.verb === 'watch') return watch(service, call, response);
     const { status, body } = await serveObject(service, call, request);
     if (isFatal(fault)) return fail(fault, response);
-    if (typeof body === 'string')
+    if (body instanceof Buffer)
       response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
     else sendJson(response, status, isEmpty && isRecord(body) ? { ...body, items: [] } : body);
   } catch (error) {

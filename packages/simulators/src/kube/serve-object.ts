@@ -4,6 +4,7 @@ import { admit, checkUpdate } from './admit.ts';
 import { badRequest, conflict, forbidden } from './api-failure.ts';
 import { asPod, isNamespaced, isRecord, type ApiObject } from './api-object.ts';
 import { deleteObject } from './delete-object.ts';
+import type { LogLine } from './kubelet.ts';
 import type { createListPages } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import { applyPatch } from './patches.ts';
@@ -14,12 +15,12 @@ export interface ObjectService {
   /** The most pods of one namespace that have not ended; more are refused. */
   quota: number;
   /** A container's log so far, or why there is none. */
-  readLog(pod: ApiObject, container: string): readonly string[];
+  readLog(pod: ApiObject, container: string): readonly LogLine[];
 }
 
 export interface Answer {
   readonly status: number;
-  /** A string is sent as plain text, anything else as JSON. */
+  /** Bytes are sent as plain text, anything else as JSON. */
   readonly body: unknown;
 }
 
@@ -111,7 +112,11 @@ function patch(store: ObjectStore, call: ApiCall, body: unknown): ApiObject {
   return store.replace(resource, changed);
 }
 
-function logOf(service: ObjectService, { namespace, name = '', query }: ApiCall): string {
+/**
+ * As a kubelet behind an API server, which hands `sinceTime` on in whole seconds. `limitBytes` may
+ * cut a line, and a character.
+ */
+function logOf(service: ObjectService, { namespace, name = '', query }: ApiCall): Buffer {
   const pod = asPod(service.store.get('pods', namespace, name));
   const names = pod.spec.containers.map((container) => container.name);
   const container = query.get('container') ?? (names.length === 1 ? (names[0] ?? '') : '');
@@ -122,17 +127,20 @@ function logOf(service: ObjectService, { namespace, name = '', query }: ApiCall)
         : `container ${container} is not valid for pod ${name}`,
     );
   }
+  const since = query.get('sinceTime');
+  const sinceMs = since === null ? -Infinity : Math.floor(Date.parse(since) / 1_000) * 1_000;
+  const withTime = query.get('timestamps') === 'true';
+  const tail = Number(query.get('tailLines') ?? Infinity);
   const lines = service.readLog(pod, container);
-  const tail = query.has('tailLines')
-    ? lines.slice(lines.length - Math.min(lines.length, Number(query.get('tailLines'))))
-    : lines;
-  const text = tail.map((line) => `${line}\n`).join('');
-  return query.has('limitBytes')
-    ? Buffer.from(text)
-        .subarray(0, Number(query.get('limitBytes')))
-        .toString()
-    : text;
+  const text = lines
+    .slice(Math.max(0, lines.length - tail))
+    .filter(({ at }) => at.getTime() >= sinceMs)
+    .map((line) => `${withTime ? `${nanoseconds(line.at)} ` : ''}${line.text}\n`)
+    .join('');
+  return Buffer.from(text).subarray(0, Number(query.get('limitBytes') ?? Infinity));
 }
+
+const nanoseconds = (at: Date): string => at.toISOString().replace('Z', '000000Z');
 
 /** Options of a deletion come in the body or in the query. */
 function optionsOf({ query }: ApiCall, body: unknown): unknown {

@@ -1,0 +1,178 @@
+import { findPassMemory, hasMissed, notePass } from '@paddock/db/schedules/sweep-states';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import type { Service } from '@paddock/runtime/reach';
+import { beginPass, type PassOptions } from './pass.ts';
+
+const database = useTestDatabase();
+const SCHEDULE = 'mow';
+
+beforeEach(async () => {
+  await database.db.deleteFrom('schedules').execute();
+  await database.db
+    .insertInto('schedules')
+    .values({ name: SCHEDULE, last_tick_at: new Date(), taken_by: 'test' })
+    .execute();
+});
+
+/** Runs one pass over objects `ENTITY OBJECT`; stores what it leaves. */
+async function pass(
+  objects: readonly string[],
+  visit: (object: string) => boolean | 'unasked' | 'away' | Promise<boolean>,
+  given: Partial<PassOptions> & { postpone?: (object: string) => void; atOnce?: number } = {},
+) {
+  const { postpone, atOnce = 1, ...more } = given;
+  const db = database.dbOf('reconciler');
+  const visited: string[] = [];
+  const { pass: begun, end } = await beginPass({
+    db,
+    schedule: SCHEDULE,
+    task: { subject: { type: 'schedule', id: SCHEDULE, name: null }, payload: {} },
+    signal: new AbortController().signal,
+    dryRun: false,
+    isAway: () => Promise.resolve(true),
+    ...more,
+  });
+  const isThrough = await begun.walk(objects, {
+    entityOf: (object) => object.split(' ')[0] ?? '',
+    atOnce,
+    ...(postpone === undefined
+      ? { keyOf: (object: string) => object }
+      : { postpone: (object: string) => Promise.resolve(postpone(object)) }),
+    async visit(object, turn) {
+      visited.push(object);
+      const result = await visit(object);
+      turn.isUnasked = result === 'unasked';
+      if (result === 'away') await begun.isAway('github');
+      return result === true;
+    },
+  });
+  const { endedBy, memory } = end();
+  await notePass(db, SCHEDULE, { memory, isSuccess: endedBy === undefined });
+  return { visited, endedBy, isThrough, resting: begun.resting, hasMissed: hasMissed(memory) };
+}
+
+const letPass = (minutes: number) =>
+  sql`update schedules set last_pass = jsonb_set(last_pass, '{failing}', (
+    select coalesce(jsonb_object_agg(key, value || jsonb_build_object('dueAt', (value ->> 'dueAt')::float8 - ${minutes}::float8 * 60000,
+      'since', (value ->> 'since')::float8 - ${minutes}::float8 * 60000)), '{}') from jsonb_each(last_pass -> 'failing')))`.execute(
+    database.db,
+  );
+const fine = () => true;
+
+test('entities take turns, each with its objects in the order of their due times (E2)', async () => {
+  const { visited } = await pass(['acme 1', 'acme 2', 'acme 3', 'mona 1', 'ada 1', 'ada 2'], fine);
+  expect(visited).toEqual(['acme 1', 'mona 1', 'ada 1', 'acme 2', 'ada 2', 'acme 3']);
+});
+
+describe('an object that fails', () => {
+  test('is due twice as late each time, within an hour, and at once after a success; others are not', async () => {
+    const waits: number[] = [];
+    for (let time = 0; time < 8; time++) {
+      const { visited } = await pass(['acme 1', 'acme 2'], (object) => object === 'acme 2');
+      expect(visited).toEqual(['acme 1', 'acme 2']);
+      const { failing, now } = await findPassMemory(database.db, SCHEDULE);
+      expect(Object.keys(failing)).toEqual(['acme 1']);
+      waits.push(Math.round(((failing['acme 1']?.dueAt ?? 0) - now) / 60_000));
+      expect((await pass(['acme 1', 'acme 2'], fine)).visited).toEqual(['acme 2']);
+      await letPass(60);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 55, 55]);
+    await pass(['acme 1'], fine);
+    expect((await findPassMemory(database.db, SCHEDULE)).failing).toEqual({});
+  });
+
+  test('has failed long after three times over an hour', async () => {
+    const seen: boolean[] = [];
+    for (let time = 0; time < 5; time++) {
+      const db = database.dbOf('reconciler');
+      const task = { subject: { type: 'schedule', id: SCHEDULE, name: null }, payload: {} };
+      const { pass: begun, end } = await beginPass({
+        db,
+        schedule: SCHEDULE,
+        task,
+        signal: new AbortController().signal,
+        dryRun: false,
+        isAway: () => Promise.resolve(false),
+      });
+      await begun.walk(['acme'], {
+        entityOf: (one) => one,
+        keyOf: (one) => one,
+        visit: (_one, { hasFailedLong }) => {
+          seen.push(hasFailedLong);
+          return Promise.resolve(false);
+        },
+      });
+      await notePass(db, SCHEDULE, { memory: end().memory, isSuccess: true });
+      await letPass(25);
+    }
+    expect(seen).toEqual([false, false, false, true, true]);
+  });
+
+  test('with a row of its own is postponed there, and nothing is kept here', async () => {
+    const postponed: string[] = [];
+    await pass(['acme 1', 'mona 1'], (object) => object === 'mona 1', {
+      postpone: (object) => void postponed.push(object),
+    });
+    expect(postponed).toEqual(['acme 1']);
+    expect((await findPassMemory(database.db, SCHEDULE)).failing).toEqual({});
+  });
+
+  test('is not at fault if it was not asked about, in a dry run, or if the service is away', async () => {
+    await pass(['acme 1'], () => 'unasked');
+    await pass(['acme 1'], () => false, { dryRun: true });
+    await pass(['acme 1'], () => 'away');
+    expect((await findPassMemory(database.db, SCHEDULE)).failing).toEqual({});
+  });
+});
+
+describe('a pass ends', () => {
+  test('when the service is away by our own probe, and never by the number of failures', async () => {
+    const asked: Service[] = [];
+    const isAway = (service: Service) => {
+      asked.push(service);
+      return Promise.resolve(asked.length === 2);
+    };
+    const objects = Array.from({ length: 10 }, (_, n) => `acme ${n}`);
+    const { visited, endedBy, isThrough } = await pass(
+      objects,
+      (object) => (object === 'acme 3' || object === 'acme 7' ? ('away' as const) : false),
+      { isAway },
+    );
+    expect([visited.length, endedBy, isThrough]).toEqual([8, 'away', false]);
+  });
+
+  test('at its share of time; the next one begins with the entities that it did not reach, and two that miss one tell', async () => {
+    let now = 0;
+    const slow = (object: string) => {
+      now += 40;
+      return object !== '';
+    };
+    const more = { clock: () => now, shareMs: 100 };
+    const objects = ['acme 1', 'acme 2', 'bob 1', 'cat 1', 'dan 1'];
+    const first = await pass(objects, slow, more);
+    expect(first).toMatchObject({ visited: ['acme 1', 'bob 1', 'cat 1'], endedBy: 'time' });
+    expect(first.hasMissed).toBe(false);
+    const { visited, hasMissed: missed } = await pass(objects, slow, more);
+    expect([visited, missed]).toEqual([['dan 1', 'acme 1', 'bob 1'], false]);
+    const slower = { clock: () => now, shareMs: 30 };
+    await pass(objects, slow, slower);
+    expect((await pass(objects, slow, slower)).hasMissed).toBe(true);
+    expect(await pass(objects, slow)).toMatchObject({ endedBy: undefined, hasMissed: false });
+  });
+
+  test('when it is told to stop: that is no entity’s fault', async () => {
+    const signal = AbortSignal.abort();
+    const { visited, endedBy } = await pass(['acme 1'], fine, { signal });
+    expect([visited, endedBy]).toEqual([[], 'stopped']);
+    expect((await findPassMemory(database.db, SCHEDULE)).unreached).toEqual({});
+  });
+
+  test('with the error of a visit that throws, once the visits beside it are over', async () => {
+    const objects = ['acme 1', 'bob 1', 'cat 1'];
+    await expect(
+      pass(objects, () => Promise.reject(new Error('connection lost')), { atOnce: 2 }),
+    ).rejects.toThrow('connection lost');
+  });
+});

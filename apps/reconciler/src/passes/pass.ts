@@ -1,0 +1,183 @@
+import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Task } from '@paddock/queue/task';
+import type { Service } from '@paddock/runtime/reach';
+import type { Kysely } from 'kysely';
+
+/** The visit of one object. */
+export interface Turn {
+  /** True once a call was left out: the object keeps the time at which it was due. */
+  isUnasked: boolean;
+  /** The object has failed at least three times, over at least an hour. */
+  readonly hasFailedLong: boolean;
+}
+
+/** How to walk through the objects of a sweep. */
+export interface Walking<T> {
+  readonly entityOf: (object: T) => string | number;
+  /** Asks about one object. False if that failed, or left something to ask again later. */
+  readonly visit: (object: T, turn: Turn) => Promise<boolean>;
+  /** Writes into the object's own row when it is due again. Without it the pass keeps that. */
+  readonly postpone?: (object: T) => Promise<void>;
+  /** The object's name in what the pass keeps; unused with `postpone`. */
+  readonly keyOf?: (object: T) => string;
+  /** Most visits at once. */
+  readonly atOnce?: number;
+}
+
+/** One pass of a sweep over the objects of many entities. */
+export interface Pass {
+  readonly task: Pick<Task, 'subject' | 'payload'>;
+  /** Aborts once the process stops, or a person stops the sweep. */
+  readonly signal: AbortSignal;
+  /** Only count what would be done: write nothing, and only read GitHub and the cluster. */
+  readonly dryRun: boolean;
+  /** Keys of the objects that failed and are not due again. */
+  readonly resting: readonly string[];
+  /**
+   * Visits the objects, given by due time: entities take turns. An object that fails is due twice
+   * as late each time. Ends early if a service is away, or at the pass's share of time. True: every
+   * object had its visit.
+   */
+  walk<T>(objects: readonly T[], how: Walking<T>): Promise<boolean>;
+  /** For a call without a usable answer: whether the service is away. That ends the pass. */
+  isAway(service: Service): Promise<boolean>;
+}
+
+/** How a pass went. */
+export interface PassEnd {
+  /** What kept it from visiting all objects. */
+  readonly endedBy: 'away' | 'time' | 'stopped' | undefined;
+  readonly memory: PassMemory;
+}
+
+export interface PassOptions extends Pick<Pass, 'task' | 'signal' | 'dryRun'> {
+  readonly db: Kysely<Database>;
+  readonly schedule: string;
+  /** Our own probe of a service. */
+  readonly isAway: (service: Service) => Promise<boolean>;
+  /** How long a pass visits objects, in milliseconds. */
+  readonly shareMs?: number;
+  /** A clock that only goes on, in milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** Of the five minutes that a task may run. */
+const SHARE_MS = 120_000;
+const HOUR_MS = 3_600_000;
+/** The first wait of an object that failed, in milliseconds. */
+const FIRST_WAIT_MS = 60_000;
+/** The longest: over before the next tick of a sweep that runs every hour. */
+const LONGEST_WAIT_MS = HOUR_MS - 300_000;
+/** So many failures, over an hour, are no accident. */
+const MANY = 3;
+
+/** Begins a pass. `end` says how it went, and what it leaves for the next one. */
+export async function beginPass(
+  options: PassOptions,
+): Promise<{ readonly pass: Pass; readonly end: () => PassEnd }> {
+  const { db, schedule, task, signal, dryRun, shareMs = SHARE_MS } = options;
+  const clock = options.clock ?? (() => performance.now());
+  const begunAt = clock();
+  const { now, failing: failingBefore, unreached: before } = await findPassMemory(db, schedule);
+  const failing = new Map(Object.entries(failingBefore));
+  const resting = [...failing].flatMap(([key, { dueAt }]) => (dueAt > now ? [key] : []));
+  const unreached = new Set<string>();
+  let endedBy: PassEnd['endedBy'];
+  const isOver = (): boolean => {
+    if (signal.aborted) endedBy ??= 'stopped';
+    if (clock() - begunAt >= shareMs) endedBy ??= 'time';
+    return endedBy !== undefined;
+  };
+
+  const postpone = (key: string): void => {
+    const { times, since } = failing.get(key) ?? { times: 0, since: now };
+    const waitMs = Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS);
+    failing.set(key, { times: times + 1, since, dueAt: now + (clock() - begunAt) + waitMs });
+  };
+
+  const visitOne = async <T>(object: T, how: Walking<T>): Promise<void> => {
+    const key = how.keyOf?.(object) ?? '';
+    const known = failing.get(key);
+    const hasFailedLong =
+      known !== undefined && known.times >= MANY && now - known.since >= HOUR_MS;
+    const turn: Turn = { isUnasked: false, hasFailedLong };
+    const isDone = await how.visit(object, turn);
+    if (isDone) failing.delete(key);
+    // What an outage or a stop cut short is no failure of the object.
+    if (isDone || turn.isUnasked || dryRun || endedBy === 'away' || signal.aborted) return;
+    if (how.postpone === undefined) postpone(key);
+    else await how.postpone(object);
+  };
+
+  const walk: Pass['walk'] = async (objects, how) => {
+    const { keyOf, entityOf, atOnce = 1 } = how;
+    const rests = new Set(resting);
+    const due =
+      keyOf === undefined ? objects : objects.filter((object) => !rests.has(keyOf(object)));
+    const named = (object: (typeof objects)[number]) => String(entityOf(object));
+    const left = new Set(due.map(named));
+    const queue = inTurns(due, named, before);
+    let next = 0;
+    let failure: { readonly error: unknown } | undefined;
+    const lane = async (most = Infinity): Promise<void> => {
+      for (let made = 0; made < most; made++) {
+        if (failure !== undefined || next >= queue.length || isOver()) return;
+        const object = queue[next++] as (typeof queue)[number];
+        left.delete(named(object));
+        await visitOne(object, how).catch((error: unknown) => (failure ??= { error }));
+      }
+    };
+    // The first visit goes alone: its failure may hold for all.
+    await lane(1);
+    await Promise.all(Array.from({ length: atOnce }, () => lane()));
+    if (failure !== undefined) throw failure.error;
+    for (const entity of left) unreached.add(entity);
+    return next >= queue.length && endedBy === undefined && !signal.aborted;
+  };
+
+  const pass: Pass = {
+    task,
+    signal,
+    dryRun,
+    resting,
+    walk,
+    async isAway(service) {
+      if (endedBy !== 'away' && (await options.isAway(service))) endedBy = 'away';
+      return endedBy === 'away';
+    },
+  };
+  const end = (): PassEnd => ({
+    endedBy,
+    memory: {
+      // An object that nobody asked about for a day is gone.
+      failing: Object.fromEntries(
+        [...failing].filter(([, { dueAt }]) => dueAt > now - 24 * HOUR_MS),
+      ),
+      unreached:
+        endedBy === 'stopped'
+          ? before
+          : Object.fromEntries([...unreached].map((name) => [name, (before[name] ?? 0) + 1])),
+    },
+  });
+  return { pass, end };
+}
+
+/**
+ * Objects in the order of their visits: one of each entity, then the next one of each. An entity's
+ * objects keep their order. Entities that passes did not reach come first, those of the most passes
+ * before others; then the entity whose object comes first.
+ */
+function inTurns<T>(
+  objects: readonly T[],
+  entityOf: (object: T) => string,
+  unreached: Readonly<Record<string, number>> = {},
+): T[] {
+  const byEntity = [...Map.groupBy(objects, entityOf)].toSorted(
+    ([a], [b]) => (unreached[b] ?? 0) - (unreached[a] ?? 0),
+  );
+  const turns: T[][] = [];
+  for (const [, ofEntity] of byEntity)
+    for (const [turn, object] of ofEntity.entries()) (turns[turn] ??= []).push(object);
+  return turns.flat();
+}

@@ -1,0 +1,34 @@
+import type { Database } from '@paddock/db/schema/tables';
+import type { GitHub } from '@paddock/github/connect';
+import { probeGitHub } from '@paddock/github/probe';
+import type { Kysely } from 'kysely';
+import { beginPass, type Pass, type PassOptions } from '../passes/pass.ts';
+
+/** Options of a sweep, and of the pass that it runs in. */
+export type Given<T> = Partial<T> & {
+  readonly dryRun?: boolean;
+  readonly pass?: Partial<PassOptions>;
+};
+
+/** A pass by hand, of a sweep without a schedule; no service is away. */
+export const passOf = async (
+  db: Kysely<Database>,
+  given: Partial<PassOptions> = {},
+): Promise<Pass> => {
+  const { pass } = await beginPass({
+    db,
+    schedule: 'by hand',
+    task: { subject: { type: 'schedule', id: 'by hand', name: null }, payload: {} },
+    signal: new AbortController().signal,
+    dryRun: false,
+    isAway: () => Promise.resolve(false),
+    ...given,
+  });
+  return pass;
+};
+
+/** Asks the simulated GitHub; the cluster is never away. */
+export const githubIsAway =
+  (github: GitHub): PassOptions['isAway'] =>
+  async (service) =>
+    service === 'github' && (await probeGitHub(github, new AbortController().signal)) !== undefined;

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { examplePools, putJob } from '@paddock/testing/demand-rows';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { findReasons, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { findSwitches, liftSwitch, setSwitch } from '@paddock/db/switches';
+
+const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+
+const GLOBEX = { entity_id: 90_000_002, entity_name: 'globex' };
+
+const linux = 'pool:linux';
+const acme = 'entity:90000001';
+
+describe('a switch of the making of workers (C12)', () => {
+  test.each([
+    ['the environment', 'environment', { gpu: 'making_stopped', linux: 'making_stopped' }],
+    ['a pool', linux, { gpu: null, linux: 'making_stopped' }],
+    ['an entity', acme, { gpu: null, linux: 'making_stopped' }],
+  ])(
+    'holds for %s from the next pass on, says so, and ends with it',
+    async (_name, subject, reasons) => {
+      await putJob(testDb.db);
+      await putJob(testDb.db, { k8s_pool: 'gpu', ...GLOBEX });
+      await setSwitch(testDb.db, subject, 'ada');
+      const stopped = Object.values(reasons).filter((reason) => reason !== null).length;
+      expect((await matchOnce(testDb.db)).reserved).toHaveLength(2 - stopped);
+      expect(await findReasons(testDb.db)).toEqual(reasons);
+
+      await liftSwitch(testDb.db, subject);
+      expect((await matchOnce(testDb.db)).reserved).toHaveLength(stopped);
+      expect(await findReasons(testDb.db)).toEqual({ gpu: null, linux: null });
+    },
+  );
+
+  test('gives back unregistered reservations, and leaves the other workers alone (P2)', async () => {
+    const begun = await putWorker(testDb.db, { registration_started_at: new Date() });
+    await putWorker(testDb.db);
+    await putJob(testDb.db);
+    await putJob(testDb.db);
+    await setSwitch(testDb.db, linux, 'ada');
+    expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
+    const alive = await testDb.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('status', '=', 'pending')
+      .execute();
+    expect(alive).toEqual([{ pod_name: begun.pod_name }]);
+  });
+
+  test('does not hold back a job that has a worker already', async () => {
+    await putWorker(testDb.db, { registration_started_at: new Date() });
+    await putJob(testDb.db);
+    await setSwitch(testDb.db, 'environment', 'ada');
+    await matchOnce(testDb.db);
+    expect(await findReasons(testDb.db)).toEqual({ linux: null });
+  });
+
+  test.each(['acme', '', '0', '-7', '12 ', '90071992547409931'])(
+    'of an entity is refused by the table for “%s”, which is no id',
+    async (subject_id) => {
+      const written = testDb.db
+        .insertInto('switches')
+        .values({ subject_type: 'entity', subject_id, switched_by: 'ada' })
+        .execute();
+      await expect(written).rejects.toThrow(/violates check constraint/);
+    },
+  );
+
+  test('is stored once for many requests, and one stop does not end with another', async () => {
+    await setSwitch(testDb.db, linux, 'ada');
+    await setSwitch(testDb.db, linux, 'grace');
+    await setSwitch(testDb.db, acme, 'grace');
+    expect(await findSwitches(testDb.db, ['environment', acme, linux])).toMatchObject([
+      { subject: linux, by: 'ada' },
+      { subject: acme, by: 'grace' },
+    ]);
+    await putJob(testDb.db);
+    await liftSwitch(testDb.db, linux);
+    await liftSwitch(testDb.db, 'environment');
+    expect((await matchOnce(testDb.db)).reserved).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { readJobInLog } from '@paddock/kube/job-begun';
+import { findAssets } from '@paddock/testing/played-nodes';
+import { waitFor } from '@paddock/testing/wait-for';
+import { NAMESPACE } from '../scenes/scheduler.scene.ts';
+import { type RealWorld, startRealWorld } from '../scenes/real-cluster.scene.ts';
+import { setStopScene, type StopScene } from '../scenes/stop.scene.ts';
+
+const assets = findAssets();
+const described = assets === undefined ? describe.skip : describe;
+
+const WRITTEN = '2026-01-01T00:00:00.000000000Z';
+const START = ["Current runner version: '2.335.0'", '2026-01-01 00:00:00Z: Listening for Jobs'];
+/** GitHub was hard to reach for a day. */
+const RETRIES = Array.from({ length: 700 }, (_, nth) => [
+  `[RUNNER 2026-01-01 00:00:00Z WARN Service] attempt ${nth} failed`,
+  '[RUNNER 2026-01-01 00:00:00Z ERR Listener] no message',
+  '2026-01-01 00:00:00Z: Runner connect error: a failure. Retrying until reconnected.',
+]).flat();
+const LONG_IDLE = [...START, ...RETRIES, '2026-01-01 12:00:00Z: Runner reconnected.'];
+const SEVERAL_PAGES = [...START, ...Array.from({ length: 60_000 }, () => 'é'.repeat(60))];
+const BEGUN = '2026-01-02 00:00:00Z: Running job: build';
+
+described('logs of a real API server (E5, P2; needs KUBEBUILDER_ASSETS with kwok)', () => {
+  let world: RealWorld;
+  let scene: StopScene;
+  let logsFile: string;
+  let usual: string;
+  beforeAll(async () => {
+    world = await startRealWorld(assets ?? '');
+    scene = await setStopScene(world);
+    logsFile = join(dirname(world.real.kubeconfigFile), 'container.log');
+    usual = await readFile(logsFile, 'utf8');
+  });
+  afterAll(() => world.stop());
+  beforeEach(() => world.reset());
+
+  const write = (lines: readonly string[], at = WRITTEN) =>
+    writeFile(logsFile, lines.map((line) => `${at} stdout F ${line}\n`).join(''));
+  const startWorker = async () => {
+    const podName = await scene.makeWorker(() => world.queueJob());
+    await waitFor('the pod to run', async () => (await scene.pod(podName))?.phase === 'Running');
+    await scene.follow();
+    return podName;
+  };
+
+  test('a runner that has been idle for long is stopped, although its log has thousands of lines', async () => {
+    const podName = await startWorker();
+    await write(LONG_IDLE);
+    await scene.askToStop(podName, 'not_assigned');
+    await waitFor('its row to end', async () => {
+      await scene.letEnd(podName);
+      return (await scene.row(podName)).completed_at !== null;
+    });
+    expect(await scene.row(podName)).toMatchObject({ status: 'failed', stop_held_by: null });
+  });
+
+  test('a log is read whole, whatever its length, and one without its beginning is known', async () => {
+    const podName = await startWorker();
+    const startedAt = (await scene.pod(podName))?.runnerStartedAt;
+    expect(startedAt).toBeInstanceOf(Date);
+    const read = () =>
+      readJobInLog(
+        world.cluster,
+        { namespace: NAMESPACE, name: podName, startedAt },
+        AbortSignal.timeout(60_000),
+      );
+    await write(SEVERAL_PAGES);
+    expect(await read()).toBe('listening');
+    await write([...SEVERAL_PAGES, BEGUN]);
+    expect(await read()).toBe('job_begun');
+    await write(RETRIES, '2036-01-01T00:00:00.000000000Z');
+    expect(await read()).toBe('cut');
+    await writeFile(logsFile, usual);
+  });
+});

@@ -1,0 +1,97 @@
+import type { MutantOfRow } from '../tools/mutants/named-mutant.ts';
+
+/** Changes that rows of the fault matrix which hit one must notice. */
+export const oneHit: readonly MutantOfRow[] = [
+  {
+    mutant: 'one key that fails holds back all others',
+    file: 'packages/domain/src/matching/matching-rules.ts',
+    find: 'const guard = failing.get(demandKey);',
+    replace: 'const guard = failing.get(demandKey) ?? [...failing.values()].at(0);',
+    row: 'registrations-of-one-fail',
+    jobs: 12,
+  },
+  {
+    mutant: 'a key that fails in one pool fails in all pools and for all entities',
+    file: 'packages/db/src/matching/stored-rules.ts',
+    find: `from demand_keys where pauses > 0
+    ),`,
+    replace: `from (select k.demand_key, k.entity_id, k.k8s_pool, f.failure_class, f.paused_until, f.failing_since
+        from demand_keys k cross join demand_keys f where f.pauses > 0) each_key
+    ),`,
+    row: 'webhook-conflicts',
+    jobs: 12,
+  },
+  {
+    mutant: 'a service is away once a call has failed, although it answers the probe',
+    file: 'packages/runtime/src/reach.ts',
+    find: 'note(isLate ? `no answer within ${LIMIT_MS} ms` : message);',
+    replace: "note(isLate ? 'late' : (message ?? 'a call has failed'));",
+    row: 'webhook-unavailable',
+    jobs: 12,
+  },
+  {
+    mutant: 'a failed call of GitHub is nobody’s failure, although GitHub answers the probe',
+    file: 'apps/scheduler/src/if-away.ts',
+    find: 'isUnansweredByGitHub(failure) && (await github.report())',
+    replace: 'isUnansweredByGitHub(failure) && ((await github.report()) || true)',
+    row: 'installation-fails',
+    jobs: 12,
+  },
+  {
+    mutant: 'an entity is held back because GitHub hides one of its repositories',
+    file: 'packages/domain/src/entities/refused-subject.ts',
+    find: "return kind !== 'unauthorized' && REPOSITORY_CALL.test(operation) ? 'repository' : 'entity';",
+    replace:
+      "return kind === 'forbidden' && REPOSITORY_CALL.test(operation) ? 'repository' : 'entity';",
+    row: 'repository-hidden',
+    jobs: 12,
+  },
+  {
+    mutant: 'nobody asks whether an outage that a dead process has noted is over',
+    file: 'apps/scheduler/src/matching/match-loop.ts',
+    find: 'await confirmOutages(db, reach, matched.away);',
+    replace: '',
+    row: 'scheduler-killed-while-it-tries',
+    jobs: 12,
+  },
+  {
+    mutant: 'a pass ends at the first object that fails, and begins there again',
+    file: 'apps/reconciler/src/passes/pass.ts',
+    find: `    const queue = inTurns(due, named, before);
+    let next = 0;
+    let failure: { readonly error: unknown } | undefined;
+    const lane = async (most = Infinity): Promise<void> => {
+      for (let made = 0; made < most; made++) {
+        if (failure !== undefined || next >= queue.length || isOver()) return;
+        const object = queue[next++] as (typeof queue)[number];
+        left.delete(named(object));
+        await visitOne(object, how).catch((error: unknown) => (failure ??= { error }));`,
+    replace: `    const queue = due;
+    let next = 0;
+    let failure: { readonly error: unknown } | undefined;
+    const lane = async (most = Infinity): Promise<void> => {
+      for (let made = 0; made < most; made++) {
+        if (failure !== undefined || next >= queue.length || isOver()) return;
+        const object = queue[next++] as (typeof queue)[number];
+        left.delete(named(object));
+        if (!(await how.visit(object, { isUnasked: false, hasFailedLong: false }))) endedBy = 'time';`,
+    row: 'runs-of-one-fail',
+    jobs: 12,
+  },
+  {
+    mutant: 'a list whose second page is empty ends there',
+    file: 'packages/github/src/read-pages.ts',
+    find: 'if (!mayLack && lacks(answer, found.size, most))',
+    replace: 'if (!mayLack && found.size === 0 && lacks(answer, found.size, most))',
+    row: 'second-page-empty',
+    jobs: 12,
+  },
+  {
+    mutant: 'a stop reads the newest runs that wait again and again',
+    file: 'apps/scheduler/src/stopping/read-evidence.ts',
+    find: '  await noteRunsRead(db, podName, last.runId);\n',
+    replace: '',
+    row: 'dead-workers-before-many-runs',
+    jobs: 12,
+  },
+];

@@ -1,0 +1,97 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { listActionsEndpoint } from '../actions/list-actions.ts';
+import { ask, askAll } from '../scenes/ask.scene.ts';
+import { liftSwitchEndpoint } from './lift-switch.ts';
+import { listSwitchesEndpoint } from './list-switches.ts';
+import { setSwitchEndpoint } from './set-switch.ts';
+
+const database = useTestDatabase();
+beforeEach(async () => {
+  await emptyTables(database.db, ['switches', 'actions', 'installations']);
+  await putPools(database.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+  await putInstallation(database.db);
+});
+
+const list = () => askAll(listSwitchesEndpoint, database.db, { limit: '1' });
+const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
+
+/** Each kind of switch, as people ask for it and as rows name it. */
+const SUBJECTS = [
+  { asked: 'environment' },
+  { asked: 'pool:gpu' },
+  { asked: 'entity:ACME', subject: 'entity:90000001', name: 'acme' },
+  { asked: 'check-apps' },
+  { asked: 'resync-repository:ACME/api', subject: 'resync-repository:acme/api' },
+  { asked: 'sweeps' },
+].map(({ asked, subject = asked, name = null }) => ({ asked, subject, name }));
+
+describe.each(SUBJECTS)('a switch of $asked (F5, C12, E6)', ({ asked, subject, name }) => {
+  const set = (person: string, note?: string) =>
+    ask(setSwitchEndpoint, database.db, { subject: asked, note }, person);
+  const lift = (person: string, note?: string) =>
+    ask(liftSwitchEndpoint, database.db, { subject: asked, note }, person);
+
+  test('answers how it stands, is listed, and is lifted', async () => {
+    const held = { by: 'ada', since: expect.any(String), note: 'new image' };
+    expect(await set('ada', 'new image')).toEqual({ subject, held });
+    expect(await list()).toEqual([{ subject, name, ...held }]);
+    expect(await lift('grace')).toEqual({ subject, held: null });
+    expect(await list()).toEqual([]);
+  });
+
+  test('keeps who asked first, and the audit has everybody', async () => {
+    await set('ada', 'mine');
+    expect(await set('grace', 'also mine')).toMatchObject({ held: { by: 'ada' } });
+    await lift('grace', 'over');
+    await lift('linus');
+    expect((await actions()).map((row) => [row.person, row.endpoint, row.note])).toEqual([
+      ['linus', 'liftSwitch', null],
+      ['grace', 'liftSwitch', 'over'],
+      ['grace', 'setSwitch', 'also mine'],
+      ['ada', 'setSwitch', 'mine'],
+    ]);
+    expect((await actions())[0]?.subject).toEqual({ subject });
+  });
+
+  test('holds nothing back if the audit cannot be written', async () => {
+    const { db } = database;
+    await db.schema.alterTable('actions').renameTo('mislaid').execute();
+    await expect(set('ada')).rejects.toThrow(/actions/);
+    await db.schema.alterTable('mislaid').renameTo('actions').execute();
+    expect(await list()).toEqual([]);
+  });
+});
+
+test('a switch is lifted by its own name only, and the list is by age (C12)', async () => {
+  for (const subject of ['pool:gpu', 'environment', 'entity:90000001', 'redeliver'])
+    await ask(setSwitchEndpoint, database.db, { subject });
+  for (const subject of ['environment', 'sweeps'])
+    await ask(liftSwitchEndpoint, database.db, { subject });
+  expect((await list()).map(({ subject }) => subject)).toEqual([
+    'pool:gpu',
+    'entity:90000001',
+    'redeliver',
+  ]);
+});
+
+test.each([
+  ['pool:gpus', 404, 'There is no pool of the name gpus.'],
+  ['entity:7', 404, 'No App was ever installed on an entity of the id 7.'],
+  ['entity:acne', 400, 'No known entity has this login: acne'],
+])('%s, which does not exist, cannot be held back (F5)', async (subject, status, detail) => {
+  await expect(ask(setSwitchEndpoint, database.db, { subject })).rejects.toMatchObject({
+    status,
+    detail: expect.stringContaining(detail),
+  });
+  expect([await list(), await actions()]).toEqual([[], []]);
+});
+
+const NONE = ['', 'pool', 'pool:', 'pool:a b', 'pool:a:b', 'environment:', 'worker:x', 'POOL:x'];
+const NO_SWEEP = ['check-app', 'check-apps:', 'sweep', 'sweeps:check-apps', 'stop-worker'];
+
+test.each([...NONE, ...NO_SWEEP])('no switch has the subject %j', (subject) => {
+  expect(setSwitchEndpoint.input.safeParse({ subject }).success).toBe(false);
+});

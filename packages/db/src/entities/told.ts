@@ -1,0 +1,94 @@
+import { type RawBuilder, sql } from 'kysely';
+import { isUsable } from './installation-today.ts';
+
+// What GitHub has told us stands in the row of whom it told: an App, an installation, a repository.
+//
+//   wait           no calls until then; only time or a person ends it
+//   registrations  how many are left until the budget is full again
+//   refused        no calls and no new workers until then; afterwards one worker shows whether it still
+//                  holds. A success there, or news of GitHub's, ends it at once
+
+/** The columns with the ids of what a call depends on. */
+export interface AskedColumns {
+  readonly appId: string;
+  readonly entityId: string;
+  /** `0`: it is about no repository. */
+  readonly repoId: string;
+}
+
+/** Until when GitHub allows installation `i` no registrations; null: it has said nothing. */
+const NO_REGISTRATIONS_UNTIL =
+  'case when i.registrations_left = 0 then i.registrations_reset_at end';
+
+/** For a WHERE: GitHub has asked installation `i` to wait with registrations. */
+export const HOLDS_REGISTRATIONS = sql.raw<boolean>(
+  `(greatest(i.wait_until, ${NO_REGISTRATIONS_UNTIL}) > now())`,
+);
+
+/**
+ * For a WHERE: sweeps may call about the ids in these columns. GitHub has neither refused us there
+ * nor asked us to wait; an App's wait stops only calls that need a new token, so it does not count.
+ */
+export const mayCall = ({ appId, entityId, repoId }: AskedColumns): RawBuilder<boolean> =>
+  sql.raw(`(
+    not exists (select from apps told where told.app_id = ${appId} and refused_until > now())
+    and not exists (
+      select from installations told where (told.entity_id, told.app_id) = (${entityId}, ${appId})
+        and greatest(refused_until, wait_until, core_wait_until) > now())
+    and not exists (select from repositories told where told.repo_id = ${repoId} and refused_until > now()))`);
+
+/**
+ * For a SELECT: how long GitHub still refuses us what these columns name, in milliseconds; null: it
+ * does not.
+ */
+export const refusedForMs = ({
+  appId,
+  entityId,
+  repoId,
+}: AskedColumns): RawBuilder<number | null> =>
+  sql.raw(`(
+    select extract(epoch from max(until) - now())::float8 * 1000 from (
+      select refused_until from apps where app_id = ${appId}
+      union all
+      select refused_until from installations where (entity_id, app_id) = (${entityId}, ${appId})
+      union all
+      select refused_until from repositories where repo_id = ${repoId}
+    ) told(until) where until > now())`);
+
+/** A `Guard`: what GitHub told us, and whether a worker is on its way that shows if it still holds. */
+const guard = (reason: string, until: string, place: string) =>
+  sql.raw(`jsonb_build_object('reason', ${reason}, 'isPaused', ${until} > now(), 'isTried', exists (
+      select from workers w where ${place} and w.status = 'pending' and w.registered_at is null and w.stopping_at is null))`);
+
+/**
+ * For a SELECT: `StoredRules.told`. An entity is told what all its usable installations were told;
+ * the one that may be asked first counts.
+ */
+export const toldPlaces = (appIds: readonly number[]): RawBuilder<unknown> => sql`(
+  with told as materialized (
+    select i.entity_id, i.app_id, greatest(i.wait_until, ${sql.raw(NO_REGISTRATIONS_UNTIL)}, i.refused_until, a.refused_until) as until,
+      case when ${HOLDS_REGISTRATIONS} then 'github_budget' else coalesce(i.refused_reason, a.refused_reason) end as reason
+    from installations i left join apps a using (app_id)
+    where ${isUsable('i', appIds)} and (i.refused_since is not null or a.refused_since is not null or ${HOLDS_REGISTRATIONS})
+  ),
+  entities as (
+    select distinct on (entity_id) entity_id, reason, until from told t
+    where not exists (
+      select from installations o where o.entity_id = t.entity_id and ${isUsable('o', appIds)}
+        and (o.entity_id, o.app_id) not in (select entity_id, app_id from told))
+    order by entity_id, until
+  )
+  select jsonb_build_object(
+    'entities', coalesce((select jsonb_object_agg(entity_id, ${guard('reason', 'until', 'w.entity_id = entities.entity_id')}) from entities), '{}'),
+    'repositories', coalesce((
+      select jsonb_object_agg(repo_id, ${guard('refused_reason', 'refused_until', 'w.entity_id = r.entity_id and w.scope_repo_id = r.repo_id')})
+      from repositories r where refused_since is not null), '{}')))`;
+
+/** A query: the instants at which something that GitHub told us ends. */
+export const TOLD_ENDS = sql.raw(`
+        select min(until) from installations cross join lateral (values (wait_until), (refused_until), (registrations_reset_at)) told(until)
+        where until > now()
+        union all
+        select min(refused_until) from apps where refused_until > now()
+        union all
+        select min(refused_until) from repositories where refused_since is not null and refused_until > now()`);

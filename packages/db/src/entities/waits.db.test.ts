@@ -1,0 +1,141 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { putInstallation } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
+import { endRefusals } from './refusals.ts';
+import { type BegunWait, createWaits, type Waits } from './waits.ts';
+
+const database = useTestDatabase();
+let begun: BegunWait[];
+/** As two processes have them. */
+let here: Waits;
+let there: Waits;
+beforeEach(async () => {
+  await emptyTables(database.db, ['apps', 'installations']);
+  for (const entity of [7, 8])
+    await putInstallation(database.db, {
+      entity_id: entity,
+      app_id: 1,
+      installation_id: 50 + entity,
+    });
+  begun = [];
+  [here, there] = [
+    createWaits(database.db, (wait) => void begun.push(wait)),
+    createWaits(database.db, (wait) => void begun.push(wait)),
+  ];
+});
+
+const ENTITY = { appId: 1, entityId: 7, installationId: 57 };
+const OTHER = { appId: 1, entityId: 8, installationId: 58 };
+const APP = { appId: 1 };
+const REGISTRATIONS = 'actions_runner_registration';
+const MINUTE = { ms: 60_000, message: 'slow down' };
+const isBound = async (caller: Parameters<Waits['left']>[0], resource = 'core') =>
+  (await there.left(caller, resource)) !== undefined;
+const setOver = () =>
+  sql`update installations set wait_until = now() - interval '1 second', core_wait_until = now() - interval '1 second',
+    registrations_reset_at = now() - interval '1 second'`.execute(database.db);
+
+describe('a wait that one process has stored binds all', () => {
+  test('of its installation alone, in all calls', async () => {
+    expect(await there.left(ENTITY, 'core')).toBeUndefined();
+    await here.note(ENTITY, MINUTE);
+    const left = await there.left(ENTITY, 'core');
+    expect(left).toEqual({ ms: expect.any(Number), message: 'slow down' });
+    expect(left?.ms).toBeGreaterThan(50_000);
+    expect(left?.ms).toBeLessThanOrEqual(60_000);
+    expect(await isBound(ENTITY, REGISTRATIONS)).toBe(true);
+    expect([await isBound(OTHER), await isBound(APP)]).toEqual([false, false]);
+  });
+
+  test('of an App alone, which may have no row yet', async () => {
+    await here.note(APP, { ...MINUTE, resource: 'core' });
+    expect([await isBound(APP), await isBound({ appId: 2 }), await isBound(ENTITY)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test.each([
+    ['core', REGISTRATIONS],
+    [REGISTRATIONS, 'core'],
+  ])('in the calls that count against the budget %s, and no others', async (resource, other) => {
+    await here.note(ENTITY, { ...MINUTE, resource });
+    expect([await isBound(ENTITY, resource), await isBound(ENTITY, other)]).toEqual([true, false]);
+  });
+
+  test('until the second that was named', async () => {
+    await here.note(ENTITY, MINUTE);
+    for (const resource of ['core', REGISTRATIONS])
+      await here.note(ENTITY, { ...MINUTE, resource });
+    await setOver();
+    expect([await isBound(ENTITY), await isBound(ENTITY, REGISTRATIONS)]).toEqual([false, false]);
+  });
+
+  test('until people end it', async () => {
+    await here.note(ENTITY, MINUTE);
+    await database.db.updateTable('installations').set({ wait_until: null }).execute();
+    expect([await here.left(ENTITY, 'core'), await there.left(ENTITY, 'core')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('the longest wait wins', () => {
+  test('in any order of the answers', async () => {
+    await here.note(ENTITY, { ...MINUTE, ms: 600_000 });
+    await there.note(ENTITY, MINUTE);
+    expect((await here.left(ENTITY, 'core'))?.ms).toBeGreaterThan(500_000);
+    await there.note(ENTITY, { ...MINUTE, ms: 900_000, resource: 'core' });
+    expect(await here.left(ENTITY, 'core')).toMatchObject({
+      message: 'The hourly budget is used up.',
+    });
+    expect((await here.left(ENTITY, 'core'))?.ms).toBeGreaterThan(800_000);
+  });
+
+  test('and no success shortens it', async () => {
+    await here.note(ENTITY, MINUTE);
+    await endRefusals(database.db, ENTITY);
+    expect(await isBound(ENTITY)).toBe(true);
+  });
+
+  test('and its beginning is reported once', async () => {
+    await here.note(ENTITY, MINUTE);
+    await there.note(ENTITY, MINUTE);
+    await there.note(ENTITY, { ...MINUTE, ms: 90_000 });
+    expect(begun).toMatchObject([{ caller: ENTITY, ms: 60_000, message: 'slow down' }]);
+    await setOver();
+    await there.note(ENTITY, MINUTE);
+    expect(begun).toHaveLength(2);
+  });
+});
+
+/** Rejects every statement while `isAway`. */
+const failing = (db: Kysely<Database>, isAway: () => boolean): Kysely<Database> =>
+  db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (isAway()) throw new Error('PostgreSQL is away');
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+
+describe('while PostgreSQL is away', () => {
+  test('a wait is noted without an error; no call is made until it is written', async () => {
+    let isAway = true;
+    const waits = createWaits(
+      failing(database.db, () => isAway),
+      (wait) => void begun.push(wait),
+    );
+    await waits.note(ENTITY, MINUTE);
+    await expect(waits.left(ENTITY, 'core')).rejects.toThrow('PostgreSQL is away');
+    isAway = false;
+    expect(await isBound(ENTITY)).toBe(false);
+    expect((await waits.left(ENTITY, 'core'))?.message).toBe('slow down');
+    expect([await isBound(ENTITY), begun.length]).toEqual([true, 1]);
+  });
+});

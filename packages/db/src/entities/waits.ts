@@ -1,0 +1,162 @@
+import { type Kysely, sql } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import type { Database } from '../schema/tables.ts';
+import { milliseconds } from '../milliseconds.ts';
+
+// Every call asks first whether GitHub has asked its caller to wait. Only time or a person ends a
+// wait, never a success.
+
+/** The identity of a call: an App that speaks for itself, or an installation of it. */
+type Caller =
+  | { readonly appId: number }
+  | { readonly appId: number; readonly entityId: number; readonly installationId: number };
+
+interface Wait {
+  readonly ms: number;
+  /** GitHub's words, free of credentials. */
+  readonly message: string;
+  /** The hourly budget that is used up; absent where all calls have to wait. */
+  readonly resource?: string;
+}
+
+/** A wait that GitHub has named where none was in force. */
+export interface BegunWait extends Wait {
+  readonly caller: Caller;
+}
+
+/**
+ * A client of GitHub calls `left` before each call and `note` after an answer that asks for a wait.
+ */
+export interface Waits {
+  left(caller: Caller, resource: string): Promise<Pick<Wait, 'ms' | 'message'> | undefined>;
+  note(caller: Caller, wait: Wait): Promise<void>;
+}
+
+interface UnwrittenWait extends BegunWait {
+  /** By this process's clock that only goes on. */
+  readonly until: number;
+}
+
+/** `onBegun` is called once for each new wait, in the process that GitHub named it to. */
+export function createWaits(db: Kysely<Database>, onBegun: (wait: BegunWait) => void): Waits {
+  const unwritten = new Map<string, UnwrittenWait>();
+
+  const write = async (key: string, wait: UnwrittenWait): Promise<void> => {
+    const ms = wait.until - performance.now();
+    if (ms > 0 && (await writeWait(db, { ...wait, ms }))) onBegun(wait);
+    if (unwritten.get(key) === wait) unwritten.delete(key);
+  };
+  return {
+    async left(caller, resource) {
+      for (const key of [keyOf(caller), keyOf(caller, resource)]) {
+        const wait = unwritten.get(key);
+        if (wait !== undefined) await write(key, wait);
+      }
+      return findWait(db, caller, resource);
+    },
+    async note(caller, named) {
+      const key = keyOf(caller, named.resource);
+      const wait = { ...named, caller, until: performance.now() + named.ms };
+      if (wait.until <= (unwritten.get(key)?.until ?? 0)) return;
+      // Before the first await, so that the next call of this process sees it.
+      unwritten.set(key, wait);
+      // If the write fails, `left` writes it before the next call, or fails that call.
+      await write(key, wait).catch(() => undefined);
+    },
+  };
+}
+
+const keyOf = (caller: Caller, resource = ''): string => JSON.stringify([caller, resource]);
+
+const REGISTRATIONS = 'actions_runner_registration';
+
+/**
+ * Until when calls of an installation wait, by the budget that they count against. An App has only
+ * one budget.
+ */
+const budgetWait = (resource: string) =>
+  sql.raw<Date | null>(
+    resource === REGISTRATIONS
+      ? 'case when registrations_left = 0 then registrations_reset_at end'
+      : 'core_wait_until',
+  );
+
+/** The row of a caller: its table, and a condition. */
+const rowOf = (caller: Caller) =>
+  'entityId' in caller
+    ? {
+        table: sql`installations`,
+        isIt: sql`entity_id = ${caller.entityId} and app_id = ${caller.appId} and installation_id = ${caller.installationId}`,
+      }
+    : { table: sql`apps`, isIt: sql`app_id = ${caller.appId}` };
+
+/** The longest wait in force. */
+async function findWait(
+  db: Kysely<Database>,
+  caller: Caller,
+  resource: string,
+): Promise<Pick<Wait, 'ms' | 'message'> | undefined> {
+  const { table, isIt } = rowOf(caller);
+  const ofBudget = 'entityId' in caller ? budgetWait(resource) : sql`null::timestamptz`;
+  const { rows } = await sql<{ ms: number; message: string }>`${prepared}
+    select ceil(extract(epoch from greatest(wait_until, ${ofBudget}) - now()) * 1000)::float8 as ms,
+      case when wait_until >= coalesce(${ofBudget}, '-infinity') then wait_message else 'The hourly budget is used up.' end as message
+    from ${table} where ${isIt} and greatest(wait_until, ${ofBudget}) > now()`.execute(db);
+  return rows[0];
+}
+
+/** The longer wait wins. True: none was in force. */
+async function writeWait(
+  db: Kysely<Database>,
+  { caller, message, ms, resource }: BegunWait,
+): Promise<boolean> {
+  const { table, isIt } = rowOf(caller);
+  const until = sql`now() + ${milliseconds(ms)}`;
+  const ofAll = {
+    known: sql.raw('wait_until'),
+    set: sql`wait_until = ${until}, wait_message = ${message}`,
+  };
+  if (!('entityId' in caller))
+    await sql`insert into apps (app_id) values (${caller.appId}) on conflict do nothing`.execute(
+      db,
+    );
+  const { known, set } =
+    !('entityId' in caller) || resource === undefined
+      ? ofAll
+      : {
+          known: budgetWait(resource),
+          set:
+            resource === REGISTRATIONS
+              ? sql`registrations_left = 0, registrations_reset_at = ${until}`
+              : sql`core_wait_until = ${until}`,
+        };
+  const { rows } = await sql<{ hasBegun: boolean }>`
+    with before as (select coalesce(${known} <= now(), true) as has_begun from ${table} where ${isIt})
+    update ${table} set ${set} from before where ${isIt} and coalesce(${known} < ${until}, true)
+    returning has_begun as "hasBegun"`.execute(db);
+  return rows[0]?.hasBegun ?? false;
+}
+
+/** What an answer of GitHub to the registration of a runner said of the installation's budget. */
+export interface RegistrationBudget {
+  readonly installationId: number;
+  /** How many registrations are left until `resetAt`. */
+  readonly remaining: number;
+  /** When the budget is full again, by GitHub's clock. */
+  readonly resetAt: Date;
+}
+
+/**
+ * Stores the rest of an installation's budget. Matching reserves no more workers than that until it
+ * is full again. Answers may come in any order: the lowest figure of the latest window counts. Call
+ * it after GitHub has answered, never inside a longer transaction.
+ */
+export async function noteRegistrationBudget(
+  db: Kysely<Database>,
+  { installationId, remaining, resetAt }: RegistrationBudget,
+): Promise<void> {
+  await sql`
+    update installations set registrations_left = ${remaining}, registrations_reset_at = ${resetAt}
+    where installation_id = ${installationId} and (${resetAt} > coalesce(registrations_reset_at, '-infinity')
+      or (${resetAt} = registrations_reset_at and ${remaining} < registrations_left))`.execute(db);
+}

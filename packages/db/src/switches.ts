@@ -1,0 +1,106 @@
+import { type Kysely, sql } from 'kysely';
+import type { SwitchesTable } from './schema/matching-tables.ts';
+import type { Database } from './schema/tables.ts';
+
+/**
+ * What a switch holds back. `environment`, `pool:NAME` and `entity:ID`: the making of workers.
+ * `sweeps`: all sweeps. Anything else: a sweep by the kind of its task, as `check-apps`, or for one
+ * subject, as `resync-repository:acme/api`.
+ */
+export type SwitchSubject = string;
+
+/** What a person holds back, until somebody lets it go on. */
+export interface Switch {
+  readonly subject: SwitchSubject;
+  readonly by: string;
+  readonly since: Date;
+  readonly note: string | null;
+}
+
+/** Holds the subject back at once. If somebody holds it back already, who did it and why stays. */
+export async function setSwitch(
+  db: Kysely<Database>,
+  subject: SwitchSubject,
+  switchedBy: string,
+  note?: string,
+): Promise<void> {
+  await db
+    .insertInto('switches')
+    .values({ ...keyOf(subject), switched_by: switchedBy, note })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Lets the subject go on. What another switch holds back stays. */
+export async function liftSwitch(db: Kysely<Database>, subject: SwitchSubject): Promise<void> {
+  const { subject_type, subject_id } = keyOf(subject);
+  await db
+    .deleteFrom('switches')
+    .where('subject_type', '=', subject_type)
+    .where('subject_id', '=', subject_id)
+    .execute();
+}
+
+/** The switches of these subjects, the oldest first. */
+export async function findSwitches(
+  db: Kysely<Database>,
+  subjects: readonly SwitchSubject[],
+): Promise<Switch[]> {
+  const keys = subjects.map(keyOf).map((key) => sql`(${key.subject_type}, ${key.subject_id})`);
+  const { rows } = await sql<Switch>`
+    select ${SUBJECT} as subject, switched_by as by, since, note from switches
+    where (subject_type, subject_id) in (${sql.join(keys)}) order by since, subject`.execute(db);
+  return rows;
+}
+
+/** The oldest switch that holds a sweep's task of this subject back. */
+export const findSwitchOfSweep = async (
+  db: Kysely<Database>,
+  kind: string,
+  subjectId: string,
+): Promise<Switch | undefined> =>
+  (await findSwitches(db, [EVERY_SWEEP, kind, `${kind}:${subjectId}`])).at(0);
+
+/** A row's place in the list: its instant as PostgreSQL prints it, and its subject. */
+export type SwitchPosition = readonly [since: string, subject: string];
+
+export interface ListedSwitch extends Switch {
+  /** The entity's login. */
+  readonly name: string | null;
+  /** The instant as PostgreSQL prints it. */
+  readonly place: string;
+}
+
+/** All switches, from the first one after `after`, the oldest first. People set them one by one. */
+export async function listSwitches(
+  db: Kysely<Database>,
+  { limit, after }: { limit: number; after?: SwitchPosition | undefined },
+): Promise<ListedSwitch[]> {
+  const isAfter =
+    after === undefined
+      ? sql`true`
+      : sql`(since, ${SUBJECT}) > (${after[0]}::timestamptz, ${after[1]})`;
+  const { rows } = await sql<ListedSwitch>`
+    select ${SUBJECT} as subject, switched_by as by, since, note, since::text as place,
+      (select login from installations where entity_id = case subject_type when 'entity' then subject_id::bigint end
+        order by updated_at desc limit 1) as name
+    from switches where ${isAfter} order by since, subject limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The subject that holds all sweeps back. */
+export const EVERY_SWEEP = 'sweeps';
+
+const SUBJECT = sql<string>`case
+  when subject_type = 'environment' then subject_type
+  when subject_type <> 'sweep' then subject_type || ':' || subject_id
+  when subject_id = '' then ${sql.lit(EVERY_SWEEP)}
+  else subject_id end`;
+
+function keyOf(subject: SwitchSubject): Pick<SwitchesTable, 'subject_type' | 'subject_id'> {
+  if (subject === 'environment') return { subject_type: subject, subject_id: '' };
+  const [type, ...id] = subject.split(':');
+  return type === 'pool' || type === 'entity'
+    ? { subject_type: type, subject_id: id.join(':') }
+    : { subject_type: 'sweep', subject_id: subject === EVERY_SWEEP ? '' : subject };
+}

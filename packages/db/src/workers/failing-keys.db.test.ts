@@ -1,0 +1,244 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
+import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { untilBlocked } from '@paddock/testing/until-blocked';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { bindWorkers } from './bind-workers.ts';
+import { forgetFailuresOfChangedPools, noteKeyFailure, noteKeySuccess } from './failing-keys.ts';
+
+const database = useTestDatabase();
+beforeEach(() => emptyTables(database.db, ['workers', 'jobs', 'demand_keys']));
+
+type Given = Parameters<typeof putWorker>[1];
+
+const fail = async (
+  failureClass: string,
+  { of: given, beganAt }: { of?: Given; beganAt?: Date } = {},
+): Promise<string> => {
+  const { pod_name: podName } = await putWorker(database.db, given);
+  await noteKeyFailure(
+    database.dbOf('scheduler'),
+    { podName, failureClass, message: `${failureClass} of a worker`, ...(beganAt && { beganAt }) },
+    USUAL_FAILURE_RULES,
+  );
+  return podName;
+};
+const failTimes = async (times: number, failureClass: string, given?: Given): Promise<string> => {
+  for (let n = 1; n < times; n += 1) await fail(failureClass, { of: given });
+  return fail(failureClass, { of: given });
+};
+const keys = () =>
+  database.db
+    .selectFrom('demand_keys')
+    .select([
+      'entity_id as entity',
+      'failures',
+      'pauses',
+      'failure_class as of',
+      sql<number>`round(extract(epoch from paused_until - failed_at))::integer`.as('pause'),
+    ])
+    .orderBy('entity_id')
+    .execute();
+const endPause = () =>
+  database.db
+    .updateTable('demand_keys')
+    .set({ paused_until: minutesAgo(1), failed_at: minutesAgo(2) })
+    .execute();
+const bind = (podName: string) =>
+  database
+    .dbOf('ingress')
+    .transaction()
+    .execute((trx) => bindWorkers(trx, [{ worker: podName, jobId: 1 }]));
+
+describe('failures of a key’s workers before they have a job (C11)', () => {
+  test('the third pauses the key, and no other key', async () => {
+    await failTimes(2, 'pod_refused');
+    expect(await keys()).toMatchObject([{ failures: 2, pauses: 0, pause: null }]);
+    await fail('pod_refused');
+    await fail('pod_refused', { of: { entity_id: 90_000_002 } });
+    expect(await keys()).toMatchObject([
+      { failures: 3, pauses: 1, pause: 30, of: 'pod_refused' },
+      { failures: 1, pauses: 0, pause: null },
+    ]);
+  });
+
+  test.each([
+    ['pod_refused', 3, [30, 60, 120, 240, 480, 900, 900]],
+    ['github_error', 3, [30, 60, 60]],
+    ['image_pull', 3, [30, 60, 60]],
+    ['outdated_runner', 2, [30, 60]],
+    ['not_assigned', 2, [600, 1_200, 2_400, 4_800, 7_200, 7_200]],
+  ])(
+    '%s pauses after %i, and each failed trial doubles the pause: %j s',
+    async (name, strikes, pauses) => {
+      await failTimes(strikes, name);
+      const seen = [];
+      for (const _ of pauses) {
+        seen.push((await keys())[0]?.pause);
+        await endPause();
+        await fail(name);
+      }
+      expect(seen).toEqual(pauses);
+    },
+  );
+
+  test('what fails during a pause began before it, and does not prolong it', async () => {
+    await failTimes(3, 'pod_refused');
+    const before = await keys();
+    await failTimes(5, 'pod_refused');
+    expect(await keys()).toEqual(before);
+  });
+
+  test('a moment’s outage of GitHub counts once, however many workers it meets', async () => {
+    for (let n = 0; n < 5; n += 1) await fail('github_error', { beganAt: new Date(0) });
+    expect(await keys()).toMatchObject([{ failures: 1, pauses: 0 }]);
+    await fail('github_error');
+    expect(await keys()).toMatchObject([{ failures: 2 }]);
+  });
+
+  test('trials that fail for months end with the longest pause', async () => {
+    await failTimes(3, 'pod_refused');
+    await database.db
+      .updateTable('demand_keys')
+      .set({ pauses: 4_000, paused_until: minutesAgo(1) })
+      .execute();
+    await fail('pod_refused');
+    expect(await keys()).toMatchObject([{ pauses: 4_001, pause: 900 }]);
+  });
+
+  test.each([
+    ['registered', ['github_error', 'invalid', 'conflict', 'unusable']],
+    [
+      'pod_created',
+      ['github_error', 'invalid', 'conflict', 'unusable', 'pod_refused', 'cluster_error'],
+    ],
+    [
+      'started',
+      [
+        'github_error',
+        'invalid',
+        'conflict',
+        'unusable',
+        'pod_refused',
+        'cluster_error',
+        'image_pull',
+        'container_config',
+        'node_refused',
+        'pending_timeout',
+      ],
+    ],
+  ] as const)('a worker that is %s shows these to be over: %j', async (proof, ended) => {
+    const all = [
+      'github_error',
+      'invalid',
+      'conflict',
+      'unusable',
+      'pod_refused',
+      'cluster_error',
+      'image_pull',
+      'container_config',
+      'node_refused',
+      'pending_timeout',
+      'outdated_runner',
+      'not_assigned',
+      'exit_code',
+      'no_job',
+    ];
+    const over = [];
+    for (const name of all) {
+      await emptyTables(database.db, ['workers', 'demand_keys']);
+      await failTimes(3, name);
+      const { pod_name: podName } = await putWorker(database.db, { registered_at: minutesAgo(-1) });
+      await noteKeySuccess(database.dbOf('scheduler'), podName, proof);
+      const [key] = await keys();
+      if (key?.failures === 0) over.push(name);
+      expect(key).toMatchObject(
+        key?.failures === 0 ? { pauses: 0, of: null, pause: null } : { pauses: 1 },
+      );
+    }
+    expect(over).toEqual(ended);
+  });
+
+  test('a start proves nothing that began before the last failure, unless the pod itself was stuck', async () => {
+    await failTimes(3, 'image_pull');
+    const { pod_name: podName } = await putWorker(database.db, { registered_at: minutesAgo(1) });
+    await noteKeySuccess(database.db, podName, 'started');
+    expect(await keys()).toMatchObject([{ failures: 3 }]);
+    await noteKeySuccess(database.db, podName, 'started', 'image_pull');
+    expect(await keys()).toMatchObject([{ failures: 0 }]);
+  });
+
+  test('a worker of the key that gets a job ends all of them, by the rights of ingress too', async () => {
+    await failTimes(3, 'exit_code');
+    await failTimes(3, 'exit_code', { entity_id: 90_000_002 });
+    await bind((await putWorker(database.db)).pod_name);
+    expect(await keys()).toMatchObject([{ failures: 0 }, { failures: 3 }]);
+  });
+
+  test('a failed worker whose job becomes known late did not fail before it had one', async () => {
+    const podName = await failTimes(3, 'no_job');
+    await bind(podName);
+    expect(await keys()).toMatchObject([{ failures: 0 }]);
+    await noteKeyFailure(
+      database.db,
+      { podName, failureClass: 'no_job', message: '' },
+      USUAL_FAILURE_RULES,
+    );
+    expect(await keys()).toMatchObject([{ failures: 0 }]);
+  });
+
+  test('a failure waits for the transaction that binds its worker, and then counts nothing', async () => {
+    const { pod_name: podName } = await putWorker(database.db);
+    const binding = await database.db.startTransaction().execute();
+    await bindWorkers(binding, [{ worker: podName, jobId: 1 }]);
+    const failing = noteKeyFailure(
+      database.dbOf('scheduler'),
+      { podName, failureClass: 'exit_code', message: '' },
+      USUAL_FAILURE_RULES,
+    );
+    await untilBlocked(database.db);
+    await binding.commit().execute();
+    await failing;
+    expect(await keys()).toEqual([]);
+  });
+
+  test('a change of the pool ends them for its keys', async () => {
+    await failTimes(3, 'image_pull');
+    await failTimes(3, 'image_pull', { k8s_pool: 'gpu', entity_id: 90_000_002 });
+    const gpu = { name: 'gpu', labels: ['gpu'] };
+    await putPools(database.db, examplePools({ pools: [{}, gpu] }));
+    await putPools(database.db, examplePools({ pools: [{ image: 'another' }, gpu] }));
+    await forgetFailuresOfChangedPools(database.dbOf('scheduler'));
+    expect(await keys()).toMatchObject([{ failures: 0 }, { failures: 3 }]);
+    await failTimes(3, 'image_pull');
+    await forgetFailuresOfChangedPools(database.dbOf('scheduler'));
+    expect(await keys()).toMatchObject([{ failures: 3 }, { failures: 3 }]);
+  });
+
+  test('failures, successes and bindings of many keys side by side never wait in a circle', async () => {
+    const entities = [1, 2, 3, 4, 5];
+    const workers = await Promise.all(
+      entities.map(
+        async (entityId) => (await putWorker(database.db, { entity_id: entityId })).pod_name,
+      ),
+    );
+    await putJob(database.db, { job_id: 1 });
+    const rounds = Array.from({ length: 8 }, (_, round) => async () => {
+      const order = round % 2 === 0 ? entities : entities.toReversed();
+      for (const entityId of order) await fail('exit_code', { of: { entity_id: entityId } });
+      await database.db.transaction().execute((trx) =>
+        bindWorkers(
+          trx,
+          workers.map((worker) => ({ worker, jobId: 1 })),
+        ),
+      );
+      await putPools(database.db, examplePools({ pools: [{ image: crypto.randomUUID() }] }));
+      await forgetFailuresOfChangedPools(database.db);
+    });
+    await Promise.all(rounds.map((round) => round()));
+    expect((await keys()).every(({ failures }) => failures >= 0)).toBe(true);
+  });
+});

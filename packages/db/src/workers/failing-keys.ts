@@ -1,0 +1,226 @@
+import {
+  classesEndedBy,
+  failureClass,
+  type FailureRules,
+  pausesOf,
+  type Proof,
+} from '@paddock/domain/matching/failure-classes';
+import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { prepared } from '../connection/prepared.ts';
+import { installationToday } from '../entities/installation-today.ts';
+import { milliseconds } from '../milliseconds.ts';
+import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+import { STOPPING } from '../states/worker-states.ts';
+import { ANSWER_AGE_LIMIT } from './request-stops.ts';
+
+//   no failures ──strikes of the class──► paused ──pause over──► one worker at a time ──its proof──► no failures
+//                                           ▲                        │
+//                                           └──── it fails: twice as long ◄┘
+//
+// The worker that tries is a row like any other: whoever runs its task carries the trial on.
+
+/** A worker of a key ended or failed before it had a job. */
+export interface WorkerFailure {
+  readonly podName: string;
+  /** Words of `failure-classes.ts`, or another one. */
+  readonly failureClass: string;
+  /** For people. */
+  readonly message: string;
+  /** When the work began that failed, by PostgreSQL's clock; now, unless given. */
+  readonly beganAt?: Date;
+}
+
+/**
+ * Counts a failure against the worker's demand key, and pauses the key after as many as its class
+ * allows. What fails during a pause began before it, and does not prolong it. A worker that had a
+ * job counts nothing: the transaction that binds it waits for this statement, or this one for it.
+ */
+export async function noteKeyFailure(
+  db: Kysely<Database>,
+  { podName, failureClass: name, message, beganAt }: WorkerFailure,
+  rules: FailureRules,
+): Promise<void> {
+  const charged = sql`
+    select demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, ${message}::text as message,
+      coalesce(${beganAt ?? null}::timestamptz, now()) as began_at
+    from workers where pod_name = ${podName} and assigned_at is null for share`;
+  await sql`with charged as materialized (${charged}) ${noting(name, rules)}`.execute(db);
+}
+
+/** Counts a failure of each key in `charged`. */
+function noting(name: string, rules: FailureRules): RawBuilder<unknown> {
+  const { strikes, isShared = false } = failureClass(name);
+  const { firstPauseMs, longestPauseMs } = pausesOf(name, rules);
+  const pauses = sql`(k.pauses > 0 or k.failures + 1 >= ${strikes}::integer)`;
+  return sql`
+    insert into demand_keys as k (demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, waiting, unassigned,
+      failures, failure_class, failure_message, failed_at, failing_since)
+    select demand_key, entity_id, entity_name, scope_repo_id, k8s_pool, 0, 0, 1, ${name}::text, message, now(), began_at
+    from charged order by demand_key
+    on conflict (demand_key) do update set
+      failures = k.failures + 1, failure_class = excluded.failure_class, failure_message = excluded.failure_message,
+      failed_at = now(), failing_since = coalesce(k.failing_since, excluded.failing_since),
+      pauses = k.pauses + ${pauses}::integer,
+      paused_until = case when ${pauses} then
+        now() + ${milliseconds(sql`least(${longestPauseMs}::float8, ${firstPauseMs}::float8 * 2 ^ least(k.pauses, 30))`)} end
+      where coalesce(k.paused_until <= now(), true) and (not ${isShared}::boolean or coalesce(excluded.failing_since > k.failed_at, true))
+    returning demand_key, pauses, paused_until`;
+}
+
+const NO_FAILURES = sql`failures = 0, pauses = 0, failure_class = null, failure_message = null, failed_at = null,
+  failing_since = null, paused_until = null`;
+
+/**
+ * Forgets a key's failures, if what the worker has shown proves them over. A start that began
+ * before the last failure proves nothing, unless the pod itself was stuck like this: `wasStuck`.
+ */
+export async function noteKeySuccess(
+  db: Kysely<Database>,
+  podName: string,
+  proof: Proof,
+  wasStuck: string | null = null,
+): Promise<void> {
+  const ended = classesEndedBy(proof) ?? null;
+  await sql`
+    update demand_keys k set ${NO_FAILURES}
+    from workers w
+    where w.pod_name = ${podName} and k.demand_key = w.demand_key and k.failures > 0
+      and (${ended}::text[] is null or k.failure_class = any(${ended}::text[]))
+      and (${proof !== 'started'}::boolean or w.registered_at > k.failed_at or k.failure_class = ${wasStuck}::text)`.execute(
+    db,
+  );
+}
+
+/**
+ * For a WITH, after `bound` with the demand keys of workers that have got a job: forgets all
+ * failures of these keys. A CTE, because a batch of deliveries has no time for a further statement.
+ */
+export const forgottenFailures = sql`
+  failing as materialized (
+    select demand_key from demand_keys where failures > 0 and demand_key in (select demand_key from bound)
+    order by demand_key for no key update
+  ), forgotten as (
+    update demand_keys k set ${NO_FAILURES} from failing where k.demand_key = failing.demand_key
+  )`;
+
+/**
+ * Forgets the failures that keys had before the pools in force, where these changed the key's pool:
+ * that may end their cause.
+ */
+export async function forgetFailuresOfChangedPools(db: Kysely<Database>): Promise<void> {
+  await sql`
+    with newest as (select content -> 'pools' as pools, loaded_at from pools_documents order by version desc limit 1),
+    former as (select content -> 'pools' as pools from pools_documents order by version desc offset 1 limit 1),
+    unchanged as (
+      select p ->> 'name' as name from newest cross join jsonb_array_elements(newest.pools) p
+      cross join former cross join jsonb_array_elements(former.pools) f where f = p
+    )
+    update demand_keys set ${NO_FAILURES}
+    where demand_key in (
+      select demand_key from demand_keys k cross join newest
+      where failures > 0 and failing_since < newest.loaded_at and not exists (select from unchanged where name = k.k8s_pool)
+      order by demand_key for no key update of k)`.execute(db);
+}
+
+/** The worker ends because it got no job although one waited. */
+export const BLAMED = sql<boolean>`${STOPPING} and stop_reason = ${sql.lit(NOT_ASSIGNED)} and assigned_at is null`;
+
+/** A key that is paused because GitHub gave its idle workers no job. */
+export interface UnservedKey {
+  demandKey: number;
+  entityName: string;
+  pool: string;
+  /** How often the key has been paused; 1 the first time. */
+  pauses: number;
+  pausedUntil: Date;
+}
+
+/**
+ * Counts a failure of each key to which GitHub gives no jobs: a worker of the key, made since its
+ * last failure, ends because it was idle past its deadline while a job waited. It takes the word of
+ * GitHub that a job which the worker could have had is still queued; a job that was cancelled
+ * unheard proves nothing. Returns the keys that are paused now.
+ */
+export async function noteUnservedKeys(
+  trx: Transaction<Database>,
+  rules: FailureRules,
+): Promise<UnservedKey[]> {
+  const { rows } = await sql<UnservedKey>`${prepared}
+    with blamed as (
+      select demand_key, entity_id, scope_repo_id, k8s_pool, min(entity_name) as entity_name, max(created_at) as made_at
+      from workers w where ${BLAMED}
+        and exists (
+          select from jobs j where j.demand_key = w.demand_key and j.wants_worker and j.created_at <= coalesce(w.registered_at, w.created_at)
+            and j.seen_gone_at is null and j.looked_up_at >= w.stopping_at - ${ANSWER_AGE_LIMIT})
+      group by demand_key, entity_id, scope_repo_id, k8s_pool
+    ),
+    charged as materialized (
+      select b.*, now() as began_at, coalesce(k.failure_message, 'GitHub gives idle runners no job although one waits.') as message
+      from blamed b left join demand_keys k on k.demand_key = b.demand_key and k.failure_class = ${NOT_ASSIGNED}
+      -- A replacement: it was made in the transaction that noted the last failure, or later.
+      where k.failed_at is null or b.made_at >= k.failed_at
+    ),
+    noted as (${noting(NOT_ASSIGNED, rules)})
+    select demand_key as "demandKey", entity_name as "entityName", k8s_pool as pool, pauses, paused_until as "pausedUntil"
+    from noted join blamed using (demand_key) where pauses > 0`.execute(trx);
+  return rows;
+}
+
+/**
+ * Call it when GitHub has said that these jobs had ended while they waited here. Forgets that
+ * GitHub gave their keys no job, if no job waits that did at the last failure: that explains it.
+ */
+export async function forgetFoundOutKeys(
+  trx: Transaction<Database>,
+  jobIds: readonly number[],
+): Promise<void> {
+  if (jobIds.length === 0) return;
+  await sql`
+    update demand_keys k set ${NO_FAILURES}
+    where k.failure_class = ${NOT_ASSIGNED} and k.demand_key in (select demand_key from jobs where job_id = any(${jobIds}::bigint[]))
+      and not exists (select from jobs j where j.demand_key = k.demand_key and j.wants_worker and j.created_at <= k.failed_at)`.execute(
+    trx,
+  );
+}
+
+/** What a request for the access of an unserved key's runner group takes, as it is known today. */
+export interface UnservedKeyPlace {
+  entityId: number;
+  entityType: EntityType;
+  login: string;
+  appId: number;
+  installationId: number;
+  scopeRepoId: number;
+  /** The group of its pool; null: the pool has gone. */
+  runnerGroup: string | null;
+}
+
+/** Undefined: the key is served again, or no App may be used on its entity now. */
+export async function findUnservedKey(
+  db: Kysely<Database>,
+  demandKey: number,
+  appIds: readonly number[],
+): Promise<UnservedKeyPlace | undefined> {
+  const { rows } = await sql<UnservedKeyPlace>`
+    select k.entity_id as "entityId", entity.entity_type as "entityType", entity.login, i.app_id as "appId", i.installation_id as "installationId",
+      k.scope_repo_id as "scopeRepoId",
+      (select p ->> 'runnerGroup' from ${POOLS_IN_FORCE} where p ->> 'name' = k.k8s_pool) as "runnerGroup"
+    from demand_keys k
+    ${installationToday('k', appIds, 'nothing')}
+    join installations entity on entity.entity_id = k.entity_id and entity.app_id = i.app_id
+    where k.demand_key = ${demandKey} and k.failure_class = ${NOT_ASSIGNED}`.execute(db);
+  return rows[0];
+}
+
+/** Writes down a sentence about the access that a paused key's runner group gives. */
+export async function saveUnservedAccess(
+  db: Kysely<Database>,
+  demandKey: number,
+  access: string,
+): Promise<void> {
+  await sql`
+    update demand_keys set failure_message = ${access}
+    where demand_key = ${demandKey} and failure_class = ${NOT_ASSIGNED}`.execute(db);
+}
