@@ -167,17 +167,14 @@ async function putUsage(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * Recent failures: pools, entities and repositories that refuse us or get no job, deliveries that
- * never arrived.
+ * Recent failures: keys whose workers get no job, entities and repositories that refuse us, deliveries
+ * that never arrived.
  */
 async function putTroubles(db: Kysely<Database>, entities: number): Promise<void> {
   await sql`
-    insert into breakers (subject_type, subject_id, failure_class, failures, pauses, paused_until, message, failed_at)
-    select 'pool', 'pool-' || n, 'unexplained_end', 0, n % 2, now() + interval '1 minute', 'failed', now() - n * interval '7 hours'
-    from ${numbers(0, 4)}
-    union all
-    select 'pool', 'pool-' || n % 20 || '@' || n || '#' || demand_key_of(n, 0, 'pool-' || n % 20), 'not_assigned', 1, n % 3, now() + interval '1 minute', 'idle', now() - interval '1 hour'
-    from ${numbers(1, Math.ceil(entities / 10))}`.execute(db);
+    update demand_keys set failures = 3, pauses = 1, failure_class = 'not_assigned', failure_message = 'idle',
+      failing_since = now() - interval '2 hours', failed_at = now() - interval '1 hour', paused_until = now() + interval '1 minute'
+    where entity_id <= ${Math.ceil(entities / 10)}`.execute(db);
   for (const [table, key, most] of [
     ['repositories', 'repo_id', 400],
     ['installations', 'entity_id', entities / 10],

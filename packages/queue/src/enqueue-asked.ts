@@ -16,7 +16,7 @@ export interface AskedTask extends Pick<
 /**
  * Enqueues what a person asked for, in the caller's transaction. A queued task of the same kind and
  * subject serves for this request too. It becomes MANUAL and keeps who asked for it first. It is due
- * now, unless a breaker holds it. Returns the id of the task that serves.
+ * now. Returns the id of the task that serves.
  */
 export async function enqueueAsked(
   trx: Transaction<Database>,

@@ -2,7 +2,7 @@ import { untilPoolsStay } from './configuration.ts';
 import { ALWAYS, type Stop } from './stop.ts';
 import type { TourWorld } from './world.ts';
 
-/** As many jobs as failures open a breaker. */
+/** As many jobs as failures pause a key. */
 const JOBS = 3;
 
 async function refused(

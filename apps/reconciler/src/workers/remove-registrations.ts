@@ -137,8 +137,8 @@ async function removeIfIdle(
   if (runner === undefined && runnerId === null && !(await isTrusted(client, scope)))
     return { left: 'GitHub lists no runners although some are registered' };
   if (runner === undefined) return 'absent';
-  const says = runnerSays(runner);
-  if (!isUnused(says)) return { left: `the runner is ${says}` };
+  if (!isUnused(runnerSays(runner)))
+    return { left: `the runner is ${runner.online ? 'online' : 'busy'}` };
   if (dryRun) return 'removed';
   const result = await deleteRunner(client, scope, runner.id);
   switch (result) {

@@ -30,7 +30,6 @@ export interface TasksTable {
   started_at: Nullable<Date>;
   locked_by: Nullable<string>;
   locked_at: Nullable<Date>;
-  /** The breaker that a queued task waits for, as TYPE:ID of its subject. */
   fence: Generated<number>;
 }
 
