@@ -848,7 +848,7 @@ CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, completed_a
 
 CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 
-CREATE INDEX workers_registering ON workers USING btree (entity_id, scope_repo_id) WHERE ((status = 'pending'::status_enum) AND (registration_started_at IS NOT NULL) AND (registered_at IS NULL));
+CREATE INDEX workers_registering ON workers USING btree (entity_id, scope_repo_id) WHERE ((status = 'pending'::status_enum) AND (registered_at IS NULL) AND (stopping_at IS NULL));
 
 CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
 

@@ -398,7 +398,7 @@ create index workers_ended_by_entity on workers (entity_id, k8s_pool, status, cr
   where completed_at is not null;
 -- Those that show whether GitHub still refuses us.
 create index workers_registering on workers (entity_id, scope_repo_id)
-  where status = 'pending' and registration_started_at is not null and registered_at is null;
+  where status = 'pending' and registered_at is null and stopping_at is null;
 
 -- ## Deliveries
 

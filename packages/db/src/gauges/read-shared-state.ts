@@ -69,12 +69,12 @@ export const sharedState = sql<Sample<SharedGauge>>`
     union all
     select 'paddock_registration_budget_remaining', jsonb_build_object('entity', entity), min(registrations_left)::float8 from budgets group by entity
     union all
-    select 'paddock_refused', jsonb_build_object('subject', subject), count(refused_since)::float8
-    from (
-      select 'app' as subject, refused_since from apps
-      union all select 'installation', refused_since from installations
-      union all select 'repository', refused_since from repositories where refused_since is not null
-    ) told group by subject
+    select 'paddock_refused', jsonb_build_object('subject', subject), refused::float8
+    from (values
+      ('app', (select count(*) from apps where refused_since is not null)),
+      ('installation', (select count(*) from installations where refused_since is not null)),
+      ('repository', (select count(*) from repositories where refused_since is not null))
+    ) told(subject, refused)
     union all
     select 'paddock_registrations_paused', jsonb_build_object('entity', entity), count(distinct entity_id)::float8
     from waits group by entity`;

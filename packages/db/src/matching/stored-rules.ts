@@ -60,11 +60,16 @@ export async function findStoredRules(
     -- so what was registered since has also begun to run since.
     started as (
       select demand_key, max(greatest(running_at, registered_at)) as started_at from workers
-      where ${LIVE} and running_at is not null and k8s_pool in (select k8s_pool from failing) group by demand_key
+      where ${LIVE} and running_at is not null and k8s_pool in (select k8s_pool from failing group by k8s_pool having count(distinct entity_id) > 1)
+      group by demand_key
     ),
     nodeless as (
-      select demand_key, count(*) as unplaced, count(*) filter (where ${PLACELESS}) as unschedulable
-      from workers where ${UNPLACED} and demand_key in (select demand_key from workers where ${PLACELESS}) group by demand_key
+      select demand_key, unplaced, unschedulable
+      from (select distinct demand_key from workers where ${PLACELESS}) n
+      cross join lateral (
+        select count(*) as unplaced, count(*) filter (where ${PLACELESS}) as unschedulable
+        from workers where demand_key = n.demand_key and ${UNPLACED}
+      ) of_key
     ),
     barred as (
       select jsonb_object_agg(entity_id::text, reason) as barred
