@@ -51,7 +51,7 @@ export const WORKERS_ON_THE_WAY: Readonly<Record<WorkerState, Shown | NoStop>> =
   registered: { at: 'quota' },
   reserved: { at: 'installation_refused' },
   no_node: { at: 'no_capacity' },
-  stuck: { at: 'pool_failing' },
+  stuck: { at: 'workers_failing' },
   registering: { whyNot: 'it lasts for one call of GitHub' },
   stopping: { whyNot: 'its key makes another worker meanwhile: `draining` has the worker itself' },
 };

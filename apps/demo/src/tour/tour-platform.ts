@@ -60,7 +60,7 @@ const organisation = (login: string, appId = ORGANISATION_APP): Owner => ({
 
 /** Accounts that have one trouble each. */
 export const TOUR_OWNERS: readonly Owner[] = [
-  ...['initech', 'hooli', 'massive', 'tyrell', 'oscorp', 'stark', 'umbrella', 'wonka'].map(
+  ...['initech', 'hooli', 'tyrell', 'oscorp', 'stark', 'umbrella', 'wonka'].map(
     (login) => organisation(login),
   ),
   ...['soylent', 'soylent-labs', 'hobbyists', 'students'].map((login) => organisation(login)),
@@ -84,7 +84,7 @@ const ADMITTED = {
   oscorp: { maxWorkers: 1 },
   'soylent-labs': { maxWorkers: 1 },
   ...Object.fromEntries(
-    ['hooli', 'massive', 'stark', 'umbrella', 'wonka', 'soylent', 'cyberdyne', 'octo'].map(
+    ['hooli', 'stark', 'umbrella', 'wonka', 'soylent', 'cyberdyne', 'octo'].map(
       (login) => [login, {}],
     ),
   ),
