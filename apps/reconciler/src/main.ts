@@ -69,7 +69,7 @@ await main(async () => {
     requestTimeoutMs: config.githubTimeoutMs,
     waits: createWaits(db, events.githubAsksToWait),
   });
-  let wakeExecutor = (): void => undefined;
+  let wakeExecutor: (() => void) | undefined;
   const reach = createReaches({
     db,
     log,
@@ -78,7 +78,7 @@ await main(async () => {
       github: (signal) => probeGitHub(github, signal),
       cluster: (signal) => probeCluster(cluster, signal),
     },
-    onBack: () => wakeExecutor(),
+    onBack: () => wakeExecutor?.(),
   });
   declareSharedGauges(metrics, db);
   declareQueueDepth(metrics, db);

@@ -86,7 +86,7 @@ await main(async () => {
   });
   const runnerGroups = createRunnerGroups({ onRefused: events.runnerGroupRefused });
   const cluster = connectConfiguredCluster(config);
-  let wakeExecutor = (): void => undefined;
+  let wakeExecutor: (() => void) | undefined;
   const reach = createReaches({
     db,
     log,
@@ -95,7 +95,7 @@ await main(async () => {
       github: (signal) => probeGitHub(github, signal),
       cluster: (signal) => probeCluster(cluster, signal),
     },
-    onBack: () => wakeExecutor(),
+    onBack: () => wakeExecutor?.(),
   });
 
   const poolsFile = createPoolsFile({

@@ -60,8 +60,8 @@ const organisation = (login: string, appId = ORGANISATION_APP): Owner => ({
 
 /** Accounts that have one trouble each. */
 export const TOUR_OWNERS: readonly Owner[] = [
-  ...['initech', 'hooli', 'tyrell', 'oscorp', 'stark', 'umbrella', 'wonka'].map(
-    (login) => organisation(login),
+  ...['initech', 'hooli', 'tyrell', 'oscorp', 'stark', 'umbrella', 'wonka'].map((login) =>
+    organisation(login),
   ),
   ...['soylent', 'soylent-labs', 'hobbyists', 'students'].map((login) => organisation(login)),
   organisation('cyberdyne', UNFINISHED_APP),
@@ -84,9 +84,10 @@ const ADMITTED = {
   oscorp: { maxWorkers: 1 },
   'soylent-labs': { maxWorkers: 1 },
   ...Object.fromEntries(
-    ['hooli', 'stark', 'umbrella', 'wonka', 'soylent', 'cyberdyne', 'octo'].map(
-      (login) => [login, {}],
-    ),
+    ['hooli', 'stark', 'umbrella', 'wonka', 'soylent', 'cyberdyne', 'octo'].map((login) => [
+      login,
+      {},
+    ]),
   ),
 };
 
