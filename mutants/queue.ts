@@ -28,9 +28,9 @@ export const queue: readonly NamedMutant[] = [
   {
     mutant: 'a claim keeps the fence of the claim before it',
     file: 'packages/queue/src/claim-tasks.ts',
-    find: `held_by = null, fence = fence + 1,
+    find: `started_at = now(), fence = fence + 1,
       attempt = attempt + 1`,
-    replace: `held_by = null,
+    replace: `started_at = now(),
       attempt = attempt + 1`,
     tests: ['packages/queue/src/claim-tasks.db.test.ts'],
   },
@@ -102,9 +102,9 @@ export const queue: readonly NamedMutant[] = [
   {
     mutant: 'a task that is taken over keeps its fence',
     file: 'packages/queue/src/claim-tasks.ts',
-    find: `held_by = null, fence = fence + 1,
+    find: `started_at = now(), fence = fence + 1,
         attempt = attempt + case`,
-    replace: `held_by = null,
+    replace: `started_at = now(),
         attempt = attempt + case`,
     tests: ['packages/queue/src/claim-tasks.db.test.ts'],
   },

@@ -47,8 +47,10 @@ export const registrations: readonly NamedMutant[] = [
   {
     mutant: 'a failed worker’s registration is removed although its runner is online',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `if (!isUnused(runnerSays(runner))) return`,
-    replace: `if (!isUnused(runnerSays(runner)) && !runner.online) return`,
+    find: `if (!isUnused(runnerSays(runner)))
+    return`,
+    replace: `if (!isUnused(runnerSays(runner)) && !runner.online)
+    return`,
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {

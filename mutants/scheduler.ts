@@ -78,9 +78,9 @@ export const scheduler: readonly NamedMutant[] = [
     mutant: 'a run marks the registration of a row although another run has begun it',
     file: 'packages/db/src/workers/workers.ts',
     find: ` and stopping_at is null and registration_started_at is null
-      and (`,
+      and not exists`,
     replace: ` and stopping_at is null
-      and (`,
+      and not exists`,
     tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
@@ -226,14 +226,15 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'the wait that the cluster asks for is ignored',
     file: 'apps/scheduler/src/provisioning/after-cluster-failure.ts',
-    find: `Math.max(failure.retryAfterMs ?? RETRY_MS, SOONEST_MS)`,
-    replace: `RETRY_MS + 0 * SOONEST_MS`,
+    find: `const { message, retryAfterMs = passes(failure) ? 0 : REFUSED_MS } = failure;`,
+    replace: `const { message } = failure;
+  const retryAfterMs = passes(failure) ? 0 : REFUSED_MS;`,
     tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
   },
   {
     mutant: 'no dry run comes before a registration while the key fails',
     file: 'apps/scheduler/src/provisioning/provision-worker.ts',
-    find: `if (isWatched) await dryRun(parts, worker, pool, task);`,
+    find: `if (worker.isWatched) await dryRun(parts, worker, pool, task);`,
     replace: `void dryRun;`,
     tests: ['apps/scheduler/src/provisioning/refused-pods.db.test.ts'],
   },
