@@ -58,9 +58,8 @@ export const WORKERS = {
     cause: 'GitHub has given the idle runner of the pool review no job yet',
     says: /^The worker \S+ is ready for it: GitHub has given it no job yet/,
     async play(world) {
-      const repositories = ['acme/payments'];
-      const group = { org: 'acme', name: 'review', visibility: 'selected', repositories } as const;
-      await world.github.setRunnerGroup(group);
+      const workflows = ['acme/shop/.github/workflows/review.yml@main'];
+      await world.github.setRunnerGroup({ org: 'acme', name: 'review', workflows });
       return world.queue('acme/shop', 'review');
     },
   },

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteAway } from '@paddock/db/outages';
 import { noteRegistrationBudget } from '@paddock/db/entities/waits';
+import { saveRunnerGroup } from '@paddock/db/matching/runner-groups';
 import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
@@ -27,6 +28,7 @@ beforeEach(async () => {
     'outages',
     'installations',
     'pools_documents',
+    'runner_groups',
   ]);
   await putPools(
     database.db,
@@ -69,6 +71,28 @@ describe('why a job waits (P5)', () => {
       ],
       evidence: { key: { waiting: 2, unassigned: 1, waitReason: 'at_pool_cap' } },
     });
+  });
+
+  test.each([
+    [['acme/web'], 'platform'],
+    [['acme/web', 'Acme/API'], 'wait'],
+    [null, 'wait'],
+  ])('names a runner group of %j where it lacks the repository', async (repositories, actor) => {
+    const { job_id: id, entity_id: entityId } = await putJob(database.db);
+    await saveRunnerGroup(database.db, {
+      entityId,
+      pool: 'linux',
+      name: 'review',
+      access: {
+        visibility: 'selected',
+        allowsPublicRepositories: false,
+        workflows: null,
+        repositories,
+      },
+      excess: undefined,
+      pauseMs: undefined,
+    });
+    expect(await why(id)).toMatchObject({ state: 'waiting', actor });
   });
 
   test.each([

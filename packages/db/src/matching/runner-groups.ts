@@ -1,8 +1,10 @@
 import type { GroupAccess } from '@paddock/domain/pools/group-excess';
+import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
+import { NO_FAILURES } from '../workers/failing-keys.ts';
 
 export interface GroupToSave {
   readonly entityId: number;
@@ -17,8 +19,8 @@ export interface GroupToSave {
 }
 
 /**
- * Writes down what a pool's runner group lets in. Returns whether it now lets in other things too
- * much than before.
+ * Writes down what a pool's runner group lets in. Where that has changed, forgets that idle runners
+ * got no job there. Returns whether it now lets in other things too much than before.
  */
 export async function saveRunnerGroup(db: Kysely<Database>, group: GroupToSave): Promise<boolean> {
   const { entityId, pool, name, access, excess = null, pauseMs = null } = group;
@@ -42,6 +44,14 @@ export async function saveRunnerGroup(db: Kysely<Database>, group: GroupToSave):
       on conflict (demand_key) do update set name = excluded.name, visibility = excluded.visibility,
         allows_public_repositories = excluded.allows_public_repositories, workflows = excluded.workflows,
         repositories = excluded.repositories, excess = excluded.excess, paused_until = excluded.paused_until, read_at = now()
+    ),
+    -- Other jobs may use it now: that may end why idle runners got none.
+    forgotten as (
+      update demand_keys k set ${NO_FAILURES} from stated join runner_groups known using (demand_key)
+      where k.demand_key = stated.demand_key and k.failure_class = ${NOT_ASSIGNED}
+        and (known.name, known.visibility, known.allows_public_repositories, known.workflows, known.repositories) is distinct from
+          (${name}::text, ${visibility}::text, ${allowsPublicRepositories}::boolean,
+            ${workflows && JSON.stringify(workflows)}::jsonb, ${repositories && JSON.stringify(repositories)}::jsonb)
     )
     select stated.excess is distinct from known.excess as "isNews" from stated left join runner_groups known using (demand_key)`.execute(
     db,

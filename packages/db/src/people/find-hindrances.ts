@@ -50,7 +50,7 @@ export async function findHindrances(
     outages: await findOutages(trx),
     told: await findTold(trx, explained),
     budget: (await findBudget(trx, installationId)) ?? null,
-    group: (await findGroup(trx, job.demandKey)) ?? null,
+    group: (await findGroup(trx, job)) ?? null,
     lostApp: (await findLostApp(trx, job.entityId, appIds)) ?? null,
   };
 }
@@ -101,10 +101,16 @@ const findBudget = (trx: Transaction<Database>, installationId: number) =>
     .$narrowType<{ remaining: number; resetAt: Date }>()
     .executeTakeFirst();
 
-const findGroup = (trx: Transaction<Database>, demandKey: number) =>
+const findGroup = (trx: Transaction<Database>, { demandKey, repoFullName }: ExplainedJob['job']) =>
   trx
     .selectFrom('runner_groups')
-    .select(['name', 'excess'])
+    .select([
+      'name',
+      'excess',
+      sql<boolean>`coalesce(visibility = 'selected' and not lower(repositories::text)::jsonb ? lower(${repoFullName}::text), false)`.as(
+        'lacksRepository',
+      ),
+    ])
     .where('demand_key', '=', demandKey)
     .executeTakeFirst();
 

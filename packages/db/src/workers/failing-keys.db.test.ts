@@ -1,16 +1,18 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
+import { saveRunnerGroup } from '../matching/runner-groups.ts';
 import { bindWorkers } from './bind-workers.ts';
 import { forgetFailuresOfChangedPools, noteKeyFailure, noteKeySuccess } from './failing-keys.ts';
 
 const database = useTestDatabase();
-beforeEach(() => emptyTables(database.db, ['workers', 'jobs', 'demand_keys']));
+beforeEach(() => emptyTables(database.db, ['workers', 'jobs', 'demand_keys', 'runner_groups']));
 
 type Given = Parameters<typeof putWorker>[1];
 
@@ -52,6 +54,21 @@ const bind = (podName: string) =>
     .dbOf('ingress')
     .transaction()
     .execute((trx) => bindWorkers(trx, [{ worker: podName, jobId: 1 }]));
+
+const review = (pool: string, repositories: string[], pauseMs?: number) =>
+  saveRunnerGroup(database.dbOf('scheduler'), {
+    entityId: 90_000_001,
+    pool,
+    name: 'review',
+    access: {
+      visibility: 'selected',
+      allowsPublicRepositories: false,
+      workflows: null,
+      repositories,
+    },
+    excess: pauseMs === undefined ? undefined : 'lets in others',
+    pauseMs,
+  });
 
 describe('failures of a key’s workers before they have a job (C11)', () => {
   test('the third pauses the key, and no other key', async () => {
@@ -216,6 +233,33 @@ describe('failures of a key’s workers before they have a job (C11)', () => {
     await failTimes(3, 'image_pull');
     await forgetFailuresOfChangedPools(database.dbOf('scheduler'));
     expect(await keys()).toMatchObject([{ failures: 3 }, { failures: 3 }]);
+  });
+
+  test('another access of the runner group ends that idle runners got no job', async () => {
+    await review('linux', ['acme/web']);
+    await failTimes(2, NOT_ASSIGNED);
+    await failTimes(2, NOT_ASSIGNED, { entity_id: 90_000_002 });
+    await review('linux', ['acme/web']);
+    expect(await keys()).toMatchObject([{ failures: 2 }, { failures: 2 }]);
+    await review('linux', ['acme/web', 'acme/api']);
+    expect(await keys()).toMatchObject([{ failures: 0 }, { failures: 2 }]);
+    await failTimes(3, 'image_pull');
+    await review('linux', []);
+    expect(await keys()).toMatchObject([{ failures: 3 }, { failures: 2 }]);
+  });
+
+  test('a change of the pool ends the rest of a runner group that lets in too much', async () => {
+    const gpu = { name: 'gpu', labels: ['gpu'] };
+    await putPools(database.db, examplePools({ pools: [{}, gpu] }));
+    await review('linux', ['acme/web'], 900_000);
+    await review('gpu', ['acme/web'], 900_000);
+    await putPools(database.db, examplePools({ pools: [{ image: 'another' }, gpu] }));
+    await forgetFailuresOfChangedPools(database.dbOf('scheduler'));
+    const resting = database.db
+      .selectFrom('runner_groups')
+      .select('k8s_pool')
+      .where('paused_until', '>', sql<Date>`now()`);
+    expect(await resting.execute()).toEqual([{ k8s_pool: 'gpu' }]);
   });
 
   test('failures, successes and bindings of many keys side by side never wait in a circle', async () => {

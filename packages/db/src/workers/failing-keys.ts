@@ -69,7 +69,8 @@ function noting(name: string, rules: FailureRules): RawBuilder<unknown> {
     returning demand_key, pauses, paused_until`;
 }
 
-const NO_FAILURES = sql`failures = 0, pauses = 0, failure_class = null, failure_message = null, failed_at = null,
+/** For a SET of `demand_keys`. */
+export const NO_FAILURES = sql`failures = 0, pauses = 0, failure_class = null, failure_message = null, failed_at = null,
   failing_since = null, paused_until = null`;
 
 /**
@@ -106,8 +107,8 @@ export const forgottenFailures = sql`
   )`;
 
 /**
- * Forgets the failures that keys had before the pools in force, where these changed the key's pool:
- * that may end their cause.
+ * Forgets what keys had against them before the pools in force, where these changed the key's pool:
+ * failures, and a runner group that lets in too much. That may end the cause.
  */
 export async function forgetFailuresOfChangedPools(db: Kysely<Database>): Promise<void> {
   await sql`
@@ -116,6 +117,10 @@ export async function forgetFailuresOfChangedPools(db: Kysely<Database>): Promis
     unchanged as (
       select p ->> 'name' as name from newest cross join jsonb_array_elements(newest.pools) p
       cross join former cross join jsonb_array_elements(former.pools) f where f = p
+    ),
+    tried as (
+      update runner_groups g set paused_until = now() from newest
+      where paused_until > now() and read_at < newest.loaded_at and not exists (select from unchanged where name = g.k8s_pool)
     )
     update demand_keys set ${NO_FAILURES}
     where demand_key in (

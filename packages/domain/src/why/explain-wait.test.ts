@@ -46,6 +46,20 @@ describe('a waiting job (P5)', () => {
     expect(caps).toEqual([{ name: 'maxWorkers of the pool linux', used: 1, limit: 1 }]);
   });
 
+  test.each([undefined, 'at_pool_cap'])(
+    'is told at once that its runner group does not admit its repository, beside %s',
+    (reason) => {
+      const group = { name: 'review', excess: null, lacksRepository: true };
+      expect(
+        explainWait(factsWith({ ...first, reason, group, workers: [workerWith(ready)] })),
+      ).toMatchObject({
+        actor: 'platform',
+        sentence:
+          'The runner group review of acme does not admit the repository acme/api: GitHub gives no runner there a job of it.',
+      });
+    },
+  );
+
   test.each<[WorkerState, Partial<WorkerFacts>, 'wait' | 'platform', string]>([
     [
       'reserved',

@@ -163,6 +163,15 @@ function explainWaiting(facts: WaitFacts, workers: readonly WorkerOnItsWay[]): W
   }
   const reason = key?.waitReason ?? null;
   const since = key?.waitSince ?? null;
+  const { group, job } = facts;
+  if (group?.lacksRepository === true && (reason === null || LIMITS.has(reason)))
+    return {
+      reason,
+      since: since ?? job.queuedAt ?? job.knownSince,
+      actor: 'platform',
+      sentence: `The runner group ${group.name} of ${job.login} does not admit the repository ${job.repoFullName}: GitHub gives no runner there a job of it.`,
+      advice: `Select the repository in the runner group ${group.name} at GitHub.`,
+    };
   // GitHub gives the oldest job the first runner that is ready, as a rule.
   const own = place === null ? undefined : coming[place.position - 1];
   if (reason === null || (own !== undefined && LIMITS.has(reason)))

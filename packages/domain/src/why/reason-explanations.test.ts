@@ -52,12 +52,18 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
   ['pool_closed', atRepository, 'The pool linux no longer serves acme/api.'],
   [
     'runner_group_open',
-    { group: { name: 'ci', excess: 'The runner group ci lets in public repositories' } },
+    {
+      group: {
+        name: 'ci',
+        excess: 'The runner group ci lets in public repositories',
+        lacksRepository: false,
+      },
+    },
     'The runner group ci lets in public repositories, and the pool linux does not serve that.',
   ],
   [
     'runner_group_open',
-    { group: { name: 'ci', excess: null } },
+    { group: { name: 'ci', excess: null, lacksRepository: false } },
     'The runner group of the pool linux let in more than the pool serves.',
   ],
   ['runner_group_open', {}, 'The runner group of the pool linux let in more than the pool serves.'],

@@ -168,7 +168,12 @@ export interface WaitFacts {
   /** What GitHub said of the installation's registrations, while it holds. */
   readonly budget: { readonly remaining: number; readonly resetAt: Date } | null;
   /** What GitHub says of the runner group of the key. */
-  readonly group: { readonly name: string; readonly excess: string | null } | null;
+  readonly group: {
+    readonly name: string;
+    readonly excess: string | null;
+    /** It takes jobs only of selected repositories, and this one is none of them. */
+    readonly lacksRepository: boolean;
+  } | null;
   /** Since when the App is suspended on the entity, or gone from it. */
   readonly lostApp: { readonly app: number; readonly at: Date } | null;
   /** Runners of the key that ended well without a known job, for as long as that counts. */

@@ -1,11 +1,15 @@
 import type { Job } from './job.ts';
+import { fullName } from './accounts.ts';
 import type { Runner } from './runner.ts';
 import type { World } from './world.ts';
+
+/** The only workflow of every repository, and the branch of all its runs. */
+export const WORKFLOW = { path: '.github/workflows/ci.yml', branch: 'main' } as const;
 
 /**
  * Whether GitHub would give the job to the runner. The runner must have all labels of the job (in
  * any case), be registered for the repository or its organisation, and be in a group that admits
- * the repository.
+ * the repository and the workflow.
  */
 export function canRun(runner: Runner, job: Job): boolean {
   const { repository } = job.run;
@@ -13,6 +17,8 @@ export function canRun(runner: Runner, job: Job): boolean {
   if (!job.labels.every((label) => runner.lowerLabels.has(label.toLowerCase()))) return false;
   if (runner.scope.repository !== undefined) return runner.scope.repository === repository;
   if (!repository.private && !runner.group.allowsPublicRepositories) return false;
+  const workflow = `${fullName(repository)}/${WORKFLOW.path}@${WORKFLOW.branch}`;
+  if (runner.group.workflows?.includes(workflow) === false) return false;
   switch (runner.group.visibility) {
     case 'all':
       return true;

@@ -1,4 +1,5 @@
 import { fullName } from './accounts.ts';
+import { WORKFLOW } from './assignment.ts';
 import { exampleOf, objectField, type Payload } from './examples.ts';
 import { nodeId } from './fragments.ts';
 import type { Job, JobStatus } from './job.ts';
@@ -27,7 +28,7 @@ export function jobJson(world: World, job: Job): Payload {
     run_attempt: job.attempt,
     node_id: nodeId('CR', job.id),
     head_sha: run.headSha,
-    head_branch: 'main',
+    head_branch: WORKFLOW.branch,
     workflow_name: run.workflowName,
     url: `${api}/actions/jobs/${job.id}`,
     html_url: `${html}/job/${job.id}`,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Repository } from './account.ts';
 import { covers, fullName, repositoriesOf } from './accounts.ts';
+import { WORKFLOW } from './assignment.ts';
 import type { Payload } from './examples.ts';
 import { nodeId, repositoryFragment, simpleUser } from './fragments.ts';
 import { jobJson } from './job-json.ts';
@@ -148,9 +149,9 @@ function runJson(world: World, run: Run): Payload {
     id: run.id,
     name: run.workflowName,
     node_id: nodeId('WFR', run.id),
-    head_branch: 'main',
+    head_branch: WORKFLOW.branch,
     head_sha: run.headSha,
-    path: '.github/workflows/ci.yml',
+    path: WORKFLOW.path,
     display_title: `${run.workflowName} of main`,
     run_number: run.number,
     run_attempt: run.attempt,
