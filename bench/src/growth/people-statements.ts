@@ -11,9 +11,8 @@ import {
   findWaitFacts,
   findWorkersOfKey,
 } from '@paddock/db/people/find-wait-facts';
-import { listInstallations } from '@paddock/db/people/list-installations';
+import { findInstallation, listInstallations } from '@paddock/db/people/list-installations';
 import {
-  findInstallationState,
   findOwner,
   findScheduledApps,
   isKnownEntity,
@@ -45,7 +44,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
       subject: { type: 'schedule', id: 'check-apps' },
     }),
   findDrainState: (trx) => findDrainState(trx, 'none'),
-  findInstallationState: (trx) => findInstallationState(trx, 1),
+  findInstallation: (trx) => findInstallation(trx, 1),
   findOwner: (trx) => findOwner(trx, 'entity-1'),
   findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),
