@@ -48,8 +48,6 @@ export const survivors: readonly Excuse[] = [
       ['tasks/why-overdue.ts', 'if (dueSeconds !== null && dueSeconds > every', 1],
       ['text/storable.ts', 'if (code === undefined || !cannotBeStored(Num', 1],
       ['text/storable.ts', '/\\\\u[dD][89abAB][0-9a-fA-F]{2}\\\\u[dD][c-fC-F', 1],
-      ['why/estimate-start.ts', 'const unit = ms < 120_000', 1],
-      ['why/estimate-start.ts', 'if (p50Ms === undefined || p90Ms', 3],
       ['workers/stop-steps.ts', "return pod === 'absent' && worker.podlessForM", 1],
     ],
   },

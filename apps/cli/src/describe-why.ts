@@ -1,4 +1,5 @@
 import type { WhyAnswer } from '@paddock/api/why/why-answer';
+import { duration } from '@paddock/domain/text/duration';
 import { columns, printable } from './columns.ts';
 
 /** Who can act, for people. */
@@ -10,7 +11,7 @@ export const ACTORS = {
 
 /** The sentence first, then what it rests on. */
 export function describeWhy(answer: WhyAnswer): string {
-  const { job, sentence, since, actor, advice, change, place, estimate } = answer;
+  const { job, sentence, since, actor, advice, change, place, lastStarts } = answer;
   const { workers, workersInAll, caps, earlier } = answer;
   const pool = job.pool === null ? '' : `, in the pool ${job.pool}`;
   const older =
@@ -25,7 +26,14 @@ export function describeWhy(answer: WhyAnswer): string {
       : [['who can act', ACTORS[actor]] as const, ['to do', advice] as const]),
     ...(change === null ? [] : [['change', change] as const]),
     ...(place === null ? [] : [['place', `${place.position} of ${place.of}${older}`] as const]),
-    ...(estimate === null ? [] : [['estimate', estimate.sentence] as const]),
+    ...(lastStarts === null
+      ? []
+      : [
+          [
+            'last starts',
+            `the last ${lastStarts.jobs} of its queue waited ${duration(lastStarts.medianMs)} (median)`,
+          ] as const,
+        ]),
     ...earlier.map(
       ({ reason, since: from, until }) => ['before', `${reason} from ${from} to ${until}`] as const,
     ),

@@ -1,4 +1,4 @@
-import { installationStateEndpoint } from '@paddock/api/installations/installation-state';
+import { findInstallationEndpoint } from '@paddock/api/installations/find-installation';
 import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
 import { askCommand } from './ask-command.ts';
 import { asYaml } from './as-yaml.ts';
@@ -34,16 +34,10 @@ export const installationsCommands: readonly Command[] = [
   askCommand({
     name: 'installation',
     takes: 'ID',
-    summary: 'Says what an installation was at a time, from its deliveries in GitHub’s order.',
-    options: {
-      at: {
-        type: 'string',
-        value: 'DATE',
-        doc: 'end of 2026-01-31, an instant or -24h; now unless said',
-      },
-    },
-    endpoint: installationStateEndpoint,
-    input: (given) => ({ ...given.options, installation: oneWord(given, 'id') }),
-    print: (state) => asYaml(state),
+    summary: 'Says what an installation is, and what GitHub said of it.',
+    options: {},
+    endpoint: findInstallationEndpoint,
+    input: (given) => ({ installation: oneWord(given, 'id') }),
+    print: (answer) => asYaml(answer),
   }),
 ];

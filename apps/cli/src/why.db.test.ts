@@ -27,12 +27,19 @@ describe('paddock why (P5)', () => {
         until: new Date(job.created_at.getTime() + 1),
       })
       .execute();
+    const { job_id } = await putJob(db, {
+      status: 'running',
+      wants_worker: false,
+      queued_at: new Date('2026-01-31T09:00:00Z'),
+      started_at: new Date('2026-01-31T09:02:00Z'),
+    });
+    await putWorker(db, { assigned_at: new Date(), assigned_job_id: job_id });
     ({ pod_name: worker } = await putWorker(db, { pod_uid: 'uid', stuck_reason: 'image_pull' }));
   });
 
   test('says the API’s sentence first, and who can act', async () => {
     const { stdout: json } = await paddock('why', id, '--json');
-    const { sentence, advice, estimate } = JSON.parse(json) as WhyAnswer;
+    const { sentence, advice } = JSON.parse(json) as WhyAnswer;
     const { code, stdout, stderr } = await paddock('why', id);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [first, ...rest] = stdout.split('\n');
@@ -43,7 +50,7 @@ describe('paddock why (P5)', () => {
       ['who can act', 'the platform team'],
       ['to do', advice],
       ['place', '1 of 1'],
-      ['estimate', estimate?.sentence],
+      ['last starts', 'the last 1 of its queue waited 2 min (median)'],
       ['before', expect.stringMatching(/^pool_paused from 2026-01-31T09:00:00.000Z to /)],
       ['WORKER', 'STATE', 'AGE', 'DETAIL'],
       [worker, 'stuck', expect.stringMatching(/^\d+ s$/), expect.stringContaining('image_pull')],

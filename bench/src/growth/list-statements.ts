@@ -17,7 +17,7 @@ import {
 } from '@paddock/db/people/list-trace-events';
 import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
 import { findDiagnosisFacts } from '@paddock/db/people/find-diagnosis-facts';
-import { findInstallationEvents } from '@paddock/db/people/find-installation-events';
+import { findInstallationEvents } from '@paddock/db/people/list-installations';
 import { findByName, findByNumber, findByUuid } from '@paddock/db/people/find-named';
 import {
   findUnresolvedByGuid,
@@ -119,7 +119,7 @@ export const listStatements = {
   usageOfPools: (trx) => readUsage(trx, 'pool', MONTH, PAGE),
   usageOfEntities: (trx) => readUsage(trx, 'entity', MONTH, PAGE),
   usageSummedAt: (trx) => findUsageSummedAt(trx),
-  eventsOfInstallation: (trx) => findInstallationEvents(trx, 1, 2_000),
+  eventsOfInstallation: (trx) => findInstallationEvents(trx, 1, 100),
   diagnosisFacts: (trx) =>
     findDiagnosisFacts(trx, {
       asked: { login: 'entity-1', repository: 'app' },

@@ -1,17 +1,18 @@
 import { findChange } from '@paddock/db/people/find-change';
 import { findAskers, listActions } from '@paddock/db/people/actions';
 import { countWaits } from '@paddock/db/people/count-waits';
-import { findEarlierReasons } from '@paddock/db/people/find-earlier-reasons';
 import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
 import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
 import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
-import { findStartsOfKey } from '@paddock/db/people/find-starts-of-key';
-import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
-import { findWorkersOfKey } from '@paddock/db/people/find-workers-of-key';
-import { listInstallations } from '@paddock/db/people/list-installations';
 import {
-  findInstallationState,
+  findEarlierReasons,
+  findLastStarts,
+  findWaitFacts,
+  findWorkersOfKey,
+} from '@paddock/db/people/find-wait-facts';
+import { findInstallation, listInstallations } from '@paddock/db/people/list-installations';
+import {
   findOwner,
   findScheduledApps,
   isKnownEntity,
@@ -43,7 +44,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
       subject: { type: 'schedule', id: 'check-apps' },
     }),
   findDrainState: (trx) => findDrainState(trx, 'none'),
-  findInstallationState: (trx) => findInstallationState(trx, 1),
+  findInstallation: (trx) => findInstallation(trx, 1),
   findOwner: (trx) => findOwner(trx, 'entity-1'),
   findScheduledApps: (trx) => findScheduledApps(trx),
   isKnownEntity: (trx) => isKnownEntity(trx, 1),
@@ -68,9 +69,9 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
     return explained && findHindrances(trx, explained, SETTINGS.appIds);
   },
   findWorkersOfKey: (trx, { demandKeys: [key = 0] }) => findWorkersOfKey(trx, key),
-  findStartsOfKey: async (trx, { jobIds: [job = 0] }) => {
+  findLastStarts: async (trx, { jobIds: [job = 0] }) => {
     const explained = await findExplainedJob(trx, job, SETTINGS.appIds);
-    return explained && findStartsOfKey(trx, explained.job);
+    return explained && findLastStarts(trx, explained.job);
   },
   findMatchingSettings: (trx) => findMatchingSettings(trx),
   findEarlierReasons: (trx, { jobIds: [job = 0] }) => findEarlierReasons(trx, job),

@@ -6,7 +6,7 @@ import { findDeliveryEndpoint } from './deliveries/find-delivery.ts';
 import { findEndpoint } from './find/find.ts';
 import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './deliveries/list-redeliveries.ts';
 import { listDiagnosesEndpoint } from './diagnoses/list-diagnoses.ts';
-import { installationStateEndpoint } from './installations/installation-state.ts';
+import { findInstallationEndpoint } from './installations/find-installation.ts';
 import { listInstallationsEndpoint } from './installations/list-installations.ts';
 import { countWaitsEndpoint } from './jobs/count-waits.ts';
 import { findJobEndpoint } from './jobs/find-job.ts';
@@ -52,7 +52,7 @@ import { whyRunEndpoint } from './why/why-run.ts';
 const SUBJECTS: readonly Endpoint[] = [
   findEndpoint,
   listInstallationsEndpoint,
-  installationStateEndpoint,
+  findInstallationEndpoint,
   listRedeliveriesEndpoint,
   listGivenUpEndpoint,
   findDeliveryEndpoint,

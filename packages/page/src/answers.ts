@@ -6,7 +6,7 @@ import type {
 } from '@paddock/api/deliveries/list-redeliveries';
 import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import type { findEndpoint } from '@paddock/api/find/find';
-import type { installationStateEndpoint } from '@paddock/api/installations/installation-state';
+import type { findInstallationEndpoint } from '@paddock/api/installations/find-installation';
 import type { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
 import type { countWaitsEndpoint } from '@paddock/api/jobs/count-waits';
 import type { findJobEndpoint } from '@paddock/api/jobs/find-job';
@@ -71,7 +71,7 @@ export type FailedDelivery = Pick<
   UnresolvedDelivery,
   keyof UnresolvedDelivery & keyof GivenUpDelivery
 >;
-export type InstallationState = Output<typeof installationStateEndpoint>;
+export type OneInstallation = Output<typeof findInstallationEndpoint>;
 export type Trace = Output<typeof traceEntityEndpoint>;
 export type TraceItem = Trace['items'][number];
 export type EventPayload = Output<typeof traceEventEndpoint>;

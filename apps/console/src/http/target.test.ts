@@ -34,7 +34,6 @@ describe('a path', () => {
     ['/.json', '/pools'],
     ['/jobs.json', '/jobs'],
     ['/runs/7.json?owner=acme', '/runs/7/why'],
-    ['/installations/5.json', '/installations/5/state'],
     ['/installations.json', '/installations'],
   ])('%s leads to %s of the API', (url, path) => {
     expect(target(url)).toMatchObject({ to: 'api', pathname: `/api/v1${path}` });

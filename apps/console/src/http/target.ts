@@ -49,7 +49,6 @@ export function targetOf(
 const ELSEWHERE: readonly (readonly [view: RegExp, path: string])[] = [
   [/^\/?$/, '/pools'],
   [/^\/runs\/[^/]+$/, '$&/why'],
-  [/^\/installations\/[^/]+$/, '$&/state'],
 ];
 
 const listAt = (pathname: string): string => {

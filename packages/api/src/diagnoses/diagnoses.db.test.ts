@@ -81,4 +81,76 @@ describe('the diagnoses (G3)', () => {
       items: [{ name: 'not_installed', actor: 'platform' }],
     });
   });
+
+  describe('of a repository’s selection', () => {
+    const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute)).toISOString();
+    let last = 100;
+    type Told = readonly [event: string, minute: number, payload: object];
+    /** Events in the order of their arrival, of an installation of their own. */
+    const selectionAfter = async (events: readonly Told[]) => {
+      last += 1;
+      const login = `org-${last}`;
+      await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, repository_selection, stated_at)
+        values (${last}, 1001, ${last}, ${login}, 'Organization', 'selected', now())`.execute(
+        database.db,
+      );
+      for (const [event, minute, payload] of events)
+        await sql`insert into installation_events (source, event, outcome, app_id, installation_id, entity_id, payload)
+          values ('webhook', ${event}, 'ok', 1001, ${last}, ${last}, ${JSON.stringify({ installation: { updated_at: at(minute) }, ...payload })})`.execute(
+          database.db,
+        );
+      const names = await namesOf(`${login}/shop`);
+      return names.find((name) => name.startsWith('repository_')) ?? 'selected';
+    };
+    const selected = { repository_selection: 'selected' };
+    const shop = [{ id: 2, full_name: 'former-name/Shop' }];
+    const created = (...repositories: object[]): Told => [
+      'installation.created',
+      0,
+      { ...selected, repositories },
+    ];
+    const added = (minute: number): Told => [
+      'installation_repositories.added',
+      minute,
+      { ...selected, repositories_added: shop },
+    ];
+    const removed = (minute: number): Told => [
+      'installation_repositories.removed',
+      minute,
+      { ...selected, repositories_removed: shop },
+    ];
+
+    test.each<[string, readonly Told[], string]>([
+      ['created with it', [created(...shop)], 'selected'],
+      ['created without it', [created()], 'repository_not_selected'],
+      ['added later', [created(), added(1)], 'selected'],
+      ['removed later', [added(1), removed(2)], 'repository_not_selected'],
+      ['removed and added again', [removed(1), added(2)], 'selected'],
+      ['removed before it was added, by late news', [added(2), removed(1)], 'selected'],
+      ['removed in the second of its addition', [added(1), removed(1)], 'repository_not_selected'],
+      [
+        'removed, and created by late news',
+        [removed(0), created(...shop)],
+        'repository_not_selected',
+      ],
+      ['of which nothing is known', [], 'repository_maybe_not_selected'],
+      [
+        'of which all were selected for a while',
+        [created(), ['installation_repositories.added', 1, { repository_selection: 'all' }]],
+        'repository_maybe_not_selected',
+      ],
+      [
+        'of which all were selected at first, as the installation says',
+        [['installation.created', 0, { installation: { repository_selection: 'all' } }]],
+        'repository_maybe_not_selected',
+      ],
+      [
+        'with lists that cannot be read',
+        [['installation.created', 0, { repositories: 7 }]],
+        'repository_not_selected',
+      ],
+    ])('an installation %s', async (_what, events, name) => {
+      expect(await selectionAfter(events)).toBe(name);
+    });
+  });
 });

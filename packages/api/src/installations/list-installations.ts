@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 
-const installation = z.object({
+/** An installation as GitHub last stated it. */
+export const installation = z.object({
   entity: z.object({ id: z.int(), login: z.string(), type: z.enum(['Organization', 'User']) }),
   app: z.int(),
   id: z.int(),
@@ -30,7 +31,7 @@ export const listInstallationsEndpoint = endpoint({
     ),
 });
 
-function toInstallation(row: ListedInstallation): z.input<typeof installation> {
+export function toInstallation(row: ListedInstallation): z.input<typeof installation> {
   const { entityId, login, entityType, appId, installationId, suspendedAt, deletedAt } = row;
   return {
     entity: { id: entityId, login, type: entityType },

@@ -1,4 +1,4 @@
-import { findInstallationState } from '@paddock/db/people/find-by-name';
+import { findInstallation } from '@paddock/db/people/list-installations';
 import { RESYNC_INSTALLATION } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { githubId } from '../lists/whole.ts';
@@ -21,9 +21,10 @@ export const resyncInstallationEndpoint = endpoint({
   answer(caller, { installation, dryRun: onlyCounts, note: why }) {
     const request = { endpoint: 'resyncInstallation', subject: { installation }, note: why };
     return startOperation(caller, request, async (trx) => {
-      const found = await findInstallationState(trx, installation);
+      const found = await findInstallation(trx, installation);
       if (found === undefined) throw notFound('There is no installation of this id.');
-      if (!found.isUsable) throw refused('The installation is suspended or was removed.');
+      if (found.suspendedAt !== null || found.deletedAt !== null)
+        throw refused('The installation is suspended or was removed.');
       const subject = { type: 'installation', id: String(installation), name: found.login };
       const task = { kind: RESYNC_INSTALLATION, subject };
       if (onlyCounts) return asDryRun(task);

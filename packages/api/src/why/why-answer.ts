@@ -27,14 +27,13 @@ export const whyAnswer = z.object({
     })
     .nullable()
     .describe('Its place among the waiting jobs of its scope and pool, by age'),
-  estimate: z
+  lastStarts: z
     .object({
-      p50Ms: z.int().nullable().describe('From now; null: there is no estimate'),
-      p90Ms: z.int().nullable(),
-      sentence: z.string().describe('What the numbers rest on, or why there are none'),
+      jobs: z.int(),
+      medianMs: z.int().describe('How long they waited, from GitHub’s queue until their start'),
     })
     .nullable()
-    .describe('When it starts; null: it does not wait for a worker'),
+    .describe('The last jobs of its queue that started; null: it waits for no worker, or none did'),
   workers: z.array(
     z.object({
       name: z.string(),

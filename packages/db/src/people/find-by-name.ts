@@ -101,14 +101,3 @@ export async function findScheduledApps(db: Kysely<Database>): Promise<number[]>
   );
   return rows.map(({ appId }) => appId);
 }
-
-/** Whose an installation is, and whether the App may be used there now. */
-export async function findInstallationState(
-  db: Kysely<Database>,
-  installationId: number,
-): Promise<{ login: string; isUsable: boolean } | undefined> {
-  const { rows } = await sql<{ login: string; isUsable: boolean }>`
-    select login, suspended_at is null and deleted_at is null as "isUsable" from installations
-    where installation_id = ${installationId} order by updated_at desc limit 1`.execute(db);
-  return rows[0];
-}

@@ -6,12 +6,11 @@ import type {
   SeenInstallation,
   WaitingKey,
 } from '@paddock/domain/entities/entity-facts';
-import { foldInstallation } from '@paddock/domain/entities/fold-installation';
 import { type Kysely, sql } from 'kysely';
 import { findMatchingSettings } from '../matching/stored-settings.ts';
 import type { Database } from '../schema/tables.ts';
 import { findRepositoryByName } from './find-by-name.ts';
-import { findInstallationEvents } from './find-installation-events.ts';
+import { SAID_BY_GITHUB } from './list-installations.ts';
 
 /** How many of the newest events are read. */
 const MOST_EVENTS = 1_000;
@@ -32,7 +31,7 @@ export async function findDiagnosisFacts(
 ): Promise<EntityFacts> {
   const configuredApps = (await findMatchingSettings(db))?.appIds ?? null;
   if (entityId === null) return { ...NOTHING, asked, configuredApps };
-  const apps = await findApps(db, entityId, asked.repository !== null);
+  const apps = await findApps(db, entityId, asked.repository);
   const login = apps[0]?.login ?? null;
   const repoId =
     asked.repository === null
@@ -69,27 +68,40 @@ type App = InstalledApp & { readonly login: string };
 async function findApps(
   db: Kysely<Database>,
   entityId: number,
-  isStateAsked: boolean,
+  repository: string | null,
 ): Promise<App[]> {
-  const { rows } = await sql<Omit<App, 'state'>>`
+  const { rows } = await sql<App>`
     select login, app_id as "appId", installation_id as "installationId", repository_selection as selection, suspended_at as "suspendedAt",
-      deleted_at as "deletedAt"
-    from installations where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`.execute(
+      deleted_at as "deletedAt", ${repository === null ? sql`null` : choiceOf(repository)} as choice
+    from installations i where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`.execute(
     db,
   );
-  const apps: App[] = [];
-  for (const row of rows) {
-    const state = isStateAsked ? await findState(db, row.installationId) : null;
-    apps.push({ ...row, state });
-  }
-  return apps;
+  return rows;
 }
 
-const findState = async (db: Kysely<Database>, installationId: number) =>
-  foldInstallation(
-    await findInstallationEvents(db, installationId, MOST_OF_INSTALLATION),
-    new Date(),
-  ).state;
+/**
+ * What the installation `i` says of a repository by the newest event that names it, in GitHub's
+ * order: a creation comes first, whenever it arrives. It is `never` selected if the creation is
+ * stored, which names all that were selected then, and they were never all.
+ */
+const choiceOf = (repository: string) => sql`(
+  with said as materialized (
+    select id, event, received_at, payload #>> '{installation,updated_at}' as stated_at,
+      ${names('repositories', repository)} or ${names('repositories_added', repository)} as adds, ${names('repositories_removed', repository)} as removes,
+      coalesce(payload ->> 'repository_selection', payload #>> '{installation,repository_selection}') as selection
+    from installation_events e
+    where e.installation_id = i.installation_id and ${SAID_BY_GITHUB} order by received_at desc, id desc limit ${MOST_OF_INSTALLATION}
+  )
+  select coalesce(
+    (select case when adds then 'selected' else 'removed' end from said where adds or removes
+      order by event = 'installation.created', stated_at desc nulls last, received_at desc, id desc limit 1),
+    case when exists (select from said where event = 'installation.created') and not exists (select from said where selection = 'all') then 'never' else 'unknown' end
+  ))`;
+
+/** Whether a list of the payload names the repository; owners may have other names by now. */
+const names = (field: string, repository: string) => sql`exists (
+  select from jsonb_path_query(payload, ${sql.lit(`lax $.${field}[*].full_name`)}) one
+  where lower(split_part(one #>> '{}', '/', 2)) = lower(${repository}))`;
 
 /** The newest events of the entity, whatever their source. */
 const newestOf = (entityId: number) => sql`(

@@ -3,7 +3,14 @@ import { rulesOf } from '@paddock/domain/matching/stored-rules';
 import { capsInForce } from '@paddock/domain/why/caps-in-force';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { nearestPool } from '@paddock/domain/why/nearest-pool';
-import type { CapFacts, HeldWorkerFacts, WaitFacts } from '@paddock/domain/why/wait-facts';
+import type {
+  CapFacts,
+  EarlierReason,
+  HeldWorkerFacts,
+  LastStarts,
+  WaitFacts,
+  WorkerFacts,
+} from '@paddock/domain/why/wait-facts';
 import { sql, type Transaction } from 'kysely';
 import { countLiveWorkers } from '../matching/live-workers.ts';
 import { findStoredRules } from '../matching/stored-rules.ts';
@@ -11,11 +18,8 @@ import { findMatchingSettings } from '../matching/stored-settings.ts';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
-import { findEarlierReasons } from './find-earlier-reasons.ts';
 import { findExplainedJob, type ExplainedJob } from './find-explained-job.ts';
 import { findHindrances } from './find-hindrances.ts';
-import { findStartsOfKey } from './find-starts-of-key.ts';
-import { findWorkersOfKey } from './find-workers-of-key.ts';
 
 /** All that the answer for a job depends on. Undefined: there is no row of the job. */
 export async function findWaitFacts(
@@ -35,7 +39,7 @@ export async function findWaitFacts(
     key,
     place,
     workers: await findWorkersOfKey(trx, job.demandKey),
-    starts: await findStartsOfKey(trx, job),
+    lastStarts: await findLastStarts(trx, job),
     caps: settings === undefined ? [] : await findCaps(trx, job, settings),
     ...(await findHindrances(trx, found, appIds)),
     earlier,
@@ -47,7 +51,7 @@ const NO_FACTS = {
   key: null,
   place: null,
   workers: [],
-  starts: [],
+  lastStarts: null,
   caps: [],
   switches: [],
   failing: null,
@@ -88,4 +92,69 @@ async function findNearest(
   if (job.pool !== NO_POOL) return null;
   const pools = await currentPoolsDocument(trx);
   return nearestPool(pools?.document.pools ?? [], labels) ?? null;
+}
+
+/** The workers of a key that live and have no job. */
+export async function findWorkersOfKey(
+  trx: Transaction<Database>,
+  demandKey: number,
+): Promise<WorkerFacts[]> {
+  const { rows } = await sql<WorkerFacts>`
+    select pod_name as name, created_at as "createdAt", registration_started_at is not null as "hasBegunRegistration",
+      registered_at is not null as "isRegistered", pod_uid is not null as "hasPod", status = 'running' as "isRunning",
+      offline_since is not null as "isOffline", stopping_at is not null as "isStopping", unschedulable_at is not null as "isUnschedulable", stuck_reason as "stuckReason",
+      failure_info ->> 'message' as diagnosis
+    from workers where demand_key = ${demandKey} and ${LIVE} and assigned_at is null`.execute(trx);
+  return rows;
+}
+
+/** Jobs whose wait is known tell most while they are few and new. */
+const LAST_STARTS = 50;
+/**
+ * The index finds an entity's ended workers in a pool. Those of one key are found among them, which
+ * for a personal account are those of one repository.
+ */
+const MOST_READ = 1_000;
+
+/** The last jobs of a key that started on our workers in 30 days. Null: none did. */
+export async function findLastStarts(
+  trx: Transaction<Database>,
+  { demandKey, entityId, pool }: Pick<WaitFacts['job'], 'demandKey' | 'entityId' | 'pool'>,
+): Promise<LastStarts | null> {
+  const { rows } = await sql<LastStarts>`
+    select count(*) as jobs,
+      (percentile_cont(0.5) within group (order by greatest(0, extract(epoch from j.started_at - j.queued_at) * 1000)))::bigint as "medianMs"
+    from (
+      select assigned_job_id from (
+        select assigned_job_id, assigned_at from workers where demand_key = ${demandKey} and ${LIVE} and assigned_at is not null
+        union all
+        select assigned_job_id, assigned_at from (
+          select * from workers
+          where entity_id = ${entityId} and k8s_pool = ${pool} and status = 'completed' and completed_at is not null
+            and created_at > now() - interval '30 days'
+          order by created_at desc, pod_name desc limit ${MOST_READ}
+        ) newest where demand_key = ${demandKey} and assigned_at is not null
+      ) assigned order by assigned_at desc limit ${LAST_STARTS}
+    ) last_starts join jobs j on j.job_id = assigned_job_id and j.started_at is not null and j.queued_at is not null
+    having count(*) > 0`.execute(trx);
+  return rows[0] ?? null;
+}
+
+/** A reason may come and go with every pass; the same one is joined to one before it is shown. */
+const MOST_EARLIER = 200;
+
+/**
+ * The reasons of a job's key that have ended while the job waited, the latest first. A job that
+ * runs or has ended waited until it started, or ended: some time in the second that GitHub names.
+ */
+export async function findEarlierReasons(
+  trx: Transaction<Database>,
+  jobId: number,
+): Promise<EarlierReason[]> {
+  const { rows } = await sql<EarlierReason>`
+    select c.reason, c.since, c.until from jobs j join wait_reason_changes c on c.demand_key = j.demand_key
+    where j.job_id = ${jobId} and c.until > j.created_at
+      and (j.wants_worker or c.since < coalesce(j.started_at, j.completed_at, now()) + interval '1 second')
+    order by c.until desc limit ${MOST_EARLIER}`.execute(trx);
+  return rows;
 }

@@ -1,25 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { diagnoseEntity } from './diagnose-entity.ts';
 import type { EntityFacts, InstalledApp } from './entity-facts.ts';
-import type { InstallationState } from './fold-installation.ts';
 
 const AT = new Date('2026-01-31T09:00:00Z');
-const STATE: InstallationState = {
-  status: 'installed',
-  since: null,
-  login: 'acme',
-  selection: 'selected',
-  repositories: ['acme/api', 'acme/web'],
-  removed: ['acme/old'],
-  isComplete: true,
-};
 const APP: InstalledApp = {
   appId: 7,
   installationId: 70,
   selection: 'selected',
   suspendedAt: null,
   deletedAt: null,
-  state: STATE,
+  choice: 'selected',
 };
 const WELL: EntityFacts = {
   asked: { login: 'acme', repository: 'API' },
@@ -77,32 +67,29 @@ describe('the diagnoses of an entity (G3)', () => {
       [],
     ],
     ['under an unknown login', { entity: { id: 1, login: null } }, []],
-    ['of a repository without a state', app({ state: null }), []],
-    ['of a repository that is not selected', asking('shop'), ['repository_not_selected']],
-    ['of a repository whose selection ended', asking('OLD'), ['repository_not_selected']],
-    ['of an account', asking(null), []],
     [
-      'where all repositories are selected',
-      { ...asking('shop'), ...app({ selection: 'all' }) },
-      [],
+      'of a repository that was never selected',
+      app({ choice: 'never' }),
+      ['repository_not_selected'],
     ],
     [
+      'of a repository whose selection ended',
+      app({ choice: 'removed' }),
+      ['repository_not_selected'],
+    ],
+    ['of an account', { ...asking(null), ...app({ choice: null }) }, []],
+    ['where all repositories are selected', app({ choice: 'unknown', selection: 'all' }), []],
+    [
       'where the beginning is unknown',
-      { ...asking('shop'), ...app({ state: { ...STATE, isComplete: false } }) },
+      app({ choice: 'unknown' }),
       ['repository_maybe_not_selected'],
     ],
     [
       'where the beginning is unknown, of a repository with deliveries',
       {
-        ...asking('shop'),
-        ...app({ state: { ...STATE, isComplete: false } }),
+        ...app({ choice: 'unknown' }),
         isRepositorySeen: true,
       },
-      [],
-    ],
-    [
-      'where the beginning is unknown, of a repository that is known',
-      app({ state: { ...STATE, isComplete: false } }),
       [],
     ],
     ['under a former login', { entity: { id: 1, login: 'acme-new' } }, ['renamed']],

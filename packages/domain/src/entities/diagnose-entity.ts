@@ -80,14 +80,11 @@ function diagnoseApp(facts: EntityFacts, app: InstalledApp): Diagnosis[] {
 /** What its deliveries say of the repository, and whether they say all. */
 function diagnoseSelection(
   facts: EntityFacts,
-  { appId, selection, state }: InstalledApp,
+  { appId, selection, choice }: InstalledApp,
 ): Diagnosis[] {
   const { repository } = facts.asked;
-  if (repository === null || state === null || selection !== 'selected') return [];
-  const names = (list: readonly string[]) =>
-    list.some((one) => isSame(one.slice(one.indexOf('/') + 1), repository));
-  if (names(state.repositories)) return [];
-  const isKnown = state.isComplete || names(state.removed);
+  if (choice === null || choice === 'selected' || selection !== 'selected') return [];
+  const isKnown = choice !== 'unknown';
   if (!isKnown && facts.isRepositorySeen) return [];
   const begin = `The App ${appId} is installed on selected repositories of ${nameOf(facts)}`;
   return [

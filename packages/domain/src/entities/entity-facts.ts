@@ -1,5 +1,3 @@
-import type { InstallationState } from './fold-installation.ts';
-
 /** What is known of an entity, or of one repository of it. */
 export interface EntityFacts {
   /** The login or id, and the repository, as they were asked for. */
@@ -30,8 +28,11 @@ export interface InstalledApp {
   readonly selection: string | null;
   readonly suspendedAt: Date | null;
   readonly deletedAt: Date | null;
-  /** From its deliveries; null: no repository was asked for. */
-  readonly state: InstallationState | null;
+  /**
+   * What its deliveries say of the repository. `unknown`: one from before may have selected it; null:
+   * no repository was asked for.
+   */
+  readonly choice: 'selected' | 'removed' | 'never' | 'unknown' | null;
 }
 
 export interface IgnoredJobs {

@@ -70,7 +70,7 @@ export function factsWith({
     key: key === null ? null : { ...KEY, waitReason: reason ?? null },
     place: { position: 2, of: 3, olderOfEntity: 0, olderOfPool: 0 },
     workers: [],
-    starts: [],
+    lastStarts: { jobs: 50, medianMs: 90_000 },
     caps: [],
     switches: [],
     outages: [],

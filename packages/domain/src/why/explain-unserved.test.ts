@@ -27,7 +27,7 @@ const explain = (outcome: string, given: Partial<JobStatement> = {}, document = 
   explainUnserved({ outcome, receivedAt, job: queuedJob(given) }, document);
 
 /** What only jobs of our rows have. */
-const ALONE = { place: null, estimate: null, workers: [], caps: [], earlier: [] };
+const ALONE = { place: null, lastStarts: null, workers: [], caps: [], earlier: [] };
 
 const stranger = { id: 8, login: 'sam', type: 'User' } as const;
 

@@ -23,7 +23,7 @@ export function explainUnserved(
   { outcome, receivedAt, job }: UnservedFacts,
   document: PoolsDocument | undefined,
 ): WaitAnswer {
-  const nothing = { place: null, estimate: null, workers: [], caps: [], earlier: [] };
+  const nothing = { place: null, lastStarts: null, workers: [], caps: [], earlier: [] };
   const at = job.completedAt ?? job.startedAt ?? job.queuedAt;
   const since = at === null ? receivedAt : new Date(at);
   return { ...nothing, reason: outcome, since, ...explain({ outcome, job, since }, document) };

@@ -1,4 +1,3 @@
-import { type Estimate, estimateStart } from './estimate-start.ts';
 import {
   count,
   type Explanation,
@@ -7,7 +6,7 @@ import {
   withoutStop,
 } from './reason-explanations.ts';
 import { joinReasons } from './join-reasons.ts';
-import type { CapFacts, EarlierReason, PlaceFacts, WaitFacts } from './wait-facts.ts';
+import type { CapFacts, EarlierReason, LastStarts, PlaceFacts, WaitFacts } from './wait-facts.ts';
 import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
 
 /** The answer to “why does my job wait?”. */
@@ -24,8 +23,8 @@ export interface WaitAnswer extends Omit<Explanation, 'actor'> {
   /** Who can act; null: the job waits no longer, and nothing of ours failed. */
   readonly actor: Explanation['actor'] | null;
   readonly place: PlaceFacts | null;
-  /** When it starts; null: it does not wait for a worker. */
-  readonly estimate: Estimate | null;
+  /** How long jobs of its key waited that started before it; null: it waits for no worker, or none did. */
+  readonly lastStarts: LastStarts | null;
   /** Of the job's key, the readiest first. */
   readonly workers: readonly WorkerOnItsWay[];
   readonly caps: readonly Omit<CapFacts, 'kind'>[];
@@ -49,14 +48,13 @@ const LIMITS: ReadonlySet<string | null> = new Set([
 export function explainWait(stored: WaitFacts): WaitAnswer {
   const facts = withJoinedReasons(stored);
   const { job, now, earlier } = facts;
-  const nothing = { reason: null, place: null, estimate: null, workers: [], caps: [], earlier };
+  const nothing = { reason: null, place: null, lastStarts: null, workers: [], caps: [], earlier };
   if (job.wantsWorker) {
     const workers = workersOnTheirWay(facts.workers, now);
-    const { place } = facts;
+    const { place, lastStarts } = facts;
     const caps = facts.caps.map(({ name, used, limit }) => ({ name, used, limit }));
     const explained = explainWaiting(facts, workers);
-    const estimate = estimateStart(facts, explained.reason, workers);
-    return { state: 'waiting', ...explained, place, estimate, workers, caps, earlier };
+    return { state: 'waiting', ...explained, place, lastStarts, workers, caps, earlier };
   }
   switch (job.status) {
     case 'pending':

@@ -130,14 +130,11 @@ export interface PlaceFacts {
   readonly olderOfPool: number;
 }
 
-/** A worker of the key that got a job. */
-export interface StartFacts {
-  /** A warm one waited for its job: as if it had not. */
-  readonly reservedAt: Date;
-  /** When it got the job. */
-  readonly startedAt: Date;
-  /** Null: it has the job. */
-  readonly endedAt: Date | null;
+/** The last jobs of the key that started on our workers. */
+export interface LastStarts {
+  readonly jobs: number;
+  /** From GitHub's queue until their start. */
+  readonly medianMs: number;
 }
 
 /** A reason that has ended. */
@@ -156,8 +153,8 @@ export interface WaitFacts {
   /** Null: the job is no demand. */
   readonly place: PlaceFacts | null;
   readonly workers: readonly WorkerFacts[];
-  /** Those that have jobs, and the last that ended. */
-  readonly starts: readonly StartFacts[];
+  /** Null: none started lately. */
+  readonly lastStarts: LastStarts | null;
   /** None until a scheduler has stored its settings. */
   readonly caps: readonly CapFacts[];
   readonly switches: readonly SwitchFacts[];

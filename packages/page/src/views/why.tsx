@@ -15,7 +15,7 @@ const ACTORS = {
 
 /** The answer to “why does it wait?”: one sentence, then all that it rests on. */
 export function Why({ answer }: { answer: WhyAnswer }) {
-  const { sentence, since, actor, advice, change, place, estimate, caps, workers, workersInAll } =
+  const { sentence, since, actor, advice, change, place, lastStarts, caps, workers, workersInAll } =
     answer;
   return (
     <section class={`why ${actor ?? 'none'}`} aria-label="Why">
@@ -34,7 +34,9 @@ export function Why({ answer }: { answer: WhyAnswer }) {
           'Who can act': actor && ACTORS[actor],
           'What to do': actor && advice,
           Place: place && <Place place={place} />,
-          Estimate: estimate?.sentence,
+          'Last starts':
+            lastStarts &&
+            `The last ${count(lastStarts.jobs, 'job')} of its queue waited ${duration(lastStarts.medianMs)} (median)`,
         }}
       />
       {caps.length > 0 && (
