@@ -45,12 +45,12 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a stuck job is recovered or failed although it has changed since it was read',
-    file: 'packages/db/src/jobs/stuck-jobs.ts',
+    file: 'packages/db/src/jobs/jobs-in-doubt.ts',
     find: `
-    where j.revision = given.revision order by`,
+      where j.revision = judged.revision order by`,
     replace: `
-    order by`,
-    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+      order by`,
+    tests: ['apps/reconciler/src/jobs/jobs-in-doubt.db.test.ts'],
   },
   {
     mutant: 'a redeliver-since that redelivery enqueues has as few attempts as a sweep',
@@ -71,14 +71,14 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a worker’s grace ends before GitHub has answered for all its jobs',
-    file: 'packages/db/src/jobs/jobs-to-look-up.ts',
-    find: `) oldest where \${isUnanswered} or seen_gone_at is not null)`,
+    file: 'packages/db/src/jobs/jobs-in-doubt.ts',
+    find: `) oldest where \${isUnsettled} or seen_gone_at is not null)`,
     replace: `) oldest where seen_gone_at is not null)`,
     tests: ['apps/reconciler/src/jobs/unexplained-ends.db.test.ts'],
   },
   {
     mutant: 'an answer from before a worker’s end ends its grace',
-    file: 'packages/db/src/jobs/jobs-to-look-up.ts',
+    file: 'packages/db/src/jobs/jobs-in-doubt.ts',
     find: `(looked_up_at is null or looked_up_at < ends.told_at)`,
     replace: `(looked_up_at is null)`,
     tests: ['apps/reconciler/src/jobs/unexplained-ends.db.test.ts'],
@@ -95,24 +95,24 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a job fails without a look-up while its worker has not ended',
-    file: 'packages/db/src/jobs/stuck-jobs.ts',
-    find: `and (c.doubt = 'worker_ended' or coalesce`,
-    replace: `and (c.doubt = 'unserved' or coalesce`,
-    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+    file: 'packages/db/src/jobs/jobs-in-doubt.ts',
+    find: `and (doubt = 'worker_ended' or coalesce`,
+    replace: `and (doubt = 'unserved' or coalesce`,
+    tests: ['apps/reconciler/src/jobs/jobs-in-doubt.db.test.ts'],
   },
   {
     mutant: 'a job fails without a look-up although GitHub has answered since',
-    file: 'packages/db/src/jobs/stuck-jobs.ts',
+    file: 'packages/db/src/jobs/jobs-in-doubt.ts',
     find: `and \${isUnanswered} and j.unanswered_since`,
     replace: `and j.unanswered_since`,
-    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/jobs-in-doubt.db.test.ts'],
   },
   {
     mutant: 'a job beside a live worker counts as stuck',
-    file: 'packages/db/src/jobs/stuck-jobs.ts',
+    file: 'packages/db/src/jobs/jobs-in-doubt.ts',
     find: `waiting > 0 and not held and not served)`,
     replace: `waiting > 0 and not held)`,
-    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
+    tests: ['apps/reconciler/src/jobs/jobs-in-doubt.db.test.ts'],
   },
   {
     mutant: 'a pod that runs is deleted because its row has ended',

@@ -135,13 +135,6 @@ export const statements: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {
-    mutant: 'a stuck job is failed although it has changed since',
-    file: 'packages/db/src/jobs/stuck-jobs.ts',
-    find: 'where j.revision = given.revision order by',
-    replace: 'where true order by',
-    tests: ['apps/reconciler/src/jobs/recover-jobs.db.test.ts'],
-  },
-  {
     mutant: 'a repeated start takes back demand that GitHub has confirmed since',
     file: 'packages/domain/src/jobs/merge-statement.ts',
     find: "facts.status === 'pending' || isSameRun;",

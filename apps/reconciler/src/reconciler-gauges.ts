@@ -1,5 +1,5 @@
 import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
-import { countStuckJobs } from '@paddock/db/jobs/stuck-jobs';
+import { countStuckJobs } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
 import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';

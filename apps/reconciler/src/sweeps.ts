@@ -17,7 +17,7 @@ import { readSince, redeliverSince } from './redelivery/redeliver-since.ts';
 import { kindsOf, type Sweep } from './sweep.ts';
 import type { SweepContext } from './sweep-context.ts';
 import { redeliverSinceTask, redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
-import { jobSweeps, ROWS_OF_RECOVERY } from './jobs/job-sweeps.ts';
+import { jobSweeps } from './jobs/job-sweeps.ts';
 import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
 import { workerSweeps } from './workers/worker-sweeps.ts';
 
@@ -57,6 +57,9 @@ export const sweepKinds = (context: SweepContext): Kinds =>
  * would get a second worker. An operator has time to delete the task.
  */
 const BRING_BACK_AFTER_MS = 600_000;
+
+/** Most tasks that one pass frees. */
+export const ROWS_OF_RECOVERY = 250;
 
 /** How far back each pass reads the delivery log. */
 export const LOG_WINDOW_MS = 900_000;

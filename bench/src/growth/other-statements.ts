@@ -77,8 +77,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'saveRunnerVersion',
     'saveVersionEnd',
     'requestStops',
-    'recoverJobs',
-    'failLostJobs',
     'noteLookUps',
     'noteHiddenJobs',
     'postponeLookUps',

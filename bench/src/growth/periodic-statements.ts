@@ -13,10 +13,10 @@ import {
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
 import { findInstance } from '@paddock/db/instance';
-import * as lookUps from '@paddock/db/jobs/jobs-to-look-up';
+import { findJobsToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import * as repositories from '@paddock/db/jobs/repositories';
-import * as stuckJobs from '@paddock/db/jobs/stuck-jobs';
+import * as doubts from '@paddock/db/jobs/jobs-in-doubt';
 import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
 import { readSharedState } from '@paddock/db/gauges/read-shared-state';
 import { forgetRestingKeys } from '@paddock/db/matching/demand-keys';
@@ -76,14 +76,16 @@ export const SETTINGS: MatchingSettings = {
   warmLifetimeMs: 12 * HOUR,
   failureRules: USUAL_FAILURE_RULES,
 };
-const DOUBTS: stuckJobs.DoubtRules = {
+const DOUBTS: doubts.DoubtRules = {
   stuckAfterMs: 5 * MINUTE,
   firstLookMs: HOUR,
   longestLookMs: 6 * HOUR,
   limit: 3,
   silenceMs: 24 * HOUR,
   queuedAtMostMs: 24 * HOUR,
-  batch: 250,
+  perKey: 10,
+  // It writes them, with all indexes: no more than others write.
+  batch: 100,
 };
 const GRACES = { succeededGraceMs: 6 * HOUR, failedGraceMs: 6 * HOUR };
 const SLOTS = { 'provision-worker': 16, 'stop-worker': 4, 'remove-secret': 4, 'diagnose-pod': 4 };
@@ -186,11 +188,11 @@ export const periodicStatements = {
   whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
   findInstance,
   mendInstants: (trx) => mendInstants(trx),
-  findJobsInDoubt: (trx) => stuckJobs.findJobsInDoubt(trx, DOUBTS),
-  countStuckJobs: (trx) => stuckJobs.countStuckJobs(trx, 3),
+  markJobsInDoubt: (trx) => doubts.markJobsInDoubt(trx, DOUBTS),
+  countStuckJobs: (trx) => doubts.countStuckJobs(trx, 3),
   findJobsToLookUp: (trx) =>
-    lookUps.findJobsToLookUp(trx, { batch: 250, perKey: 10, secondLookMs: MINUTE, appIds: [APP] }),
-  endJoblessGraces: (trx) => lookUps.endJoblessGraces(trx, 10),
+    findJobsToLookUp(trx, { batch: 250, secondLookMs: MINUTE, appIds: [APP] }),
+  endJoblessGraces: (trx) => doubts.endJoblessGraces(trx, 10),
   noteActiveRepositories: (trx) =>
     repositories.noteActiveRepositories(trx, { activeMs: 24 * HOUR, everyMs: 15 * MINUTE }),
   forgetRepositories: repositories.forgetRepositories,

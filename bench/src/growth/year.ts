@@ -149,7 +149,7 @@ async function putCounts(db: Kysely<Database>): Promise<void> {
   await sql`
     insert into task_counts (hour, kind, outcome, ended)
     select date_trunc('hour', now(), 'UTC') - n * interval '1 hour', kind, 'OK', 100
-    from ${numbers(0, 8_760)}, unnest(array['provision-worker', 'stop-worker', 'remove-secret', 'look-up-jobs', 'recover-jobs']) kind`.execute(
+    from ${numbers(0, 8_760)}, unnest(array['provision-worker', 'stop-worker', 'remove-secret', 'look-up-jobs', 'check-workers']) kind`.execute(
     db,
   );
 }

@@ -130,12 +130,6 @@ export const recovery: readonly NumberRow[] = [
   ),
   row(
     'E3',
-    '1 min',
-    'How often stuck jobs are looked for',
-    setting('PADDOCK_RECOVER_JOBS_EVERY_SECONDS'),
-  ),
-  row(
-    'E3',
     '3',
     'Recoveries of a job before it may fail',
     code('RECOVERY_LIMIT in apps/reconciler/src/jobs/job-sweeps.ts', () => RECOVERY_LIMIT),
@@ -152,7 +146,12 @@ export const recovery: readonly NumberRow[] = [
     'Age at which GitHub itself has ended such a job',
     code('QUEUED_AT_MOST_MS in apps/reconciler/src/jobs/job-sweeps.ts', () => QUEUED_AT_MOST_MS),
   ),
-  row('E4', '1 min', 'Cadence of look-ups', setting('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS')),
+  row(
+    'E3',
+    '1 min',
+    'How often jobs in doubt are looked for, and GitHub is asked about them',
+    setting('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS'),
+  ),
   row(
     'A6',
     '60 s',

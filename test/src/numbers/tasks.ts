@@ -3,7 +3,7 @@ import { executorRules, executorSettings } from '@paddock/queue/executor-setting
 import { beatMs, ENOUGH_LEFT, shareLeft } from '@paddock/queue/claim-expiry';
 import { KEEP_MONTHS } from '@paddock/queue/task-counts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
-import { ROWS_OF_RECOVERY } from '@paddock/reconciler/jobs/job-sweeps';
+import { ROWS_OF_RECOVERY } from '@paddock/reconciler/sweeps';
 import {
   redeliverSinceTask,
   redeliverTask,
@@ -57,7 +57,7 @@ export const tasks: readonly NumberRow[] = [
     'D4',
     '3',
     'The same for a sweep, which its next tick repeats',
-    attempts('sweepTask', sweepTask('recover-jobs')),
+    attempts('sweepTask', sweepTask('look-up-jobs')),
   ),
   row('D4', '3', 'The same for a cycle of redelivery', attempts('redeliverTask', redeliverTask(1))),
   row(
@@ -137,8 +137,8 @@ export const tasks: readonly NumberRow[] = [
   row(
     'E8',
     '250',
-    'Most rows of one pass of recovery',
-    code('ROWS_OF_RECOVERY in apps/reconciler/src/jobs/job-sweeps.ts', () => ROWS_OF_RECOVERY),
+    'Most stuck tasks that one pass frees',
+    code('ROWS_OF_RECOVERY in apps/reconciler/src/sweeps.ts', () => ROWS_OF_RECOVERY),
   ),
   row(
     'F2',

@@ -1,4 +1,4 @@
-import type { JoblessEnd } from '@paddock/db/jobs/jobs-to-look-up';
+import type { JoblessEnd } from '@paddock/db/jobs/jobs-in-doubt';
 import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
 import type { StoredJob } from '@paddock/db/jobs/store-jobs';
 import type { GitHubFailure } from '@paddock/github/errors';

@@ -3,15 +3,10 @@ import { cadence } from '../schedules/cadence.ts';
 
 /** How often to compare our rows with GitHub. */
 export const jobCadences = tuning({
-  recoverJobsEverySeconds: cadence(
-    'PADDOCK_RECOVER_JOBS_EVERY_SECONDS',
-    60,
-    'How often to look for stuck jobs',
-  ),
   lookUpJobsEverySeconds: cadence(
     'PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS',
     60,
-    'How often to ask GitHub about jobs in doubt',
+    'How often to look for jobs in doubt, and to ask GitHub about them',
   ),
   discoverJobsEverySeconds: cadence(
     'PADDOCK_DISCOVER_JOBS_EVERY_SECONDS',

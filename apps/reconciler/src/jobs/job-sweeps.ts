@@ -5,7 +5,6 @@ import type { NewTask } from '@paddock/queue/new-task';
 import { done, poison } from '@paddock/queue/outcome';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
-import { recoverStuckJobs } from './recover-jobs.ts';
 import { resyncInstallation } from './resync-installation.ts';
 import { resyncRepository } from './resync-repository.ts';
 import type { Sweep } from '../sweep.ts';
@@ -22,9 +21,7 @@ export const RECOVERY_LIMIT = 3;
 export const SILENCE_MS = 24 * HOUR_MS;
 /** GitHub ends a queued job before this age. A younger one fails only by GitHub's answer. */
 export const QUEUED_AT_MOST_MS = 48 * HOUR_MS;
-/** Most rows of one recovery pass. */
-export const ROWS_OF_RECOVERY = 250;
-/** Most jobs that one pass asks GitHub about. */
+/** Most jobs that one pass finds in doubt, and as many that it asks GitHub about. */
 export const LOOK_UPS_OF_A_PASS = 250;
 /** Most calls of GitHub that such a pass makes at once; GitHub allows 100. */
 const ASKED_AT_ONCE = 8;
@@ -59,27 +56,6 @@ const repairIf = (isHidden: boolean): NewTask[] =>
 export function jobSweeps({ db, github, config, events }: SweepContext) {
   const repositoryTurns = { everyMs: config.discoverRepositoryEveryMs, activeMs: ACTIVE_MS };
   return {
-    'recover-jobs': {
-      slots: 1,
-      pass: async ({ dryRun }) => {
-        const { full, ...counts } = await recoverStuckJobs({
-          db,
-          events,
-          dryRun,
-          rules: {
-            stuckAfterMs: config.stuckAfterMs,
-            firstLookMs: config.heldLookUpFirstMs,
-            longestLookMs: config.heldLookUpLongestMs,
-            limit: RECOVERY_LIMIT,
-            silenceMs: SILENCE_MS,
-            queuedAtMostMs: QUEUED_AT_MOST_MS,
-            batch: ROWS_OF_RECOVERY,
-          },
-        });
-        const lookUp = counts.recovered + counts.suspected > 0 ? [lookUpJobsTask] : [];
-        return done(counts, full ? [sweepTask('recover-jobs'), ...lookUp] : lookUp);
-      },
-    },
     'look-up-jobs': {
       slots: 1,
       pass: async (pass) => {
@@ -88,8 +64,17 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
             db,
             github,
             events,
+            doubts: {
+              stuckAfterMs: config.stuckAfterMs,
+              firstLookMs: config.heldLookUpFirstMs,
+              longestLookMs: config.heldLookUpLongestMs,
+              limit: RECOVERY_LIMIT,
+              silenceMs: SILENCE_MS,
+              queuedAtMostMs: QUEUED_AT_MOST_MS,
+              perKey: LOOK_UPS_PER_KEY,
+              batch: LOOK_UPS_OF_A_PASS,
+            },
             batch: LOOK_UPS_OF_A_PASS,
-            perKey: LOOK_UPS_PER_KEY,
             failureRules: failureRules(config),
             budgetPercent: config.lookUpBudgetPercent,
             secondLookMs: config.secondLookMs,

@@ -1,9 +1,11 @@
 import { forgetFoundOutKeys, noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import {
+  type DoubtRules,
   endJoblessGraces,
-  findJobsToLookUp,
-  type JobToLookUp,
-} from '@paddock/db/jobs/jobs-to-look-up';
+  type JobInDoubt,
+  markJobsInDoubt,
+} from '@paddock/db/jobs/jobs-in-doubt';
+import { findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import {
   type LookUpNote,
   type NextLooks,
@@ -22,6 +24,7 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
+import { actOrCount } from '../count-only.ts';
 import { createAllowances } from './call-allowance.ts';
 import { type Ask, createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
@@ -35,11 +38,17 @@ export interface LookUpJobsOptions extends NextLooks {
   github: GitHub;
   events: Pick<
     ReconcilerEvents,
-    'jobsLookedUp' | 'notAnswered' | 'jobsMisjudged' | 'joblessEnds' | 'workersMisused'
+    | 'jobsRecovered'
+    | 'jobsFailedUnasked'
+    | 'jobsLookedUp'
+    | 'notAnswered'
+    | 'jobsMisjudged'
+    | 'joblessEnds'
+    | 'workersMisused'
   >;
+  doubts: DoubtRules;
+  /** Most jobs that a pass asks GitHub about. */
   batch: number;
-  /** How many of a demand key's oldest waiting jobs to look up after an unexplained end. */
-  perKey: number;
   failureRules: FailureRules;
   /** The share of an installation's remaining budget that one pass may use. */
   budgetPercent: number;
@@ -50,6 +59,12 @@ export interface LookUpJobsOptions extends NextLooks {
 }
 
 export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
+  /** Stuck jobs: counts the recovery, looks the job up, wakes the matcher. */
+  recovered: number;
+  /** Other jobs newly in doubt: only looks them up. */
+  suspected: number;
+  /** Stuck jobs that failed, since GitHub has not answered for too long. */
+  lost: number;
   jobs: number;
   runs: number;
   /** Runs for which GitHub did not answer, or was not asked: the budget was used up. */
@@ -62,14 +77,23 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
 }
 
 /**
- * Asks GitHub about every job in doubt, run by run, and writes the verdicts. An answer that a
- * delivery could give is written as a delivery is. A failure concerns one run.
+ * Finds the jobs in doubt, asks GitHub about each that is due, run by run, and writes the verdicts.
+ * An answer that a delivery could give is written as a delivery is. A failure concerns one run.
  */
 export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promise<LookUpCounts> {
-  const { db, github, batch, perKey, secondLookMs, retryMs, atOnce = 1 } = options;
+  const { db, github, batch, doubts, secondLookMs, retryMs, atOnce = 1 } = options;
+  const marked = await actOrCount(db, pass.dryRun, (using) => markJobsInDoubt(using, doubts));
+  const [recovered, lost] = [idsOf(marked, 'isRecovered'), idsOf(marked, 'isLost')];
+  if (!pass.dryRun) {
+    options.events.jobsRecovered(recovered);
+    options.events.jobsFailedUnasked(lost);
+  }
   const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
   const counts: LookUpCounts = {
     ...verdicts,
+    recovered: recovered.length,
+    suspected: marked.length - recovered.length - lost.length,
+    lost: lost.length,
     jobs: 0,
     runs: 0,
     unanswered: 0,
@@ -80,7 +104,7 @@ export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promis
   const pools = await currentPoolsDocument(db);
   if (pools === undefined) return counts;
   const { appIds } = github;
-  const jobs = await findJobsToLookUp(db, { batch, perKey, secondLookMs, appIds });
+  const jobs = await findJobsToLookUp(db, { batch, secondLookMs, appIds });
   const onUnanswered = (asked: Unanswered, failure: GitHubFailure | undefined) => {
     if (isHidden(failure)) counts.hidden++;
     options.events.notAnswered('look-up-jobs', asked, failure);
@@ -113,19 +137,22 @@ export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promis
   });
   if (!pass.dryRun) counts.graces = await endGraces(options);
   counts.jobs = jobs.length;
-  counts.full = counts.runs > 0 && jobs.filter(({ isDue }) => isDue).length >= batch;
+  counts.full = marked.length >= doubts.batch || (counts.runs > 0 && jobs.length >= batch);
   return counts;
 }
+
+const idsOf = (jobs: readonly JobInDoubt[], which: 'isRecovered' | 'isLost'): number[] =>
+  jobs.filter((job) => job[which]).map(({ jobId }) => jobId);
 
 /**
  * Ends the graces that GitHub's answers have settled. A worker that succeeded while GitHub kept all
  * jobs queued had no job: that counts as a failure of its key. One transaction per entity and
  * pool, so that the matcher, woken to replace the workers, finds the failures.
  */
-async function endGraces({ db, perKey, failureRules, events }: LookUpJobsOptions): Promise<number> {
+async function endGraces({ db, doubts, failureRules, events }: LookUpJobsOptions): Promise<number> {
   const endSome = () =>
     db.transaction().execute(async (trx) => {
-      const ended = await endJoblessGraces(trx, perKey);
+      const ended = await endJoblessGraces(trx, doubts.perKey);
       const jobless = ended.filter(({ isStopped }) => !isStopped);
       for (const { podName } of jobless) {
         const message = `the runner ${podName} succeeded without a job while GitHub still had jobs of its pool queued`;

@@ -1,5 +1,5 @@
 import { findJobsToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
-import { findJobsInDoubt, recoverJobs } from '@paddock/db/jobs/stuck-jobs';
+import { markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -30,12 +30,12 @@ describe('a backlog of one entity takes turns with the one job of another (E2, P
       row: { ...old, created_at: minutesAgo(40) },
     });
     await putBacklog(2_000);
-    const found = await findJobsInDoubt(scene.own, RULES);
+    const found = await markJobsInDoubt(scene.own, RULES);
     expect(found).toHaveLength(RULES.batch);
     expect(found.map(({ jobId }) => jobId)).toContain(monas);
-    await recoverJobs(scene.own, await findJobsInDoubt(scene.own, { ...RULES, batch: 3_000 }));
+    await markJobsInDoubt(scene.own, { ...RULES, batch: 3_000 });
     const { appId } = scene.world;
-    const query = { batch: 250, perKey: 10, secondLookMs: 60_000, appIds: [appId] };
+    const query = { batch: 250, secondLookMs: 60_000, appIds: [appId] };
     const next = await findJobsToLookUp(scene.own, query);
     expect(next).toHaveLength(250);
     expect(next.map(({ jobId }) => jobId)).toContain(monas);

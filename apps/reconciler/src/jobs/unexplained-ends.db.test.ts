@@ -91,7 +91,7 @@ describe('after an unexplained end (C3, E4)', () => {
     ];
     await scene.addJob({ ...waiting, job: { repo: 'mona/tool' } });
     await endUnexplained();
-    expect(await scene.lookUp({ perKey: 2 })).toMatchObject({ jobs: 2, graces: 1 });
+    expect(await scene.lookUp({ doubts: { perKey: 2 } })).toMatchObject({ jobs: 2, graces: 1 });
     expect(await scene.row(jobs[2] ?? 0)).toMatchObject({ looked_up_at: null });
   });
 
@@ -99,7 +99,7 @@ describe('after an unexplained end (C3, E4)', () => {
     const name = await endUnexplained();
     expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 0 });
     await scene.addJob(waiting);
-    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ jobs: 1, graces: 0 });
+    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ suspected: 1, graces: 0 });
     expect(await graces()).toEqual([name]);
   });
 

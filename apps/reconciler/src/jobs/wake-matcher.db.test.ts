@@ -1,11 +1,11 @@
 import { clientConfig } from '@paddock/db/connection/connect';
-import { endJoblessGraces } from '@paddock/db/jobs/jobs-to-look-up';
+import { endJoblessGraces, markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import { listen } from '@paddock/db/connection/listen';
-import { recoverJobs } from '@paddock/db/jobs/stuck-jobs';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import { RULES } from '../scenes/stuck-jobs.scene.ts';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 let database: TestDatabase;
@@ -35,16 +35,13 @@ afterAll(async () => {
 });
 
 test('a recovered job and an explained end wake the matcher (E3, C3, A7)', async () => {
-  const {
-    job_id: jobId,
-    revision,
-    status,
-  } = await putJob(database.db, { looked_up_at: new Date(Date.now() + 60_000) });
+  await putJob(database.db, {
+    created_at: new Date(Date.now() - 660_000),
+    looked_up_at: new Date(Date.now() + 60_000),
+  });
   await waitFor('the job’s own notification', () => heard.includes('jobs'));
   heard = [];
-  expect(
-    await recoverJobs(database.db, [{ jobId, revision, status, doubt: 'unserved', isLost: false }]),
-  ).toEqual([jobId]);
+  expect(await markJobsInDoubt(database.db, RULES)).toMatchObject([{ isRecovered: true }]);
   await waitFor('the matcher to be woken', () => heard.includes('jobs'));
 
   const ended = {

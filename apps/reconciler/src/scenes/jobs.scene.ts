@@ -2,6 +2,7 @@ import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { createWaits } from '@paddock/db/entities/waits';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { emptyTables } from '@paddock/testing/empty-tables';
+import type { DoubtRules } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
 import type { GitHub } from '@paddock/github/connect';
 import { createJitConfig } from '@paddock/github/runners';
@@ -13,6 +14,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import { type Given, githubIsAway, passOf } from './pass.scene.ts';
+import { RULES } from './stuck-jobs.scene.ts';
 import { lookUpJobs, type LookUpCounts, type LookUpJobsOptions } from '../jobs/look-up-jobs.ts';
 
 type NewJob = Parameters<SmallWorld['github']['queueJob']>[0];
@@ -28,6 +30,9 @@ export interface JobsScene {
   /** The passes' reports: failures of runs by kind, misjudged jobs. */
   readonly unanswered: string[];
   readonly misjudged: number[];
+  /** Stuck jobs that failed, and those whose recovery was counted. */
+  readonly lost: number[];
+  readonly recovered: number[];
   /** Jobs on workers whose pool does not serve them. */
   readonly misused: number[];
   /**
@@ -40,7 +45,9 @@ export interface JobsScene {
    * Returns its name.
    */
   startRunner(): Promise<string>;
-  lookUp(more?: Given<LookUpJobsOptions>): Promise<LookUpCounts>;
+  lookUp(
+    more?: Given<Omit<LookUpJobsOptions, 'doubts'>> & { doubts?: Partial<DoubtRules> },
+  ): Promise<LookUpCounts>;
   /**
    * As if everything that was seen at GitHub had been seen two minutes earlier, and all second
    * looks were due.
@@ -90,10 +97,14 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
   const github = connectSmallWorld(world, { waits: createWaits(own, () => undefined) });
   const unanswered: string[] = [];
   const misjudged: number[] = [];
+  const lost: number[] = [];
+  const recovered: number[] = [];
   const misused: number[] = [];
   const stopping = new AbortController();
   const runners: Promise<unknown>[] = [];
   const events: LookUpJobsOptions['events'] = {
+    jobsRecovered: (jobIds) => void recovered.push(...jobIds),
+    jobsFailedUnasked: (jobIds) => void lost.push(...jobIds),
     jobsLookedUp: () => undefined,
     notAnswered: (_sweep, _asked, failure) => void unanswered.push(failure?.kind ?? 'invisible'),
     joblessEnds: () => undefined,
@@ -109,6 +120,8 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
     github,
     unanswered,
     misjudged,
+    lost,
+    recovered,
     misused,
     async addJob({ job = {}, row = {} } = {}) {
       const truth = await world.github.queueJob({ repo: 'acme/api', labels: ['linux'], ...job });
@@ -158,14 +171,14 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       );
       return worker.pod_name;
     },
-    lookUp: async ({ dryRun = false, pass = {}, ...more } = {}) =>
+    lookUp: async ({ dryRun = false, pass = {}, doubts = {}, ...more } = {}) =>
       lookUpJobs(
         {
           db: own,
           github,
           events,
-          batch: 250,
-          perKey: 10,
+          doubts: { ...RULES, ...doubts },
+          batch: RULES.batch,
           failureRules: USUAL_FAILURE_RULES,
           budgetPercent: 25,
           secondLookMs: 60_000,

@@ -1,12 +1,13 @@
-import type { DoubtRules } from '@paddock/db/jobs/stuck-jobs';
+import type { DoubtRules } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Setting } from '@paddock/runtime/settings';
 import type { Kysely } from 'kysely';
 import { jobSettings } from '../jobs/job-settings.ts';
 import {
+  LOOK_UPS_OF_A_PASS,
+  LOOK_UPS_PER_KEY,
   QUEUED_AT_MOST_MS,
   RECOVERY_LIMIT,
-  ROWS_OF_RECOVERY,
   SILENCE_MS,
 } from '../jobs/job-sweeps.ts';
 
@@ -23,7 +24,8 @@ export const RULES: DoubtRules = {
   limit: RECOVERY_LIMIT,
   silenceMs: SILENCE_MS,
   queuedAtMostMs: QUEUED_AT_MOST_MS,
-  batch: ROWS_OF_RECOVERY,
+  perKey: LOOK_UPS_PER_KEY,
+  batch: LOOK_UPS_OF_A_PASS,
 };
 
 /** The row of demand_keys for the key of a job. */

@@ -17,7 +17,6 @@ export function sweepSchedules(
       everySeconds: config.redeliveryEverySeconds,
       task: redeliverTask(appId),
     })),
-    scheduleFor('recover-jobs', config.recoverJobsEverySeconds),
     scheduleFor('look-up-jobs', config.lookUpJobsEverySeconds),
     scheduleFor('discover-jobs', config.discoverJobsEverySeconds),
     scheduleFor('check-apps', HOUR_SECONDS),

@@ -84,7 +84,7 @@ test('a repository that refuses us delays no other of its entity, for any time (
 
   const servedNow = async () => ({
     lookUps: (
-      await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS })
+      await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds: APP_IDS })
     ).map(({ repoId }) => repoId),
     idle: (
       await findOverdueWorkers(db, { readingsApartMs: 0, leniencyMs: 1, appIds: APP_IDS, limit: 9 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { findJobsInDoubt } from '@paddock/db/jobs/stuck-jobs';
+import { markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { minutesAgo } from '@paddock/testing/worker-rows';
@@ -83,10 +83,11 @@ describe('a worker that has had its job and lives on (E5)', () => {
       firstLookMs: 3_600_000,
       longestLookMs: 21_600_000,
       limit: 3,
+      perKey: 10,
       batch: 100,
       ...days,
     };
-    expect(await findJobsInDoubt(world.db, rules)).toMatchObject([
+    expect(await markJobsInDoubt(world.db, rules)).toMatchObject([
       { jobId, doubt: 'worker_ended' },
     ]);
   });

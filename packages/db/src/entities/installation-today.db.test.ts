@@ -98,7 +98,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
       ),
       scopes: itself(await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds: APP_IDS })),
       lookUps: itself(
-        await findJobsToLookUp(db, { batch: 9, perKey: 9, secondLookMs: 1, appIds: APP_IDS }),
+        await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds: APP_IDS }),
       ),
       repositories: itself(
         await findDueRepositories(db, {

@@ -1,6 +1,5 @@
 /** The sweeps that have a schedule, but for `redeliver`, which has one for each App. */
 export const SCHEDULED_SWEEPS = [
-  'recover-jobs',
   'look-up-jobs',
   'discover-jobs',
   'check-apps',
