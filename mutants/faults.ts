@@ -131,9 +131,9 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'a connection that has gone silent is never closed',
-    file: 'packages/db/src/connection/silence.ts',
-    find: '    if (silent.length === 0) return;',
-    replace: '    if (silent.length >= 0) return;',
+    file: 'packages/db/src/connection/client.ts',
+    find: 'timer: setTimeout(cut, ms)',
+    replace: 'timer: setTimeout(() => undefined, ms)',
     row: 'postgres-goes-silent-and-another-answers',
     jobs: 12,
   },

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWake } from '@paddock/runtime/wake';
 import type pg from 'pg';
 import type { ConnectionConfig } from './connect.ts';
-import { endClient } from './end-client.ts';
-import { PreferringClient } from './prefer-tls.ts';
+import { Client } from './client.ts';
 
 export interface OwnConnectionOptions {
   readonly config: ConnectionConfig;
@@ -68,7 +67,7 @@ export function ownConnection({
   let last: Promise<unknown> = Promise.resolve();
 
   function prepare(): Session {
-    const client = new PreferringClient({
+    const client = new Client({
       ...config,
       connectionTimeoutMillis: Math.min(config.connectionTimeoutMillis, limitMs),
     });
@@ -136,10 +135,10 @@ export function ownConnection({
       const other = from === fresh ? held : fresh;
       standing = from;
       since = performance.now();
-      if (other !== undefined) void endClient(other.client);
+      if (other !== undefined) void other.client.end();
       return rows;
     } catch (error) {
-      void endClient(fresh.client);
+      void fresh.client.end();
       since = performance.now();
       throw error;
     }
@@ -154,7 +153,7 @@ export function ownConnection({
     suspectBreak: () => suspicions.ring(),
     answeringForMs: () => (standing?.isOpen === true ? performance.now() - since : undefined),
     async close() {
-      if (standing !== undefined) await endClient(standing.client);
+      if (standing !== undefined) await standing.client.end();
     },
   };
 }

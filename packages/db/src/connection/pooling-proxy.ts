@@ -1,7 +1,6 @@
 import type { ConnectionConfig } from './connect.ts';
 import { sqlStateOf } from './errors.ts';
-import { PreferringClient } from './prefer-tls.ts';
-import { endClient } from './end-client.ts';
+import { Client } from './client.ts';
 
 const ADVICE =
   'Paddock needs whole sessions (LISTEN, search_path, prepared statements): connect to PostgreSQL itself, or through a proxy in session mode that passes start-up options on';
@@ -16,7 +15,7 @@ export async function whyPooled(
   schema: string,
 ): Promise<string | undefined> {
   const limit = config.connectionTimeoutMillis;
-  const clients = [1, 2].map(() => new PreferringClient({ ...config, query_timeout: limit }));
+  const clients = [1, 2].map(() => new Client({ ...config, query_timeout: limit }));
   // A broken connection fails its statement, which reports it.
   for (const client of clients) client.on('error', () => undefined);
   try {
@@ -39,7 +38,7 @@ export async function whyPooled(
     throw error;
   } finally {
     // Not awaited: a silent host never confirms it.
-    for (const client of clients) void endClient(client);
+    for (const client of clients) void client.end();
   }
 }
 
