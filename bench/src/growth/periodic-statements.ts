@@ -51,8 +51,7 @@ import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck
 import * as pods from '@paddock/db/workers/worker-pods';
 import * as stops from '@paddock/db/workers/worker-stops';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
-import { claimTasks } from '@paddock/queue/claim-tasks';
-import { nextDueInMs } from '@paddock/queue/next-due';
+import { claimTasks, nextDueInMs } from '@paddock/queue/claim-tasks';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
@@ -88,7 +87,7 @@ const DOUBTS: stuckJobs.DoubtRules = {
 const GRACES = { succeededGraceMs: 6 * HOUR, failedGraceMs: 6 * HOUR };
 const SLOTS = { 'provision-worker': 16, 'stop-worker': 4, 'remove-secret': 4, 'diagnose-pod': 4 };
 const KEPT = { okMs: 7 * 24 * HOUR, failedMs: 30 * 24 * HOUR };
-const CLAIM = { holder: 'growth/30000ms', slots: SLOTS, keepFailedMs: KEPT.failedMs };
+const CLAIM = { holder: 'growth', claimMs: 15_000, slots: SLOTS, keepFailedMs: KEPT.failedMs };
 
 /** The number of rows per write. */
 const BATCH = 100;

@@ -1,5 +1,23 @@
 import { DAY_MS, duration, integer, type SettingsOf, tuning } from '@paddock/runtime/settings';
-import type { ExecutorRules } from './executor-options.ts';
+import type { Backoff } from './backoff.ts';
+import type { Keep } from './end-tasks.ts';
+
+/** How an executor runs tasks. `executorRules` reads them from the settings. */
+export interface ExecutorRules {
+  /** How long a claim lasts without a heartbeat. */
+  readonly claimMs: number;
+  /** How often to check the queue without a notification. */
+  readonly pollMs: number;
+  /** Longest run of a task whose kind has no limit. */
+  readonly timeoutMs: number;
+  readonly backoff: Backoff;
+  /** How long to keep finished operations. */
+  readonly keep: Keep;
+  /** Scales the slots of all kinds; 0 runs nothing here. */
+  readonly concurrencyPercent: number;
+  /** How long running tasks may go on after the stop. Less than the process's drain limit. */
+  readonly drainMs: number;
+}
 
 const YEAR_MS = 365 * DAY_MS;
 
@@ -27,10 +45,10 @@ export const executorSettings = {
   ...tuning({
     taskLeaseMs: duration({
       env: 'PADDOCK_TASK_CLAIM_MS',
-      default: 30_000,
+      default: 15_000,
       min: 1_000,
-      max: 3_600_000,
-      doc: 'After how long without a heartbeat another process takes a task over; after two fifths of it if the first process is gone',
+      max: 300_000,
+      doc: 'After how long without a heartbeat another process takes a task over',
     }),
     taskPollMs: duration({
       env: 'PADDOCK_TASK_POLL_MS',
@@ -44,12 +62,6 @@ export const executorSettings = {
       default: 300_000,
       min: 100,
       doc: 'Longest run of a task whose kind sets no other limit',
-    }),
-    taskTakeOverPauseMs: duration({
-      env: 'PADDOCK_TASK_TAKEOVER_PAUSE_MS',
-      default: 10_000,
-      max: 3_600_000,
-      doc: 'How long an executor takes no task over after it started or PostgreSQL was away',
     }),
     taskBackoffFirstMs: duration({
       env: 'PADDOCK_TASK_BACKOFF_FIRST_MS',
@@ -76,7 +88,6 @@ export const executorRules = (
   claimMs: config.taskLeaseMs,
   pollMs: config.taskPollMs,
   timeoutMs: config.taskTimeoutMs,
-  takeOverPauseMs: config.taskTakeOverPauseMs,
   backoff: { firstMs: config.taskBackoffFirstMs, longestMs: config.taskBackoffLongestMs },
   keep: { okMs: config.operationsKeepOkMs, failedMs: config.operationsKeepFailedMs },
   concurrencyPercent: config.taskConcurrencyPercent,

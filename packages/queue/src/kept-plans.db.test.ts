@@ -13,7 +13,13 @@ beforeAll(async () => {
 afterAll(() => plans.close());
 
 const claim = (slots: number, takeOver: boolean) =>
-  claimTasks(plans.db, { holder: 'h', slots: { a: slots, b: 1 }, takeOver, keepFailedMs: 60_000 });
+  claimTasks(plans.db, {
+    holder: 'h',
+    slots: { a: slots, b: 1 },
+    takeOver,
+    claimMs: 60_000,
+    keepFailedMs: 60_000,
+  });
 const end = (claimed: readonly ClaimedTask[]) =>
   endTasks(
     plans.db,
