@@ -104,6 +104,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
   'a change of the configuration file': ['endRefusalsOfApp'],
   'a start or an end of a process': [
     'createFitness',
+    'takeOverTasks',
     'releaseLease',
     'lockMatching',
     'saveMatchingSettings',

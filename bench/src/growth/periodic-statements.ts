@@ -54,6 +54,8 @@ import { findForgottenWorkers } from '@paddock/db/workers/workers';
 import { claimTasks, nextDueInMs } from '@paddock/queue/claim-tasks';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
+import { createHeartbeat } from '@paddock/queue/heartbeat';
+import { createHeldTasks } from '@paddock/queue/held-tasks';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
@@ -158,6 +160,13 @@ export const periodicStatements = {
     await claimTasks(trx, { ...CLAIM, takeOver: false });
     await claimTasks(trx, { ...CLAIM, takeOver: true });
   },
+  createHeartbeat: (trx) =>
+    createHeartbeat({
+      ...CLAIM,
+      db: trx,
+      held: createHeldTasks(),
+      onError: () => undefined,
+    }).once(),
   nextDueInMs: (trx) => nextDueInMs(trx, Object.keys(SLOTS)),
   recoverTasks: (trx) => recoverTasks(trx, { batch: 250, keep: KEPT }),
   readQueueDepth,

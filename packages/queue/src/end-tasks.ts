@@ -3,10 +3,9 @@ import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql } from 'kysely';
-import { type FailureKind, withFailure } from './failures.ts';
+import type { EndSettlement } from './decide-settlement.ts';
+import { withFailure } from './failures.ts';
 import { CARRIED, countEnded } from './operations.ts';
-
-export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';
 
 /** A claim as its holder knows it. A row with another fence or holder belongs to another claim. */
 export interface Claim {
@@ -21,16 +20,9 @@ export interface Claim {
  */
 export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder`;
 
-export interface EndedTask extends Claim {
-  /** JSON text. */
-  readonly output?: string;
-  /** Absent if the task ended well. */
-  readonly failure?: {
-    readonly reason: FailureReason;
-    /** How the last run ended, and its message. */
-    readonly last: FailureKind;
-    readonly message: string;
-  };
+export interface EndedTask {
+  readonly claim: Claim;
+  readonly settlement: EndSettlement;
 }
 
 export interface Keep {
@@ -49,9 +41,9 @@ export async function endTasks(
 ): Promise<string[]> {
   if (tasks.length === 0) return [];
   // Most tasks end well without an output: PostgreSQL reads four arrays faster than objects.
-  const ids = tasks.map(({ id }) => id);
-  const fences = tasks.map(({ fence }) => fence);
-  const holders = tasks.map(({ holder }) => holder);
+  const ids = tasks.map(({ claim }) => claim.id);
+  const fences = tasks.map(({ claim }) => claim.fence);
+  const holders = tasks.map(({ claim }) => claim.holder);
   const more = tasks.map(moreOf);
   const failures = withFailure({
     failures: sql`failures`,
@@ -85,5 +77,9 @@ export async function endTasks(
 }
 
 /** The fields beyond the claim as JSON text; null if there are none. */
-const moreOf = ({ output, failure }: EndedTask): string | null =>
-  output === undefined && failure === undefined ? null : jsonText({ output, ...failure });
+function moreOf({ settlement }: EndedTask): string | null {
+  if (settlement.to === 'ok')
+    return settlement.output === undefined ? null : jsonText({ output: settlement.output });
+  const { reason, last, message } = settlement;
+  return jsonText({ reason, last, message });
+}

@@ -1,23 +1,4 @@
 import { DAY_MS, duration, integer, type SettingsOf, tuning } from '@paddock/runtime/settings';
-import type { Backoff } from './backoff.ts';
-import type { Keep } from './end-tasks.ts';
-
-/** How an executor runs tasks. `executorRules` reads them from the settings. */
-export interface ExecutorRules {
-  /** How long a claim lasts without a heartbeat. */
-  readonly claimMs: number;
-  /** How often to check the queue without a notification. */
-  readonly pollMs: number;
-  /** Longest run of a task whose kind has no limit. */
-  readonly timeoutMs: number;
-  readonly backoff: Backoff;
-  /** How long to keep finished operations. */
-  readonly keep: Keep;
-  /** Scales the slots of all kinds; 0 runs nothing here. */
-  readonly concurrencyPercent: number;
-  /** How long running tasks may go on after the stop. Less than the process's drain limit. */
-  readonly drainMs: number;
-}
 
 const YEAR_MS = 365 * DAY_MS;
 
@@ -84,12 +65,16 @@ const RELEASE_SHARE = 0.8;
 /** Reads an executor's rules from a service's settings. `drainMs` is the whole process's limit. */
 export const executorRules = (
   config: Readonly<SettingsOf<typeof executorSettings>> & { readonly drainMs: number },
-): ExecutorRules => ({
+) => ({
   claimMs: config.taskLeaseMs,
   pollMs: config.taskPollMs,
   timeoutMs: config.taskTimeoutMs,
   backoff: { firstMs: config.taskBackoffFirstMs, longestMs: config.taskBackoffLongestMs },
   keep: { okMs: config.operationsKeepOkMs, failedMs: config.operationsKeepFailedMs },
   concurrencyPercent: config.taskConcurrencyPercent,
+  /** How long running tasks may go on after the stop. */
   drainMs: Math.floor(config.drainMs * RELEASE_SHARE),
 });
+
+/** How an executor runs tasks: `executorSettings` says what each of them means. */
+export type ExecutorRules = Readonly<ReturnType<typeof executorRules>>;

@@ -183,7 +183,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   function finish(entry: HeldTask, result: RunResult): void {
     const { task, claim } = entry;
-    held.end(entry);
+    entry.endedAt = performance.now();
     events.inFlight(task.kind, held.runningOf(task.kind));
     batcher.add({
       claim,

@@ -15,15 +15,6 @@ export interface HeartbeatOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Heartbeat {
-  /**
-   * Renews every held claim and interrupts runs whose claim is lost. Asks PostgreSQL even if none
-   * is held, so that it resolves only if renewing works.
-   */
-  once(): Promise<void>;
-  run(signal: AbortSignal): Promise<void>;
-}
-
 const CHECKS_PER_CLAIM = 60;
 const RETRY_MS = 500;
 
@@ -31,9 +22,8 @@ const RETRY_MS = 500;
  * Renews claims by id and fence with one statement. By the holder alone, it would renew for ever a
  * claim that committed and whose answer was lost. Interrupts a run before others may take its task.
  */
-export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { db, held, holder, claimMs, onError } = options;
-
+export function createHeartbeat({ db, held, holder, claimMs, onError }: HeartbeatOptions) {
+  /** Asks PostgreSQL even if no claim is held, so that it resolves only if renewing works. */
   async function once(): Promise<void> {
     const beating = held.all();
     const sentAt = performance.now();
@@ -72,7 +62,7 @@ export function createHeartbeat(options: HeartbeatOptions): Heartbeat {
 
   return {
     once,
-    async run(signal) {
+    run: async (signal: AbortSignal): Promise<void> => {
       await Promise.all([beat(signal), watch(signal)]);
     },
   };

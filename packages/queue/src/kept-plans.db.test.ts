@@ -20,10 +20,11 @@ const claim = (slots: number, takeOver: boolean) =>
     claimMs: 60_000,
     keepFailedMs: 60_000,
   });
+const settlement = { to: 'ok', processed: 'ok', followOn: [] } as const;
 const end = (claimed: readonly ClaimedTask[]) =>
   endTasks(
     plans.db,
-    claimed.map(({ id, fence }) => ({ id, fence, holder: 'h' })),
+    claimed.map(({ id, fence }) => ({ claim: { id, fence, holder: 'h' }, settlement })),
     { okMs: 60_000, failedMs: 60_000 },
   );
 

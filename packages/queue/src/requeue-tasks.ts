@@ -1,19 +1,15 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql } from 'kysely';
+import type { Settlement } from './decide-settlement.ts';
 import { type Claim, isStillHeld } from './end-tasks.ts';
-import { type FailureKind, withFailure } from './failures.ts';
+import { withFailure } from './failures.ts';
 import { CARRIED, countEnded } from './operations.ts';
 import { mergedPayload } from './merge-requests.ts';
 import { milliseconds } from '@paddock/db/milliseconds';
 
-export interface RequeuedTask extends Claim {
-  /** How long until the next run, in milliseconds. */
-  readonly delayMs: number;
-  /** The run does not count as an attempt. */
-  readonly giveBack: boolean;
-  readonly failure?: { readonly reason: FailureKind; readonly message: string };
-}
+export type RequeuedTask = Claim &
+  Pick<Extract<Settlement, { to: 'queued' }>, 'delayMs' | 'giveBack' | 'failure'>;
 
 /**
  * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier

@@ -72,7 +72,8 @@ function parseInt8(text: string): number {
 }
 
 /** The options of a connection of an environment, and the function to call when it breaks. */
-export interface ConnectionConfig extends pg.ClientConfig {
+export interface ConnectionConfig
+  extends pg.ClientConfig, Pick<DatabaseOptions, 'longestUseMs' | 'outage' | 'onCut'> {
   /**
    * Longest time for a new connection and its first statement, and for a free one of a pool, in
    * milliseconds.
@@ -84,9 +85,6 @@ export interface ConnectionConfig extends pg.ClientConfig {
    * a dead host.
    */
   readonly answerLimitMs?: number;
-  readonly longestUseMs?: number;
-  readonly outage?: Outage;
-  readonly onCut?: (error: SilentConnection) => void;
 }
 
 /**
