@@ -586,9 +586,9 @@ create table tasks (
   due_at timestamp with time zone default now() not null,
   started_at timestamp with time zone,
   locked_by text,
-  locked_at timestamp with time zone,
+  locked_until timestamp with time zone,
   fence bigint default 0 not null,
-  constraint tasks_check CHECK (((status = 'running'::text) = ((locked_by IS NOT NULL) AND (locked_at IS NOT NULL) AND (started_at IS NOT NULL)))),
+  constraint tasks_check CHECK (((status = 'running'::text) = ((locked_by IS NOT NULL) AND (locked_until IS NOT NULL) AND (started_at IS NOT NULL)))),
   constraint tasks_origin_check CHECK ((origin = ANY (ARRAY['MANUAL'::text, 'AUTOMATIC'::text]))),
   constraint tasks_pkey PRIMARY KEY (id),
   constraint tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text])))

@@ -27,7 +27,7 @@ export const connection: readonly NamedMutant[] = [
   },
   {
     mutant: 'what requires TLS goes on without',
-    file: 'packages/db/src/connection/prefer-tls.ts',
+    file: 'packages/db/src/connection/client.ts',
     find: 'ssl !== undefined && ssl !== false && ssl.isPreferred === true',
     replace: 'ssl !== undefined && ssl !== false',
     tests: ['test/src/postgres-tls.db.test.ts'],
@@ -35,9 +35,23 @@ export const connection: readonly NamedMutant[] = [
   {
     mutant: 'the listener is never encrypted',
     file: 'packages/db/src/connection/listen.ts',
-    find: 'new PreferringClient({ ...config, query_timeout: heartbeatMs })',
-    replace: 'new PreferringClient({ ...config, ssl: false, query_timeout: heartbeatMs })',
+    find: 'new Client({ ...config, query_timeout: heartbeatMs })',
+    replace: 'new Client({ ...config, ssl: false, query_timeout: heartbeatMs })',
     tests: ['test/src/postgres-tls.db.test.ts'],
+  },
+  {
+    mutant: 'what was sent before an outage holds its connection for the longest statement',
+    file: 'packages/db/src/connection/open-pool.ts',
+    find: 'client.expectAnswers(BEYOND_LONGEST_MS)',
+    replace: 'client.expectAnswers(60_000)',
+    tests: ['packages/db/src/connection/silence.db.test.ts'],
+  },
+  {
+    mutant: 'a silent host keeps a pool from closing',
+    file: 'packages/db/src/connection/client.ts',
+    find: 'setTimeout(() => this.connection.stream.destroy(), CLOSE_LIMIT_MS)',
+    replace: 'setTimeout(() => undefined, CLOSE_LIMIT_MS)',
+    tests: ['packages/db/src/connection/silence.db.test.ts'],
   },
   {
     mutant: 'a server with TLS gets an unencrypted connection when the DSN does not say',

@@ -131,22 +131,17 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'a connection that has gone silent is never closed',
-    file: 'packages/db/src/connection/silence.ts',
-    find: '    if (silent.length === 0) return;',
-    replace: '    if (silent.length >= 0) return;',
+    file: 'packages/db/src/connection/client.ts',
+    find: 'timer: setTimeout(cut, ms)',
+    replace: 'timer: setTimeout(() => undefined, ms)',
     row: 'postgres-goes-silent-and-another-answers',
     jobs: 12,
   },
   {
     mutant: 'no executor takes over a task of a dead one',
     file: 'packages/queue/src/claim-expiry.ts',
-    find: `sql\`case
-  when \${isExpired} then true
-`,
-    replace: `sql\`case
-  when true then false
-  when \${isExpired} then true
-`,
+    find: 'sql`(tasks.locked_until < now() or',
+    replace: 'sql`(false and tasks.locked_until < now() or',
     row: 'services-killed',
     jobs: 12,
   },

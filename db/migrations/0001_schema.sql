@@ -590,9 +590,10 @@ create table tasks (
   due_at timestamptz not null default now(),
   started_at timestamptz,
   locked_by text,
-  locked_at timestamptz,
+  -- When the claim is over, unless it is renewed.
+  locked_until timestamptz,
   fence bigint not null default 0,
-  check ((status = 'running') = (locked_by is not null and locked_at is not null and started_at is not null))
+  check ((status = 'running') = (locked_by is not null and locked_until is not null and started_at is not null))
 ) with (
   fillfactor = 70,
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
@@ -602,7 +603,7 @@ create table tasks (
 -- One queued task per kind and subject. A running one may have one queued successor, and two never
 -- run at once (D14). Two partial indexes, so that a claim makes one entry. The subject's id comes
 -- first, because it tells most tasks apart. The running ones, as many as there are slots, are also
--- read by kind. Without locked_at, so that a heartbeat touches no index.
+-- read by kind. Without locked_until, so that a heartbeat touches no index.
 create unique index tasks_queued_once on tasks (subject_id, subject_type, kind) where status = 'queued';
 create unique index tasks_running_once on tasks (kind, subject_id, subject_type) where status = 'running';
 create index tasks_due on tasks (kind, due_at) where status = 'queued';

@@ -2,9 +2,8 @@ import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
+import { clientConfig, connectDatabase, openDatabase } from '@paddock/db/connection/connect';
 import { listen } from '@paddock/db/connection/listen';
-import { ownConnection } from '@paddock/db/connection/own-connection';
 import { type Postgres, startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { withConnection } from '@paddock/testing/server-connection';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -50,7 +49,7 @@ async function turnTlsOn(): Promise<void> {
 
 const IS_ENCRYPTED = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
 const ARE_ENCRYPTED =
-  'select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = $1';
+  "select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = current_setting('application_name')";
 
 interface Dsn {
   readonly sslmode?: string;
@@ -103,7 +102,7 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
       ...options({ sslmode: 'verify-full', sslrootcert: trusted }),
       applicationName: 'beside the pool',
     });
-    const own = ownConnection({ config, patienceMs: 30_000, limitMs: 30_000 });
+    const own = openDatabase(config, 1);
     const stop = new AbortController();
     const { promise: listens, resolve, reject } = Promise.withResolvers<void>();
     const listening = listen(
@@ -112,10 +111,8 @@ describe('sslmode as PostgreSQL documents it (A11), where the server has a certi
     );
     try {
       await listens;
-      expect(await own.query(ARE_ENCRYPTED, ['beside the pool'])).toEqual([
-        { ssl: true },
-        { ssl: true },
-      ]);
+      const { rows } = await sql`${sql.raw(ARE_ENCRYPTED)}`.execute(own.db);
+      expect(rows).toEqual([{ ssl: true }, { ssl: true }]);
     } finally {
       stop.abort();
       await listening;

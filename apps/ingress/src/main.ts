@@ -1,7 +1,6 @@
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { isBadData, saysAway } from '@paddock/db/connection/errors';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
-import { limitHolding } from '@paddock/db/connection/limit-holding';
 import { watchOutages } from '@paddock/db/connection/outage';
 import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
@@ -59,6 +58,7 @@ await main(async () => {
     applicationName: 'paddock-ingress-write',
     statementTimeoutMs,
     lockTimeoutMs: statementTimeoutMs,
+    longestUseMs: writeTimeoutMs,
   });
   // So has readiness, which must not wait for other statements or a dead host.
   const checkOptions = {
@@ -66,6 +66,7 @@ await main(async () => {
     poolSize: 1,
     applicationName: 'paddock-ingress-check',
     statementTimeoutMs,
+    longestUseMs: writeTimeoutMs,
   };
   const checking = connectDatabase(checkOptions);
   const reading = connectDatabase({
@@ -74,11 +75,6 @@ await main(async () => {
     applicationName: 'paddock-ingress',
   });
   declareSharedGauges(metrics, reading.db);
-  for (const { pool } of [writing, checking]) {
-    limitHolding(pool, writeTimeoutMs, () =>
-      events.connectionsCut(`one was in use for more than ${writeTimeoutMs} ms`),
-    );
-  }
 
   const pools = createPools({
     db: reading.db,

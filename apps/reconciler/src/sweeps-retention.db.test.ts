@@ -110,8 +110,8 @@ describe('the rows that the reconciler’s sweeps remove', () => {
   test('a dry run of sweeps that only write counts the same and writes nothing', async () => {
     const { db } = database;
     await sql`
-      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
-      values ('orphaned', 'test', 'again', 'running', 1, 5, 0, 3, now(), 'gone/300000ms', now() - interval '6 minutes')`.execute(
+      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_until)
+      values ('orphaned', 'test', 'again', 'running', 1, 5, 0, 3, now(), 'gone', now() - interval '1 minute')`.execute(
       db,
     );
     await sql`

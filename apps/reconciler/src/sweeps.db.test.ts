@@ -183,14 +183,14 @@ describe('the reconciler’s sweeps', () => {
   });
 
   test('stuck tasks of kinds without an executor are freed, and ended and counted when they crashed too often (E8, D8)', async () => {
-    const stuck = (id: string, crashes: number, lockedMinutes: number) =>
+    const stuck = (id: string, crashes: number, overMinutes: number) =>
       sql`
-      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_at)
-      values ('orphaned', 'test', ${id}, 'running', 1, 5, ${crashes}, 3, now() - interval '1 hour', 'gone/300000ms',
-        now() - ${lockedMinutes} * interval '1 minute')`.execute(database.db);
-    await stuck('again', 0, 6);
-    await stuck('over', 3, 6);
-    await stuck('alive', 3, 4);
+      insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, started_at, locked_by, locked_until)
+      values ('orphaned', 'test', ${id}, 'running', 1, 5, ${crashes}, 3, now() - interval '1 hour', 'gone',
+        now() - ${overMinutes} * interval '1 minute')`.execute(database.db);
+    await stuck('again', 0, 1);
+    await stuck('over', 3, 1);
+    await stuck('alive', 3, -1);
     await sweeps.put('recover-tasks', { type: 'schedule', id: 'recover-tasks' });
     await sweeps.drain();
     const left = await database.db

@@ -38,12 +38,6 @@ import { createPoolsLoader } from './pools/load-pools.ts';
 import { createPoolsEvents } from './pools/pools-events.ts';
 import { createPoolsFile } from './pools/pools-file.ts';
 
-/**
- * Below the longest wait for a lock, so that a replica that waits for a stalled scheduler gets the
- * lock and does not fail.
- */
-const IDLE_TRANSACTION_MS = 8_000;
-
 await main(async () => {
   const config = readSchedulerConfig(process.env);
   if (printConfigIfAsked(process.argv, settings, config)) return;
@@ -65,7 +59,6 @@ await main(async () => {
   const connection = connectDatabase({
     ...databaseOptions,
     poolSize: config.poolSize,
-    idleTransactionMs: IDLE_TRANSACTION_MS,
   });
   const { db } = connection;
   declareSharedGauges(metrics, db);

@@ -99,10 +99,10 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'forgetFailuresOfChangedPools',
   ],
   'the beginning and the end of an outage': ['noteAway', 'noteBack', 'confirmOutages'],
-  'the return of a database': ['giveBackLostClaims'],
   'a change of the configuration file': ['endRefusalsOfApp'],
   'a start or an end of a process': [
     'createFitness',
+    'takeOverTasks',
     'releaseLease',
     'lockMatching',
     'saveMatchingSettings',

@@ -51,10 +51,11 @@ import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck
 import * as pods from '@paddock/db/workers/worker-pods';
 import * as stops from '@paddock/db/workers/worker-stops';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';
-import { claimTasks } from '@paddock/queue/claim-tasks';
-import { nextDueInMs } from '@paddock/queue/next-due';
+import { claimTasks, nextDueInMs } from '@paddock/queue/claim-tasks';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { readQueueDepth } from '@paddock/queue/queue-depth';
+import { createHeartbeat } from '@paddock/queue/heartbeat';
+import { createHeldTasks } from '@paddock/queue/held-tasks';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
@@ -90,7 +91,7 @@ const DOUBTS: doubts.DoubtRules = {
 const GRACES = { succeededGraceMs: 6 * HOUR, failedGraceMs: 6 * HOUR };
 const SLOTS = { 'provision-worker': 16, 'stop-worker': 4, 'remove-secret': 4, 'diagnose-pod': 4 };
 const KEPT = { okMs: 7 * 24 * HOUR, failedMs: 30 * 24 * HOUR };
-const CLAIM = { holder: 'growth/30000ms', slots: SLOTS, keepFailedMs: KEPT.failedMs };
+const CLAIM = { holder: 'growth', claimMs: 15_000, slots: SLOTS, keepFailedMs: KEPT.failedMs };
 
 /** The number of rows per write. */
 const BATCH = 100;
@@ -161,6 +162,13 @@ export const periodicStatements = {
     await claimTasks(trx, { ...CLAIM, takeOver: false });
     await claimTasks(trx, { ...CLAIM, takeOver: true });
   },
+  createHeartbeat: (trx) =>
+    createHeartbeat({
+      ...CLAIM,
+      db: trx,
+      held: createHeldTasks(),
+      onError: () => undefined,
+    }).once(),
   nextDueInMs: (trx) => nextDueInMs(trx, Object.keys(SLOTS)),
   recoverTasks: (trx) => recoverTasks(trx, { batch: 250, keep: KEPT }),
   readQueueDepth,

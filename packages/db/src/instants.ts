@@ -15,7 +15,7 @@ type Length = string;
 const PAST: Length = '0';
 /** When something is due, or may go on. No setting and no answer of GitHub's asks for longer. */
 const TO_COME: Length = '2 days';
-/** The most that `PADDOCK_LEASE_MS` allows. */
+/** The most that `PADDOCK_LEASE_MS` and `PADDOCK_TASK_CLAIM_MS` allow. */
 export const LEASE: Length = '5 minutes';
 /** How long a session lasts. */
 export const SESSION: Length = '12 hours';
@@ -58,7 +58,11 @@ export const INSTANTS: readonly Instants[] = [
     extra_at: TO_COME,
     extra_until: TO_COME,
   }),
-  instantsOf('tasks', { ...past('queued_at', 'started_at', 'locked_at'), due_at: TO_COME }),
+  instantsOf('tasks', {
+    ...past('queued_at', 'started_at'),
+    locked_until: LEASE,
+    due_at: TO_COME,
+  }),
   instantsOf('operations', { expires_at: KEPT }),
   instantsOf(
     'jobs',

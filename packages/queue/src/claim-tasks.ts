@@ -2,17 +2,19 @@ import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { withFailure } from './failures.ts';
-import { isAbandoned, hasSession } from './claim-expiry.ts';
+import { isExpired } from './claim-expiry.ts';
 import { CARRIED, countEnded } from './operations.ts';
 import type { Task } from './task.ts';
 import { milliseconds } from '@paddock/db/milliseconds';
 
 export interface ClaimOptions {
-  /** The claiming process; from `holderName`. */
+  /** The claiming process. */
   readonly holder: string;
+  /** How long the claims last, in milliseconds. */
+  readonly claimMs: number;
   /** Free slots by kind. Other kinds are not claimed. */
   readonly slots: Readonly<Record<string, number>>;
-  /** Whether to take over abandoned claims of other executors. */
+  /** Whether to take over expired claims of other executors. */
   readonly takeOver: boolean;
   /** How long to keep the operation of a task that ends here after too many crashes. */
   readonly keepFailedMs: number;
@@ -36,37 +38,30 @@ export interface ClaimedTask {
   ended: boolean;
 }
 
-export const CRASH_MESSAGE =
+const CRASH_MESSAGE =
   'its executor stopped renewing the claim: the process died, hung, or lost PostgreSQL';
 
 /**
- * Claims due tasks: abandoned claims first, then queued tasks, oldest due first. Each kind fills
- * its own free slots, so no kind waits for another. One statement: concurrent claimers take
- * distinct rows.
+ * Claims due tasks: expired claims first, then queued tasks, oldest due first. Each kind fills its
+ * own free slots, so no kind waits for another. Concurrent claimers take distinct rows.
  */
 export async function claimTasks(
   db: Kysely<Database>,
-  options: ClaimOptions,
+  { slots, takeOver, ...claim }: ClaimOptions,
 ): Promise<ClaimedTask[]> {
-  const wanted = Object.entries(options.slots).flatMap(([kind, slots]) =>
-    slots > 0 ? [{ kind, slots }] : [],
-  );
-  if (wanted.length === 0) return [];
-  const rows = sql`select kind, slots from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as given(kind text, slots integer)`;
-  return options.takeOver
-    ? claimStaleAndDue(db, rows, options)
-    : claimDue(db, rows, options.holder);
+  const taken = takeOver ? await takeOverTasks(db, expiredOf(wantedOf(slots)), claim) : [];
+  const left = { ...slots };
+  for (const { kind, ended } of taken) if (!ended) left[kind] = (left[kind] ?? 0) - 1;
+  return [...taken, ...(await claimDue(db, wantedOf(left), claim))];
 }
 
-/**
- * The ids of due tasks of each kind in `wanted`, at most `slots` (an SQL expression) of one kind.
- */
-const dueTasks = (slots: RawBuilder<unknown>): RawBuilder<unknown> => sql`cross join lateral (
-    select id from tasks queued
-    where status = 'queued' and kind = wanted.kind and due_at <= now()
-      and not exists (${TWIN})
-    order by due_at limit ${slots} for update skip locked
-  ) waiting`;
+/** SQL: rows of kind and free slots. */
+function wantedOf(slots: ClaimOptions['slots']): RawBuilder<unknown> {
+  const wanted = Object.entries(slots).flatMap(([kind, free]) =>
+    free > 0 ? [{ kind, slots: free }] : [],
+  );
+  return sql`(select kind, slots from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as given(kind text, slots integer)) wanted`;
+}
 
 /**
  * The running task of the same kind and subject. `offset 0` makes this one index probe of
@@ -82,27 +77,42 @@ const COLUMNS = sql.raw(
   'id, kind, subject_type, subject_id, subject_name, payload, attempt, max_attempts, crashes, delivery_guid',
 );
 
-/** Ignores other executors' claims, as most calls do: planning takes a fraction of the time. */
 async function claimDue(
   db: Kysely<Database>,
   wanted: RawBuilder<unknown>,
-  holder: string,
+  { holder, claimMs }: Pick<ClaimOptions, 'holder' | 'claimMs'>,
 ): Promise<ClaimedTask[]> {
   const { rows } = await sql<ClaimedTask>`${prepared}
     update tasks set
-      status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), fence = fence + 1,
+      status = 'running', locked_by = ${holder}, locked_until = now() + ${milliseconds(claimMs)}, started_at = now(), fence = fence + 1,
       attempt = attempt + 1
-    where id = any (array(select waiting.id from (${wanted}) wanted ${dueTasks(sql`wanted.slots`)}))
+    where id = any (array(
+      select waiting.id from ${wanted} cross join lateral (
+        select id from tasks queued
+        where status = 'queued' and kind = wanted.kind and due_at <= now()
+          and not exists (${TWIN})
+        order by due_at limit wanted.slots for update skip locked
+      ) waiting))
     returning ${COLUMNS}, fence, false as taken_over, false as ended`.execute(db);
   return rows;
 }
 
-async function claimStaleAndDue(
+const expiredOf = (wanted: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select held.* from ${wanted} cross join lateral (
+    select id, crashes >= max_crashes as spent from tasks
+    where status = 'running' and kind = wanted.kind and ${isExpired}
+    order by locked_until limit wanted.slots for update skip locked
+  ) held`;
+
+/**
+ * Claims tasks whose claim has expired, and ends those that have crashed too often. `expired` is a
+ * SELECT that locks them.
+ */
+export async function takeOverTasks(
   db: Kysely<Database>,
-  wanted: RawBuilder<unknown>,
-  options: ClaimOptions,
+  expired: RawBuilder<unknown>,
+  { holder, claimMs, keepFailedMs }: Omit<ClaimOptions, 'slots' | 'takeOver'>,
 ): Promise<ClaimedTask[]> {
-  const { holder, keepFailedMs } = options;
   const crash = withFailure({
     failures: sql`failures`,
     attempt: sql`attempt`,
@@ -110,22 +120,9 @@ async function claimStaleAndDue(
     message: sql`${CRASH_MESSAGE}::text`,
   });
   const { rows } = await sql<ClaimedTask>`${prepared}
-    with wanted as materialized (${wanted}),
-    looker as materialized (select ${hasSession(sql`${holder}::text`)} as has_session),
-    stale as materialized (
-      select held.* from wanted cross join lateral (
-        select id, kind, crashes >= max_crashes as spent from tasks
-        where status = 'running' and kind = wanted.kind and ${isAbandoned(sql`(select has_session from looker)`)}
-        order by locked_at limit wanted.slots for update skip locked
-      ) held
-    ),
-    due as materialized (
-      select waiting.id from wanted
-      left join (select kind, count(*) as taken from stale where not spent group by kind) first using (kind)
-      ${dueTasks(sql`wanted.slots - coalesce(first.taken, 0)`)}
-    ),
+    with expired as materialized (${expired}),
     spent as (
-      delete from tasks where id = any (array(select id from stale where spent)) returning *
+      delete from tasks where id = any (array(select id from expired where spent)) returning *
     ),
     ended as (
       insert into operations (${CARRIED}, status, failures, expires_at, failure_reason, failure_message)
@@ -137,18 +134,14 @@ async function claimStaleAndDue(
     counted as (${countEnded(sql`ended`)}),
     taken as (
       update tasks set
-        status = 'running', locked_by = ${holder}, locked_at = now(), started_at = now(), fence = fence + 1,
-        attempt = attempt + case status when 'queued' then 1 else 0 end,
-        crashes = crashes + case status when 'running' then 1 else 0 end,
-        failures = case status when 'running' then ${crash} else failures end
-      where id = any (array(select id from stale where not spent union all select id from due))
+        locked_by = ${holder}, locked_until = now() + ${milliseconds(claimMs)}, started_at = now(), fence = fence + 1,
+        crashes = crashes + 1, failures = ${crash}
+      where id = any (array(select id from expired where not spent))
       returning *
     )
-    select ${COLUMNS}, fence, id = any (array(select id from stale)) as taken_over, false as ended
-    from taken
+    select ${COLUMNS}, fence, true as taken_over, false as ended from taken
     union all
-    select ${COLUMNS}, 0, true, true
-    from ended`.execute(db);
+    select ${COLUMNS}, 0, true, true from ended`.execute(db);
   return rows;
 }
 
@@ -165,3 +158,19 @@ export const taskOf = (row: ClaimedTask, claimLeft: () => number): Task => ({
   fence: row.fence,
   claimLeft,
 });
+
+/**
+ * In how many milliseconds, by PostgreSQL's clock, the next queued task of these kinds is due, or
+ * undefined if none waits. Ignores due tasks: their twin runs, or another transaction locks them.
+ */
+export async function nextDueInMs(
+  db: Kysely<Database>,
+  kinds: readonly string[],
+): Promise<number | undefined> {
+  const { rows } = await sql<{ ms: number | null }>`${prepared}
+    select ceil(extract(epoch from min(next.due_at) - now()) * 1000)::double precision as ms
+    from unnest(${kinds}::text[]) as wanted(kind) cross join lateral (
+      select due_at from tasks where status = 'queued' and kind = wanted.kind and due_at > now() order by due_at limit 1
+    ) next`.execute(db);
+  return rows[0]?.ms ?? undefined;
+}

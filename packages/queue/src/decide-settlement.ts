@@ -1,18 +1,18 @@
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Backoff, backoffMs } from './backoff.ts';
 import { messageOf, storedMessage } from './mask-secrets.ts';
-import type { FailureReason } from './end-tasks.ts';
-import type { FailureKind } from './failures.ts';
+import type { FailureKind, FailureReason } from './failures.ts';
 import type { NewTask } from './new-task.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunResult } from './run-handler.ts';
 import type { Task } from './task.ts';
 
-/** What becomes of a task after a run. `processed` is the metric's outcome. */
-export type Settlement =
+/** The end of a task. `processed` is the metric's outcome. */
+export type EndSettlement =
   | {
       readonly to: 'ok';
       readonly processed: 'ok';
+      /** JSON text. */
       readonly output?: string;
       readonly followOn: readonly NewTask[];
     }
@@ -20,13 +20,20 @@ export type Settlement =
       readonly to: 'failed';
       readonly processed: 'failed' | 'poison';
       readonly reason: FailureReason;
+      /** How the last run ended, and its message. */
       readonly last: FailureKind;
       readonly message: string;
-    }
+    };
+
+/** What becomes of a task after a run. */
+export type Settlement =
+  | EndSettlement
   | {
       readonly to: 'queued';
       readonly processed: 'retry' | 'snoozed' | 'released';
+      /** How long until the next run, in milliseconds. */
       readonly delayMs: number;
+      /** The run does not count as an attempt. */
       readonly giveBack: boolean;
       readonly failure?: { readonly reason: FailureKind; readonly message: string };
     };

@@ -3,40 +3,26 @@ import { prepared } from '@paddock/db/connection/prepared';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql } from 'kysely';
-import { type FailureKind, withFailure } from './failures.ts';
-import { isOlderThan } from './claim-expiry.ts';
+import type { EndSettlement } from './decide-settlement.ts';
+import { withFailure } from './failures.ts';
 import { CARRIED, countEnded } from './operations.ts';
-
-export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';
 
 /** A claim as its holder knows it. A row with another fence or holder belongs to another claim. */
 export interface Claim {
   readonly id: string;
   readonly fence: number;
   readonly holder: string;
-  /** For recovery: skip the task if its claim was renewed less than this many milliseconds ago. */
-  readonly staleMs?: number;
 }
 
 /**
  * SQL: a row of tasks still has the claim in `given`. Not `status = 'running'`: the planner would
  * use the index of running tasks, which is full of dead entries when the queue is busy.
  */
-export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder
-  and (given.stale_ms is null or ${isOlderThan(sql`given.stale_ms`)})`;
+export const isStillHeld = sql`tasks.status <> 'queued' and tasks.fence = given.fence and tasks.locked_by = given.holder`;
 
-export interface EndedTask extends Claim {
-  /** JSON text. */
-  readonly output?: string;
-  /** Absent if the task ended well. */
-  readonly failure?: {
-    readonly reason: FailureReason;
-    /** How the last run ended, and its message. */
-    readonly last: FailureKind;
-    readonly message: string;
-    /** The executor died in this run, so the run is no attempt. */
-    readonly crashed?: boolean;
-  };
+export interface EndedTask {
+  readonly claim: Claim;
+  readonly settlement: EndSettlement;
 }
 
 export interface Keep {
@@ -55,9 +41,9 @@ export async function endTasks(
 ): Promise<string[]> {
   if (tasks.length === 0) return [];
   // Most tasks end well without an output: PostgreSQL reads four arrays faster than objects.
-  const ids = tasks.map(({ id }) => id);
-  const fences = tasks.map(({ fence }) => fence);
-  const holders = tasks.map(({ holder }) => holder);
+  const ids = tasks.map(({ claim }) => claim.id);
+  const fences = tasks.map(({ claim }) => claim.fence);
+  const holders = tasks.map(({ claim }) => claim.holder);
   const more = tasks.map(moreOf);
   const failures = withFailure({
     failures: sql`failures`,
@@ -67,19 +53,17 @@ export async function endTasks(
   });
   const { rows } = await sql<{ id: string }>`${prepared}
     with given as materialized (
-      select id, fence, holder, (more ->> 'stale_ms')::double precision as stale_ms, more ->> 'output' as output, more ->> 'reason' as reason,
-             more ->> 'last' as last, more ->> 'message' as message, coalesce((more ->> 'crash')::integer, 0) as crash
+      select id, fence, holder, more ->> 'output' as output, more ->> 'reason' as reason, more ->> 'last' as last, more ->> 'message' as message
       from unnest(${ids}::uuid[], ${fences}::bigint[], ${holders}::text[], ${more}::jsonb[]) as rows(id, fence, holder, more)
     ),
     gone as (
       delete from tasks using given
       where tasks.id = any (array(select id from given)) and tasks.id = given.id and ${isStillHeld}
-      returning tasks.*, given.output, given.reason, given.last, given.message, given.crash
+      returning tasks.*, given.output, given.reason, given.last, given.message
     ),
     ended as (
       insert into operations (${CARRIED}, status, failures, expires_at, output, failure_reason, failure_message)
-      select id, kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid,
-             attempt - crash, max_attempts, crashes + crash, queued_at, started_at,
+      select ${CARRIED},
              case when reason is null then 'OK' else 'ERROR' end,
              case when last is null then failures else ${failures} end,
              now() + case when reason is null then ${milliseconds(keep.okMs)} else ${milliseconds(keep.failedMs)} end,
@@ -93,15 +77,9 @@ export async function endTasks(
 }
 
 /** The fields beyond the claim as JSON text; null if there are none. */
-function moreOf({ staleMs, output, failure }: EndedTask): string | null {
-  if (staleMs === undefined && output === undefined && failure === undefined) return null;
-  const { reason, last, message, crashed } = failure ?? {};
-  return jsonText({
-    stale_ms: staleMs,
-    output,
-    reason,
-    last,
-    message,
-    crash: crashed === true ? 1 : undefined,
-  });
+function moreOf({ settlement }: EndedTask): string | null {
+  if (settlement.to === 'ok')
+    return settlement.output === undefined ? null : jsonText({ output: settlement.output });
+  const { reason, last, message } = settlement;
+  return jsonText({ reason, last, message });
 }

@@ -14,6 +14,7 @@ const claim = (kind: string, slots = 1) =>
     holder: 'h',
     slots: { [kind]: slots },
     takeOver: false,
+    claimMs: 60_000,
     keepFailedMs: 1_000,
   });
 
@@ -103,6 +104,7 @@ describe('enqueue', () => {
       holder: 'h',
       slots: { a: 1 },
       takeOver: false,
+      claimMs: 60_000,
       keepFailedMs: 1_000,
     });
     const enqueued = enqueueNow(db, task('a', 'x'));

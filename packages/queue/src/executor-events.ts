@@ -1,5 +1,5 @@
 import type { Metrics } from '@paddock/runtime/metrics';
-import type { FailureReason } from './end-tasks.ts';
+import type { FailureReason } from './failures.ts';
 
 /** Which task an event is about. */
 export interface TaskIdentity {

@@ -73,8 +73,8 @@ test('counts every end of a run once, with the running tasks and the duration (D
     'both to end',
     async () => (await sql`select from tasks`.execute(db)).rows.length === 0,
   );
-  await sql`insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, fence, locked_by, locked_at, started_at)
-            select 'a', 'worker', given.id, 'running', 1, 5, given.crashes, 3, 1, 'gone/300000ms', now() - interval '1 hour', now() - interval '1 hour'
+  await sql`insert into tasks (kind, subject_type, subject_id, status, attempt, max_attempts, crashes, max_crashes, fence, locked_by, locked_until, started_at)
+            select 'a', 'worker', given.id, 'running', 1, 5, given.crashes, 3, 1, 'gone', now() - interval '1 hour', now() - interval '1 hour'
             from (values ('left behind', 0), ('crashed for the fourth time', 3)) given(id, crashes)`.execute(
     db,
   );

@@ -9,10 +9,9 @@ describe('executorSettings', () => {
     const { values, problems } = readSettings(executorSettings, {});
     expect(problems).toEqual([]);
     expect(executorRules({ ...values, drainMs: 30_000 })).toEqual({
-      claimMs: 30_000,
+      claimMs: 15_000,
       pollMs: 5_000,
       timeoutMs: 300_000,
-      takeOverPauseMs: 10_000,
       backoff: { firstMs: 30_000, longestMs: 3_600_000 },
       keep: { okMs: 86_400_000, failedMs: 1_209_600_000 },
       concurrencyPercent: 100,

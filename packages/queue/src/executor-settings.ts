@@ -1,5 +1,4 @@
 import { DAY_MS, duration, integer, type SettingsOf, tuning } from '@paddock/runtime/settings';
-import type { ExecutorRules } from './executor-options.ts';
 
 const YEAR_MS = 365 * DAY_MS;
 
@@ -27,10 +26,10 @@ export const executorSettings = {
   ...tuning({
     taskLeaseMs: duration({
       env: 'PADDOCK_TASK_CLAIM_MS',
-      default: 30_000,
+      default: 15_000,
       min: 1_000,
-      max: 3_600_000,
-      doc: 'After how long without a heartbeat another process takes a task over; after two fifths of it if the first process is gone',
+      max: 300_000,
+      doc: 'After how long without a heartbeat another process takes a task over',
     }),
     taskPollMs: duration({
       env: 'PADDOCK_TASK_POLL_MS',
@@ -44,12 +43,6 @@ export const executorSettings = {
       default: 300_000,
       min: 100,
       doc: 'Longest run of a task whose kind sets no other limit',
-    }),
-    taskTakeOverPauseMs: duration({
-      env: 'PADDOCK_TASK_TAKEOVER_PAUSE_MS',
-      default: 10_000,
-      max: 3_600_000,
-      doc: 'How long an executor takes no task over after it started or PostgreSQL was away',
     }),
     taskBackoffFirstMs: duration({
       env: 'PADDOCK_TASK_BACKOFF_FIRST_MS',
@@ -72,13 +65,16 @@ const RELEASE_SHARE = 0.8;
 /** Reads an executor's rules from a service's settings. `drainMs` is the whole process's limit. */
 export const executorRules = (
   config: Readonly<SettingsOf<typeof executorSettings>> & { readonly drainMs: number },
-): ExecutorRules => ({
+) => ({
   claimMs: config.taskLeaseMs,
   pollMs: config.taskPollMs,
   timeoutMs: config.taskTimeoutMs,
-  takeOverPauseMs: config.taskTakeOverPauseMs,
   backoff: { firstMs: config.taskBackoffFirstMs, longestMs: config.taskBackoffLongestMs },
   keep: { okMs: config.operationsKeepOkMs, failedMs: config.operationsKeepFailedMs },
   concurrencyPercent: config.taskConcurrencyPercent,
+  /** How long running tasks may go on after the stop. */
   drainMs: Math.floor(config.drainMs * RELEASE_SHARE),
 });
+
+/** How an executor runs tasks: `executorSettings` says what each of them means. */
+export type ExecutorRules = Readonly<ReturnType<typeof executorRules>>;

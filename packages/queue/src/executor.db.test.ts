@@ -3,7 +3,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
-import type { ExecutorOptions } from './executor-options.ts';
+import type { ExecutorOptions } from './executor.ts';
 import type { Handler, Kinds } from './kind.ts';
 import { done, poison, snooze } from './outcome.ts';
 

@@ -1,22 +1,41 @@
-import { isUnavailable } from '@paddock/db/connection/errors';
-import { listen } from '@paddock/db/connection/listen';
-import { type OwnConnection, ownConnection } from '@paddock/db/connection/own-connection';
+import { type DatabaseConnection, openDatabase } from '@paddock/db/connection/connect';
+import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { taskEventChannel } from '@paddock/db/connection/schema-name';
 import { loop } from '@paddock/runtime/loop';
+import type { Service } from '@paddock/runtime/reach';
+import type { Secret } from '@paddock/runtime/secret';
 import { createWake } from '@paddock/runtime/wake';
-import { type ClaimedTask, claimTasks, taskOf } from './claim-tasks.ts';
-import { maskSecrets, messageOf } from './mask-secrets.ts';
-import type { ExecutorOptions } from './executor-options.ts';
+import { beatMs, shareLeft } from './claim-expiry.ts';
+import { type ClaimedTask, claimTasks, nextDueInMs, taskOf } from './claim-tasks.ts';
+import { decideSettlement, failedRun, type SettlementRules } from './decide-settlement.ts';
+import type { ExecutorEvents } from './executor-events.ts';
+import type { ExecutorRules } from './executor-settings.ts';
 import { createHeartbeat } from './heartbeat.ts';
-import { createHeldTasks, type HeldTask, scaledSlots } from './held-tasks.ts';
-import { beatLimits, holderName, shareLeft, SHOW_SESSION } from './claim-expiry.ts';
-import { giveBackLostClaims } from './give-back-lost-claims.ts';
-import { nextDueInMs } from './next-due.ts';
+import { createHeldTasks, type HeldTask, keyOf, scaledSlots } from './held-tasks.ts';
+import type { Kinds } from './kind.ts';
+import { maskSecrets, messageOf } from './mask-secrets.ts';
 import { type Finished, identityOf, reportSettled } from './report-settled.ts';
+import { requeueTasks } from './requeue-tasks.ts';
 import { runHandler, type RunResult } from './run-handler.ts';
-import { writeSettlements } from './write-settlements.ts';
-import { failedRun, decideSettlement, type SettlementRules } from './decide-settlement.ts';
 import { createSettlementBatcher } from './settlement-batcher.ts';
+import { retryConflicts, writeSettlements } from './write-settlements.ts';
+
+export interface ExecutorOptions extends ExecutorRules {
+  readonly connection: Pick<DatabaseConnection, 'db'>;
+  /** For the heartbeat's and the listener's own connections; from `clientConfig`. */
+  readonly config: ListenOptions['config'];
+  readonly schema: string;
+  readonly kinds: Kinds;
+  /** Whether a service is away from this process. Call `wake` when it is back. */
+  readonly isAway?: (service: Service) => boolean;
+  /** Names this process; unique per start. */
+  readonly holder: string;
+  /** Values to mask in stored messages and outputs. More may be added. */
+  readonly secrets?: readonly Secret[];
+  /** Gives [0, 1). */
+  readonly random?: () => number;
+  readonly events: ExecutorEvents;
+}
 
 export interface Executor {
   /** Runs tasks until the signal aborts, then drains. Resolves when this process holds no claim. */
@@ -31,22 +50,25 @@ export interface Executor {
  */
 const LULL_MS = 100;
 
+const SHORTEST_LIMIT_MS = 1_000;
+
 /** How long giving claims back may take: nearly the rest of the process's drain limit. */
 const releaseMs = (drainMs: number): number => Math.min(4_000, Math.max(1_000, drainMs * 0.15));
 
 /** Runs tasks of the given kinds. Any number of executors may share a schema. */
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { kinds, claimMs, pollMs, takeOverPauseMs, keep, drainMs, events } = options;
-  const { isAway = () => false } = options;
+  const { kinds, holder, claimMs, pollMs, keep, drainMs, events, isAway = () => false } = options;
   const { db } = options.connection;
-  const holder = holderName(options.holder, claimMs);
+  const lookMs = beatMs(claimMs);
   const slots = scaledSlots(kinds, options.concurrencyPercent);
   const mask = maskSecrets(options.secrets ?? []);
   const held = createHeldTasks();
   const wake = createWake();
   const oneLess = createWake();
-  let away = false;
-  let takeOverLookedAt = Number.NEGATIVE_INFINITY;
+  /** A claim has failed, perhaps after it had committed. */
+  let isUnsure = false;
+  /** When to look for expired claims of others. */
+  let lookFrom = Number.NEGATIVE_INFINITY;
   let dueLookFrom = 0;
   /** How long to wait for a notification before the next claim. */
   let restMs = pollMs;
@@ -75,8 +97,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     onError: (error) => events.failed('settle', error),
   });
 
-  async function claimOnce(renew: () => Promise<void>, connection: OwnConnection): Promise<void> {
-    restMs = pollMs;
+  async function claimOnce(renew: () => Promise<void>): Promise<void> {
+    restMs = Math.min(pollMs, lookMs);
     const free = Object.fromEntries(
       Object.entries(slots).flatMap(([kind, all]) =>
         all > held.runningOf(kind) && !kinds[kind]?.needs?.some(isAway)
@@ -85,36 +107,47 @@ export function createExecutor(options: ExecutorOptions): Executor {
       ),
     );
     if (Object.keys(free).length === 0) return;
-    if (away) {
+    if (isUnsure) {
       await renew();
-      await giveBackLostClaims(db, holder, held, keep.okMs);
-      away = false;
+      await giveBackLostClaims();
+      isUnsure = false;
+      // Other holders renew first.
+      lookFrom = performance.now() + lookMs;
     }
     const asked = performance.now();
-    const answeringForMs = connection.answeringForMs();
-    const takeOver =
-      answeringForMs !== undefined &&
-      answeringForMs >= takeOverPauseMs &&
-      asked >= takeOverLookedAt + pollMs / 2;
+    const takeOver = asked >= lookFrom;
+    if (takeOver) lookFrom = asked + lookMs;
     const claimed = await claimTasks(db, {
       holder,
+      claimMs,
       slots: free,
       takeOver,
       keepFailedMs: keep.failedMs,
     });
-    if (takeOver) takeOverLookedAt = asked;
     for (const row of claimed) {
       if (row.ended) events.endedByCrashes(identityOf(taskOf(row, () => 0)));
-      else start(row, asked, connection);
+      else start(row, asked);
     }
-    // A task that ended after too many crashes may have a due successor.
-    if (claimed.some(({ ended }) => ended)) wake.ring();
-    const pauseMs = takeOverPauseMs - (answeringForMs ?? 0);
-    restMs = Math.min(
-      pollMs,
-      await findRest(Object.keys(free), claimed.length > 0),
-      pauseMs > 0 ? pauseMs : pollMs,
-    );
+    restMs = Math.min(restMs, await findRest(Object.keys(free), claimed.length > 0));
+  }
+
+  /**
+   * Gives back claims that committed and whose answer was lost with the connection: they have this
+   * holder's name, and it does not know them. Otherwise their tasks would wait until they expire,
+   * and count a crash.
+   */
+  async function giveBackLostClaims(): Promise<void> {
+    const carried = await db
+      .selectFrom('tasks')
+      .select(['id', 'fence'])
+      .where('status', '=', 'running')
+      .where('locked_by', '=', holder)
+      .execute();
+    const known = new Set(held.all().map(({ claim }) => keyOf(claim)));
+    const lost = carried
+      .filter((claim) => !known.has(keyOf(claim)))
+      .map(({ id, fence }) => ({ id, fence, holder, delayMs: 0, giveBack: true }));
+    await retryConflicts(() => requeueTasks(db, lost, keep.okMs));
   }
 
   /** How long until the next task is due. Asks only in a lull: claims come first. */
@@ -127,36 +160,30 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return dueInMs ?? pollMs;
   }
 
-  function start(row: ClaimedTask, asked: number, connection: OwnConnection): void {
+  function start(row: ClaimedTask, asked: number): void {
     const kind = kinds[row.kind];
     if (kind === undefined) return;
     const renewal = { sentAt: asked };
-    const task = taskOf(row, () =>
-      shareLeft(
-        performance.now() - renewal.sentAt,
-        claimMs,
-        connection.answeringForMs() !== undefined,
-      ),
-    );
+    const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs));
     if (row.taken_over) events.takenOver(identityOf(task));
     const startedAt = performance.now();
-    const run = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
+    const running = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
     const entry: HeldTask = {
       task,
       claim: { id: row.id, fence: row.fence, holder },
-      run,
+      run: running,
       renewal,
       startedAt,
       endedAt: undefined,
     };
     held.add(entry);
     events.inFlight(row.kind, held.runningOf(row.kind));
-    void run.result.then((result) => finish(entry, result));
+    void running.result.then((result) => finish(entry, result));
   }
 
   function finish(entry: HeldTask, result: RunResult): void {
     const { task, claim } = entry;
-    held.end(entry);
+    entry.endedAt = performance.now();
     events.inFlight(task.kind, held.runningOf(task.kind));
     batcher.add({
       claim,
@@ -165,19 +192,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
       result,
     });
     wake.ring();
-  }
-
-  function notePostgresAway(
-    what: 'claim' | 'heartbeat',
-    connection: OwnConnection,
-    error: unknown,
-  ): void {
-    if (isUnavailable(error)) {
-      away = true;
-      // The heartbeat need not find out again.
-      connection.suspectBreak();
-    }
-    events.failed(what, error);
   }
 
   /** Waits until nothing is held, or for `ms`. */
@@ -190,7 +204,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   async function drain(): Promise<void> {
     await waitUntilIdle(drainMs);
-    for (const { run } of held.running()) run.interrupt('stopping');
+    for (const entry of held.running()) entry.run.interrupt('stopping');
     await waitUntilIdle(releaseMs(drainMs));
     const left = held.size();
     if (left > 0)
@@ -200,17 +214,20 @@ export function createExecutor(options: ExecutorOptions): Executor {
       );
   }
 
-  async function runWith(connection: OwnConnection, signal: AbortSignal): Promise<void> {
+  const noteFailure = (what: 'claim' | 'heartbeat') => (error: unknown) => {
+    isUnsure = true;
+    events.failed(what, error);
+  };
+
+  async function run(signal: AbortSignal): Promise<void> {
+    for (const kind of Object.keys(kinds)) events.inFlight(kind, 0);
+    // A renewal that gets no answer is tried again on another connection, in time.
+    const limitMs = Math.max(SHORTEST_LIMIT_MS, lookMs);
+    const limits = { connectionTimeoutMillis: limitMs, answerLimitMs: limitMs };
+    const own = openDatabase({ ...options.config, ...limits }, 1);
+    const onError = noteFailure('heartbeat');
+    const heartbeat = createHeartbeat({ db: own.db, held, holder, claimMs, onError });
     const ended = new AbortController();
-    const noteAway = (what: 'claim' | 'heartbeat') => (error: unknown) =>
-      notePostgresAway(what, connection, error);
-    const heartbeat = createHeartbeat({
-      connection,
-      held,
-      holder,
-      claimMs,
-      onError: noteAway('heartbeat'),
-    });
     const background = [
       batcher.run(ended.signal),
       heartbeat.run(ended.signal),
@@ -227,29 +244,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
       ),
     ];
     await loop(
-      () => claimOnce(heartbeat.once, connection),
-      { wake, intervalMs: () => restMs, onError: noteAway('claim') },
+      () => claimOnce(heartbeat.once),
+      { wake, intervalMs: () => restMs, onError: noteFailure('claim') },
       signal,
     );
     await drain();
     ended.abort();
     await Promise.all(background);
+    await own.close();
   }
 
-  return {
-    wake: () => wake.ring(),
-    async run(signal) {
-      for (const kind of Object.keys(kinds)) events.inFlight(kind, 0);
-      const connection = ownConnection({
-        config: options.config,
-        begin: { text: SHOW_SESSION, values: [holder] },
-        ...beatLimits(claimMs),
-      });
-      try {
-        await runWith(connection, signal);
-      } finally {
-        await connection.close();
-      }
-    },
-  };
+  return { wake: () => wake.ring(), run };
 }

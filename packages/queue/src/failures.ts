@@ -1,7 +1,11 @@
 import type { TaskFailure } from '@paddock/db/schema/queue-tables';
 import { type RawBuilder, sql } from 'kysely';
 
+/** How one run failed. */
 export type FailureKind = TaskFailure['reason'];
+
+/** Why a task ended as failed. */
+export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';
 
 /**
  * SQL: a task's failures with one more, the last ten. Consecutive snoozes share an entry, so that a

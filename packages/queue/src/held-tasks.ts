@@ -8,51 +8,30 @@ export interface HeldTask {
   readonly task: Task;
   readonly claim: Claim;
   readonly run: Run;
-  readonly renewal: Renewal;
+  /** When the last successful renewal was sent, by the monotonic clock. */
+  readonly renewal: { sentAt: number };
   readonly startedAt: number;
   /** Set when the run is over. This frees the slot; the claim lasts until the task is settled. */
   endedAt: number | undefined;
 }
 
-export interface Renewal {
-  /** When the last successful renewal was sent, by the monotonic clock. */
-  sentAt: number;
-}
-
-export interface HeldTasks {
-  add(held: HeldTask): void;
-  /** Its run is over: the slot is free. */
-  end(held: HeldTask): void;
-  /** It is settled. */
-  remove(held: HeldTask): void;
-  size(): number;
-  all(): readonly HeldTask[];
-  running(): readonly HeldTask[];
-  runningOf(kind: string): number;
-}
+export type HeldTasks = ReturnType<typeof createHeldTasks>;
 
 /**
  * By id and fence: a process may hold one task twice, a lost run that is not settled yet and the
  * run after it.
  */
-export function createHeldTasks(): HeldTasks {
+export function createHeldTasks() {
   const held = new Map<string, HeldTask>();
-  const runningByKind = new Map<string, number>();
-  const runningOf = (kind: string) => runningByKind.get(kind) ?? 0;
+  const running = () => [...held.values()].filter(({ endedAt }) => endedAt === undefined);
   return {
-    add(entry) {
-      held.set(keyOf(entry.claim), entry);
-      runningByKind.set(entry.task.kind, runningOf(entry.task.kind) + 1);
-    },
-    end(entry) {
-      entry.endedAt = performance.now();
-      runningByKind.set(entry.task.kind, runningOf(entry.task.kind) - 1);
-    },
-    remove: (entry) => void held.delete(keyOf(entry.claim)),
+    add: (entry: HeldTask) => void held.set(keyOf(entry.claim), entry),
+    /** It is settled. */
+    remove: (entry: HeldTask) => void held.delete(keyOf(entry.claim)),
     size: () => held.size,
-    all: () => [...held.values()],
-    running: () => [...held.values()].filter(({ endedAt }) => endedAt === undefined),
-    runningOf,
+    all: (): readonly HeldTask[] => [...held.values()],
+    running,
+    runningOf: (kind: string) => running().filter(({ task }) => task.kind === kind).length,
   };
 }
 

@@ -13,11 +13,18 @@ beforeAll(async () => {
 afterAll(() => plans.close());
 
 const claim = (slots: number, takeOver: boolean) =>
-  claimTasks(plans.db, { holder: 'h', slots: { a: slots, b: 1 }, takeOver, keepFailedMs: 60_000 });
+  claimTasks(plans.db, {
+    holder: 'h',
+    slots: { a: slots, b: 1 },
+    takeOver,
+    claimMs: 60_000,
+    keepFailedMs: 60_000,
+  });
+const settlement = { to: 'ok', processed: 'ok', followOn: [] } as const;
 const end = (claimed: readonly ClaimedTask[]) =>
   endTasks(
     plans.db,
-    claimed.map(({ id, fence }) => ({ id, fence, holder: 'h' })),
+    claimed.map(({ id, fence }) => ({ claim: { id, fence, holder: 'h' }, settlement })),
     { okMs: 60_000, failedMs: 60_000 },
   );
 

@@ -4,7 +4,7 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
-import { nextDueInMs } from './next-due.ts';
+import { nextDueInMs } from './claim-tasks.ts';
 import { done, snooze } from './outcome.ts';
 
 const HOUR_MS = 3_600_000;
@@ -62,7 +62,7 @@ describe('an executor without notifications', () => {
   test('rests although a task is due that it cannot take', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
-    await sql`update tasks set status = 'running', locked_by = 'another', locked_at = now(), started_at = now()`.execute(
+    await sql`update tasks set status = 'running', locked_by = 'another', locked_until = now() + interval '1 min', started_at = now()`.execute(
       db,
     );
     await enqueueNow(

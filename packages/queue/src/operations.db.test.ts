@@ -55,7 +55,7 @@ describe('findOperation', () => {
       startedAt: expect.any(Date),
       nextRunAt: null,
     });
-    await sql`update tasks set locked_at = now() - interval '1 hour'`.execute(db);
+    await sql`update tasks set locked_until = now()`.execute(db);
     await run(done({ made: 1 }));
     expect(await findOperation(db, id)).toMatchObject({
       status: 'OK',
@@ -112,7 +112,7 @@ describe('purgeOperations', () => {
     const ids = await Promise.all(Array.from({ length: 40 }, (_, n) => enqueueOne(`w-${n}`)));
     await enqueueOne('unfinished');
     await claim();
-    await sql`update tasks set status = 'queued', locked_by = null, locked_at = null, started_at = null where subject_id <> 'unfinished'`.execute(
+    await sql`update tasks set status = 'queued', locked_by = null, locked_until = null, started_at = null where subject_id <> 'unfinished'`.execute(
       db,
     );
     await run(done());

@@ -1,10 +1,11 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { CRASH_MESSAGE } from './claim-tasks.ts';
-import { type EndedTask, endTasks, type Keep } from './end-tasks.ts';
+import { isExpired } from './claim-expiry.ts';
+import { takeOverTasks, taskOf } from './claim-tasks.ts';
+import type { Keep } from './end-tasks.ts';
 import type { TaskIdentity } from './executor-events.ts';
-import { isExpired, claimMsOfRow } from './claim-expiry.ts';
-import { type RequeuedTask, requeueTasks } from './requeue-tasks.ts';
+import { identityOf } from './report-settled.ts';
+import { requeueTasks } from './requeue-tasks.ts';
 import { retryConflicts } from './write-settlements.ts';
 
 export interface RecoverOptions {
@@ -23,77 +24,30 @@ export interface Recovered {
   readonly full: boolean;
 }
 
-interface ExpiredTask {
-  id: string;
-  kind: string;
-  subject_type: string;
-  subject_id: string;
-  delivery_guid: string | null;
-  attempt: number;
-  crashes: number;
-  fence: number;
-  holder: string;
-  spent: boolean;
-  /** How long its claim lasts, in milliseconds. */
-  staleMs: number;
-}
+/** Long enough to give a task back. */
+const CLAIM = { holder: 'recover-tasks', claimMs: 15_000 };
 
 /**
  * Frees tasks with an expired claim. Executors take over tasks of their kinds; this covers kinds
- * that no executor runs now. One SELECT and at most two writes, each guarded by what the SELECT
- * read. Ignores sessions: for a kind without executors the faster rule gains nothing.
+ * that no executor runs now. It takes tasks over as an executor does, and gives them back.
  */
 export async function recoverTasks(
   db: Kysely<Database>,
   { batch, keep }: RecoverOptions,
 ): Promise<Recovered> {
-  const expired = await findExpiredTasks(db, batch);
-  const again = expired.filter(({ spent }) => !spent).map(toRequeued);
-  const over = expired.filter(({ spent }) => spent).map(toEnded);
+  const expired = sql`
+    select id, crashes >= max_crashes as spent from tasks
+    where status = 'running' and ${isExpired}
+    order by locked_until limit ${batch} for update skip locked`;
+  const found = await takeOverTasks(db, expired, { ...CLAIM, keepFailedMs: keep.failedMs });
+  const held = found.filter(({ ended }) => !ended);
+  const { holder } = CLAIM;
+  const again = held.map(({ id, fence }) => ({ id, fence, holder, delayMs: 0, giveBack: true }));
   const requeued = await retryConflicts(() => requeueTasks(db, again, keep.okMs));
-  const ended = new Set(await retryConflicts(() => endTasks(db, over, keep)));
   return {
-    found: expired.length,
+    found: found.length,
     requeued: requeued.length,
-    ended: expired.filter(({ id }) => ended.has(id)).map(toIdentity),
-    full: expired.length === batch,
+    ended: found.filter(({ ended }) => ended).map((row) => identityOf(taskOf(row, () => 0))),
+    full: found.length === batch,
   };
 }
-
-async function findExpiredTasks(db: Kysely<Database>, batch: number): Promise<ExpiredTask[]> {
-  const { rows } = await sql<ExpiredTask>`
-    select id, kind, subject_type, subject_id, delivery_guid, attempt, crashes, fence, locked_by as holder, crashes >= max_crashes as spent,
-      ${claimMsOfRow} as "staleMs"
-    from tasks
-    where status = 'running' and ${isExpired}
-    order by locked_at limit ${batch}`.execute(db);
-  return rows;
-}
-
-/** The crashed run is no attempt: no run counts twice. */
-const toRequeued = ({ id, fence, holder, staleMs }: ExpiredTask): RequeuedTask => ({
-  id,
-  fence,
-  holder,
-  staleMs,
-  delayMs: 0,
-  giveBack: true,
-  failure: { reason: 'crash', message: CRASH_MESSAGE },
-});
-
-const toEnded = ({ id, fence, holder, staleMs }: ExpiredTask): EndedTask => ({
-  id,
-  fence,
-  holder,
-  staleMs,
-  failure: { reason: 'crashes', last: 'crash', message: CRASH_MESSAGE, crashed: true },
-});
-
-const toIdentity = (task: ExpiredTask): TaskIdentity => ({
-  id: task.id,
-  kind: task.kind,
-  subject: { type: task.subject_type, id: task.subject_id },
-  attempt: task.attempt,
-  crashes: task.crashes,
-  deliveryGuid: task.delivery_guid,
-});

@@ -46,18 +46,19 @@ export function reportSettled(
   }
   const { processed } = settlement;
   const durationMs = Math.round((held.endedAt ?? performance.now()) - held.startedAt);
-  const dueInMs = settlement.to === 'queued' ? { dueInMs: settlement.delayMs } : {};
-  const reason = settlement.to === 'failed' ? { reason: settlement.reason } : {};
-  const text =
-    settlement.to === 'failed'
-      ? settlement.message
-      : settlement.to === 'queued'
-        ? settlement.failure?.message
-        : undefined;
-  events.processed(task, processed, {
-    durationMs,
-    ...dueInMs,
-    ...reason,
-    ...(text === undefined ? {} : { message: text }),
-  });
+  switch (settlement.to) {
+    case 'ok':
+      return events.processed(task, processed, { durationMs });
+    case 'failed': {
+      const { reason, message } = settlement;
+      return events.processed(task, processed, { durationMs, reason, message });
+    }
+    case 'queued': {
+      const { delayMs: dueInMs, failure } = settlement;
+      const message = failure && { message: failure.message };
+      return events.processed(task, processed, { durationMs, dueInMs, ...message });
+    }
+    default:
+      return settlement satisfies never;
+  }
 }

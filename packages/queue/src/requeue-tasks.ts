@@ -1,26 +1,28 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql } from 'kysely';
+import type { Settlement } from './decide-settlement.ts';
 import { type Claim, isStillHeld } from './end-tasks.ts';
-import { type FailureKind, withFailure } from './failures.ts';
+import { withFailure } from './failures.ts';
 import { CARRIED, countEnded } from './operations.ts';
 import { mergedPayload } from './merge-requests.ts';
 import { milliseconds } from '@paddock/db/milliseconds';
 
-export interface RequeuedTask extends Claim {
-  /** How long until the next run, in milliseconds. */
-  readonly delayMs: number;
-  /** The run does not count as an attempt. */
-  readonly giveBack: boolean;
-  readonly failure?: { readonly reason: FailureKind; readonly message: string };
-}
+export type RequeuedTask = Claim &
+  Pick<Extract<Settlement, { to: 'queued' }>, 'delayMs' | 'giveBack' | 'failure'>;
 
 /**
  * Puts running tasks back to queued. A task absorbs its queued successor: it is due at the earlier
  * of the two instants, serves both requests, and is MANUAL if either is. The successor's operation
- * ends OK with `{ mergedInto }`. A failure with
- * the reason `crash` counts as a crash. Wakes executors of tasks that are due at once. Returns the
- * ids of the tasks whose claim still held.
+ * ends OK with `{ mergedInto }`. Wakes executors
+ * of tasks that are due at once. Returns the ids of the tasks whose claim still held.
+ *
+ * The parts of the statement run in the order in which they need each other:
+ * 1. `ours` locks the tasks, so that a task that is gone absorbs no successor;
+ * 2. `absorbed` deletes the successors, and `merged` waits for all of them: only then does the index
+ *    of queued tasks have room;
+ * 3. `requeued` puts our tasks back.
+ * The successors' operations and counts can be written at any time.
  *
  * Throws a unique violation (23505) if a successor commits at this moment: repeat the call.
  */
@@ -30,11 +32,10 @@ export async function requeueTasks(
   keepOkMs: number,
 ): Promise<string[]> {
   if (tasks.length === 0) return [];
-  const given = tasks.map(({ id, fence, holder, staleMs, delayMs, giveBack, failure }) => ({
+  const given = tasks.map(({ id, fence, holder, delayMs, giveBack, failure }) => ({
     id,
     fence,
     holder,
-    stale_ms: staleMs ?? null,
     delay_ms: delayMs,
     give_back: giveBack ? 1 : 0,
     reason: failure?.reason ?? null,
@@ -46,16 +47,11 @@ export async function requeueTasks(
     reason: sql`ours.reason`,
     message: sql`ours.message`,
   });
-  // `ours` locks the tasks, so that a task that is gone absorbs no successor. Grouping `absorbed`
-  // completes before the first update: the unique index is free by then.
   const { rows } = await sql<{ id: string }>`
-    with given as materialized (
-      select * from jsonb_to_recordset(${jsonText(given)}::jsonb)
-        as given(id uuid, fence bigint, holder text, stale_ms double precision, delay_ms double precision, give_back integer, reason text, message text)
-    ),
-    ours as materialized (
+    with ours as materialized (
       select tasks.kind, tasks.subject_type, tasks.subject_id, given.*
-      from tasks join given using (id)
+      from tasks join jsonb_to_recordset(${jsonText(given)}::jsonb)
+        as given(id uuid, fence bigint, holder text, delay_ms double precision, give_back integer, reason text, message text) using (id)
       where ${isStillHeld}
       order by tasks.kind, tasks.subject_type, tasks.subject_id
       for update of tasks
@@ -66,30 +62,30 @@ export async function requeueTasks(
         and tasks.subject_type = ours.subject_type and tasks.subject_id = ours.subject_id
       returning tasks.*, ours.id as merged_into
     ),
+    merged as materialized (
+      select merged_into, min(due_at) as due_at, (array_agg(payload))[1] as payload, min(origin) as origin, min(requested_by) as requested_by
+      from absorbed group by merged_into
+    ),
+    requeued as (
+      update tasks set
+        status = 'queued', locked_by = null, locked_until = null, started_at = null,
+        attempt = tasks.attempt - ours.give_back,
+        failures = case when ours.reason is null then tasks.failures else ${failures} end,
+        due_at = least(now() + ${milliseconds(sql`ours.delay_ms`)}, merged.due_at),
+        payload = ${mergedPayload('tasks', 'merged')},
+        origin = case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end,
+        requested_by = coalesce(tasks.requested_by, merged.requested_by)
+      from ours left join merged on merged.merged_into = ours.id
+      where tasks.id = ours.id
+      returning tasks.id, tasks.kind, tasks.due_at
+    ),
     ended as (
       insert into operations (${CARRIED}, status, failures, expires_at, output)
       select ${CARRIED}, 'OK', failures, now() + ${milliseconds(keepOkMs)}, jsonb_build_object('mergedInto', merged_into)
       from absorbed
       returning kind, status, failure_reason
     ),
-    counted as (${countEnded(sql`ended`)}),
-    requeued as (
-      update tasks set
-        status = 'queued', locked_by = null, locked_at = null, started_at = null,
-        attempt = tasks.attempt - ours.give_back,
-        crashes = tasks.crashes + case when ours.reason = 'crash' then 1 else 0 end,
-        failures = case when ours.reason is null then tasks.failures else ${failures} end,
-        due_at = least(now() + ${milliseconds(sql`ours.delay_ms`)}, merged.due_at),
-        payload = ${mergedPayload('tasks', 'merged')},
-        origin = case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end,
-        requested_by = coalesce(tasks.requested_by, merged.requested_by)
-      from ours left join (
-        select merged_into, min(due_at) as due_at, (array_agg(payload))[1] as payload, min(origin) as origin, min(requested_by) as requested_by
-        from absorbed group by merged_into
-      ) merged on merged.merged_into = ours.id
-      where tasks.id = ours.id
-      returning tasks.id, tasks.kind, tasks.due_at
-    )
+    counted as (${countEnded(sql`ended`)})
     select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from requeued`.execute(
     db,
   );

@@ -6,7 +6,7 @@ import { claimTasks, taskOf } from './claim-tasks.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import type { Keep } from './end-tasks.ts';
 import type { Kinds } from './kind.ts';
-import { holderName, shareLeft } from './claim-expiry.ts';
+import { shareLeft } from './claim-expiry.ts';
 import { runHandler } from './run-handler.ts';
 import { writeSettlements } from './write-settlements.ts';
 import { decideSettlement } from './decide-settlement.ts';
@@ -43,7 +43,7 @@ export async function runDueTasks(options: RunOptions): Promise<number> {
     timeoutMs = 5 * MINUTE_MS,
     maxRuns = 10_000,
   } = options;
-  const holder = holderName(options.holder ?? 'run-due-tasks', claimMs);
+  const holder = options.holder ?? 'run-due-tasks';
   const keep = options.keep ?? { okMs: DAY_MS, failedMs: 14 * DAY_MS };
   const rules = {
     backoff: options.backoff ?? { firstMs: 30_000, longestMs: 60 * MINUTE_MS },
@@ -55,6 +55,7 @@ export async function runDueTasks(options: RunOptions): Promise<number> {
     const asked = performance.now();
     const claimed = await claimTasks(db, {
       holder,
+      claimMs,
       slots,
       takeOver: true,
       keepFailedMs: keep.failedMs,
@@ -64,7 +65,7 @@ export async function runDueTasks(options: RunOptions): Promise<number> {
       claimed.map(async (row) => {
         const kind = kinds[row.kind];
         if (row.ended || kind === undefined) return [];
-        const task = taskOf(row, () => shareLeft(performance.now() - asked, claimMs, true));
+        const task = taskOf(row, () => shareLeft(performance.now() - asked, claimMs));
         const limitMs = kind.timeoutMs ?? timeoutMs;
         const result = await runHandler(kind.handler, task, limitMs).result;
         const settlement = decideSettlement(task, result, { ...rules, timeoutMs: limitMs });

@@ -1,6 +1,6 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import type { FailureReason } from './end-tasks.ts';
+import type { FailureReason } from './failures.ts';
 
 /** How many operations of one kind ended in one way within one step of time. */
 export interface TaskCount {

@@ -14,9 +14,8 @@ export interface Task {
   readonly fence: number;
   /**
    * The share of the claim that is left, from 1 down to 0, by the monotonic clock since the last
-   * renewal. It shrinks twice as fast while the executor has no session that others can see. At a
-   * third the executor interrupts the run. Check it before an outside call that must not happen
-   * twice.
+   * renewal. At a third the executor interrupts the run. Check it before an outside call that must
+   * not happen twice.
    */
   claimLeft(): number;
 }

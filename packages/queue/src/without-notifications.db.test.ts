@@ -6,7 +6,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
-import type { ExecutorOptions } from './executor-options.ts';
+import type { ExecutorOptions } from './executor.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
 
@@ -136,7 +136,7 @@ describe('with no notification at all', () => {
   test('a task whose executor is gone is taken over (D3, D5)', async () => {
     const { db } = database;
     await enqueueNow(db, task('a', 'x'));
-    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_at = now(), locked_by = 'gone/1000ms'`.execute(
+    await sql`update tasks set status = 'running', attempt = 1, fence = 1, started_at = now(), locked_until = now() + interval '1 s', locked_by = 'gone'`.execute(
       db,
     );
     const { told } = start(() => Promise.resolve(done()), { ...poll, ...unheard, claimMs: 1_000 });

@@ -37,12 +37,13 @@ const snoozed: Settlement = {
 
 const claimAll = async (kind = 'a') => {
   const rows = await claimTasks(database.db, {
-    holder: 'h/60000ms',
+    holder: 'h',
     slots: { [kind]: 100 },
     takeOver: true,
+    claimMs: 60_000,
     keepFailedMs: 1_000,
   });
-  return rows.map(({ id, fence }) => ({ id, fence, holder: 'h/60000ms' }));
+  return rows.map(({ id, fence }) => ({ id, fence, holder: 'h' }));
 };
 const claimOne = async () => {
   const [claim] = await claimAll();
@@ -101,7 +102,7 @@ describe('settle', () => {
   test('the late settle of a lost claim changes nothing (D6)', async () => {
     await enqueueNow(database.db, task('a', 'x'));
     const late = await claimOne();
-    await sql`update tasks set locked_at = now() - interval '2 min'`.execute(database.db);
+    await sql`update tasks set locked_until = now() - interval '1 s'`.execute(database.db);
     const next = await claimOne();
     const before = await tasks();
     for (const settlement of [OK, POISON, retry(0)]) {

@@ -28,62 +28,37 @@ export async function writeSettlements(
   settlements: readonly ClaimSettlement[],
   keep: Keep,
 ): Promise<Set<string>> {
-  const settled = new Set<string>();
   const ended = settlements.flatMap(({ claim, settlement }) =>
     settlement.to === 'queued' ? [] : [{ claim, settlement }],
   );
-  if (ended.length > 0)
-    for (const id of await retryConflicts(() => settleEnded(db, ended, keep))) settled.add(id);
+  const settled = new Set(await retryConflicts(() => settleEnded(db, ended, keep)));
   for (const { claim, settlement } of settlements) {
     if (settlement.to !== 'queued') continue;
-    const { delayMs, giveBack, failure } = settlement;
-    const task = {
-      ...claim,
-      delayMs,
-      giveBack,
-      ...(failure === undefined ? {} : { failure }),
-    };
+    const task = { ...claim, ...settlement };
     for (const id of await retryConflicts(() => requeueTasks(db, [task], keep.okMs)))
       settled.add(id);
   }
   return settled;
 }
 
-interface Ending {
-  readonly claim: Claim;
-  readonly settlement: Exclude<Settlement, { to: 'queued' }>;
-}
-
 async function settleEnded(
   db: Kysely<Database>,
-  endings: readonly Ending[],
+  tasks: readonly EndedTask[],
   keep: Keep,
 ): Promise<string[]> {
-  const tasks = endings.map(toEndedTask);
-  if (
-    endings.every(
-      ({ settlement }) => settlement.to === 'failed' || settlement.followOn.length === 0,
-    )
-  )
-    return endTasks(db, tasks, keep);
+  const followOn = tasks.flatMap(({ claim, settlement }) =>
+    settlement.to === 'ok' ? settlement.followOn.map((next) => ({ of: claim.id, next })) : [],
+  );
+  if (followOn.length === 0) return endTasks(db, tasks, keep);
   return db.transaction().execute(async (trx) => {
     const ids = await endTasks(trx, tasks, keep);
-    const ours = new Set(ids);
+    const ours = followOn.filter(({ of }) => ids.includes(of));
     await enqueue(
       trx,
-      endings.flatMap(({ claim, settlement }) =>
-        settlement.to === 'ok' && ours.has(claim.id) ? settlement.followOn : [],
-      ),
+      ours.map(({ next }) => next),
     );
     return ids;
   });
-}
-
-function toEndedTask({ claim, settlement }: Ending): EndedTask {
-  if (settlement.to === 'ok')
-    return { ...claim, ...(settlement.output === undefined ? {} : { output: settlement.output }) };
-  const { reason, last, message } = settlement;
-  return { ...claim, failure: { reason, last, message } };
 }
 
 /**

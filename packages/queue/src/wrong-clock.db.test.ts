@@ -21,13 +21,19 @@ beforeEach(() =>
 );
 
 const claim = (holder: string, takeOver: boolean) =>
-  claimTasks(database.db, { holder, slots: { [SWEEP]: 1 }, takeOver, keepFailedMs: 1_000 });
+  claimTasks(database.db, {
+    holder,
+    slots: { [SWEEP]: 1 },
+    takeOver,
+    claimMs: 60_000,
+    keepFailedMs: 1_000,
+  });
 
 /** A task that an executor held when it died, in the wrong minute. */
 async function leaveTask(): Promise<void> {
   await enqueueAlone(database.db, [{ kind: SWEEP, subject: { type: 'schedule', id: SWEEP } }]);
-  await claim('died/30000ms', false);
-  await database.db.updateTable('tasks').set({ locked_at: year, started_at: year }).execute();
+  await claim('died', false);
+  await database.db.updateTable('tasks').set({ locked_until: year, started_at: year }).execute();
 }
 
 describe('after PostgreSQL’s clock was a year ahead for a time', () => {
@@ -58,7 +64,7 @@ describe('after PostgreSQL’s clock was a year ahead for a time', () => {
 
   test('the task of an executor that died is taken over, or recovered (D5, E8)', async () => {
     await leaveTask();
-    expect(await claim('alive/30000ms', true)).toMatchObject([{ taken_over: true }]);
+    expect(await claim('alive', true)).toMatchObject([{ taken_over: true }]);
     await emptyTables(database.db, ['tasks']);
     await leaveTask();
     const recovered = await recoverTasks(database.db, { batch: 10, keep: KEEP });
@@ -69,7 +75,7 @@ describe('after PostgreSQL’s clock was a year ahead for a time', () => {
     await enqueueAlone(database.db, [{ kind: SWEEP, subject: { type: 'schedule', id: SWEEP } }]);
     await database.db.updateTable('tasks').set({ due_at: year }).execute();
     expect((await mendInstants(database.dbOf('reconciler'))).mended).toEqual({ tasks: 1 });
-    expect(await claim('alive/30000ms', false)).toHaveLength(1);
+    expect(await claim('alive', false)).toHaveLength(1);
   });
 
   test('an event of that time holds up no older one (E7)', async () => {

@@ -77,6 +77,8 @@ function openEnvironment({
       applicationName: 'paddock-test',
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      // Tests hold locks while they wait for a fact.
+      idleTransactionMs: STATEMENT_TIMEOUT_MS,
     });
     closing.push(close);
     return db;

@@ -11,7 +11,7 @@ import {
 } from '@paddock/reconciler/schedules/sweep-schedules';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import { readSettings } from '@paddock/runtime/settings';
-import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
+import { code, type NumberRow, row, setting } from './number-row.ts';
 
 /** An executor's defaults. */
 const rules = executorRules(
@@ -74,43 +74,25 @@ export const tasks: readonly NumberRow[] = [
   ),
   row(
     'D5',
-    '30 s',
+    '15 s',
     'Time without a renewal after which any executor may take a task over',
     setting('PADDOCK_TASK_CLAIM_MS'),
   ),
   row(
     'D5',
-    '5 s',
-    'How often a claim is renewed',
+    '3 s',
+    'How often a claim is renewed, and expired ones of others are looked for',
     expiry('beatMs', () => beatMs(rules.claimMs)),
   ),
   row(
     'D5',
-    '20 s',
+    '10 s',
     'Time without a renewal after which a holder interrupts its runs',
-    expiry('shareLeft', () => interruptedAfterMs(true)),
-  ),
-  row(
-    'D5',
-    '10 s',
-    'The same for a holder without a session',
-    expiry('shareLeft', () => interruptedAfterMs(false)),
-  ),
-  row(
-    'D5',
-    '12 s',
-    "Time without a renewal after which a task is taken over if its holder's session is gone",
-    testOf('packages/queue/src/claim-expiry.db.test.ts', 'is taken over from a holder %s (D5)'),
-  ),
-  row(
-    'D5',
-    '10 s',
-    'How long an executor takes nothing over after its start or an outage',
-    setting('PADDOCK_TASK_TAKEOVER_PAUSE_MS'),
+    expiry('shareLeft', interruptedAfterMs),
   ),
   row(
     'C6',
-    '10 s',
+    '5 s',
     'Least rest of a claim with which an outside call begins: a third',
     expiry('ENOUGH_LEFT', () => Math.round(ENOUGH_LEFT * rules.claimMs)),
   ),
@@ -172,7 +154,7 @@ function jitterPercent(): number {
 }
 
 /** After how many whole seconds without a renewal no more is left of a claim than a run needs. */
-function interruptedAfterMs(hasSession: boolean): number | undefined {
+function interruptedAfterMs(): number | undefined {
   const seconds = Array.from({ length: rules.claimMs / 1_000 }, (_, second) => second * 1_000);
-  return seconds.find((ageMs) => shareLeft(ageMs + 1, rules.claimMs, hasSession) < ENOUGH_LEFT);
+  return seconds.find((ageMs) => shareLeft(ageMs + 1, rules.claimMs) < ENOUGH_LEFT);
 }

@@ -82,7 +82,7 @@ export async function startStalledRuns(world: SchedulerWorld) {
     async takeOver(): Promise<void> {
       await world.db
         .updateTable('tasks')
-        .set({ locked_at: new Date(0) })
+        .set({ locked_until: new Date(0) })
         .where('status', '=', 'running')
         .execute();
       await world.runTasks('successor');

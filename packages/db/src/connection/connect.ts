@@ -1,10 +1,10 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { openPool } from './open-pool.ts';
+import type { SilentConnection } from './client.ts';
+import { BEYOND_LONGEST_MS, openPool } from './open-pool.ts';
 import type { Outage } from './outage.ts';
 import { assertSchemaName } from './schema-name.ts';
 import { startupOptions } from './session.ts';
-import type { SilentConnection } from './silence.ts';
 import type { Database } from '../schema/tables.ts';
 import { separateParameters } from './tls.ts';
 
@@ -30,14 +30,20 @@ export interface DatabaseOptions {
   lockTimeoutMs?: number;
   /**
    * Longest rest of a transaction between two statements, in milliseconds: frees the locks of a
-   * process that hangs.
+   * process that hangs, or that PostgreSQL has lost. Below the longest wait for a lock, so that who
+   * waits for them gets them.
    */
   idleTransactionMs?: number;
+  /**
+   * Longest use of a connection at a time, in milliseconds; a transaction is one use. For work that
+   * a caller waits for: the limit of one answer is longer.
+   */
+  longestUseMs?: number;
   /** Longest wait for a free or new connection, in milliseconds. */
   connectTimeoutMs?: number;
   /** Receives connections that break or cannot be opened; the pool replaces them by itself. */
   outage?: Outage;
-  /** Called when connections are closed because PostgreSQL has gone silent on them. */
+  /** Called for each connection that is closed because PostgreSQL has gone silent on it. */
   onCut?: (error: SilentConnection) => void;
 }
 
@@ -66,16 +72,19 @@ function parseInt8(text: string): number {
 }
 
 /** The options of a connection of an environment, and the function to call when it breaks. */
-export interface ConnectionConfig extends pg.ClientConfig {
+export interface ConnectionConfig
+  extends pg.ClientConfig, Pick<DatabaseOptions, 'longestUseMs' | 'outage' | 'onCut'> {
   /**
    * Longest time for a new connection and its first statement, and for a free one of a pool, in
    * milliseconds.
    */
   readonly connectionTimeoutMillis: number;
-  /** Longest run of one statement, in milliseconds; 0 for no limit. */
-  readonly longestStatementMs: number;
-  readonly outage?: Outage;
-  readonly onCut?: (error: SilentConnection) => void;
+  /**
+   * Longest wait for an answer, in milliseconds: for the longest statement and a little more. Absent
+   * where a statement may last for ever, as in a migration: then the system's keep-alive has to find
+   * a dead host.
+   */
+  readonly answerLimitMs?: number;
 }
 
 /**
@@ -100,7 +109,7 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       search_path: options.schema,
       statement_timeout: `${longestStatementMs}`,
       lock_timeout: `${options.lockTimeoutMs ?? 10_000}`,
-      idle_in_transaction_session_timeout: `${options.idleTransactionMs ?? 60_000}`,
+      idle_in_transaction_session_timeout: `${options.idleTransactionMs ?? 8_000}`,
       // Our statements are short: compiling one costs more than running it, and the planner's guess
       // of the cost can be far off.
       jit: 'off',
@@ -111,17 +120,22 @@ export function clientConfig(options: Omit<DatabaseOptions, 'poolSize'>): Connec
       ...(options.forLists === true && FOR_LISTS),
     })}`.trimStart(),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
-    longestStatementMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    ...(longestStatementMs > 0 && { answerLimitMs: longestStatementMs + BEYOND_LONGEST_MS }),
+    ...(options.longestUseMs === undefined ? {} : { longestUseMs: options.longestUseMs }),
     ...(options.outage === undefined ? {} : { outage: options.outage }),
     ...(options.onCut === undefined ? {} : { onCut: options.onCut }),
   };
 }
 
 /** Opens a pool on one environment. Nothing is connected before the first statement. */
-export function connectDatabase(options: DatabaseOptions): DatabaseConnection {
-  const { pool, watch } = openPool(clientConfig(options), options.poolSize);
+export const connectDatabase = (options: DatabaseOptions): DatabaseConnection =>
+  openDatabase(clientConfig(options), options.poolSize);
+
+/** The same, with a configuration of `clientConfig` and a size. */
+export function openDatabase(config: ConnectionConfig, poolSize: number): DatabaseConnection {
+  const pool = openPool(config, poolSize);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
-  return { db, pool, close: () => watch.close(() => db.destroy()) };
+  return { db, pool, close: () => db.destroy() };
 }

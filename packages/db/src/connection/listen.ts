@@ -1,8 +1,7 @@
 import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
 import type { ConnectionConfig } from './connect.ts';
-import { PreferringClient } from './prefer-tls.ts';
-import { endClient } from './end-client.ts';
+import { Client } from './client.ts';
 
 export interface ListenOptions {
   /** From `clientConfig`: the listener has a connection of its own, never inside a transaction. */
@@ -53,7 +52,7 @@ async function listenOnce(
   { config, channels, onWake, heartbeatMs = HEARTBEAT_MS }: ListenOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = new PreferringClient({ ...config, query_timeout: heartbeatMs });
+  const client = new Client({ ...config, query_timeout: heartbeatMs });
   // A signal, not a promise: each race against a promise that stays open for weeks would leak a
   // handler.
   const broken = new AbortController();
@@ -76,6 +75,6 @@ async function listenOnce(
     }
   } finally {
     client.removeAllListeners('notification');
-    await endClient(client);
+    await client.end();
   }
 }

@@ -1,14 +1,8 @@
 import pg from 'pg';
+import { Client, SilentConnection } from './client.ts';
 import type { ConnectionConfig } from './connect.ts';
-import { PreferringClient } from './prefer-tls.ts';
 import { prepareMarked } from './prepared.ts';
 import { beginSession } from './session.ts';
-import { cutSilent, DroppedConnection, type SilenceWatch } from './silence.ts';
-
-export interface OpenPool {
-  readonly pool: pg.Pool;
-  readonly watch: SilenceWatch;
-}
 
 /**
  * How long an idle connection is kept. node-postgres' default of 10 s is shorter than the pauses
@@ -17,22 +11,24 @@ export interface OpenPool {
  */
 const KEEP_IDLE_MS = 300_000;
 
-/**
- * Opens a pool whose sessions have the settings that our statements need. It closes connections on
- * which PostgreSQL has gone silent.
- */
-export function openPool(config: ConnectionConfig, max: number): OpenPool {
-  const sessions = new WeakMap<pg.ClientBase, string>();
+/** How much longer PostgreSQL may be silent than the longest statement lasts. */
+export const BEYOND_LONGEST_MS = 5_000;
+
+/** Opens a pool whose sessions have the settings that our statements need. */
+export function openPool(config: ConnectionConfig, max: number): pg.Pool {
+  const { outage, longestUseMs } = config;
+  const idle = new Set<Client>();
+  const used = new Map<Client, NodeJS.Timeout | undefined>();
   const failed = (error: unknown) => {
-    if (!(error instanceof DroppedConnection)) config.outage?.failed(error, config);
+    if (!(error instanceof SilentConnection) || error.isNews) outage?.failed(error, config);
   };
   const begin = async (client: pg.ClientBase): Promise<void> => {
     client.on('error', failed);
-    sessions.set(client, await beginSession(client, config.connectionTimeoutMillis));
+    await beginSession(client, config.connectionTimeoutMillis);
   };
   const pool = new pg.Pool({
     ...config,
-    Client: PreferringClient,
+    Client,
     max,
     idleTimeoutMillis: KEEP_IDLE_MS,
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
@@ -44,6 +40,19 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
     prepareMarked(client);
     tellFailures(client, failed);
   });
+  pool.on('acquire', (acquired) => {
+    const client = ofOurClass(acquired);
+    idle.delete(client);
+    const cut = () => client.cut(`A connection was in use for more than ${longestUseMs} ms`);
+    used.set(client, longestUseMs === undefined ? undefined : setTimeout(cut, longestUseMs));
+  });
+  pool.on('release', (_error, released) => {
+    const client = ofOurClass(released);
+    clearTimeout(used.get(client));
+    used.delete(client);
+    idle.add(client);
+  });
+  pool.on('remove', (removed) => void idle.delete(ofOurClass(removed)));
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
   // Kysely is the only caller of `connect`, and wants a promise.
   pool.connect = (async () => {
@@ -55,15 +64,25 @@ export function openPool(config: ConnectionConfig, max: number): OpenPool {
       throw error;
     }
   }) as typeof pool.connect;
-  const watch = cutSilent({
-    pool,
-    config,
-    sessionOf: (client) => sessions.get(client) ?? '',
-    onCut: (error) => config.onCut?.(error),
+  // The pool would hand out the idle ones next, though their server is probably gone too.
+  outage?.onFailure(() => {
+    for (const client of idle) {
+      idle.delete(client);
+      // So the pool forgets it at once, not only at the end of the socket.
+      client.emit('error', new SilentConnection('closed while idle', false));
+      client.connection.stream.destroy();
+    }
   });
-  config.outage?.onFailure(watch.dropIdle);
-  return { pool, watch };
+  // PostgreSQL answers others. What was sent before an outage, to a server that is gone, gets no
+  // answer; waiting for the longest statement would take too long.
+  outage?.onAnswer(() => {
+    for (const client of used.keys()) client.expectAnswers(BEYOND_LONGEST_MS);
+  });
+  return pool;
 }
+
+/** The pool's types do not know which class it makes. */
+const ofOurClass = (client: pg.PoolClient): Client => client as unknown as Client;
 
 /** A statement fails with its own error when its connection breaks. */
 function tellFailures(client: pg.ClientBase, failed: (error: unknown) => void): void {

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@paddock/runtime/logger';
 import type pg from 'pg';
 import { saysAway } from './errors.ts';
-import { PreferringClient } from './prefer-tls.ts';
-import { endClient } from './end-client.ts';
+import { Client } from './client.ts';
 
 /** Receives failures of connections: broken, not opened, or cut. */
 export interface Outage {
@@ -130,7 +129,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function answers(config: pg.ClientConfig): Promise<boolean> {
-  const client = new PreferringClient({
+  const client = new Client({
     ...config,
     connectionTimeoutMillis: TRY_LIMIT_MS,
     query_timeout: TRY_LIMIT_MS,
@@ -145,6 +144,6 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
     // reports it.
     return !saysAway(error);
   } finally {
-    await endClient(client);
+    await client.end();
   }
 }

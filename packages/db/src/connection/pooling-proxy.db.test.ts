@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { clientConfig } from './connect.ts';
-import { whyPooled } from './pooling-proxy.ts';
+import { whyPooled } from './wait-until-fit.ts';
 import { asksForTls, startPoolingProxy } from '../scenes/pooling-proxy.scene.ts';
 
 const database = useTestDatabase();

@@ -22,20 +22,13 @@ export const startupOptions = (settings: Readonly<Record<string, string>>): stri
     .join(' ');
 
 /**
- * SQL over a row of pg_stat_activity, or of the function behind that view: an id of the session,
- * different on every server.
- */
-export const SESSION_ID = `concat(pid, ' ', backend_start)`;
-
-/**
  * Settings that start-up options cannot set. A commit that does not wait for the disk would make
  * our answers a lie, so `off` is replaced; one that waits for a standby stays. Newer versions'
  * limits would end sessions that are rightly long or idle; our other settings limit both. Only a
- * superuser may set triggers not to fire. The view of all sessions would take 2 ms to plan.
+ * superuser may set triggers not to fire.
  */
 const BEGIN_SESSION = `
-  select (select ${SESSION_ID} from pg_stat_get_activity(pg_backend_pid())) as id,
-    case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end,
+  select case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end,
     case when current_setting('transaction_timeout', true) <> '0' then set_config('transaction_timeout', '0', false) end,
     case when current_setting('idle_session_timeout', true) <> '0' then set_config('idle_session_timeout', '0', false) end,
     current_setting('session_replication_role') = 'replica' as "isReplica",
@@ -46,16 +39,15 @@ const BEGIN_SESSION = `
           where current_setting(name) <> value) as differing`;
 
 interface Row {
-  readonly id: string;
   readonly isReplica: boolean;
   readonly differing: readonly string[];
 }
 
 /**
- * Runs the first statement of a session and returns its id. Rejects, and says what to do, if the
- * session lacks the settings that our statements need.
+ * Runs the first statement of a session. Rejects, and says what to do, if the session lacks the
+ * settings that our statements need.
  */
-export async function beginSession(client: pg.ClientBase, limitMs: number): Promise<string> {
+export async function beginSession(client: pg.ClientBase, limitMs: number): Promise<void> {
   // The types do not know that a statement may have a limit of its own.
   const statement: pg.QueryConfig & { query_timeout: number } = {
     text: BEGIN_SESSION,
@@ -74,5 +66,4 @@ export async function beginSession(client: pg.ClientBase, limitMs: number): Prom
       'session_replication_role is replica, so that our triggers do not fire: reset it for the role and the database (alter role … reset session_replication_role)',
     );
   }
-  return row.id;
 }

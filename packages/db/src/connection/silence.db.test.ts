@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { connectDatabase, clientConfig, type DatabaseConnection } from './connect.ts';
+import { clientConfig, type DatabaseConnection, openDatabase } from './connect.ts';
 import { isUnavailable } from './errors.ts';
-import { ownConnection } from './own-connection.ts';
+import { listen } from './listen.ts';
+import { watchOutages } from './outage.ts';
 
 const database = useTestDatabase();
 let tunnel: Tunnel;
@@ -15,70 +17,65 @@ let cuts: string[];
 beforeEach(async () => {
   tunnel = await startTunnel(database.url);
   cuts = [];
-  connection = connectDatabase({
-    ...place(),
-    poolSize: 4,
-    onCut: ({ message }) => void cuts.push(message),
-  });
+  connection = open({ answerLimitMs: 1_500 });
 });
 afterEach(async () => {
   await connection.close();
   await tunnel.cut();
 });
 
-/** As a migration has it: no limit of its own would ever end a statement. */
-const place = () => ({
+const options = () => ({
   url: tunnel.url,
   schema: database.schema,
   applicationName: 'silence',
-  statementTimeoutMs: 0,
+  connectTimeoutMs: 1_500,
+  idleTransactionMs: 500,
+  onCut: ({ message }: Error) => void cuts.push(message),
 });
-const sleeping = (seconds: number) => sql`select pg_sleep(${seconds})`.execute(connection.db);
-const one = () => sql<{ one: number }>`select 1 as one`.execute(connection.db);
-const openFour = () => Promise.all([1, 2, 3, 4].map(() => sleeping(0.1)));
-const sessions = async () =>
-  (
-    await sql<{
-      state: string;
-    }>`select state from pg_stat_activity where application_name = 'silence'`.execute(database.db)
-  ).rows.length;
+const open = (more: object = {}) => openDatabase({ ...clientConfig(options()), ...more }, 4);
+const sleeping = (seconds: number, { db } = connection) =>
+  sql`select pg_sleep(${seconds})`.execute(db);
+const one = ({ db } = connection) => sql<{ one: number }>`select 1 as one`.execute(db);
+const openFour = (of = connection) => Promise.all([1, 2, 3, 4].map(() => sleeping(0.1, of)));
+const caught = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+
+test('the longest answer is that of the longest statement and a little more, and has no limit in a migration (A11)', () => {
+  expect(clientConfig({ ...options(), statementTimeoutMs: 15_000 }).answerLimitMs).toBe(20_000);
+  expect(clientConfig(options()).answerLimitMs).toBe(35_000);
+  expect(clientConfig({ ...options(), statementTimeoutMs: 0 }).answerLimitMs).toBeUndefined();
+});
 
 describe('PostgreSQL goes silent (A11)', () => {
-  test('and another server answers at its address: calls that hang fail, idle connections are closed, and the next statements are answered', async () => {
+  test('and another server answers at its address: calls that hang fail after the limit of an answer, and later ones are answered', async () => {
     await openFour();
-    const hanging = [
-      sleeping(0.3).catch((error: unknown) => error),
-      one().catch((error: unknown) => error),
-    ];
+    const hanging = [caught(sleeping(0.3)), caught(one())];
     tunnel.replaceServer();
     expect(tunnel.silenced()).toBe(4);
     for (const error of await Promise.all(hanging)) expect(isUnavailable(error)).toBe(true);
-    expect(cuts).toEqual([
-      'PostgreSQL has lost our sessions: closed 2 connections in use and 2 idle ones',
-    ]);
-    for (let time = 1; time <= 4; time++) expect((await one()).rows).toEqual([{ one: 1 }]);
-    expect(cuts).toHaveLength(1);
-  });
-
-  test('for a while, and the data is lost: the call fails although its session still exists', async () => {
-    await openFour();
-    tunnel.setSilent(true);
-    const lost = one().catch((error: unknown) => error);
-    await waitFor('a look in vain', async () => (await sessions()) === 4);
-    tunnel.setSilent(false);
-    expect(isUnavailable(await lost)).toBe(true);
+    expect(cuts).toEqual(
+      [1, 2].map(() => 'PostgreSQL has not answered for 1500 ms: closed the connection'),
+    );
+    for (let time = 1; time <= 4; time++) await caught(one());
     expect((await one()).rows).toEqual([{ one: 1 }]);
   });
 
-  test('a slow statement is left alone, with any short limit: its session is at work', async () => {
-    await expect(sleeping(5)).resolves.toBeDefined();
-    const waiting = await database.db.transaction().execute(async (trx) => {
-      await sql`lock table leases in access exclusive mode`.execute(trx);
-      const counted = connection.db.selectFrom('leases').selectAll().execute();
-      await sql`select pg_sleep(4)`.execute(trx);
-      return { counted };
-    });
-    await expect(waiting.counted).resolves.toBeDefined();
+  test('and does not come back: no call hangs for ever, nor the end of the pool', async () => {
+    await openFour();
+    tunnel.setSilent(true);
+    expect(isUnavailable(await caught(one()))).toBe(true);
+    await expect(connection.close()).resolves.toBeUndefined();
+    connection = open();
+  });
+
+  test('a pool is closed although no server answers its goodbye', async () => {
+    await openFour();
+    tunnel.replaceServer();
+    await expect(connection.close()).resolves.toBeUndefined();
+    connection = open();
+  });
+
+  test('a statement that takes long is left alone below the limit', async () => {
+    await expect(sleeping(1)).resolves.toBeDefined();
     expect(cuts).toEqual([]);
   });
 
@@ -88,53 +85,71 @@ describe('PostgreSQL goes silent (A11)', () => {
   ])('a transaction fails as a whole, $what, and what it had locked is free', async ({ end }) => {
     const began = Promise.withResolvers<unknown>();
     const broken = Promise.withResolvers<unknown>();
-    const failed = connection.db
-      .transaction()
-      .execute(async (trx) => {
+    const failed = caught(
+      connection.db.transaction().execute(async (trx) => {
         await sql`lock table leases in access exclusive mode`.execute(trx);
         began.resolve(undefined);
         await broken.promise;
         await sql`select 1`.execute(trx);
-      })
-      .catch((error: unknown) => error);
+      }),
+    );
     await began.promise;
     end();
     broken.resolve(undefined);
     expect(isUnavailable(await failed)).toBe(true);
     await expect(database.db.selectFrom('leases').selectAll().execute()).resolves.toBeDefined();
   });
+});
 
-  test('a pool is closed although no server answers its goodbye', async () => {
-    await openFour();
-    tunnel.replaceServer();
-    await expect(connection.close()).resolves.toBeUndefined();
-    connection = connectDatabase({ ...place(), poolSize: 1 });
+describe('an outage that another connection tells of (A11)', () => {
+  const { outage } = watchOutages(SILENT_LOG);
+  let listening: Promise<void>;
+  let stop: AbortController;
+  let heard: number;
+  let shared: DatabaseConnection;
+
+  beforeEach(async () => {
+    stop = new AbortController();
+    heard = 0;
+    shared = open({ outage });
+    const config = { ...clientConfig({ ...options(), applicationName: 'listener' }), outage };
+    const onWake = () => void heard++;
+    listening = listen(
+      { config, channels: ['any'], onWake, onError: () => undefined },
+      stop.signal,
+    );
+    await waitFor('the listener', () => heard > 0);
+    await openFour(shared);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await listening;
+    await shared.close();
   });
 
-  test('replaces a single connection in doubt at once, and its statement is answered', async () => {
-    const own = ownConnection({
-      config: clientConfig(place()),
-      patienceMs: 60_000,
-      limitMs: 60_000,
+  test('a service is whole at most ten seconds after another server answers, though its longest statement takes 30', async () => {
+    const hanging = [1, 2, 3, 4].map(() => caught(sleeping(0.1, shared)));
+    await Promise.resolve();
+    tunnel.replaceServer();
+    const replacedAt = performance.now();
+    for (const error of await Promise.all(hanging)) expect(isUnavailable(error)).toBe(true);
+    await waitFor('an answer', async () => {
+      const answer = await caught(one(shared));
+      return !(answer instanceof Error);
     });
-    await own.query('select 1', []);
-    tunnel.replaceServer();
-    const hanging = own.query('select 1 as one', []);
-    own.suspectBreak();
-    expect(await hanging).toEqual([{ one: 1 }]);
-    await own.close();
+    expect(performance.now() - replacedAt).toBeLessThan(10_000);
+    expect(
+      cuts.filter((cut) => cut.startsWith('PostgreSQL has not answered for 5000 ms')),
+    ).toHaveLength(4);
   });
 
-  test('keeps the session of a single connection that is only slow, though it tried another one beside it in vain', async () => {
-    const own = ownConnection({ config: clientConfig(place()), patienceMs: 500, limitMs: 3_000 });
-    const session = async () =>
-      (await own.query<{ pid: number }>('select pg_backend_pid() as pid', []))[0]?.pid;
-    const before = await session();
-    tunnel.setHeld(true);
-    expect(isUnavailable(await session().catch((error: unknown) => error))).toBe(true);
-    expect(own.answeringForMs()).toBeDefined();
-    tunnel.setHeld(false);
-    expect(await session()).toBe(before);
-    await own.close();
+  test('a statement that PostgreSQL still works on may take five seconds more', async () => {
+    const slow = sleeping(4, shared);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener'`.execute(
+      database.db,
+    );
+    await waitFor('the listener again', () => heard > 1);
+    await expect(slow).resolves.toBeDefined();
+    expect(cuts).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { ConfigError } from '@paddock/runtime/config-error';
-import type { TlsOptions } from './prefer-tls.ts';
+import type { TlsOptions } from './client.ts';
 
 const SSL_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 /** Start-up options of the DSN would replace all our options. */

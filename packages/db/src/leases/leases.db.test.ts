@@ -130,6 +130,7 @@ describe('holding a lease (A12)', () => {
       schema: database.schema,
       poolSize: 1,
       applicationName: 'silenced',
+      statementTimeoutMs: 1_000,
       onCut: (error) => void cuts.push(error),
     });
     const running = new Set<string>();

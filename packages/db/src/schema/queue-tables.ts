@@ -29,7 +29,7 @@ export interface TasksTable {
   due_at: Generated<Date>;
   started_at: Nullable<Date>;
   locked_by: Nullable<string>;
-  locked_at: Nullable<Date>;
+  locked_until: Nullable<Date>;
   fence: Generated<number>;
 }
 

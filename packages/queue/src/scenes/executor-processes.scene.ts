@@ -6,7 +6,7 @@ import { bundledProgram } from '@paddock/testing/bundled-program';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Kysely, sql } from 'kysely';
 import type { ExecutorProgramOptions, Said } from './executor-program.scene.ts';
-import type { ExecutorRules } from '../executor-options.ts';
+import type { ExecutorRules } from '../executor-settings.ts';
 
 /** Executors in a separate process. */
 export interface ExecutorProcess {
@@ -42,7 +42,6 @@ const RULES: ExecutorRules = {
   pollMs: 100,
   // No run ends by it, however long a test takes.
   timeoutMs: 60 * MINUTE_MS,
-  takeOverPauseMs: 0,
   backoff: { firstMs: 200, longestMs: 1_000 },
   keep: { okMs: 60 * MINUTE_MS, failedMs: 60 * MINUTE_MS },
   concurrencyPercent: 100,

@@ -6,8 +6,7 @@ import { run } from '@paddock/runtime/run';
 import { sql } from 'kysely';
 import { createExecutor } from '../executor.ts';
 import type { ExecutorEvents, TaskIdentity } from '../executor-events.ts';
-import { holderName } from '../claim-expiry.ts';
-import type { ExecutorRules } from '../executor-options.ts';
+import type { ExecutorRules } from '../executor-settings.ts';
 import type { Handler } from '../kind.ts';
 import { done } from '../outcome.ts';
 
@@ -92,9 +91,7 @@ await main(async () => {
       if (effect) {
         await sql`insert into effects (task_id, subject, holder, fence)
                   select id, subject_id, ${holder}, fence from tasks
-                  where id = ${id} and fence = ${fence} and locked_by = ${holderName(holder, rules.claimMs)}`.execute(
-          db,
-        );
+                  where id = ${id} and fence = ${fence} and locked_by = ${holder}`.execute(db);
       }
       return done({ by: holder });
     };

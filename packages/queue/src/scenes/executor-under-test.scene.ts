@@ -3,9 +3,8 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { claimTasks } from '../claim-tasks.ts';
 import { enqueue } from '../enqueue.ts';
-import { createExecutor, type Executor } from '../executor.ts';
+import { createExecutor, type Executor, type ExecutorOptions } from '../executor.ts';
 import type { ExecutorEvents, Processed, TaskIdentity } from '../executor-events.ts';
-import type { ExecutorOptions } from '../executor-options.ts';
 import type { Kinds } from '../kind.ts';
 import type { NewTask } from '../new-task.ts';
 
@@ -63,6 +62,7 @@ export interface Place {
 }
 
 const HOUR_MS = 3_600_000;
+const LONGEST_CLAIM_MS = 300_000;
 let started = 0;
 
 /**
@@ -86,10 +86,9 @@ export function startExecutor(
     schema: place.schema,
     kinds,
     holder,
-    claimMs: HOUR_MS,
+    claimMs: LONGEST_CLAIM_MS,
     pollMs: 250,
     timeoutMs: HOUR_MS,
-    takeOverPauseMs: 0,
     backoff: { firstMs: HOUR_MS, longestMs: HOUR_MS },
     keep: { okMs: HOUR_MS, failedMs: HOUR_MS },
     concurrencyPercent: 100,
@@ -140,7 +139,8 @@ export const task = (kind: string, id: string, more: Partial<NewTask> = {}): New
 /** Claims up to 100 due tasks of a kind, as an executor whose claims last a minute. */
 export const claimAll = (db: Kysely<Database>, kind: string): ReturnType<typeof claimTasks> =>
   claimTasks(db, {
-    holder: 'h/60000ms',
+    holder: 'h',
+    claimMs: 60_000,
     slots: { [kind]: 100 },
     takeOver: true,
     keepFailedMs: 60_000,

@@ -1,0 +1,141 @@
+import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+
+/**
+ * As `prefer` of libpq, which is the meaning of a DSN that says nothing: encrypted if the server
+ * can, unencrypted if it cannot.
+ */
+export type TlsOptions = (ConnectionOptions & { readonly isPreferred?: true }) | false;
+
+export interface ClientOptions extends pg.ClientConfig {
+  /** Longest wait for the answer to one statement, in milliseconds; absent for no limit. */
+  readonly answerLimitMs?: number;
+  /** Called when the connection is cut while PostgreSQL owes an answer. */
+  readonly onCut?: (error: SilentConnection) => void;
+}
+
+/** We closed a connection because PostgreSQL had gone silent on it, or seemed to. */
+export class SilentConnection extends Error {
+  override readonly name = 'SilentConnection';
+
+  /** Whether no other connection had told before that PostgreSQL was away. */
+  readonly isNews: boolean;
+
+  constructor(message: string, isNews: boolean) {
+    super(message);
+    this.isNews = isNews;
+  }
+}
+
+interface Deadline {
+  /** By the monotonic clock. */
+  at: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** How long the server may take to close a connection that we have closed. */
+const CLOSE_LIMIT_MS = 1_000;
+
+/**
+ * A connection of node-postgres that does not wait for ever: a dead host sends nothing, and the
+ * system waits for a quarter of an hour. It also goes on without TLS where TLS is only preferred
+ * and the server has none.
+ */
+export class Client extends pg.Client {
+  readonly #onCut: ClientOptions['onCut'];
+  /** One for each statement without an answer. */
+  readonly #unanswered = new Set<Deadline>();
+
+  constructor(options: ClientOptions = {}) {
+    super(options);
+    this.#onCut = options.onCut;
+    const ssl = options.ssl as TlsOptions | undefined;
+    if (ssl !== undefined && ssl !== false && ssl.isPreferred === true)
+      goOnWithoutTls(this.connection as unknown as RawConnection);
+    this.#limitAnswers(options.answerLimitMs);
+  }
+
+  #limitAnswers(limitMs = Number.POSITIVE_INFINITY): void {
+    const query = this.query.bind(this) as (...given: unknown[]) => unknown;
+    const limited = (...given: unknown[]) => {
+      const answer = query(...given);
+      if (!(answer instanceof Promise)) return answer;
+      const deadline = this.#cutAfter(limitMs, true);
+      this.#unanswered.add(deadline);
+      const answered = () => {
+        clearTimeout(deadline.timer);
+        this.#unanswered.delete(deadline);
+      };
+      answer.then(answered, answered);
+      return answer;
+    };
+    this.query = limited as typeof this.query;
+  }
+
+  /**
+   * After an outage: cuts the connection unless PostgreSQL answers its statements of this moment
+   * within `ms`. Such a cut is no news. If it counted as the beginning of another outage, a slow
+   * PostgreSQL would never get rid of them.
+   */
+  expectAnswers(ms: number): void {
+    for (const deadline of this.#unanswered) {
+      if (deadline.at <= performance.now() + ms) continue;
+      clearTimeout(deadline.timer);
+      Object.assign(deadline, this.#cutAfter(ms, false));
+    }
+  }
+
+  #cutAfter(ms: number, isNews: boolean): Deadline {
+    if (ms === Number.POSITIVE_INFINITY) return { at: ms, timer: undefined };
+    const cut = () => this.cut(`PostgreSQL has not answered for ${ms} ms`, isNews);
+    return { at: performance.now() + ms, timer: setTimeout(cut, ms) };
+  }
+
+  /** Closes the socket at once. Statements without an answer fail. */
+  cut(why: string, isNews = true): void {
+    const error = new SilentConnection(`${why}: closed the connection`, isNews);
+    this.#onCut?.(error);
+    this.connection.stream.destroy(error);
+  }
+
+  /** Closes the socket itself if the server does not answer. Never rejects. */
+  override end(): Promise<void>;
+  override end(callback: (error: Error) => void): void;
+  override end(callback?: (error: Error) => void): Promise<void> | void {
+    setTimeout(() => this.connection.stream.destroy(), CLOSE_LIMIT_MS).unref();
+    return callback === undefined ? super.end() : super.end(callback);
+  }
+}
+
+/** The parts of node-postgres' connection that its types leave out. */
+interface RawConnection {
+  stream: Socket;
+  connect(port: number | string, host?: string): void;
+  attachListeners(stream: Socket): void;
+  emit(event: 'sslconnect'): void;
+}
+
+const NO_TLS = 'N';
+
+/**
+ * node-postgres fails where the server answers its request for TLS with no; the server itself waits
+ * for the start-up message.
+ */
+function goOnWithoutTls(connection: RawConnection): void {
+  const connect = connection.connect.bind(connection);
+  connection.connect = (port, host) => {
+    connect(port, host);
+    const { stream } = connection;
+    const usual = stream.listeners('data') as ((answer: Buffer) => void)[];
+    stream.removeAllListeners('data');
+    stream.once('data', (answer: Buffer) => {
+      if (answer.toString('latin1') !== NO_TLS) {
+        for (const listener of usual) listener.call(stream, answer);
+        return;
+      }
+      connection.attachListeners(stream);
+      connection.emit('sslconnect');
+    });
+  };
+}
