@@ -53,7 +53,7 @@ grant select, update on workers to :reconciler;
 grant select, insert, update, delete on jobs, tasks, task_counts, repositories, unresolved_deliveries, stray_registrations to :reconciler;
 grant select, insert, update on apps, installations, schedules, pool_runner_versions, retention_progress to :reconciler;
 grant select, insert, update, delete on demand_keys to :reconciler;
-grant select, insert, delete on installation_events, delivery_listings to :reconciler;
+grant select, insert, delete on installation_events to :reconciler;
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
 grant select, delete on wait_reason_changes to :reconciler;
@@ -62,7 +62,6 @@ grant select on instance, leases, switches, runner_groups to :reconciler;
 -- It makes instants now that a wrong clock of PostgreSQL has left.
 grant update (expires_at) on leases to :reconciler;
 grant update (paused_until, read_at) on runner_groups to :reconciler;
-grant update (listed_at) on delivery_listings to :reconciler;
 grant update (received_at) on installation_events to :reconciler;
 
 -- The console, which people reach: reads what they ask for, keeps their tokens, and adds what they do

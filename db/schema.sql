@@ -231,17 +231,11 @@ create table apps (
   refused_until timestamp with time zone,
   refused_reason text,
   refused_message text,
+  log_read_at timestamp with time zone,
+  log_read_to timestamp with time zone,
+  log_cursor text,
+  log_cursor_from timestamp with time zone,
   constraint apps_pkey PRIMARY KEY (app_id)
-);
-
-create table delivery_listings (
-  id bigint generated always as identity not null,
-  app_id bigint not null,
-  newest_at timestamp with time zone not null,
-  oldest_at timestamp with time zone not null,
-  cursor text,
-  listed_at timestamp with time zone default now() not null,
-  constraint delivery_listings_pkey PRIMARY KEY (id)
 );
 
 create table demand_keys (
@@ -741,8 +735,6 @@ create table workers (
 CREATE INDEX actions_by_entity ON actions USING btree (entity_id, acted_at DESC, id DESC) WHERE (entity_id IS NOT NULL);
 
 CREATE INDEX actions_by_operation ON actions USING btree (operation) WHERE (operation IS NOT NULL);
-
-CREATE INDEX delivery_listings_by_app ON delivery_listings USING btree (app_id, newest_at DESC);
 
 CREATE INDEX demand_keys_failing ON demand_keys USING btree (k8s_pool) WHERE (failures > 0);
 

@@ -77,8 +77,8 @@ export const consoleActs: readonly NamedMutant[] = [
   {
     mutant: 'a delivery is asked for of another App than the one that was named',
     file: 'apps/reconciler/src/sweeps.ts',
-    find: 'configured.filter((id) => id === payload.appId)',
-    replace: 'configured',
+    find: 'named === undefined || named === id',
+    replace: 'named === undefined || named !== undefined',
     tests: ['apps/reconciler/src/sweeps.db.test.ts'],
   },
   {

@@ -22,9 +22,9 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'a delivery that our endpoint never saw is not asked for again',
     file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
-    find: 'else failed.push(failureOf(guid, ofGuid));',
+    find: '[...Map.groupBy(repeated, ({ guid }) => guid).values()].map(judge)',
     replace:
-      'else if (!ofGuid.every(({ statusCode }) => statusCode === 502)) failed.push(failureOf(guid, ofGuid));',
+      '[...Map.groupBy(repeated, ({ guid }) => guid).values()].filter((all) => !all.every(({ statusCode }) => statusCode === 502)).map(judge)',
     row: 'deliveries-lost',
     jobs: 12,
   },
@@ -39,17 +39,17 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'the beginning of a job is not asked for again',
     file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
-    find: 'const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);',
+    find: 'attempts.filter(({ event }) => REPEATED_EVENTS.has(event))',
     replace:
-      "const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'in_progress';",
+      "attempts.filter(({ event, action }) => REPEATED_EVENTS.has(event) && action !== 'in_progress')",
     row: 'in-progress-lost',
     jobs: 12,
   },
   {
     mutant: 'the end of a job is not asked for again',
     file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
-    find: 'const isRepeated = ({ event }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event);',
-    replace: `const isRepeated = ({ event, action }: DeliveryAttempt): boolean => REPEATED_EVENTS.has(event) && action !== 'completed';`,
+    find: 'attempts.filter(({ event }) => REPEATED_EVENTS.has(event))',
+    replace: `attempts.filter(({ event, action }) => REPEATED_EVENTS.has(event) && action !== 'completed')`,
     row: 'completed-lost',
     jobs: 12,
   },
@@ -64,9 +64,9 @@ export const faults: readonly MutantOfRow[] = [
   {
     mutant: 'a delivery that our endpoint refused is never asked for again',
     file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
-    find: 'else failed.push(failureOf(guid, ofGuid));',
+    find: '[...Map.groupBy(repeated, ({ guid }) => guid).values()].map(judge)',
     replace:
-      'else if (!ofGuid.some(({ statusCode }) => statusCode >= 400 && statusCode < 500)) failed.push(failureOf(guid, ofGuid));',
+      '[...Map.groupBy(repeated, ({ guid }) => guid).values()].filter((all) => !all.some(({ statusCode }) => statusCode >= 400 && statusCode < 500)).map(judge)',
     row: 'wrong-secret',
     jobs: 12,
   },

@@ -51,16 +51,6 @@ export const numbers: readonly NamedMutant[] = [
     tests: [TABLE],
   },
   {
-    mutant: 'redeliver-since has only the attempts of a sweep, though no tick starts it again',
-    file: 'apps/reconciler/src/schedules/sweep-schedules.ts',
-    find: `(cursor === undefined ? {} : { cursor }) },
-`,
-    replace: `(cursor === undefined ? {} : { cursor }) },
-  maxAttempts: SWEEP_ATTEMPTS,
-`,
-    tests: [TABLE],
-  },
-  {
     mutant: 'ingress has fewer connections than it promises',
     file: 'apps/ingress/src/config.ts',
     find: `env: 'PADDOCK_INGRESS_POOL_SIZE',

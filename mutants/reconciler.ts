@@ -53,16 +53,6 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/jobs/jobs-in-doubt.db.test.ts'],
   },
   {
-    mutant: 'a redeliver-since that redelivery enqueues has as few attempts as a sweep',
-    file: 'apps/reconciler/src/schedules/sweep-schedules.ts',
-    find: `...(cursor === undefined ? {} : { cursor }) },
-`,
-    replace: `...(cursor === undefined ? {} : { cursor }) },
-  maxAttempts: SWEEP_ATTEMPTS,
-`,
-    tests: ['test/src/kinds.test.ts'],
-  },
-  {
     mutant: 'a job counts as gone when GitHub does not show its repository',
     file: 'apps/reconciler/src/jobs/ask-run.ts',
     find: `if (repository === undefined) return { kind: 'invisible' };`,

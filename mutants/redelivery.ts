@@ -4,12 +4,38 @@ export const redelivery: readonly NamedMutant[] = [
   {
     mutant: 'the log counts as read before its failures are remembered',
     file: 'apps/reconciler/src/redelivery/redeliver.ts',
-    find: `  const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
-`,
-    replace: `  if (!dryRun) await db.transaction().execute((trx) => replaceListedSpans(trx, appId, reading.spans));
-  const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
-`,
+    find: `  const { isReturn, ...verdict } = await`,
+    replace: `  await storeLogMark(db, appId, reading.mark);
+  const { isReturn, ...verdict } = await`,
     tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],
+  },
+  {
+    mutant: 'many lost rows are asked for before the pods of then are adopted',
+    file: 'apps/reconciler/src/redelivery/redeliver.ts',
+    find: `deliveredDueInMs: isFew ? 0 : BRING_BACK_AFTER_MS`,
+    replace: `deliveredDueInMs: 0`,
+    tests: ['apps/reconciler/src/redelivery/missing-deliveries.db.test.ts'],
+  },
+  {
+    mutant: 'a success brings forward what waits for the adoption',
+    file: 'packages/db/src/deliveries/redelivery.ts',
+    find: `last_status_code <> 400 and not \${isHeldBack})`,
+    replace: `last_status_code <> 400)`,
+    tests: ['apps/reconciler/src/redelivery/missing-deliveries.db.test.ts'],
+  },
+  {
+    mutant: 'discovery is handed what waits for the adoption',
+    file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
+    find: `event = 'workflow_job' and not \${isHeldBack}`,
+    replace: `event = 'workflow_job'`,
+    tests: ['apps/reconciler/src/redelivery/missing-deliveries.db.test.ts'],
+  },
+  {
+    mutant: 'what an older endpoint took counts as lost',
+    file: 'apps/reconciler/src/redelivery/redeliver.ts',
+    find: `one.isDelivered && one.lastFailedAt >= reading.since`,
+    replace: `one.isDelivered`,
+    tests: ['apps/reconciler/src/redelivery/missing-deliveries.db.test.ts'],
   },
   {
     mutant: 'the oldest attempt of a delivery is asked for, not the newest',
@@ -29,14 +55,14 @@ export const redelivery: readonly NamedMutant[] = [
     mutant: 'when two attempts have the same second, the first is asked for again',
     file: 'packages/db/src/deliveries/redelivery.ts',
     find: `(excluded.last_failed_at, excluded.delivery_id) > (known.last_failed_at, known.delivery_id)`,
-    replace: `excluded.last_failed_at > known.last_failed_at`,
+    replace: `(excluded.last_failed_at > known.last_failed_at)`,
     tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
   },
   {
     mutant: 'each pass may ask for as many deliveries as one minute allows',
     file: 'packages/db/src/deliveries/redelivery.ts',
-    find: `where app_id = \${appId} and last_requested_at > now() - interval '1 minute'))\``,
-    replace: `where app_id = \${appId} and last_requested_at > now() + interval '1 minute'))\``,
+    find: `filter (where last_requested_at > now() - interval '1 minute')`,
+    replace: `filter (where last_requested_at > now() + interval '1 minute')`,
     tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
   },
   {
@@ -55,10 +81,10 @@ export const redelivery: readonly NamedMutant[] = [
   },
   {
     mutant: 'a delivery counts as arrived because GitHub says so',
-    file: 'packages/db/src/deliveries/redelivery.ts',
-    find: `(guid = any(\${delivered}::text[]) and not missing_here)`,
-    replace: `(guid = any(\${delivered}::text[]))`,
-    tests: ['apps/reconciler/src/redelivery/redeliver-since.db.test.ts'],
+    file: 'apps/reconciler/src/redelivery/judge-delivery-log.ts',
+    find: `(isDelivered && event === 'installation_repositories')`,
+    replace: `isDelivered`,
+    tests: ['apps/reconciler/src/redelivery/judge-delivery-log.test.ts'],
   },
   {
     mutant: 'a request that GitHub’s limit refused counts as made',
@@ -68,10 +94,24 @@ export const redelivery: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],
   },
   {
-    mutant: 'a gap is forgotten when its cursor is refused once',
+    mutant: 'a reading that broke off begins anew, whatever failed',
     file: 'apps/reconciler/src/redelivery/read-delivery-log.ts',
-    find: `if (cursor !== undefined && isCursorRefused(error))`,
-    replace: `if (cursor !== undefined) `,
+    find: `cursor: isRefused ? undefined : cursor`,
+    replace: `cursor: undefined`,
+    tests: ['apps/reconciler/src/redelivery/read-delivery-log.test.ts'],
+  },
+  {
+    mutant: 'a cursor that GitHub refuses is asked for again and again',
+    file: 'apps/reconciler/src/redelivery/read-delivery-log.ts',
+    find: `cursor: isRefused ? undefined : cursor`,
+    replace: `cursor`,
+    tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],
+  },
+  {
+    mutant: 'the mark rises although a reading broke off',
+    file: 'apps/reconciler/src/redelivery/read-delivery-log.ts',
+    find: `rest: { cursor: left.cursor, from } };`,
+    replace: `};`,
     tests: ['apps/reconciler/src/redelivery/read-delivery-log.test.ts'],
   },
 ];

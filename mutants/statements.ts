@@ -79,9 +79,8 @@ export const statements: readonly NamedMutant[] = [
   {
     mutant: 'the reconciler may not remove old deliveries',
     file: 'db/roles.sql',
-    find: 'grant select, insert, delete on installation_events, delivery_listings to :reconciler;',
-    replace:
-      'grant select, insert on installation_events to :reconciler;\ngrant select, insert, delete on delivery_listings to :reconciler;',
+    find: 'grant select, insert, delete on installation_events to :reconciler;',
+    replace: 'grant select, insert on installation_events to :reconciler;',
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {

@@ -71,7 +71,9 @@ create index installations_by_id on installations (installation_id);
 create index installations_unusable on installations (entity_id)
   where suspended_at is not null or deleted_at is not null;
 
--- What GitHub has told us of an App, wherever it is installed.
+-- What GitHub has told us of an App, wherever it is installed, and how far we have read its log of
+-- deliveries (E1): everything up to `log_read_to`, by GitHub's clock. A reading that broke off has
+-- everything from `log_cursor_from` down to its cursor, where the next one goes on.
 create table apps (
   app_id bigint primary key,
   wait_until timestamptz,
@@ -79,7 +81,11 @@ create table apps (
   refused_since timestamptz,
   refused_until timestamptz,
   refused_reason text,
-  refused_message text
+  refused_message text,
+  log_read_at timestamptz,
+  log_read_to timestamptz,
+  log_cursor text,
+  log_cursor_from timestamptz
 );
 
 -- Which entity first had a login of `entities`; a name is no identity. Another entity under that
@@ -453,18 +459,6 @@ create index installation_events_of_installations on installation_events (instal
   where event like 'installation%';
 create index installation_events_given_up on installation_events (received_at desc, id desc)
   where outcome = 'redelivery_given_up';
-
--- The stretches of each App's delivery log that were listed (E1), newest first. A listing that broke
--- off goes on from its cursor. Two stretches that meet become one.
-create table delivery_listings (
-  id bigint primary key generated always as identity,
-  app_id bigint not null,
-  newest_at timestamptz not null,
-  oldest_at timestamptz not null,
-  cursor text,
-  listed_at timestamptz not null default now()
-);
-create index delivery_listings_by_app on delivery_listings (app_id, newest_at desc);
 
 -- Deliveries that have not reached us, until one attempt does or GitHub can no longer repeat them.
 create table unresolved_deliveries (

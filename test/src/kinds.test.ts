@@ -12,7 +12,7 @@ import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
 import { settings as reconcilerSettings } from '@paddock/reconciler/config';
-import { redeliverSinceTask, sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
+import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
 import { sweepKinds } from '@paddock/reconciler/sweeps';
 import { settings as schedulerSettings } from '@paddock/scheduler/config';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
@@ -76,12 +76,7 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
     ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
   ];
   const scheduled = sweepSchedules({} as never, [1]).map(({ task }) => task);
-  const asked: NewTask[] = [
-    redeliverSinceTask(1, new Date()),
-    redeliverSinceTask(1, new Date(), 'a cursor'),
-    lookUpJobsTask,
-    lookUpAccessTask(1),
-  ];
+  const asked: NewTask[] = [lookUpJobsTask, lookUpAccessTask(1)];
   const made = [...ofWorkers, ...scheduled, ...asked];
   const documented = new Map(documentedKinds().map(({ kind, attempts }) => [kind, attempts]));
   expect(made.map(({ kind, maxAttempts = DEFAULT_MAX_ATTEMPTS }) => [kind, maxAttempts])).toEqual(
@@ -89,7 +84,7 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
   );
   // Only people enqueue the others: docs/reconciler.md says how.
   expect([...documented.keys()].filter((kind) => made.every((task) => task.kind !== kind))).toEqual(
-    ['redeliver-delivery', 'resync-repository', 'resync-installation', 'drain-pool'],
+    ['resync-repository', 'resync-installation', 'drain-pool'],
   );
 });
 

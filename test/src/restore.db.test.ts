@@ -123,7 +123,7 @@ describe('the database is restored from a backup while pods and runners live on 
       ).app_id;
       await enqueueAlone(database.db, [
         {
-          kind: 'redeliver-since',
+          kind: 'redeliver',
           subject: { type: 'app', id: String(appId) },
           payload: { since: sinceBefore(backup.takenAt) },
         },

@@ -30,12 +30,12 @@ describe('tasks in the terminal (F5)', () => {
   });
 
   test.each([
-    [['redeliver-since', '-1d', '--app', '7'], 'queued: redeliver-since of 7.'],
+    [['redeliver-since', '-1d', '--app', '7'], 'queued: redeliver of 7.'],
     [['run', 'check-apps', '--dry-run'], 'queued: check-apps of check-apps.'],
-    [['redeliver-since', '--app', '7', '--dry-run', '-2h'], 'queued: redeliver-since of 7.'],
+    [['redeliver-since', '--app', '7', '--dry-run', '-2h'], 'queued: redeliver of 7.'],
     [
       ['redeliver', '0b989ba4-242f-11e5-81e1-c7b6966d2516'],
-      'queued: redeliver-delivery of 0b989ba4-242f-11e5-81e1-c7b6966d2516.',
+      'queued: redeliver of 0b989ba4-242f-11e5-81e1-c7b6966d2516.',
     ],
     [['resync', 'installation', '2'], 'queued: resync-installation of acme.'],
     [['drain', 'pool', 'linux'], 'queued: drain-pool of linux.'],

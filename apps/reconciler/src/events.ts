@@ -92,7 +92,7 @@ export function createEvents(log: Logger, metrics: Metrics) {
         );
       else
         log.error(
-          'we lost many deliveries that GitHub calls successful: enqueued a redeliver-since; find out where they were lost',
+          'we lost many deliveries that GitHub calls successful: asking for them in ten minutes, unless people pause redeliver; find out where they were lost',
           what,
         );
     },

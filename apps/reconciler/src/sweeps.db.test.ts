@@ -13,13 +13,7 @@ const database = useTestDatabase();
 const sweeps = useSweeps(database);
 
 /** Sweeps that run only on request. */
-const ASKED_FOR = new Set([
-  'redeliver-since',
-  'redeliver-delivery',
-  'resync-repository',
-  'resync-installation',
-  'drain-pool',
-]);
+const ASKED_FOR = new Set(['resync-repository', 'resync-installation', 'drain-pool']);
 
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {
@@ -64,14 +58,12 @@ describe('the reconciler’s sweeps', () => {
     expect(rows).toEqual([{ kind: 'redeliver', seconds: 60 }]);
   });
 
-  test.each(['redeliver', 'redeliver-since'])(
-    '%s waits where GitHub asks for it, which is no failure, and ticks meanwhile do not have the log listed (E1)',
-    async (kind) => {
-      const task = {
-        kind,
-        subject: { type: 'app', id: String(sweeps.scene.world.appId) },
-        payload: { since: new Date(0).toISOString() },
-      };
+  test.each([{}, { since: new Date(0).toISOString() }])(
+    'redelivery with %j waits where GitHub asks for it, which is no failure, and ticks meanwhile do not have the log listed (E1)',
+    async (payload) => {
+      const kind = 'redeliver';
+      const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
+      const task = { kind, subject, payload };
       await sweeps.scene.world.github.failNext({
         method: 'GET',
         path: '/app/hook/deliveries$',
@@ -112,29 +104,38 @@ describe('the reconciler’s sweeps', () => {
     );
   });
 
-  test.each(['redeliver', 'redeliver-since'])(
-    'a task %s of an App that is not configured here ends as poison',
-    async (kind) => {
-      await sweeps.put(kind, { type: 'app', id: '42' });
+  test.each([
+    ['42', {}, 'App 42 is no longer in the configuration'],
+    [undefined, { since: 'yesterday' }, 'is no instant'],
+    [undefined, { since: null }, 'is no instant'],
+  ])(
+    'redelivery of the App %j with %j, which cannot be done, ends as poison',
+    async (id = String(sweeps.scene.world.appId), payload, message) => {
+      const task = { kind: 'redeliver', subject: { type: 'app', id }, payload };
+      await database.db.transaction().execute((trx) => enqueue(trx, [task]));
       await sweeps.drain();
       expect(await sweeps.operations()).toEqual([
-        expect.objectContaining({ status: 'ERROR', failure_reason: 'poison' }),
+        expect.objectContaining({
+          status: 'ERROR',
+          failure_reason: 'poison',
+          failure_message: expect.stringContaining(message),
+        }),
       ]);
     },
   );
 
-  test('deliveries lost since an instant are asked for by the next cycle (E1, F5)', async () => {
-    await sweeps.scene.queueJobs(2, {});
+  test('deliveries lost since an instant are asked for, though a tick was queued before (E1, F5)', async () => {
+    // More than are asked for without a person.
+    await sweeps.scene.queueJobs(101, {});
     const payload = { since: new Date(Date.now() - 3_600_000).toISOString() };
     const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
+    await sweeps.put('redeliver', subject);
     await database.db
       .transaction()
-      .execute((trx) => enqueue(trx, [{ kind: 'redeliver-since', subject, payload }]));
+      .execute((trx) => enqueue(trx, [{ kind: 'redeliver', subject, payload }]));
     await sweeps.drain();
-    const outputs = (await sweeps.operations()).map(({ kind, output }) => ({ kind, output }));
-    expect(outputs).toEqual([
-      { kind: 'redeliver', output: expect.objectContaining({ accepted: 2 }) },
-      { kind: 'redeliver-since', output: { pages: 1, attempts: 2, missing: 2, more: false } },
+    expect((await sweeps.operations()).map(({ output }) => output)).toMatchObject([
+      { attempts: 101, missing: 101, accepted: 101, more: false },
     ]);
   });
 
@@ -144,7 +145,8 @@ describe('the reconciler’s sweeps', () => {
     const [delivery] = (await github.truth()).deliveries;
     const subject = { type: 'delivery', id: delivery?.guid ?? '' };
     const askOf = async (named: number) => {
-      const asked = { kind: 'redeliver-delivery', subject, payload: { appId: named } };
+      const payload = { guid: subject.id, appId: named };
+      const asked = { kind: 'redeliver', subject, payload };
       await database.db.transaction().execute((trx) => enqueue(trx, [asked]));
       await sweeps.drain();
     };
@@ -153,32 +155,6 @@ describe('the reconciler’s sweeps', () => {
     expect(await sweeps.operations()).toMatchObject([
       { status: 'ERROR', failure_message: expect.stringContaining('no longer in the config') },
       { status: 'OK', output: { appId } },
-    ]);
-  });
-
-  test('many deliveries that our events lack have a redeliver-since enqueued, once the pods of then are adopted (E1, E6)', async () => {
-    const subject = { type: 'app', id: String(sweeps.scene.world.appId) };
-    await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
-      values (${sweeps.scene.world.appId}, now() - interval '1 hour', now() - interval '1 hour')`.execute(
-      database.db,
-    );
-    await sweeps.scene.queueJobs(150, {});
-    await sweeps.put('redeliver', subject);
-    await sweeps.drain();
-    const { rows } = await sql<{ kind: string; minutes: number; origin: string }>`
-      select kind, origin, round(extract(epoch from due_at - queued_at) / 60)::integer as minutes from tasks`.execute(
-      database.db,
-    );
-    expect(rows).toEqual([{ kind: 'redeliver-since', minutes: 10, origin: 'AUTOMATIC' }]);
-    await database.db
-      .updateTable('tasks')
-      .set({ due_at: new Date(0) })
-      .execute();
-    await sweeps.drain();
-    expect((await sweeps.operations()).map(({ kind, output }) => ({ kind, output }))).toEqual([
-      { kind: 'redeliver', output: expect.objectContaining({ missing: 150, accepted: 0 }) },
-      { kind: 'redeliver', output: expect.objectContaining({ accepted: 150 }) },
-      { kind: 'redeliver-since', output: expect.objectContaining({ missing: 150, more: false }) },
     ]);
   });
 

@@ -1,22 +1,16 @@
-import {
-  REDELIVER_DELIVERY,
-  RESYNC_INSTALLATION,
-  RESYNC_REPOSITORY,
-} from '@paddock/domain/tasks/sweep-names';
-import { enqueueAlone } from '@paddock/queue/enqueue';
+import { RESYNC_INSTALLATION, RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import type { Service } from '@paddock/runtime/reach';
 import { actOrCount } from './count-only.ts';
-import { deliveryLogAtGitHub } from './redelivery/delivery-log-at-github.ts';
+import { deliveryLogAtGitHub } from './redelivery/read-delivery-log.ts';
 import { redeliver } from './redelivery/redeliver.ts';
 import { redeliverDelivery } from './redelivery/redeliver-delivery.ts';
-import { readSince, redeliverSince } from './redelivery/redeliver-since.ts';
 import { kindsOf, type Sweep } from './sweep.ts';
 import type { SweepContext } from './sweep-context.ts';
-import { redeliverSinceTask, redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
+import { redeliverTask, sweepTask } from './schedules/sweep-schedules.ts';
 import { jobSweeps } from './jobs/job-sweeps.ts';
 import { upkeepSweeps } from './upkeep/upkeep-sweeps.ts';
 import { workerSweeps } from './workers/worker-sweeps.ts';
@@ -30,8 +24,6 @@ const NEEDS: Readonly<Record<string, readonly Service[]>> = {
   'discover-jobs': ['github'],
   'check-apps': ['github'],
   redeliver: ['github'],
-  'redeliver-since': ['github'],
-  [REDELIVER_DELIVERY]: ['github'],
   [RESYNC_REPOSITORY]: ['github'],
   [RESYNC_INSTALLATION]: ['github'],
   'remove-registrations': ['github'],
@@ -52,12 +44,6 @@ export const sweepKinds = (context: SweepContext): Kinds =>
     ),
   );
 
-/**
- * By then the scheduler has adopted pods that the database lost: before, a job that comes back
- * would get a second worker. An operator has time to delete the task.
- */
-const BRING_BACK_AFTER_MS = 600_000;
-
 /** Most tasks that one pass frees. */
 export const ROWS_OF_RECOVERY = 250;
 
@@ -76,11 +62,16 @@ const GITHUB_ASKS_TO_WAIT =
 const notConfigured = (appId: string): Outcome =>
   poison(`App ${appId} is no longer in the configuration`);
 
-/** The App that the payload names, if it is configured here; else all. */
-const appIdsOf = (payload: unknown, configured: readonly number[]): readonly number[] =>
-  typeof payload === 'object' && payload !== null && 'appId' in payload
-    ? configured.filter((id) => id === payload.appId)
-    : configured;
+/** What a person asks of `redeliver`: one delivery, of one App or any, or all since an instant. */
+function readAsked(payload: unknown): { guid?: string; appId?: unknown; since?: Date } {
+  const { guid, appId, since } = Object(payload) as Record<string, unknown>;
+  return {
+    ...(typeof guid === 'string' ? { guid, appId } : {}),
+    ...(since === undefined
+      ? {}
+      : { since: new Date(typeof since === 'string' ? since : Number.NaN) }),
+  };
+}
 
 function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
   const { db, github, config, events, taskEvents } = context;
@@ -91,72 +82,42 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
     redeliver: {
       slots: 2,
       pass: async (pass) => {
-        const { subject } = pass.task;
+        const { subject, payload } = pass.task;
+        const { guid, appId: named, since } = readAsked(payload);
+        const logOf = (appId: number) => deliveryLogAtGitHub(github, appId, pass.signal);
+        const always = { db, maxPages: MOST_PAGES, firstStepMs: config.redeliverySpacingMs };
+        if (guid !== undefined) {
+          const appIds = github.appIds.filter((id) => named === undefined || named === id);
+          if (appIds.length === 0) return notConfigured(String(named));
+          return redeliverDelivery({ ...always, appIds, logOf, dryRun: pass.dryRun }, guid);
+        }
         const appId = Number(subject.id);
         if (!github.appIds.includes(appId)) return notConfigured(subject.id);
+        if (since !== undefined && Number.isNaN(since.getTime()))
+          return poison('`since` is no instant: { "since": "2026-01-01T12:00:00Z" }');
         const everySeconds = config.redeliveryEverySeconds;
         const { retryAfterMs, ...counts } = await redeliver(
           {
-            db,
+            ...always,
             appId,
-            log: deliveryLogAtGitHub(github, appId, pass.signal),
+            log: logOf(appId),
             events,
+            since,
             everySeconds,
             windowMs: LOG_WINDOW_MS,
-            maxPages: MOST_PAGES,
             perMinute: config.redeliveryRequestsPerMinute,
-            firstStepMs: config.redeliverySpacingMs,
             giveUpMs: GIVE_UP_AFTER_MS,
             handOverAbove: HAND_OVER_ABOVE,
           },
           pass,
         );
-        // This minute's requests are used up: go on in the next minute, not in the next cycle.
-        const goOn =
-          counts.moreDue && everySeconds > 60 ? [{ ...redeliverTask(appId), dueInMs: 60_000 }] : [];
-        const { missingSince } = counts;
-        const bringBack =
-          missingSince === undefined
-            ? []
-            : [{ ...redeliverSinceTask(appId, missingSince), dueInMs: BRING_BACK_AFTER_MS }];
-        if (retryAfterMs === undefined) return done(counts, [...goOn, ...bringBack]);
-        if (!pass.dryRun) await enqueueAlone(db, bringBack);
-        return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
-      },
-    },
-    'redeliver-since': {
-      slots: 1,
-      pass: async ({ task: { subject, payload }, signal, dryRun }) => {
-        const [appId, wanted] = [Number(subject.id), readSince(payload)];
-        if (!github.appIds.includes(appId)) return notConfigured(subject.id);
-        if (wanted === undefined)
-          return poison('the payload must name an instant: { "since": "2026-01-01T12:00:00Z" }');
-        const log = deliveryLogAtGitHub(github, appId, signal);
-        const { cursor, ...counts } = await redeliverSince(
-          { db, appId, log, events, ...wanted, maxPages: MOST_PAGES, dryRun },
-          signal,
-        );
-        const rest = cursor === undefined ? [] : [redeliverSinceTask(appId, wanted.since, cursor)];
-        return done({ ...counts, more: cursor !== undefined }, [redeliverTask(appId), ...rest]);
-      },
-    },
-    [REDELIVER_DELIVERY]: {
-      slots: 1,
-      pass: async ({ task: { subject, payload }, signal, dryRun }) => {
-        const appIds = appIdsOf(payload, github.appIds);
-        if (appIds.length === 0) return poison('its App is no longer in the configuration');
-        return redeliverDelivery(
-          {
-            db,
-            appIds,
-            logOf: (appId) => deliveryLogAtGitHub(github, appId, signal),
-            maxPages: MOST_PAGES,
-            firstStepMs: config.redeliverySpacingMs,
-            dryRun,
-          },
-          subject.id,
-          signal,
-        );
+        if (retryAfterMs !== undefined) return snooze(retryAfterMs, GITHUB_ASKS_TO_WAIT);
+        const again = redeliverTask(appId);
+        // The pages of this pass are used up: go on there. Or this minute's requests are: go on in
+        // the next minute, not in the next cycle.
+        if (counts.more && counts.listed) return done(counts, [{ ...again, payload }]);
+        const goesOn = counts.moreDue && everySeconds > 60;
+        return done(counts, goesOn ? [{ ...again, dueInMs: 60_000 }] : []);
       },
     },
     'recover-tasks': {

@@ -1,11 +1,7 @@
 import { findAppInstallations } from '@paddock/db/entities/app-installations';
 import { findUnlistedInstallations } from '@paddock/db/jobs/unlisted-installations';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
-import {
-  listedSpans,
-  listingTimes,
-  replaceListedSpans,
-} from '@paddock/db/deliveries/delivery-listings';
+import { readLogMark, storeLogMark } from '@paddock/db/deliveries/log-marks';
 import {
   giveUpRedeliveries,
   handOverUnresolved,
@@ -250,10 +246,8 @@ export const periodicStatements = {
   countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),
 
   // The redelivery
-  listedSpans: (trx) => listedSpans(trx, APP),
-  listingTimes: (trx) => listingTimes(trx, APP),
-  replaceListedSpans: (trx) =>
-    replaceListedSpans(trx, APP, [{ newestAt: new Date(), oldestAt: new Date(), cursor: null }]),
+  readLogMark: (trx) => readLogMark(trx, APP),
+  storeLogMark: (trx) => storeLogMark(trx, APP, { readTo: new Date() }),
   findStoredDeliveries: (trx) =>
     findStoredDeliveries(
       trx,
@@ -263,18 +257,14 @@ export const periodicStatements = {
         action: 'queued',
         installationId: null,
         repositoryId: null,
+        isDelivered: true,
       })),
-      { countsReplays: false },
     ),
   resolveDeliveries: (trx) => redelivery.resolveDeliveries(trx, APP, [guid(1)]),
   bringForwardRequests: (trx) =>
     redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),
   findDueRedeliveries: (trx) =>
-    redelivery.findDueRedeliveries(trx, APP, { perMinute: 150, earlyMs: MINUTE }),
-  hasDueBeside: (trx) => redelivery.hasDueBeside(trx, APP, []),
-  wasAskedFor: (trx) => redelivery.wasAskedFor(trx, APP, 270_000),
-  findProbe: (trx) => redelivery.findProbe(trx, APP),
-  hasWaitingRedeliveries: (trx) => redelivery.hasWaitingRedeliveries(trx, APP),
+    redelivery.findDueRedeliveries(trx, APP, { perMinute: 150, earlyMs: MINUTE, cycleMs: 300_000 }),
   handOverUnresolved: (trx) => handOverUnresolved(trx, APP, 100),
   giveUpRedeliveries: (trx) => giveUpRedeliveries(trx, APP, 72 * HOUR),
   oldestUnresolvedSeconds: redelivery.oldestUnresolvedSeconds,

@@ -89,7 +89,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   task_counts: ['hour'],
   wait_reason_changes: ['since', 'until'],
   // By GitHub's clock.
-  delivery_listings: ['newest_at', 'oldest_at'],
+  apps: ['log_read_to', 'log_cursor_from'],
   pool_runner_versions: ['ends_at'],
   unresolved_deliveries: ['first_failed_at', 'last_failed_at', 'resolved_at'],
   // That it is there says all.

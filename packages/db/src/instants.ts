@@ -117,7 +117,11 @@ export const INSTANTS: readonly Instants[] = [
     ...past('wait_since', 'updated_at', 'failing_since', 'failed_at'),
     paused_until: '8 days',
   }),
-  instantsOf('apps', { refused_since: PAST, wait_until: TO_COME, refused_until: TO_COME }),
+  instantsOf('apps', {
+    ...past('refused_since', 'log_read_at'),
+    wait_until: TO_COME,
+    refused_until: TO_COME,
+  }),
   instantsOf('runner_groups', { paused_until: TO_COME, read_at: PAST }),
   instantsOf('installations', {
     ...past('stated_at', 'login_stated_at', 'updated_at', 'listed_at', 'refused_since'),
@@ -145,7 +149,6 @@ export const INSTANTS: readonly Instants[] = [
     { last_requested_at: PAST, next_request_at: TO_COME },
     sql`resolved_at is null`,
   ),
-  instantsOf('delivery_listings', past('listed_at')),
   instantsOf('stray_registrations', past('first_seen_at')),
   instantsOf('pool_runner_versions', past('asked_at')),
   instantsOf('usage_summed', past('summed_at')),

@@ -9,11 +9,9 @@ export type WebhookDelivery = {
   /** A whole number as text: GitHub's are larger than JavaScript can hold exactly. */
   readonly id: string;
   readonly guid: string;
-  /** ISO text. */
-  readonly deliveredAt: string;
-  /** ISO text, if GitHub held the attempt back because our endpoint gets too many. */
-  readonly throttledAt: string | null;
-  readonly redelivery: boolean;
+  readonly deliveredAt: Date;
+  /** GitHub held the attempt back because our endpoint was too slow. */
+  readonly isThrottled: boolean;
   /** The receiver's status. Outside of 200–399 the attempt failed; 0 if no answer came. */
   readonly statusCode: number;
   readonly status: string;
@@ -42,16 +40,15 @@ export type DeliveryPage = {
  */
 export async function listDeliveries(
   client: AppClient,
-  { cursor }: { readonly cursor?: string } = {},
+  { cursor }: { readonly cursor?: string | undefined } = {},
 ): Promise<DeliveryPage> {
   const { data, headers } = await askForPage(client, { cursor, perPage: PER_PAGE });
   const deliveries = data.map((delivery) => ({
     // Octokit reads such a number as a bigint, and cannot put a bigint into a path.
     id: String(delivery.id),
     guid: delivery.guid,
-    deliveredAt: delivery.delivered_at,
-    throttledAt: delivery.throttled_at ?? null,
-    redelivery: delivery.redelivery,
+    deliveredAt: new Date(delivery.delivered_at),
+    isThrottled: typeof delivery.throttled_at === 'string',
     // An attempt without an answer may have no status, although the description requires one.
     statusCode: (delivery.status_code as number | null | undefined) ?? 0,
     status: delivery.status,

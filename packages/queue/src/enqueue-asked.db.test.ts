@@ -89,18 +89,14 @@ describe('what a person asks for (F5)', () => {
   test.each([
     ['the earlier instant', { since: since(5) }, { since: since(3) }, { since: since(3) }],
     ['the earlier instant', { since: since(3) }, { since: since(5) }, { since: since(3) }],
+    ['the instant of the one that has one', {}, { since: since(3) }, { since: since(3) }],
     [
-      'no cursor of one request',
-      { since: since(5), cursor: 'c' },
+      'what else the first says',
+      { since: since(5), dryRun: true },
       { since: since(3) },
-      { since: since(3) },
+      { since: since(3), dryRun: true },
     ],
-    [
-      'what they both say',
-      { since: since(3), cursor: 'c' },
-      { since: since(3), cursor: 'c' },
-      null,
-    ],
+    ['what they both say', { since: since(3), b: 1 }, { since: since(3), b: 1 }, null],
     ['the first payload otherwise', { b: 1 }, { b: 2 }, { b: 1 }],
     ['the first payload otherwise', { since: since(3) }, { b: 2 }, { since: since(3) }],
   ])('and another one for its subject have %s', async (_what, one, other, expected) => {

@@ -1,5 +1,4 @@
 import { PER_PAGE } from '@paddock/github/read-pages';
-import { settings } from '@paddock/reconciler/config';
 import {
   ACTIVE_MS,
   LOOK_UPS_OF_A_PASS,
@@ -9,8 +8,11 @@ import {
   RECOVERY_LIMIT,
   SILENCE_MS,
 } from '@paddock/reconciler/jobs/job-sweeps';
-import { requestSpacingMs } from '@paddock/reconciler/redelivery/request-spacing';
-import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
+import {
+  BRING_BACK_AFTER_MS,
+  FEW_MISSING,
+  lookBackMs,
+} from '@paddock/reconciler/redelivery/redeliver';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
 import {
   GIVE_UP_AFTER_MS,
@@ -21,10 +23,10 @@ import {
 import { MOST_PODS, MOST_REGISTRATIONS } from '@paddock/reconciler/workers/worker-sweeps';
 import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
 
-const spacing = (requests: number) =>
-  code('requestSpacingMs in apps/reconciler/src/redelivery/request-spacing.ts', () =>
-    requestSpacingMs(requests, settings.redeliverySpacingMs.default ?? Number.NaN),
-  );
+const spacing = testOf(
+  'apps/reconciler/src/redelivery/redeliver.db.test.ts',
+  'a delivery that fails again is requested after 5, 5, 5, 10, 20, 40, then 60 minutes, counted from the last request',
+);
 
 const everyMs = (name: string): number | undefined => {
   const schedule = sweepSchedules({} as never, []).find((one) => one.name === name);
@@ -61,10 +63,10 @@ export const recovery: readonly NumberRow[] = [
     'Most pages of one cycle; the next goes on',
     code('MOST_PAGES in apps/reconciler/src/sweeps.ts', () => MOST_PAGES),
   ),
-  row('E1', '5 min', 'Wait after the first request for one delivery', spacing(1)),
-  row('E1', '5 min', 'Wait after the third request', spacing(3)),
-  row('E1', '40 min', 'Wait after the sixth request', spacing(6)),
-  row('E1', '60 min', 'Wait after each later request', spacing(7)),
+  row('E1', '5 min', 'Wait after the first request for one delivery', spacing),
+  row('E1', '5 min', 'Wait after the third request', spacing),
+  row('E1', '40 min', 'Wait after the sixth request', spacing),
+  row('E1', '60 min', 'Wait after each later request', spacing),
   row(
     'E1',
     '150 a minute',
@@ -76,6 +78,21 @@ export const recovery: readonly NumberRow[] = [
     '72 h',
     'Age at which a delivery is given up; GitHub keeps none longer',
     code('GIVE_UP_AFTER_MS in apps/reconciler/src/sweeps.ts', () => GIVE_UP_AFTER_MS),
+  ),
+  row(
+    'E6',
+    '100',
+    'Most deliveries that GitHub calls delivered and our events lack that are asked for at once',
+    code('FEW_MISSING in apps/reconciler/src/redelivery/redeliver.ts', () => FEW_MISSING),
+  ),
+  row(
+    'E6',
+    '10 min',
+    'How long more of them wait, for the adoption of pods after a restore',
+    code(
+      'BRING_BACK_AFTER_MS in apps/reconciler/src/redelivery/redeliver.ts',
+      () => BRING_BACK_AFTER_MS,
+    ),
   ),
   row(
     'E1',

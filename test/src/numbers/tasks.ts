@@ -4,11 +4,7 @@ import { beatMs, ENOUGH_LEFT, shareLeft } from '@paddock/queue/claim-expiry';
 import { KEEP_MONTHS } from '@paddock/queue/task-counts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
 import { ROWS_OF_RECOVERY } from '@paddock/reconciler/sweeps';
-import {
-  redeliverSinceTask,
-  redeliverTask,
-  sweepTask,
-} from '@paddock/reconciler/schedules/sweep-schedules';
+import { redeliverTask, sweepTask } from '@paddock/reconciler/schedules/sweep-schedules';
 import { serviceSettings } from '@paddock/runtime/service-settings';
 import { readSettings } from '@paddock/runtime/settings';
 import { code, type NumberRow, row, setting } from './number-row.ts';
@@ -60,12 +56,6 @@ export const tasks: readonly NumberRow[] = [
     attempts('sweepTask', sweepTask('look-up-jobs')),
   ),
   row('D4', '3', 'The same for a cycle of redelivery', attempts('redeliverTask', redeliverTask(1))),
-  row(
-    'D4',
-    '5',
-    'The same for a pass of `redeliver-since`',
-    attempts('redeliverSinceTask', redeliverSinceTask(1, new Date(0))),
-  ),
   row(
     'D5',
     '3',

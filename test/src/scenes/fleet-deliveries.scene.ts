@@ -1,5 +1,5 @@
 import { giveUpRedeliveries } from '@paddock/db/deliveries/give-up-redeliveries';
-import { rememberFailedDeliveries } from '@paddock/db/deliveries/redelivery';
+import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
@@ -53,7 +53,7 @@ export async function putDeliveries(db: Kysely<Database>, hostile: number): Prom
     [4_400, 2],
     [30, 5],
   ] as const) {
-    await rememberFailedDeliveries(
+    await rememberLostDeliveries(
       db,
       1001,
       Array.from({ length: many }, (_, n) => ({
@@ -66,7 +66,9 @@ export async function putDeliveries(db: Kysely<Database>, hostile: number): Prom
         firstFailedAt: ago(minutes),
         lastFailedAt: ago(minutes - 20),
         lastStatusCode: n === 0 ? 0 : 502,
+        isDelivered: false,
       })),
+      { deliveredDueInMs: 0, isAsked: false },
     );
     if (minutes !== 30) await giveUpRedeliveries(db, 1001, 0);
   }

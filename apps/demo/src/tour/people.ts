@@ -53,7 +53,7 @@ export const PEOPLE = {
   },
   failed_operation: {
     cause: 'a person asks for a delivery that GitHub has not',
-    says: /^redeliver-delivery ERROR: .*no App's log has the delivery/,
+    says: /^redeliver ERROR: .*no App's log has the delivery/,
     async play(world) {
       const delivery = '0b989ba4-242f-11e5-81e1-c7b6966d2516';
       return ended(world, await world.ask(redeliverDeliveryEndpoint, { delivery }));

@@ -1,20 +1,12 @@
+import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
+import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { sql } from 'kysely';
-import { FEW_MISSING } from './missing-deliveries.ts';
-import { keepCadence } from '../scenes/redelivery.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { FEW_MISSING } from './redeliver.ts';
 import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database, { losesRows: true });
-
-beforeEach(async () => {
-  await sql`insert into delivery_listings (app_id, newest_at, oldest_at)
-    values (${scene.world.appId}, now() - interval '5 minutes', now() - interval '5 minutes')`.execute(
-    database.db,
-  );
-  await keepCadence(database.db);
-});
 
 const guids = async () => (await scene.world.github.truth()).deliveries.map(({ guid }) => guid);
 
@@ -69,16 +61,37 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0, resolved: 1 });
   });
 
-  test('many of them are reported but not asked for: people may first want to know why they were lost', async () => {
+  test('many of them are asked for once the pods of then are adopted: no success and no discovery is faster (E6)', async () => {
     await scene.queueJobs(FEW_MISSING + 1, {});
-    const { missing, missingSince, accepted } = await scene.cycle();
-    expect([missing, accepted]).toEqual([FEW_MISSING + 1, 0]);
-    const [{ deliveredAt: oldest } = { deliveredAt: new Date() }] = (
-      await scene.log.list(undefined)
-    ).deliveries.toReversed();
-    expect(missingSince?.getTime()).toBeLessThanOrEqual(oldest.getTime());
+    const cycle = () => scene.cycle({ handOverAbove: 0 });
+    expect(await cycle()).toMatchObject({ missing: FEW_MISSING + 1, accepted: 0 });
     expect(scene.unstored).toHaveLength(FEW_MISSING + 1);
-    expect(await scene.unresolved()).toEqual([]);
+    const due = (await scene.unresolved()).map(({ nextRequestAt }) =>
+      Math.round((nextRequestAt.getTime() - Date.now()) / 60_000),
+    );
+    expect(new Set(due)).toEqual(new Set([10]));
+    await putInstallation(scene.db, installationOf(scene.world.organization));
+    await scene.queueJobs(1, {});
+    expect(await cycle()).toMatchObject({ missing: 1, accepted: 0, handedOver: 0 });
+    await scene.pass(10);
+    expect(await cycle()).toMatchObject({ missing: 0, accepted: FEW_MISSING + 2 });
+    expect(scene.unstored).toHaveLength(FEW_MISSING + 2);
+  });
+
+  test('are not those that another endpoint took before Paddock read the log', async () => {
+    await scene.queueJobs(1, {});
+    await scene.pass(60);
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle()).toMatchObject({ attempts: 2, missing: 1, accepted: 1 });
+  });
+
+  test('are asked for although the failure of another attempt was known before', async () => {
+    await scene.queueJobs(1);
+    expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
+    // GitHub calls the repetition successful, but its row is not here.
+    expect(await scene.cycle()).toMatchObject({ failed: 0, resolved: 0, accepted: 1 });
+    await scene.storeEvent((await guids())[0] ?? '');
+    expect(await scene.cycle()).toMatchObject({ resolved: 1, accepted: 0 });
   });
 
   test('are only counted by a dry run', async () => {

@@ -1,18 +1,13 @@
-import type { ListedSpan } from '@paddock/db/deliveries/delivery-listings';
+import type { LogMark } from '@paddock/db/deliveries/log-marks';
+import type { WebhookDelivery } from '@paddock/github/deliveries';
 import { describe, expect, test } from '@jest/globals';
-import type { DeliveryAttempt } from './judge-delivery-log.ts';
-import {
-  CutOffLogError,
-  type LogPage,
-  type ReadLogOptions,
-  readDeliveryLog,
-} from './read-delivery-log.ts';
+import { type ReadLogOptions, readDeliveryLog } from './read-delivery-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 /** An instant `minutes` before noon. */
 const ago = (minutes: number): Date => new Date(NOON - minutes * 60_000);
 
-const entry = (minutesAgo: number): DeliveryAttempt => ({
+const entry = (minutesAgo: number): WebhookDelivery => ({
   id: String(100_000 - minutesAgo),
   guid: `delivery-${minutesAgo}`,
   deliveredAt: ago(minutesAgo),
@@ -34,7 +29,7 @@ function fakeLog({
   failAtPage = 0,
 }: { minutes?: number; failAtPage?: number } = {}) {
   const asked: string[] = [];
-  const fetchPage = async (cursor: string | undefined): Promise<LogPage> => {
+  const list: ReadLogOptions['list'] = async (cursor) => {
     asked.push(cursor ?? 'top');
     if (asked.length === failAtPage) return Promise.reject(new Error('GitHub is away'));
     const from = Number(cursor ?? 0);
@@ -43,21 +38,24 @@ function fakeLog({
     );
     return {
       deliveries: ages.map(entry),
-      nextCursor: from + 10 < minutes ? String(from + 10) : undefined,
+      isCutOff: false,
+      answeredAt: undefined,
+      ...(from + 10 < minutes ? { nextCursor: String(from + 10) } : {}),
     };
   };
-  return { asked, fetchPage };
+  return { asked, list };
 }
 
+const NOTHING: LogMark = { readTo: null };
+
 const read = (
-  fetchPage: ReadLogOptions['fetchPage'],
-  spans: readonly ListedSpan[],
+  list: ReadLogOptions['list'],
+  mark: LogMark = NOTHING,
   more: Partial<ReadLogOptions> = {},
 ) =>
   readDeliveryLog({
-    fetchPage,
-    isCursorRefused: () => false,
-    spans,
+    list,
+    mark,
     now: ago(0),
     windowMs: 15 * 60_000,
     horizonMs: 400 * 60_000,
@@ -66,181 +64,155 @@ const read = (
     ...more,
   });
 
-const guidsAgo = (attempts: readonly DeliveryAttempt[]): number[] =>
+const guidsAgo = (attempts: readonly WebhookDelivery[]): number[] =>
   attempts.map(({ deliveredAt }) => (NOON - deliveredAt.getTime()) / 60_000);
 
 describe('reading the delivery log (E1)', () => {
-  test('the first listing ends with the page that lies behind the window, and that page counts whole', async () => {
-    const { asked, fetchPage } = fakeLog();
-    const reading = await read(fetchPage, []);
+  test('the first reading ends with the page that lies behind the window, and that page counts whole', async () => {
+    const { asked, list } = fakeLog();
+    const reading = await read(list);
     expect(asked).toEqual(['top', '10']);
     expect(guidsAgo(reading.attempts)).toContain(19);
-    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(19), cursor: null }]);
+    expect(reading).toMatchObject({ mark: { readTo: ago(0) }, since: ago(15) });
     expect(reading.error).toBeUndefined();
   });
 
-  test('after an outage longer than the window, lists down to the last complete listing', async () => {
-    const { asked, fetchPage } = fakeLog();
-    const reading = await read(fetchPage, [
-      { newestAt: ago(95), oldestAt: ago(130), cursor: null },
-    ]);
+  test('after an outage longer than the window, reads down to what the last whole reading began with', async () => {
+    const { asked, list } = fakeLog();
+    const reading = await read(list, { readTo: ago(95) });
     expect(asked).toHaveLength(10);
     expect(guidsAgo(reading.attempts)).toContain(95);
-    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
+    expect(reading).toMatchObject({ mark: { readTo: ago(0) }, since: ago(95) });
   });
 
-  test('a listing that fails half-way keeps its pages and its place, and the mark of the last complete one', async () => {
-    const { fetchPage } = fakeLog({ failAtPage: 4 });
-    const complete = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
-    const reading = await read(fetchPage, [complete]);
+  test('entries that share the instant of the mark, and came later, are read', async () => {
+    const { list } = fakeLog();
+    const reading = await read(list, { readTo: ago(19) });
+    expect(guidsAgo(reading.attempts)).toContain(20);
+  });
+
+  test('a reading that fails half-way keeps its pages and its place, and the mark of the last whole one', async () => {
+    const { list } = fakeLog({ failAtPage: 4 });
+    const reading = await read(list, { readTo: ago(95) });
     expect(reading.error).toEqual(new Error('GitHub is away'));
     expect(reading.attempts).toHaveLength(30);
-    expect(reading.spans).toEqual([
-      { newestAt: ago(0), oldestAt: ago(29), cursor: '30' },
-      complete,
-    ]);
+    expect(reading.mark).toEqual({ readTo: ago(95), rest: { cursor: '30', from: ago(0) } });
   });
 
-  test('the gap that such a listing left is filled from its cursor by the next cycle', async () => {
-    const { asked, fetchPage } = fakeLog();
-    const reading = await read(fetchPage, [
-      { newestAt: ago(5), oldestAt: ago(29), cursor: '30' },
-      { newestAt: ago(95), oldestAt: ago(130), cursor: null },
-    ]);
+  test('the next one reads what is new, and goes on at that place', async () => {
+    const { asked, list } = fakeLog();
+    const reading = await read(list, {
+      readTo: ago(95),
+      rest: { cursor: '30', from: ago(5) },
+    });
     expect(asked).toEqual(['top', '10', '30', '40', '50', '60', '70', '80', '90']);
-    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
+    expect(reading.mark).toEqual({ readTo: ago(0) });
+    expect(reading.since).toEqual(ago(95));
   });
 
-  test('a listing that is longer than a cycle’s pages goes on in the next cycles until it meets the older one', async () => {
-    let spans: ListedSpan[] = [{ newestAt: ago(200), oldestAt: ago(230), cursor: null }];
+  test('what is new is read down to the beginning of the one that broke off, though that is older than the window', async () => {
+    const { asked, list } = fakeLog();
+    const mark = { readTo: ago(95), rest: { cursor: '80', from: ago(42) } };
+    expect((await read(list, mark)).mark).toEqual({ readTo: ago(0) });
+    expect(asked).toEqual(['top', '10', '20', '30', '40', '80', '90']);
+  });
+
+  test('a log that is longer than a pass’s pages is read by the next passes, down to the mark', async () => {
+    let mark: LogMark = { readTo: ago(200) };
     const seen = new Set<number>();
-    for (let cycle = 0; cycle < 8; cycle++) {
-      const reading = await read(fakeLog().fetchPage, spans, { maxPages: 5 });
+    for (let pass = 0; pass < 8; pass++) {
+      const reading = await read(fakeLog().list, mark, { maxPages: 5 });
       for (const age of guidsAgo(reading.attempts)) seen.add(age);
-      ({ spans } = reading);
+      ({ mark } = reading);
     }
-    expect(spans).toEqual([{ newestAt: ago(0), oldestAt: ago(230), cursor: null }]);
+    expect(mark).toEqual({ readTo: ago(0) });
     expect([...seen].toSorted((a, b) => a - b).slice(0, 200)).toEqual(
       Array.from({ length: 200 }, (_, age) => age),
     );
   });
 
-  test('a log that ends leaves no gap', async () => {
-    const reading = await read(fakeLog({ minutes: 12 }).fetchPage, [
-      { newestAt: ago(300), oldestAt: ago(310), cursor: null },
-    ]);
+  test('a log that ends is read whole', async () => {
+    const reading = await read(fakeLog({ minutes: 12 }).list, { readTo: ago(300) });
     expect(reading.attempts).toHaveLength(12);
-    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(310), cursor: null }]);
+    expect(reading.mark).toEqual({ readTo: ago(0) });
   });
 
-  test('an empty log is no error', async () => {
-    const reading = await read(fakeLog({ minutes: 0 }).fetchPage, []);
-    expect(reading).toMatchObject({ attempts: [], pages: 1 });
+  test('an empty log is no error, and the mark stays', async () => {
+    const reading = await read(fakeLog({ minutes: 0 }).list, { readTo: ago(7) });
+    expect(reading).toMatchObject({ attempts: [], pages: 1, mark: { readTo: ago(7) } });
     expect(reading.error).toBeUndefined();
   });
 
-  test('a cursor that GitHub refuses is given up, and the next cycle lists from the top', async () => {
-    const { fetchPage } = fakeLog({ failAtPage: 3 });
-    const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
-    const reading = await read(
-      fetchPage,
-      [{ newestAt: ago(5), oldestAt: ago(29), cursor: '30' }, older],
-      { isCursorRefused: () => true },
-    );
-    expect(reading.spans).toEqual([older]);
-    const { asked, fetchPage: again } = fakeLog();
-    await read(again, reading.spans);
-    expect(asked).toHaveLength(10);
+  test('without an answer nothing is known, and the mark stays as it was', async () => {
+    const mark = { readTo: ago(95), rest: { cursor: '30', from: ago(5) } };
+    const reading = await read(fakeLog({ failAtPage: 1 }).list, mark);
+    expect(reading).toMatchObject({ pages: 0, mark });
   });
 
-  test('a circle of cursors ends the listing where it closes: its pages count, and the entries below stay a gap', async () => {
-    const { asked, fetchPage } = fakeLog();
-    const circle: ReadLogOptions['fetchPage'] = async (cursor) => {
-      const page = await fetchPage(cursor);
-      return { ...page, nextCursor: page.nextCursor === '40' ? '10' : page.nextCursor };
+  test('a circle of cursors ends the reading where it closes: its pages count, and the entries below stay to be read', async () => {
+    const { asked, list } = fakeLog();
+    const circle: ReadLogOptions['list'] = async (cursor) => {
+      const page = await list(cursor);
+      return page.nextCursor === '40' ? { ...page, nextCursor: '10' } : page;
     };
-    const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
-    const reading = await read(circle, [older]);
+    const reading = await read(circle, { readTo: ago(95) });
     expect(asked).toEqual(['top', '10', '20', '30']);
-    expect(reading.error).toEqual(
-      new Error(
-        'the delivery log goes in a circle: GitHub named a cursor that was already followed',
-      ),
-    );
+    expect(reading.error).toMatchObject({ message: expect.stringContaining('goes in a circle') });
     expect(reading.attempts).toHaveLength(40);
-    expect(reading.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(39), cursor: '10' }, older]);
+    expect(reading.mark).toEqual({ readTo: ago(95), rest: { cursor: '10', from: ago(0) } });
   });
 
   test.each([
-    { page: 'the first page', emptyFrom: 'top', pages: 1, spans: [] },
-    {
-      page: 'a later page',
-      emptyFrom: '20',
-      pages: 3,
-      spans: [{ newestAt: ago(0), oldestAt: ago(19), cursor: '20' }],
-    },
+    { page: 'the first page', emptyFrom: 'top', pages: 1, rest: undefined },
+    { page: 'a later page', emptyFrom: '20', pages: 3, rest: { cursor: '20', from: ago(0) } },
   ])(
-    '$page, empty and not the last, ends the listing; the entries below stay a gap',
-    async ({ emptyFrom, pages, spans }) => {
-      const { asked, fetchPage } = fakeLog();
-      const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
+    '$page, empty and not the last, ends the reading; the entries below stay to be read',
+    async ({ emptyFrom, pages, rest }) => {
+      const { asked, list } = fakeLog();
       const reading = await read(
-        async (cursor = 'top') =>
-          cursor === emptyFrom
-            ? { deliveries: [], nextCursor: 'further' }
-            : fetchPage(cursor === 'top' ? undefined : cursor),
-        [older],
+        async (cursor) =>
+          (cursor ?? 'top') === emptyFrom
+            ? { deliveries: [], nextCursor: 'further', isCutOff: false, answeredAt: undefined }
+            : list(cursor),
+        { readTo: ago(95) },
       );
       expect(asked).toHaveLength(pages - 1);
       expect(reading.pages).toBe(pages);
-      expect(reading.error).toEqual(
-        new Error('GitHub answered an empty page of the delivery log with a cursor for the next'),
-      );
-      expect(reading.spans).toEqual([...spans, older]);
+      expect(reading.error).toMatchObject({ message: expect.stringContaining('an empty page') });
+      expect(reading.mark).toEqual({ readTo: ago(95), ...(rest && { rest }) });
     },
   );
 
   test('a full page without a known next page counts, and the mark stays', async () => {
-    const { asked, fetchPage } = fakeLog();
-    const older = { newestAt: ago(95), oldestAt: ago(130), cursor: null };
-    const cutOff: ReadLogOptions['fetchPage'] = async (cursor) => ({
-      deliveries: (await fetchPage(cursor)).deliveries,
-      isCutOff: true,
-    });
-    const reading = await read(cutOff, [older]);
+    const { asked, list } = fakeLog();
+    const cutOff: ReadLogOptions['list'] = async (cursor) => {
+      const { deliveries, answeredAt } = await list(cursor);
+      return { deliveries, answeredAt, isCutOff: true };
+    };
+    const reading = await read(cutOff, { readTo: ago(95) });
     expect(asked).toEqual(['top']);
     expect(reading.attempts).toHaveLength(10);
-    expect(reading.error).toEqual(new CutOffLogError());
-    expect(reading.spans).toEqual([older]);
-    // No call for entries below, once the page itself reaches far enough.
-    const enough = await read(cutOff, [{ newestAt: ago(2), oldestAt: ago(130), cursor: null }], {
-      windowMs: 5 * 60_000,
+    expect(reading.error).toMatchObject({
+      message: expect.stringContaining('a full page of the delivery log without a cursor'),
     });
+    expect(reading.mark).toEqual({ readTo: ago(95) });
+    // No call for entries below, once the page itself reaches far enough.
+    const enough = await read(cutOff, { readTo: ago(2) }, { windowMs: 5 * 60_000 });
     expect(enough.error).toBeUndefined();
-    expect(enough.spans).toEqual([{ newestAt: ago(0), oldestAt: ago(130), cursor: null }]);
+    expect(enough.mark).toEqual({ readTo: ago(0) });
   });
 
-  test('a gap is filled down to the entries that GitHub can still repeat, and the entries below are forgotten', async () => {
-    const { asked, fetchPage } = fakeLog();
-    const reading = await read(
-      fetchPage,
-      [
-        { newestAt: ago(5), oldestAt: ago(29), cursor: '30' },
-        { newestAt: ago(480), oldestAt: ago(490), cursor: null },
-        { newestAt: ago(600), oldestAt: ago(700), cursor: null },
-      ],
-      { horizonMs: 60 * 60_000, maxPages: 6 },
-    );
+  test('the log is read down to the entries that GitHub can still repeat, and no further', async () => {
+    const { asked, list } = fakeLog();
+    const mark = { readTo: ago(480), rest: { cursor: '30', from: ago(5) } };
+    const reading = await read(list, mark, { horizonMs: 60 * 60_000 });
     expect(asked).toEqual(['top', '10', '30', '40', '50', '60']);
-    expect(reading.spans).toEqual([
-      { newestAt: ago(0), oldestAt: ago(69), cursor: null },
-      { newestAt: ago(480), oldestAt: ago(490), cursor: null },
-    ]);
+    expect(reading.mark).toEqual({ readTo: ago(0) });
   });
 
-  test('every cycle looks at the whole window again, for entries that came late', async () => {
-    const { asked, fetchPage } = fakeLog();
-    await read(fetchPage, [{ newestAt: ago(1), oldestAt: ago(130), cursor: null }]);
+  test('every pass looks at the whole window again, for entries that came late', async () => {
+    const { asked, list } = fakeLog();
+    await read(list, { readTo: ago(1) });
     expect(asked).toEqual(['top', '10']);
   });
 });

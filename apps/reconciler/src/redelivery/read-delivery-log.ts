@@ -1,145 +1,145 @@
-import type { ListedSpan } from '@paddock/db/deliveries/delivery-listings';
-import type { DeliveryAttempt } from './judge-delivery-log.ts';
-import { addSpan, forgetBefore, newestGap, withoutNewestGap } from './listed-spans.ts';
+import type { LogMark } from '@paddock/db/deliveries/log-marks';
+import type { GitHub } from '@paddock/github/connect';
+import {
+  type DeliveryPage,
+  listDeliveries,
+  redeliver,
+  type WebhookDelivery,
+} from '@paddock/github/deliveries';
+import { classifyGitHubError } from '@paddock/github/errors';
+import { UnusableAnswerError } from '@paddock/github/unusable-answer';
 
-export interface LogPage {
-  deliveries: readonly DeliveryAttempt[];
-  /** Absent on the last page. */
-  nextCursor?: string | undefined;
-  /** The page is full, and GitHub has not said whether the log goes on. */
-  isCutOff?: boolean | undefined;
-  /** GitHub's clock, if the answer gave it. */
-  answeredAt?: Date | undefined;
+/** One App's delivery log at GitHub. */
+export interface DeliveryLog {
+  /** One page, newest first; without a cursor the first one. */
+  list(cursor: string | undefined): Promise<DeliveryPage>;
+  redeliver(deliveryId: string): Promise<void>;
+}
+
+/** Through GitHub's API. The signal ends calls under way. */
+export function deliveryLogAtGitHub(
+  github: GitHub,
+  appId: number,
+  signal: AbortSignal,
+): DeliveryLog {
+  const app = github.asApp(appId, { signal });
+  return {
+    list: (cursor) => listDeliveries(app, { cursor }),
+    redeliver: (deliveryId) => redeliver(app, deliveryId),
+  };
+}
+
+/**
+ * The pages from a cursor down to the log's end. Throws GitHub's errors, and an UnusableAnswerError
+ * after a page that does not lead further: it must not be taken for the log's end.
+ */
+export async function* logPages(
+  list: DeliveryLog['list'],
+  from: string | undefined,
+): AsyncGenerator<DeliveryPage, void> {
+  const asked = new Set<string | undefined>();
+  for (let cursor = from; ;) {
+    asked.add(cursor);
+    const page = await list(cursor);
+    yield page;
+    cursor = page.nextCursor;
+    if (page.isCutOff)
+      throw new UnusableAnswerError(
+        'GitHub answered a full page of the delivery log without a cursor for the next; check whether a proxy removes the Link header',
+      );
+    if (cursor === undefined) return;
+    if (page.deliveries.length === 0)
+      throw new UnusableAnswerError(
+        'GitHub answered an empty page of the delivery log with a cursor for the next',
+      );
+    if (asked.has(cursor))
+      throw new UnusableAnswerError(
+        'the delivery log goes in a circle: GitHub named a cursor that was already followed',
+      );
+  }
 }
 
 export interface ReadLogOptions {
-  /** Fetches one page, newest first; without a cursor the first one. */
-  fetchPage: (cursor: string | undefined) => Promise<LogPage>;
-  /** True if GitHub refused the cursor itself, so that another try is useless. */
-  isCursorRefused: (error: unknown) => boolean;
-  /** Listed by earlier cycles. */
-  spans: readonly ListedSpan[];
+  list: DeliveryLog['list'];
+  /** What earlier passes have read. */
+  mark: LogMark;
   now: Date;
-  /** How far back every cycle reads, since entries may enter the log late. */
+  /** How far back every pass reads, since entries may enter the log late. */
   windowMs: number;
   /** How far back GitHub can repeat deliveries. */
   horizonMs: number;
-  /** Most pages of one cycle. The rest becomes a gap, which the next cycle fills. */
+  /** Most pages of one pass. */
   maxPages: number;
   signal: AbortSignal;
 }
 
 export interface LogReading {
-  attempts: DeliveryAttempt[];
-  spans: ListedSpan[];
+  attempts: WebhookDelivery[];
   pages: number;
+  /** Where the part that this pass had to read begins. Its last page may reach further down. */
+  since: Date;
+  mark: LogMark;
   /** Why a page could not be read. The pages before it count. */
   error?: unknown;
 }
 
-/** A full page of the delivery log came without a cursor: there may be more, out of reach. */
-export class CutOffLogError extends Error {
-  constructor() {
-    super(
-      'GitHub answered a full page of the delivery log without a cursor for the next; check whether a proxy removes the Link header',
-    );
-    this.name = 'CutOffLogError';
-  }
-}
-
 /**
- * Reads an App's delivery log from its newest entry down to the window's beginning or to the newest
- * listed entry: the older of the two. Then fills the gaps that earlier cycles left.
+ * Reads an App's delivery log from its newest entry down to the window's beginning, or to the mark
+ * if that is older. A reading that broke off goes on where it ended, once the entries above it are
+ * read. The mark rises when nothing is left to read above it.
  */
 export async function readDeliveryLog(options: ReadLogOptions): Promise<LogReading> {
-  const { now, windowMs, horizonMs, maxPages, signal } = options;
-  const windowBegin = new Date(now.getTime() - windowMs);
-  const anchor: ListedSpan = { newestAt: windowBegin, oldestAt: windowBegin, cursor: null };
-  const reading: LogReading = {
-    attempts: [],
-    pages: 0,
-    spans: options.spans.length === 0 ? [anchor] : [...options.spans],
-  };
+  const { mark, now, windowMs, horizonMs } = options;
+  const window = new Date(now.getTime() - windowMs);
+  const horizon = new Date(now.getTime() - horizonMs);
+  const readTo = latest([mark.readTo ?? window, horizon]);
+  const since = earliest([window, readTo]);
+  const reading: LogReading = { attempts: [], pages: 0, since, mark };
+  const { rest } = mark;
 
-  const lastListed = reading.spans[0]?.newestAt ?? windowBegin;
-  await readDown(
-    options,
-    reading,
-    undefined,
-    windowBegin < lastListed ? windowBegin : lastListed,
-    undefined,
-  );
-  // Without an answer GitHub's clock is unknown, and ours may be ahead: keep the spans as they
-  // were.
-  if (reading.pages === 0) return { ...reading, spans: [...options.spans] };
-  while (reading.error === undefined && reading.pages < maxPages && !signal.aborted) {
-    const gap = newestGap(reading.spans);
-    if (gap === undefined) break;
-    await readDown(options, reading, gap.cursor, gap.until, gap.from);
-  }
-  return { ...reading, spans: forgetBefore(reading.spans, new Date(now.getTime() - horizonMs)) };
+  let left = await readDown(options, reading, undefined, earliest([window, rest?.from ?? readTo]));
+  // Without an answer GitHub's clock is unknown, and ours may be ahead.
+  if (reading.pages === 0) return reading;
+  if (left.isWhole && rest !== undefined)
+    left = await readDown(options, reading, rest.cursor, readTo);
+  const from = latest([readTo, ...reading.attempts.map(({ deliveredAt }) => deliveredAt)]);
+  if (left.isWhole) reading.mark = { readTo: from };
+  else if (left.cursor === undefined) reading.mark = { readTo };
+  else reading.mark = { readTo, rest: { cursor: left.cursor, from } };
+  return reading;
 }
 
 /**
- * Reads pages until one reaches past `until`, the log or the cycle's pages end, or a page fails.
+ * Reads pages until one reaches past `until`, the log or the pass's pages end, or a page fails. If
+ * something is left to read, returns where: nowhere, if GitHub refused the cursor itself.
  */
 async function readDown(
-  options: ReadLogOptions,
+  { list, maxPages, signal }: ReadLogOptions,
   reading: LogReading,
-  first: string | undefined,
+  begin: string | undefined,
   until: Date,
-  from: Date | undefined,
-): Promise<void> {
-  const { fetchPage, isCursorRefused, maxPages, signal } = options;
-  let cursor = first;
-  let newestAt = from;
-  const asked = new Set<string | undefined>();
-  while (reading.pages < maxPages && !signal.aborted) {
-    let page: LogPage;
-    asked.add(cursor);
-    try {
-      page = await fetchPage(cursor);
-    } catch (error) {
-      reading.error = error;
-      if (cursor !== undefined && isCursorRefused(error))
-        reading.spans = withoutNewestGap(reading.spans);
-      return;
+): Promise<{ isWhole: boolean; cursor?: string | undefined }> {
+  let cursor = begin;
+  if (reading.pages >= maxPages || signal.aborted) return { isWhole: false, cursor };
+  try {
+    for await (const { deliveries, nextCursor } of logPages(list, begin)) {
+      reading.pages++;
+      reading.attempts.push(...deliveries);
+      if (deliveries.some(({ deliveredAt }) => deliveredAt < until)) return { isWhole: true };
+      if (nextCursor === undefined || deliveries.length === 0) continue;
+      cursor = nextCursor;
+      if (reading.pages >= maxPages || signal.aborted) return { isWhole: false, cursor };
     }
-    reading.pages++;
-    reading.attempts.push(...page.deliveries);
-    const instants = page.deliveries.map(({ deliveredAt }) => deliveredAt.getTime());
-    const next = page.nextCursor;
-    if (instants.length === 0 && next !== undefined) {
-      // The entries below are unknown, so the gap stays and the next cycle tries again.
-      reading.error = new Error(
-        'GitHub answered an empty page of the delivery log with a cursor for the next',
-      );
-      return;
-    }
-    if (instants.length === 0 && newestAt === undefined) return;
-    newestAt ??= new Date(Math.max(...instants));
-    const oldest = instants.length === 0 ? newestAt : new Date(Math.min(...instants));
-    if (page.isCutOff === true && oldest >= until) {
-      reading.error = new CutOffLogError();
-      return;
-    }
-    const complete = next === undefined || oldest < until;
-    // The log ends here, so the span reaches down to the oldest listed entry.
-    const oldestAt =
-      next === undefined
-        ? earliest([oldest, until, ...reading.spans.map((span) => span.oldestAt)])
-        : oldest;
-    reading.spans = addSpan(reading.spans, { newestAt, oldestAt, cursor: next ?? null });
-    if (complete) return;
-    if (asked.has(next)) {
-      reading.error = new Error(
-        'the delivery log goes in a circle: GitHub named a cursor that was already followed',
-      );
-      return;
-    }
-    cursor = next;
+    return { isWhole: true };
+  } catch (error) {
+    reading.error = error;
+    const isRefused = ['invalid', 'not_found'].includes(classifyGitHubError(error).kind);
+    return { isWhole: false, cursor: isRefused ? undefined : cursor };
   }
 }
 
 const earliest = (instants: readonly Date[]): Date =>
   new Date(Math.min(...instants.map((instant) => instant.getTime())));
+
+const latest = (instants: readonly Date[]): Date =>
+  new Date(Math.max(...instants.map((instant) => instant.getTime())));

@@ -24,7 +24,6 @@ const redeliver = (one = guid, more: Partial<RedeliverDeliveryOptions> = {}) =>
       ...more,
     },
     one,
-    new AbortController().signal,
   );
 const requested = { outcome: 'done', output: { appId: expect.any(Number) } };
 

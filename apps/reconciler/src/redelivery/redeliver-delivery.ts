@@ -1,19 +1,18 @@
-import { findUnresolved, type Unresolved } from '@paddock/db/deliveries/find-unresolved';
-import { recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
+import { findUnresolved, recordRedeliveryRequest } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { Kysely } from 'kysely';
-import type { DeliveryLog } from './redeliver.ts';
-import { requestSpacingMs } from './request-spacing.ts';
+import { type DeliveryLog, logPages } from './read-delivery-log.ts';
 
 export interface RedeliverDeliveryOptions {
   db: Kysely<Database>;
   /** The Apps whose logs may have it. */
   appIds: readonly number[];
   logOf: (appId: number) => DeliveryLog;
+  /** Most pages of one log. */
   maxPages: number;
-  /** As for `redeliver`, which asks again for a delivery that stays unresolved. */
+  /** As for the passes, which ask again for a delivery that stays unresolved. */
   firstStepMs: number;
   dryRun: boolean;
 }
@@ -26,15 +25,13 @@ export interface RedeliverDeliveryOptions {
 export async function redeliverDelivery(
   options: RedeliverDeliveryOptions,
   guid: string,
-  signal: AbortSignal,
 ): Promise<Outcome> {
   const { db, appIds, logOf, firstStepMs, dryRun } = options;
-  const unresolved = await findUnresolved(db, guid, appIds);
-  const attempt = unresolved ?? (await findInLogs(options, guid, signal));
+  const attempt = (await findUnresolved(db, guid, appIds)) ?? (await findInLogs(options, guid));
   if (attempt === undefined)
     return poison(`no App's log has the delivery ${guid}: GitHub keeps deliveries for three days`);
   const { appId, deliveryId } = attempt;
-  if (dryRun) return done({ appId, deliveryId });
+  if (dryRun) return done(attempt);
   try {
     await logOf(appId).redeliver(deliveryId);
   } catch (error) {
@@ -43,29 +40,21 @@ export async function redeliverDelivery(
       return poison(`GitHub does not repeat the delivery: ${message}`);
     throw error;
   }
-  if (unresolved !== undefined) {
-    const waitMs = requestSpacingMs(unresolved.requests + 1, firstStepMs);
-    await recordRedeliveryRequest(db, appId, { guid, deliveryId }, waitMs);
-  }
-  return done({ appId, deliveryId });
+  await recordRedeliveryRequest(db, appId, attempt, firstStepMs);
+  return done(attempt);
 }
 
 /** The newest attempt in the log of the first App that has one. */
 async function findInLogs(
   { appIds, logOf, maxPages }: RedeliverDeliveryOptions,
   guid: string,
-  signal: AbortSignal,
-): Promise<Omit<Unresolved, 'requests'> | undefined> {
+): Promise<{ guid: string; appId: number; deliveryId: string } | undefined> {
   for (const appId of appIds) {
-    const log = logOf(appId);
-    let cursor: string | undefined;
-    for (let page = 0; page < maxPages; page++) {
-      signal.throwIfAborted();
-      const { deliveries, nextCursor } = await log.list(cursor);
+    let pages = 0;
+    for await (const { deliveries } of logPages(logOf(appId).list, undefined)) {
       const found = deliveries.find((one) => one.guid === guid);
-      if (found !== undefined) return { appId, deliveryId: found.id };
-      if (nextCursor === undefined) break;
-      cursor = nextCursor;
+      if (found !== undefined) return { guid, appId, deliveryId: found.id };
+      if (++pages >= maxPages) break;
     }
   }
   return undefined;

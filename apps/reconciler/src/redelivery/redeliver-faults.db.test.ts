@@ -2,6 +2,7 @@ import type { Fault } from '@paddock/simulators/github/faults';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { forgetTwoHours, logMark } from '../scenes/redelivery.scene.ts';
 import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 
 const database = useTestDatabase();
@@ -11,11 +12,8 @@ describe('when GitHub fails (E1)', () => {
   test('a list call that fails half-way keeps the pages that were read, and does not move the mark', async () => {
     await scene.queueJobs(1, {});
     await scene.cycle();
-    await sql`update delivery_listings set newest_at = newest_at - interval '2 hours', oldest_at = oldest_at - interval '3 hours'`.execute(
-      scene.db,
-    );
-    const mark = (await scene.db.selectFrom('delivery_listings').select('newest_at').execute())[0]
-      ?.newest_at;
+    await forgetTwoHours(scene.db);
+    const before = await logMark(scene.db);
     await scene.queueJobs(120);
     await scene.world.github.failNext({
       method: 'GET',
@@ -30,23 +28,16 @@ describe('when GitHub fails (E1)', () => {
       listed: false,
     });
     expect(scene.listingFailures).toEqual(['unavailable']);
-    const listings = await scene.db
-      .selectFrom('delivery_listings')
-      .selectAll()
-      .orderBy('newest_at')
-      .execute();
-    expect(listings).toEqual([
-      expect.objectContaining({ newest_at: mark, cursor: null }),
-      expect.objectContaining({ cursor: expect.any(String) }),
-    ]);
+    expect(await logMark(scene.db)).toEqual({
+      readTo: before?.readTo,
+      cursor: expect.any(String),
+    });
     await sql`update unresolved_deliveries set last_requested_at = now() - interval '2 minutes'`.execute(
       scene.db,
     );
     expect(await scene.cycle()).toMatchObject({ listed: true, accepted: 20 });
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(121);
-    expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([
-      { cursor: null },
-    ]);
+    expect((await logMark(scene.db))?.cursor).toBeNull();
   });
 
   test('entries that were read but could not be stored are read again, even long after', async () => {
@@ -70,14 +61,17 @@ describe('when GitHub fails (E1)', () => {
     expect(await scene.cycle()).toMatchObject({ failed: 1, accepted: 1 });
   });
 
-  test.each([404, 422])(
-    'a cursor that GitHub refuses with %d is given up, the log is listed anew, and refuses nobody',
-    async (status) => {
+  test.each([
+    ['of this reading', 404, 1],
+    ['of this reading', 422, 1],
+    ['of the reading that broke off', 404, 2],
+    ['of the reading that broke off', 422, 2],
+  ])(
+    'a cursor %s that GitHub refuses with %d is given up, the log is read anew, and refuses nobody',
+    async (_whose, status, after) => {
       await scene.queueJobs(1, {});
       await scene.cycle();
-      await sql`update delivery_listings set newest_at = newest_at - interval '2 hours', oldest_at = oldest_at - interval '3 hours'`.execute(
-        scene.db,
-      );
+      await forgetTwoHours(scene.db);
       await scene.queueJobs(120);
       await scene.world.github.failNext({
         method: 'GET',
@@ -90,12 +84,10 @@ describe('when GitHub fails (E1)', () => {
         method: 'GET',
         path: '/app/hook/deliveries$',
         status,
-        after: 1,
+        after,
       });
-      expect(await scene.cycle({ perMinute: 0 })).toMatchObject({ pages: 1, listed: false });
-      expect(await scene.db.selectFrom('delivery_listings').select('cursor').execute()).toEqual([
-        { cursor: null },
-      ]);
+      expect(await scene.cycle({ perMinute: 0 })).toMatchObject({ pages: after, listed: false });
+      expect((await logMark(scene.db))?.cursor).toBeNull();
       expect(await scene.cycle()).toMatchObject({ pages: 2, listed: true, failed: 120 });
       expect(
         await scene.db

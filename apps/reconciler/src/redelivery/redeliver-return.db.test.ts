@@ -162,9 +162,7 @@ describe('the cost of an extra look (E1, P4)', () => {
     await scene.queueJobs(1);
     expect(await scene.cycle()).toMatchObject({ pages: 1, failed: 1, accepted: 1 });
     // The first look of the next cadence reads the whole window.
-    await sql`update delivery_listings set listed_at = now() - interval '5 minutes'`.execute(
-      scene.db,
-    );
+    await sql`update apps set log_read_at = now() - interval '5 minutes'`.execute(scene.db);
     expect(await scene.cycle()).toMatchObject({ pages: 3 });
   });
 });

@@ -1,35 +1,19 @@
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import type { Given } from '../scenes/pass.scene.ts';
+import { logMark } from '../scenes/redelivery.scene.ts';
 import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
-import type { DeliveryLog } from './redeliver.ts';
-import { readSince, redeliverSince, type RedeliverSinceOptions } from './redeliver-since.ts';
+import type { DeliveryLog } from './read-delivery-log.ts';
+import { FEW_MISSING, type RedeliverOptions } from './redeliver.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database, { losesRows: true });
-let listingFailures: string[];
 
-beforeEach(() => {
-  listingFailures = [];
-});
-
-const find = (more: Partial<RedeliverSinceOptions> = {}) =>
-  redeliverSince(
-    {
-      db: database.dbOf('reconciler'),
-      appId: scene.world.appId,
-      log: scene.log,
-      events: { listingFailed: (_appId, { kind }) => void listingFailures.push(kind) },
-      since: new Date(Date.now() - 3_600_000),
-      cursor: undefined,
-      maxPages: 100,
-      dryRun: false,
-      ...more,
-    },
-    new AbortController().signal,
-  );
+const find = (more: Given<RedeliverOptions> = {}) =>
+  scene.cycle({ since: new Date(Date.now() - 3_600_000), ...more });
 const guids = async () => (await scene.world.github.truth()).deliveries.map(({ guid }) => guid);
 
 describe('redeliver since (E1, F5)', () => {
@@ -37,8 +21,17 @@ describe('redeliver since (E1, F5)', () => {
     await scene.queueJobs(3, {});
     const [stored, ...lost] = await guids();
     await scene.storeEvent(stored ?? '');
-    expect(await find()).toEqual({ pages: 1, attempts: 3, missing: 2 });
-    expect(await scene.cycle()).toMatchObject({ accepted: 2, resolved: 0 });
+    // The log was read whole before.
+    await sql`insert into apps (app_id, log_read_to) values (${scene.world.appId}, now() + interval '1 minute')`.execute(
+      scene.db,
+    );
+    expect(await find()).toMatchObject({
+      pages: 1,
+      attempts: 3,
+      missing: 2,
+      accepted: 2,
+      more: false,
+    });
     // GitHub calls them delivered, twice now; only our own row ends it.
     await scene.storeEvent(lost[0] ?? '');
     expect(await scene.cycle()).toMatchObject({ accepted: 0, resolved: 1 });
@@ -57,19 +50,30 @@ describe('redeliver since (E1, F5)', () => {
     await scene.pass(120);
     await scene.queueJobs(1, {});
     const since = new Date(Date.now() + 60 * 60_000);
-    expect(await find({ since })).toEqual({ pages: 1, attempts: 1, missing: 1 });
+    expect(await find({ since })).toMatchObject({ pages: 1, attempts: 2, missing: 1 });
+  });
+
+  test('asks for many at once, also for those that wait for adoption', async () => {
+    await scene.queueJobs(FEW_MISSING + 1, {});
+    expect(await scene.cycle()).toMatchObject({ missing: FEW_MISSING + 1, accepted: 0 });
+    expect(await find()).toMatchObject({ missing: 0, accepted: FEW_MISSING + 1 });
   });
 
   test('goes on from where a pass stopped, at its cap of pages or at a page that failed', async () => {
     await scene.queueJobs(250, {});
-    const first = await find({ maxPages: 1 });
-    expect(first).toEqual({ pages: 1, attempts: 100, missing: 100, cursor: expect.any(String) });
-    await scene.world.github.failNext({ path: '/app/hook/deliveries$', status: 502, after: 1 });
-    const second = await find({ cursor: first.cursor });
-    expect(second).toEqual({ pages: 1, attempts: 100, missing: 100, cursor: expect.any(String) });
-    expect(listingFailures).toEqual(['unavailable']);
-    expect(await find({ cursor: second.cursor })).toEqual({ pages: 1, attempts: 50, missing: 50 });
+    await scene.pass(30);
+    const since = new Date(Date.now() - 3_600_000);
+    const more = { since, perMinute: 0 };
+    expect(await find({ ...more, maxPages: 1 })).toMatchObject({ missing: 100, more: true });
+    await scene.world.github.failNext({ path: '/app/hook/deliveries$', status: 502, after: 2 });
+    await expect(find(more)).rejects.toThrow(/Failed on demand/);
+    expect(scene.listingFailures).toEqual(['unavailable']);
+    expect(await scene.unresolved()).toHaveLength(200);
+    expect(await logMark(scene.db)).toEqual({ readTo: since, cursor: expect.any(String) });
+    expect(await find(more)).toMatchObject({ pages: 2, missing: 50, more: false });
     expect(await scene.unresolved()).toHaveLength(250);
+    // Without a person, too: the mark keeps it.
+    expect((await logMark(scene.db))?.cursor).toBeNull();
   });
 
   test('fails and is tried again if it could read nothing', async () => {
@@ -79,34 +83,27 @@ describe('redeliver since (E1, F5)', () => {
 
   test('fails when GitHub does not say how the log continues, after it has asked for the failures that it has read', async () => {
     await scene.queueJobs(1, {});
-    const list: DeliveryLog['list'] = async (cursor) => ({
-      deliveries: (await scene.log.list(cursor)).deliveries,
-      isCutOff: true,
-    });
-    await expect(find({ log: { list } })).rejects.toThrow(
-      /full page of the delivery log without a cursor/,
-    );
+    const list: DeliveryLog['list'] = async (cursor) => {
+      const { deliveries, answeredAt } = await scene.log.list(cursor);
+      return { deliveries, answeredAt, isCutOff: true };
+    };
+    const log = { ...scene.log, list };
+    await expect(find({ log })).rejects.toThrow(/full page of the delivery log without a cursor/);
     expect(await scene.unresolved()).toHaveLength(1);
     // As far as was asked for, it is complete.
     await scene.pass(120);
     await scene.queueJobs(1, {});
     const since = new Date(Date.now() + 60 * 60_000);
-    expect(await find({ log: { list }, since })).toEqual({ pages: 1, attempts: 1, missing: 1 });
+    await sql`update apps set log_read_to = null`.execute(scene.db);
+    expect(await find({ log, since })).toMatchObject({ missing: 1, listed: true });
   });
 
   test('only counts in a dry run', async () => {
     await scene.queueJobs(2, {});
     expect(await find({ dryRun: true })).toMatchObject({ missing: 2 });
     expect(await scene.unresolved()).toEqual([]);
-  });
-
-  test('reads its payload, and refuses an invalid one', () => {
-    expect(readSince({ since: '2026-01-01T12:00:00Z' })).toEqual({
-      since: new Date(Date.UTC(2026, 0, 1, 12)),
-      cursor: undefined,
-    });
-    for (const payload of [undefined, null, {}, { since: 'yesterday' }, { since: 5 }])
-      expect(readSince(payload)).toBeUndefined();
+    expect(scene.asked).toEqual([]);
+    expect(await logMark(scene.db)).toBeUndefined();
   });
 });
 

@@ -6,7 +6,8 @@ import { startReceiver } from '@paddock/simulators/github/start-receiver';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/entities/waits';
-import { deliveryLogAtGitHub } from './delivery-log-at-github.ts';
+import { storeEvents } from '../scenes/redelivery.scene.ts';
+import { deliveryLogAtGitHub } from './read-delivery-log.ts';
 import { redeliver } from './redeliver.ts';
 
 const database = useTestDatabase();
@@ -87,6 +88,10 @@ test('two Apps: each has a separate log, marks and a budget, and one that GitHub
     });
     await simulator.settled();
     expect(receiver.received).toHaveLength(2);
+    await storeEvents(
+      database.db,
+      receiver.received.map(({ guid }) => guid),
+    );
     expect((await cycle(12)).resolved).toBe(1);
     const left = await database.db
       .selectFrom('unresolved_deliveries')

@@ -11,7 +11,7 @@ const attempts = async () => (await scene.world.github.truth()).deliveries;
 /** All that redelivery remembers. */
 const remembered = async () => [
   (await sql`select u::text from unresolved_deliveries u order by guid`.execute(database.db)).rows,
-  await database.db.selectFrom('delivery_listings').selectAll().execute(),
+  await database.db.selectFrom('apps').selectAll().execute(),
 ];
 
 describe('redelivery on the straight path (E1)', () => {

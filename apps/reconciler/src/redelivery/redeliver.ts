@@ -1,42 +1,29 @@
-import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import {
-  type ListedSpan,
-  listedSpans,
-  listingTimes,
-  replaceListedSpans,
-} from '@paddock/db/deliveries/delivery-listings';
-import {
-  bringForwardRequests,
-  rememberFailedDeliveries,
-  resolveDeliveries,
-} from '@paddock/db/deliveries/redelivery';
-import {
-  findGivenUp,
   giveUpRedeliveries,
   handOverUnresolved,
 } from '@paddock/db/deliveries/give-up-redeliveries';
-import type { Database } from '@paddock/db/schema/tables';
+import { readLogMark, storeLogMark } from '@paddock/db/deliveries/log-marks';
+import {
+  bringForwardRequests,
+  rememberLostDeliveries,
+  resolveDeliveries,
+} from '@paddock/db/deliveries/redelivery';
+import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
+import { findStoredDeliveries } from '@paddock/db/events/installation-events';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import type { Database } from '@paddock/db/schema/tables';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
-import { requestDueDeliveries } from './request-due-deliveries.ts';
 import { countOnly } from '../count-only.ts';
-import { type DeliveryAttempt, judgeLog, showsReturn } from './judge-delivery-log.ts';
 import type { ReconcilerEvents } from '../events.ts';
-import { findUnstored } from './find-unstored.ts';
-import { findMissingDeliveries, type MissingDeliveries } from './missing-deliveries.ts';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
 import { nominalTick } from '../schedules/nominal-tick.ts';
-import { type LogPage, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
-
-/** One App's delivery log at GitHub. */
-export interface DeliveryLog {
-  list(cursor: string | undefined): Promise<LogPage>;
-  redeliver(deliveryId: string): Promise<void>;
-}
+import { hasArrived, judgeLog, showsReturn } from './judge-delivery-log.ts';
+import { type DeliveryLog, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
+import { requestDueDeliveries, type Requests } from './request-due-deliveries.ts';
 
 export interface RedeliverOptions {
   db: Kysely<Database>;
@@ -50,6 +37,8 @@ export interface RedeliverOptions {
     | 'redeliveriesGivenUp'
     | 'deliveredWithoutRow'
   >;
+  /** A person wants everything since then that our events lack, by GitHub's clock. */
+  since?: Date | undefined;
   /** How often this runs. */
   everySeconds: number;
   windowMs: number;
@@ -61,24 +50,25 @@ export interface RedeliverOptions {
   handOverAbove: number;
 }
 
-export interface RedeliverCounts extends MissingDeliveries {
+export interface RedeliverCounts extends Requests, Verdict {
   pages: number;
   attempts: number;
   /** Attempts that GitHub held back because our endpoint was too slow. */
   throttled: number;
-  failed: number;
-  resolved: number;
-  /** In a dry run: the requests that would be made. */
-  accepted: number;
-  refused: number;
   givenUp: number;
   /** Repositories handed to discovery, since too many deliveries are unresolved. */
   handedOver: number;
   listed: boolean;
-  /** More deliveries are due than a minute's requests allow. */
-  moreDue: boolean;
-  /** GitHub asks us to wait this long, in milliseconds. No call is made before. */
-  retryAfterMs?: number;
+  /** The log is not yet read down to where it has to be: the next pass goes on there. */
+  more: boolean;
+}
+
+interface Verdict {
+  /** Deliveries that our events lack, and that no attempt got through of. */
+  failed: number;
+  /** The same that GitHub calls successful, each counted once. */
+  missing: number;
+  resolved: number;
 }
 
 /** The last part of the log that an extra pass reads again: entries may enter the log this late. */
@@ -88,17 +78,29 @@ const EXTRA_WINDOW_MS = 60_000;
 const LATE_MS = 12_000;
 
 /**
- * Runs one redelivery cycle of one App: reads its log, remembers failed deliveries, forgets those
- * that got through, and asks GitHub to repeat the due ones. A listing that breaks off counts as far
- * as it went. Throws only PostgreSQL's errors.
+ * A failover loses at most this many rows. More point to a restore, or to another endpoint in our
+ * place.
+ */
+export const FEW_MISSING = 100;
+
+/**
+ * By then the scheduler has adopted pods that the database lost: before, a job that comes back would
+ * get a second worker. An operator has time to pause redelivery.
+ */
+export const BRING_BACK_AFTER_MS = 600_000;
+
+/**
+ * Runs one pass over one App's delivery log by one rule: what our events lack is asked for. Reads
+ * the log, remembers lost deliveries, forgets those that arrived, and asks GitHub to repeat the due
+ * ones. A listing that breaks off counts as far as it went. Throws PostgreSQL's errors, and the
+ * listing's if a person asked.
  */
 export async function redeliver(options: RedeliverOptions, pass: Pass): Promise<RedeliverCounts> {
-  const { db, appId, log, everySeconds, windowMs, maxPages, giveUpMs } = options;
-  const { signal, dryRun } = pass;
-  const before = await listedSpans(db, appId);
-  const { now, listedAt } = await listingTimes(db, appId);
+  const { db, appId, log, since, everySeconds, windowMs, maxPages, giveUpMs } = options;
+  const { mark, readAt, now } = await readLogMark(db, appId);
+  const isRead = since === undefined || (mark.readTo !== null && mark.readTo <= since);
   // The first pass of each cadence reads the whole window, extra passes only new entries.
-  const isExtra = listedAt !== null && listedAt >= nominalTick(now, everySeconds);
+  const isExtra = readAt !== null && readAt >= nominalTick(now, everySeconds);
   // The log's instants are GitHub's, whose clock may differ from ours: so the window goes by it.
   const firstPage = log.list(undefined);
   const clock = await firstPage.then(
@@ -106,25 +108,24 @@ export async function redeliver(options: RedeliverOptions, pass: Pass): Promise<
     () => undefined,
   );
   const reading = await readDeliveryLog({
-    fetchPage: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
-    isCursorRefused: (error) => ['invalid', 'not_found'].includes(classifyGitHubError(error).kind),
-    spans: before,
+    list: (cursor) => (cursor === undefined ? firstPage : log.list(cursor)),
+    mark: isRead ? mark : { readTo: since },
     now: clock ?? now,
     windowMs: isExtra ? EXTRA_WINDOW_MS : lookBackMs({ windowMs, everySeconds }),
     horizonMs: giveUpMs,
     maxPages,
-    signal,
+    signal: pass.signal,
   });
   const failure = reading.error === undefined ? undefined : classifyGitHubError(reading.error);
-  if (dryRun)
-    return countOnly(db, (trx) =>
-      act(withoutEffect(options, trx), { before, reading, failure }, pass),
-    );
+  if (pass.dryRun)
+    return countOnly(db, (trx) => act({ ...options, db: trx }, { reading, failure }, pass));
   if (reading.pages > 0) await endRefusals(db, { appId });
-  if (failure !== undefined && !signal.aborted)
+  if (failure !== undefined && !pass.signal.aborted)
     await noteFailedListing(options, failure, reading.pages);
   if (failure !== undefined && isOutage(failure)) await pass.isAway('github');
-  return act(options, { before, reading, failure }, pass);
+  const counts = await act(options, { reading, failure }, pass);
+  if (since !== undefined && reading.error !== undefined) throw reading.error;
+  return counts;
 }
 
 /**
@@ -140,64 +141,36 @@ export const lookBackMs = ({
 /** Everything after reading the log. */
 async function act(
   options: RedeliverOptions,
-  {
-    before,
-    reading,
-    failure,
-  }: { before: readonly ListedSpan[]; reading: LogReading; failure: GitHubFailure | undefined },
+  { reading, failure }: { reading: LogReading; failure: GitHubFailure | undefined },
   pass: Pass,
 ): Promise<RedeliverCounts> {
   const { db, appId, events, giveUpMs, handOverAbove } = options;
-  const { failed, resolved, isReturn } = await noteVerdict(db, appId, reading.attempts);
-  const missing =
-    before[0] === undefined
-      ? { missing: 0 }
-      : await findMissingDeliveries(options, reading.attempts, before[0].newestAt);
-  // After the verdict: after a crash between the two, the next cycle reads these pages again.
-  if (!pass.dryRun)
-    await db.transaction().execute((trx) => replaceListedSpans(trx, appId, reading.spans));
+  const { isReturn, ...verdict } = await noteVerdict(options, reading, pass);
+  // After the verdict: after a crash between the two, the next pass reads these pages again.
+  if (reading.pages > 0) await storeLogMark(db, appId, reading.mark);
 
   const handedOver = await handOverUnresolved(db, appId, handOverAbove);
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
-  if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
+  if (givenUp > 0 && !pass.dryRun) events.redeliveriesGivenUp(appId, givenUp);
   const retryAfterMs = failure?.retryAfterMs;
   const asked =
     retryAfterMs === undefined
       ? await requestDueDeliveries(options, pass)
       : { accepted: 0, refused: 0, moreDue: false, retryAfterMs };
   if (isReturn) await wantExtraPasses(db, { schedule: redeliverySchedule(appId), inMs: LATE_MS });
-  const { pages, attempts } = reading;
-  const throttled = attempts.filter(({ isThrottled }) => isThrottled).length;
-  const listed = failure === undefined;
+  const { pages, attempts, mark } = reading;
   return {
     pages,
     attempts: attempts.length,
-    throttled,
-    failed,
-    resolved,
-    ...missing,
+    throttled: attempts.filter(({ isThrottled }) => isThrottled).length,
+    ...verdict,
     ...asked,
     givenUp,
     handedOver,
-    listed,
+    listed: failure === undefined,
+    more: mark.rest !== undefined,
   };
 }
-
-/**
- * For a dry run: no requests, no events, and all writes go to a transaction that is rolled back.
- */
-const withoutEffect = (options: RedeliverOptions, trx: Kysely<Database>): RedeliverOptions => ({
-  ...options,
-  db: trx,
-  log: { ...options.log, redeliver: () => Promise.resolve() },
-  events: {
-    redelivered: () => undefined,
-    redeliveryRefused: () => undefined,
-    listingFailed: () => undefined,
-    redeliveriesGivenUp: () => undefined,
-    deliveredWithoutRow: () => undefined,
-  },
-});
 
 async function noteFailedListing(
   { db, appId, events }: RedeliverOptions,
@@ -212,21 +185,37 @@ async function noteFailedListing(
   await recordRefusal(db, 'reconciler', { call: { appId }, refusal: failure });
 }
 
+/** The rule: each delivery of the part that was to be read, whose event we lack, is asked for. */
 async function noteVerdict(
-  db: Kysely<Database>,
-  appId: number,
-  attempts: readonly DeliveryAttempt[],
-): Promise<{ failed: number; resolved: number; isReturn: boolean }> {
-  const { delivered, failed, lastSuccess } = judgeLog(attempts);
-  const unstored = new Set(await findUnstored(db, failed, { countsReplays: false }));
-  const givenUp = await findGivenUp(db, [...unstored]);
-  const lost = failed.filter(({ guid }) => unstored.has(guid) && !givenUp.has(guid));
-  const news = await rememberFailedDeliveries(db, appId, lost);
-  const resolved = await resolveDeliveries(db, appId, delivered);
+  { db, appId, events, since }: RedeliverOptions,
+  reading: LogReading,
+  { dryRun }: Pass,
+): Promise<Verdict & { isReturn: boolean }> {
+  const { deliveries, lastSuccess } = judgeLog(reading.attempts);
+  const stored = await findStoredDeliveries(db, deliveries);
+  const arrived = deliveries.filter((one) => hasArrived(one, stored));
+  const lost = deliveries.filter((one) => !hasArrived(one, stored));
+  const failed = lost.filter(({ isDelivered }) => !isDelivered);
+  // What an older endpoint took, before there was Paddock, was not lost.
+  const missing = lost.filter((one) => one.isDelivered && one.lastFailedAt >= reading.since);
+  const isFew = since !== undefined || missing.length <= FEW_MISSING;
+  const news = await rememberLostDeliveries(db, appId, [...failed, ...missing], {
+    deliveredDueInMs: isFew ? 0 : BRING_BACK_AFTER_MS,
+    isAsked: since !== undefined,
+  });
+  const newlyMissing = news.flatMap(({ guid, isDelivered }) => (isDelivered ? [guid] : []));
+  if (newlyMissing.length > 0 && !dryRun)
+    events.deliveredWithoutRow(appId, newlyMissing, { isFew });
+  const resolved = await resolveDeliveries(
+    db,
+    appId,
+    arrived.map(({ guid }) => guid),
+  );
   if (lastSuccess !== undefined) await bringForwardRequests(db, appId, lastSuccess);
   return {
-    failed: lost.length,
+    failed: failed.length,
+    missing: newlyMissing.length,
     resolved,
-    isReturn: news > 0 && showsReturn({ failed: lost, lastSuccess }),
+    isReturn: news.length > newlyMissing.length && showsReturn(failed, lastSuccess),
   };
 }

@@ -7,13 +7,8 @@ import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { type Kysely, sql } from 'kysely';
 import { type Given, githubIsAway, passOf } from './pass.scene.ts';
-import { deliveryLogAtGitHub } from '../redelivery/delivery-log-at-github.ts';
-import {
-  type DeliveryLog,
-  redeliver,
-  type RedeliverCounts,
-  type RedeliverOptions,
-} from '../redelivery/redeliver.ts';
+import { type DeliveryLog, deliveryLogAtGitHub } from '../redelivery/read-delivery-log.ts';
+import { redeliver, type RedeliverCounts, type RedeliverOptions } from '../redelivery/redeliver.ts';
 
 type DeliveryFaults = Parameters<SmallWorld['github']['setDeliveryFaults']>[0];
 
@@ -95,8 +90,21 @@ export async function storeEvents(
 }
 
 /** At any time, the next look at the log is another one of the same cadence. */
-export const keepCadence = (db: Kysely<Database>) =>
-  sql`update delivery_listings set listed_at = now() + interval '10 minutes'`.execute(db);
+const keepCadence = (db: Kysely<Database>) =>
+  sql`update apps set log_read_at = now() + interval '10 minutes'`.execute(db);
+
+/** The newest instant up to which the log was read, and whether a reading broke off. */
+export const logMark = async (db: Kysely<Database>) => {
+  const [mark] = await db
+    .selectFrom('apps')
+    .select(['log_read_to as readTo', 'log_cursor as cursor'])
+    .execute();
+  return mark;
+};
+
+/** As if nothing had been read for two hours; the rows of what was read stay. */
+export const forgetTwoHours = (db: Kysely<Database>) =>
+  sql`update apps set log_read_to = log_read_to - interval '2 hours'`.execute(db);
 
 /** In a test's own database; deliveries of an earlier scene are removed. */
 export async function startRedeliveryScene(
@@ -110,7 +118,6 @@ export async function startRedeliveryScene(
   let passedMs = 0;
   const now = () => Date.now() + passedMs;
   await emptyTables(db, [
-    'delivery_listings',
     'unresolved_deliveries',
     'apps',
     'demand_keys',

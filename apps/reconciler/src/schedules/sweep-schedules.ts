@@ -1,5 +1,5 @@
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
-import { REDELIVER, REDELIVER_SINCE, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
+import { REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';
 import type { ReconcilerConfig } from '../config.ts';
 import type { Schedule } from './schedules.ts';
@@ -46,16 +46,6 @@ export const redeliverTask = (appId: number): NewTask => ({
   kind: REDELIVER,
   subject: { type: 'app', id: String(appId) },
   maxAttempts: SWEEP_ATTEMPTS,
-});
-
-/**
- * With a `cursor`, goes on where the last pass stopped. No tick repeats it, so it has more
- * attempts.
- */
-export const redeliverSinceTask = (appId: number, since: Date, cursor?: string): NewTask => ({
-  kind: REDELIVER_SINCE,
-  subject: { type: 'app', id: String(appId) },
-  payload: { since: since.toISOString(), ...(cursor === undefined ? {} : { cursor }) },
 });
 
 /** A pass of a sweep that is not about one App. */

@@ -1,4 +1,4 @@
-import { REDELIVER_DELIVERY } from '@paddock/domain/tasks/sweep-names';
+import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
@@ -26,9 +26,9 @@ export const redeliverDeliveryEndpoint = endpoint({
     return startOperation(caller, request, async (trx) => {
       if (appId !== undefined) await requireApp(trx, appId);
       const task = {
-        kind: REDELIVER_DELIVERY,
+        kind: REDELIVER,
         subject: { type: 'delivery', id: delivery },
-        payload: appId === undefined ? {} : { appId },
+        payload: { guid: delivery, ...(appId === undefined ? {} : { appId }) },
       };
       if (onlyCounts) return asDryRun(task);
       await requireUnpaused(trx, task.kind, delivery);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { giveUpRedeliveries } from '@paddock/db/deliveries/give-up-redeliveries';
-import { rememberFailedDeliveries } from '@paddock/db/deliveries/redelivery';
+import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
@@ -11,7 +11,7 @@ const START = Date.parse('2026-01-31T09:00:00Z');
 
 beforeAll(async () => {
   for (const app of [7, 8])
-    await rememberFailedDeliveries(
+    await rememberLostDeliveries(
       database.db,
       app,
       Array.from({ length: 7 }, (_, n) => ({
@@ -24,7 +24,9 @@ beforeAll(async () => {
         firstFailedAt: new Date(START + n * 60_000),
         lastFailedAt: new Date(START + n * 60_000),
         lastStatusCode: 502,
+        isDelivered: false,
       })),
+      { deliveredDueInMs: 0, isAsked: false },
     );
   await sql`update unresolved_deliveries set resolved_at = now() where guid = '7-3'`.execute(
     database.db,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { rememberFailedDeliveries } from '@paddock/db/deliveries/redelivery';
+import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -33,19 +33,25 @@ beforeAll(async () => {
     values ('webhook', 'workflow_job.queued', 'ignored_no_label', 7, 1, 71, 500, ${STORED}, '{}')`.execute(
     db,
   );
-  await rememberFailedDeliveries(db, 7, [
-    {
-      guid: MISSING,
-      deliveryId: '9',
-      event: 'workflow_job',
-      action: 'queued',
-      installationId: 70,
-      repositoryId: 5,
-      firstFailedAt: new Date(),
-      lastFailedAt: new Date(),
-      lastStatusCode: 502,
-    },
-  ]);
+  await rememberLostDeliveries(
+    db,
+    7,
+    [
+      {
+        guid: MISSING,
+        deliveryId: '9',
+        event: 'workflow_job',
+        action: 'queued',
+        installationId: 70,
+        repositoryId: 5,
+        firstFailedAt: new Date(),
+        lastFailedAt: new Date(),
+        lastStatusCode: 502,
+        isDelivered: false,
+      },
+    ],
+    { deliveredDueInMs: 0, isAsked: false },
+  );
   const [task] = await enqueueAlone(db, [
     { kind: 'check-apps', subject: { type: 'app', id: '7' } },
   ]);

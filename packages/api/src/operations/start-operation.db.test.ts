@@ -74,13 +74,13 @@ const TASKS: readonly {
   {
     endpoint: redeliverSinceEndpoint,
     input: { app: '7', since: '2026-01-31' },
-    kind: 'redeliver-since',
+    kind: 'redeliver',
     subject: { type: 'app', id: '7' },
   },
   {
     endpoint: redeliverDeliveryEndpoint,
     input: { delivery: '0B989BA4-242F-11E5-81E1-C7B6966D2516' },
-    kind: 'redeliver-delivery',
+    kind: 'redeliver',
     subject: { type: 'delivery', id: '0b989ba4-242f-11e5-81e1-c7b6966d2516' },
   },
   {

@@ -1,4 +1,4 @@
-import { REDELIVER_SINCE } from '@paddock/domain/tasks/sweep-names';
+import { REDELIVER } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
@@ -31,7 +31,7 @@ export const redeliverSinceEndpoint = endpoint({
     return startOperation(caller, request, async (trx) => {
       await requireApp(trx, appId);
       const task = {
-        kind: REDELIVER_SINCE,
+        kind: REDELIVER,
         subject: { type: 'app', id: String(appId) },
         payload: { since: since.toISOString() },
       };

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
+import { isHeldBack } from './redelivery.ts';
 
 /**
  * Discovery looks at these repositories next, before all that are merely due. `lost` has rows of
@@ -26,8 +27,8 @@ export async function handOverUnresolved(
 ): Promise<number> {
   const { rows } = await sql`
     with lost as (
-      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job'
-        and (select count(*) from unresolved_deliveries where app_id = ${appId} and resolved_at is null) > ${most}
+      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job' and not ${isHeldBack}
+        and (select count(*) from unresolved_deliveries where app_id = ${appId} and resolved_at is null and not ${isHeldBack}) > ${most}
     ) ${handOverToDiscovery('lost')}`.execute(db);
   return rows.length;
 }
@@ -53,19 +54,4 @@ export async function giveUpRedeliveries(
         'last_status_code', last_status_code, 'requests', requests)
     from given_up`.execute(db);
   return Number(numAffectedRows);
-}
-
-/**
- * Deliveries that were given up before: the log may still show them, but GitHub does not repeat
- * them.
- */
-export async function findGivenUp(
-  db: Kysely<Database>,
-  guids: readonly string[],
-): Promise<Set<string>> {
-  if (guids.length === 0) return new Set();
-  const { rows } = await sql<{ guid: string }>`
-    select delivery_guid as guid from installation_events
-    where delivery_guid = any(${guids}::text[]) and outcome = 'redelivery_given_up'`.execute(db);
-  return new Set(rows.map(({ guid }) => guid));
 }

@@ -3,8 +3,8 @@ import { isArrivalOf, type LoggedDelivery } from '../events/installation-events.
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** A delivery without a successful attempt in the log. */
-export interface FailedDelivery extends LoggedDelivery {
+/** A delivery of GitHub's log, by all its attempts. */
+export interface JudgedDelivery extends LoggedDelivery {
   /**
    * The newest attempt, the one to repeat. A whole number as text: it does not fit a JavaScript
    * number.
@@ -15,36 +15,48 @@ export interface FailedDelivery extends LoggedDelivery {
   lastStatusCode: number;
 }
 
+/** SQL: the log's times are whole seconds, which two attempts may share: their ids rise. */
+const IS_NEWER = sql`(excluded.last_failed_at, excluded.delivery_id) > (known.last_failed_at, known.delivery_id)`;
+
 /**
- * Remembers failed deliveries; of a known one the newest attempt counts. A new one is due at once.
- * Returns how many were new.
+ * Remembers deliveries that our events lack; of a known one the newest attempt counts. A new one is
+ * due at once, or after `deliveredDueInMs` if GitHub calls it delivered. `isAsked`: a person wants
+ * them now. Returns the new ones.
  */
-export async function rememberFailedDeliveries(
+export async function rememberLostDeliveries(
   db: Kysely<Database>,
   appId: number,
-  failed: readonly FailedDelivery[],
-): Promise<number> {
-  if (failed.length === 0) return 0;
+  lost: readonly JudgedDelivery[],
+  { deliveredDueInMs, isAsked }: { deliveredDueInMs: number; isAsked: boolean },
+): Promise<{ guid: string; isDelivered: boolean }[]> {
+  if (lost.length === 0) return [];
   // Sorted, so that two that write the same rows wait for each other instead of deadlocking.
-  const sorted = failed.toSorted((a, b) => (a.guid < b.guid ? -1 : 1));
-  const { rows } = await sql<{ isNew: boolean }>`
+  const sorted = lost.toSorted((a, b) => (a.guid < b.guid ? -1 : 1));
+  const { rows } = await sql<{ guid: string; isDelivered: boolean; isNew: boolean }>`
     insert into unresolved_deliveries as known
-      (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at, last_status_code)
+      (app_id, guid, delivery_id, event, action, installation_id, repository_id, first_failed_at, last_failed_at, last_status_code,
+       missing_here, next_request_at)
     select ${appId}, f."guid", f."deliveryId", f."event", f."action", f."installationId", f."repositoryId",
-      f."firstFailedAt", f."lastFailedAt", f."lastStatusCode"
+      f."firstFailedAt", f."lastFailedAt", f."lastStatusCode",
+      f."isDelivered", now() + case when f."isDelivered" then ${milliseconds(deliveredDueInMs)} else interval '0' end
     from jsonb_to_recordset(${JSON.stringify(sorted)}::jsonb) as f(
       "guid" text, "deliveryId" bigint, "event" text, "action" text, "installationId" bigint, "repositoryId" bigint,
-      "firstFailedAt" timestamptz, "lastFailedAt" timestamptz, "lastStatusCode" integer)
+      "firstFailedAt" timestamptz, "lastFailedAt" timestamptz, "lastStatusCode" integer, "isDelivered" boolean)
     on conflict (app_id, guid) do update set
-      delivery_id = excluded.delivery_id,
-      last_status_code = excluded.last_status_code,
-      last_failed_at = excluded.last_failed_at,
+      delivery_id = case when ${IS_NEWER} then excluded.delivery_id else known.delivery_id end,
+      last_status_code = case when ${IS_NEWER} then excluded.last_status_code else known.last_status_code end,
+      last_failed_at = greatest(excluded.last_failed_at, known.last_failed_at),
       first_failed_at = least(excluded.first_failed_at, known.first_failed_at),
+      missing_here = known.missing_here or excluded.missing_here,
+      next_request_at = case
+        when known.requests = 0 and ${isAsked}::boolean then now()
+        when known.missing_here or not excluded.missing_here then known.next_request_at
+        when ${mayBeAskedAtOnce('known')} then excluded.next_request_at
+        else known.last_requested_at + interval '1 minute' end,
       resolved_at = null
-      -- The log's times are whole seconds, which two attempts may share: their ids rise.
-      where (excluded.last_failed_at, excluded.delivery_id) > (known.last_failed_at, known.delivery_id)
-    returning (known.xmax = 0) as "isNew"`.execute(db);
-  return rows.filter(({ isNew }) => isNew).length;
+      where ${IS_NEWER} or (excluded.missing_here and not known.missing_here) or ${isAsked}::boolean
+    returning guid, missing_here as "isDelivered", (known.xmax = 0) as "isNew"`.execute(db);
+  return rows.filter(({ isNew }) => isNew);
 }
 
 const UNRESOLVED = {
@@ -56,18 +68,18 @@ const UNRESOLVED = {
 };
 
 /**
- * Resolves deliveries that arrived: the log says so (`delivered`) and they were not found missing
- * here, or their row is here. A replay's row counts only for those found missing. Returns how many.
+ * Resolves deliveries that arrived: those given, and all whose row is here. A replay's row counts
+ * only where GitHub calls the delivery successful. Returns how many.
  */
 export async function resolveDeliveries(
   db: Kysely<Database>,
   appId: number,
-  delivered: readonly string[],
+  arrived: readonly string[],
 ): Promise<number> {
   const { rows } = await sql`
     update unresolved_deliveries u set resolved_at = now()
     where app_id = ${appId} and resolved_at is null and (
-      (guid = any(${delivered}::text[]) and not missing_here)
+      guid = any(${arrived}::text[])
       or exists (select from installation_events e where ${isArrivalOf(UNRESOLVED, sql.ref('u.missing_here'))}))
     returning guid`.execute(db);
   await sql`
@@ -78,6 +90,12 @@ export async function resolveDeliveries(
   );
   return rows.length;
 }
+
+/**
+ * SQL: GitHub calls it delivered, and it was not asked for yet. After a restore it waits until the
+ * pods of then are adopted: before, a job that comes back would get a second worker.
+ */
+export const isHeldBack = sql`(missing_here and requests = 0)`;
 
 /**
  * Our endpoint answers again: requests all earlier failures at once. Exceptions: deliveries whose
@@ -94,7 +112,7 @@ export async function bringForwardRequests(
     update unresolved_deliveries set next_request_at = now()
     where app_id = ${appId} and resolved_at is null and next_request_at > now()
       and (last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)
-      and ${waitsForSuccess} and ${mayBeAskedAtOnce}`.execute(db);
+      and ${waitsForSuccess} and ${mayBeAskedAtOnce('unresolved_deliveries')}`.execute(db);
   return Number(numAffectedRows);
 }
 
@@ -102,7 +120,8 @@ export async function bringForwardRequests(
 const REQUESTS_AT_ONCE = 2;
 
 /** Later requests are at least a minute apart; `requestsOfLastMinute` counts on it. */
-const mayBeAskedAtOnce = sql`(requests <= ${REQUESTS_AT_ONCE} or last_requested_at < now() - interval '1 minute')`;
+const mayBeAskedAtOnce = (row: string) =>
+  sql`(${sql.ref(`${row}.requests`)} <= ${REQUESTS_AT_ONCE} or ${sql.ref(`${row}.last_requested_at`)} < now() - interval '1 minute')`;
 
 /**
  * The highest number of requests for a delivery in the last minute. Tests space them closer, which
@@ -111,156 +130,87 @@ const mayBeAskedAtOnce = sql`(requests <= ${REQUESTS_AT_ONCE} or last_requested_
 const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
 /** Of an unresolved delivery: its newest attempt failed, and may get through later. */
-const waitsForSuccess = sql`requested_delivery_id is distinct from delivery_id and last_status_code <> 400`;
-
-/** True if any delivery of the App was asked for in the last `ms` milliseconds. */
-export async function wasAskedFor(
-  db: Kysely<Database>,
-  appId: number,
-  ms: number,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - ${milliseconds(ms)} limit 1`.execute(
-    db,
-  );
-  return rows.length > 0;
-}
-
-/**
- * True while deliveries of the App wait for their next request that a success would request at
- * once.
- */
-export async function hasWaitingRedeliveries(
-  db: Kysely<Database>,
-  appId: number,
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and next_request_at > now() and ${waitsForSuccess} limit 1`.execute(
-    db,
-  );
-  return rows.length > 0;
-}
-
-/**
- * Of deliveries that were asked for in vain the newest one, or none: when it gets through, our
- * endpoint is back.
- */
-export async function findProbe(db: Kysely<Database>, appId: number): Promise<DueRedelivery[]> {
-  const { rows } = await sql<DueRedelivery>`
-    select ${DUE} from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and requests > 0 and last_status_code <> 400
-    order by last_failed_at desc, delivery_id desc limit 1`.execute(db);
-  return rows;
-}
-
-/** Which of these deliveries are being asked for already, or were until a moment ago. */
-export async function findRememberedDeliveries(
-  db: Kysely<Database>,
-  appId: number,
-  guids: readonly string[],
-): Promise<Set<string>> {
-  if (guids.length === 0) return new Set();
-  const { rows } = await sql<{ guid: string }>`
-    select guid from unresolved_deliveries where app_id = ${appId} and guid = any(${guids}::text[])`.execute(
-    db,
-  );
-  return new Set(rows.map(({ guid }) => guid));
-}
-
-/**
- * Requests deliveries that our events lack, even if GitHub calls them successful: at once, and
- * until their rows are here.
- */
-export async function askForMissingDeliveries(
-  db: Kysely<Database>,
-  appId: number,
-  missing: readonly FailedDelivery[],
-): Promise<void> {
-  await rememberFailedDeliveries(db, appId, missing);
-  await sql`
-    update unresolved_deliveries set missing_here = true, resolved_at = null,
-      next_request_at = case when ${mayBeAskedAtOnce} then now() else last_requested_at + interval '1 minute' end
-    where (app_id, guid) in (
-      select app_id, guid from unresolved_deliveries
-      where app_id = ${appId} and guid = any(${missing.map(({ guid }) => guid)}::text[]) and not missing_here
-      order by guid for update)`.execute(db);
-}
+const waitsForSuccess = sql`(requested_delivery_id is distinct from delivery_id and last_status_code <> 400 and not ${isHeldBack})`;
 
 export interface DueRedelivery {
   guid: string;
-  /** As in FailedDelivery. */
+  /** As in JudgedDelivery. */
   deliveryId: string;
-  event: string;
-  action: string | null;
   installationId: number | null;
-  requests: number;
 }
-
-const DUE = sql`guid, delivery_id::text as "deliveryId", event, action, installation_id as "installationId", requests`;
 
 /**
  * The deliveries to request now: installations take turns, each with waiting jobs first, and with
- * those that have been due for longest; at most `perMinute` less the requests of the
- * last minute. `earlyMs` allows a request this much early, so that a cycle that comes a moment too
- * soon does not skip it.
+ * those that have been due for longest; at most `perMinute` less the requests of the last minute.
+ * `earlyMs` allows a request this much early, so that a cycle that comes a moment too soon does not
+ * skip it. If none is due, and none was asked for in this cycle, the newest that was asked for in
+ * vain is a probe: when it gets through, our endpoint is back.
  */
 export async function findDueRedeliveries(
   db: Kysely<Database>,
   appId: number,
-  { perMinute, earlyMs }: { perMinute: number; earlyMs: number },
-): Promise<DueRedelivery[]> {
-  const { rows } = await sql<DueRedelivery>`
-    select ${DUE} from (
+  { perMinute, earlyMs, cycleMs }: { perMinute: number; earlyMs: number; cycleMs: number },
+): Promise<{
+  due: DueRedelivery[];
+  /** More are due than the minute allows. */
+  moreDue: boolean;
+  /** These are the first of the cycle, and a success has others requested at once. */
+  othersWait: boolean;
+}> {
+  const { rows } = await sql<DueRedelivery & { allowed: number; othersWait: boolean }>`
+    with known as (select * from unresolved_deliveries where app_id = ${appId}),
+    past as (
+      select coalesce(sum(${requestsOfLastMinute}) filter (where last_requested_at > now() - interval '1 minute'), 0) as of_minute,
+        coalesce(bool_or(last_requested_at > now() - ${milliseconds(cycleMs - earlyMs)}), false) as in_cycle from known),
+    open as (select *, next_request_at <= now() + ${milliseconds(earlyMs)} as is_due from known where resolved_at is null),
+    probe as (
+      select guid from open, past
+      where not in_cycle and not exists (select from open where is_due) and requests > 0 and last_status_code <> 400
+      order by last_failed_at desc, delivery_id desc limit 1),
+    chosen as (
       select *, case when event <> 'workflow_job' then 3 when action = 'queued' then 0 when action = 'completed' then 1 else 2 end as rank
-      from unresolved_deliveries
-      where app_id = ${appId} and resolved_at is null and next_request_at <= now() + ${milliseconds(earlyMs)}
-    ) due
+      from open where is_due or guid in (select guid from probe))
+    select guid, delivery_id::text as "deliveryId", installation_id as "installationId", (${perMinute} - of_minute)::integer as allowed,
+      not in_cycle and exists (
+        select from open where not is_due and guid not in (select guid from probe) and ${waitsForSuccess}) as "othersWait"
+    from chosen, past
     -- The time of the first failure comes last: what failed again keeps no place.
     order by row_number() over (partition by installation_id order by rank, next_request_at, requests, first_failed_at, guid),
       rank, next_request_at, requests, first_failed_at, guid
-    limit greatest(0, ${perMinute}::integer - (
-      select coalesce(sum(${requestsOfLastMinute}), 0) from unresolved_deliveries where app_id = ${appId} and last_requested_at > now() - interval '1 minute'))`.execute(
-    db,
-  );
-  return rows;
+    limit ${perMinute}::integer + 1`.execute(db);
+  const due = rows.slice(0, Math.max(0, rows[0]?.allowed ?? 0));
+  return { due, moreDue: rows.length > due.length, othersWait: rows[0]?.othersWait ?? false };
 }
 
 /**
- * Notes that GitHub was asked to repeat a delivery; the next request is `waitMs` away. Without an
- * id: GitHub did not accept the request.
+ * Notes that GitHub was asked to repeat a delivery. The next request is a first step away, after
+ * later ones up to twelve. Without an id: GitHub did not accept the request.
  */
 export async function recordRedeliveryRequest(
   db: Kysely<Database>,
   appId: number,
   { guid, deliveryId }: { guid: string; deliveryId: string | null },
-  waitMs: number,
+  firstStepMs: number,
 ): Promise<void> {
-  await db
-    .updateTable('unresolved_deliveries')
-    .set({
-      requests: sql`requests + 1`,
-      last_requested_at: sql`now()`,
-      requested_delivery_id: sql`coalesce(${deliveryId}::bigint, requested_delivery_id)`,
-      next_request_at: sql`now() + ${milliseconds(waitMs)}`,
-    })
-    .where('app_id', '=', appId)
-    .where('guid', '=', guid)
-    .execute();
+  await sql`
+    update unresolved_deliveries set
+      requests = requests + 1,
+      last_requested_at = now(),
+      requested_delivery_id = coalesce(${deliveryId}::bigint, requested_delivery_id),
+      next_request_at = now() + ${milliseconds(firstStepMs)} * coalesce((array[1, 1, 1, 2, 4, 8])[requests + 1], 12)
+    where app_id = ${appId} and guid = ${guid}`.execute(db);
 }
 
-/** Whether more of the App's deliveries are due than these. */
-export async function hasDueBeside(
+/** The newest attempt at an unresolved delivery that we know of; undefined: there is none. */
+export async function findUnresolved(
   db: Kysely<Database>,
-  appId: number,
-  guids: readonly string[],
-): Promise<boolean> {
-  const { rows } = await sql`
-    select from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is null and next_request_at <= now() and guid <> all(${guids}::text[]) limit 1`.execute(
-    db,
-  );
-  return rows.length > 0;
+  guid: string,
+  appIds: readonly number[],
+): Promise<{ guid: string; appId: number; deliveryId: string } | undefined> {
+  const { rows } = await sql<{ guid: string; appId: number; deliveryId: string }>`
+    select guid, app_id as "appId", delivery_id::text as "deliveryId" from unresolved_deliveries
+    where app_id = any(${appIds}::bigint[]) and guid = ${guid} limit 1`.execute(db);
+  return rows[0];
 }
 
 /**

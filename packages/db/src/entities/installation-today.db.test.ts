@@ -97,9 +97,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
         await findLeftRegistrations(db, { graceMs: 0, appIds: APP_IDS, limit: 9, except: [] }),
       ),
       scopes: itself(await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds: APP_IDS })),
-      lookUps: itself(
-        await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds: APP_IDS }),
-      ),
+      lookUps: itself(await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds: APP_IDS })),
       repositories: itself(
         await findDueRepositories(db, {
           most: 9,

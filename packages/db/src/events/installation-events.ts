@@ -115,6 +115,8 @@ export interface LoggedDelivery {
   readonly action: string | null;
   readonly installationId: number | null;
   readonly repositoryId: number | null;
+  /** GitHub calls an attempt at it successful. */
+  readonly isDelivered: boolean;
 }
 
 /**
@@ -145,27 +147,27 @@ const GIVEN = {
   repositoryId: 'd.repositoryId',
 };
 
-/** The GUIDs of the deliveries that reached us. `countsReplays` as in `isArrivalOf`. */
+/** The GUIDs of the deliveries that reached us, or that we gave up. */
 export async function findStoredDeliveries(
   db: Kysely<Database>,
   deliveries: readonly LoggedDelivery[],
-  { countsReplays }: { countsReplays: boolean },
 ): Promise<Set<string>> {
-  if (deliveries.length === 0) return new Set();
-  const given = deliveries.map(({ guid, event, action, installationId, repositoryId }) => ({
-    guid,
-    event,
-    action,
-    installationId,
-    repositoryId,
-  }));
-  // The limit makes it one look-up for each.
-  const { rows } = await sql<{ guid: string }>`
-    select d.guid
-    from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
-      as d(guid text, event text, action text, "installationId" bigint, "repositoryId" bigint)
-    cross join lateral (select from installation_events e where ${isArrivalOf(GIVEN, sql`${countsReplays}::boolean`)} limit 1) arrival`.execute(
-    db,
-  );
-  return new Set(rows.map(({ guid }) => guid));
+  const stored = new Set<string>();
+  for (let from = 0; from < deliveries.length; from += AT_ONCE) {
+    const some = deliveries.slice(from, from + AT_ONCE);
+    // The limit makes it one look-up for each.
+    const { rows } = await sql<{ guid: string }>`
+      select d.guid
+      from jsonb_to_recordset(${JSON.stringify(some)}::jsonb)
+        as d(guid text, event text, action text, "installationId" bigint, "repositoryId" bigint, "isDelivered" boolean)
+      cross join lateral (
+        select from installation_events e
+        where (${isArrivalOf(GIVEN, sql.ref('d.isDelivered'))}) or (e.delivery_guid = d.guid and e.outcome = 'redelivery_given_up')
+        limit 1) arrival`.execute(db);
+    for (const { guid } of rows) stored.add(guid);
+  }
+  return stored;
 }
+
+/** How many deliveries one statement takes. */
+const AT_ONCE = 1000;

@@ -1,4 +1,4 @@
-import type { Generated, GeneratedAlways } from 'kysely';
+import type { Generated } from 'kysely';
 import type { JsonColumnWithDefault, Nullable, RefusedColumns } from './columns.ts';
 
 export interface RepositoriesTable extends RefusedColumns {
@@ -15,15 +15,6 @@ export interface RepositoriesTable extends RefusedColumns {
   etags: JsonColumnWithDefault<object>;
   resynced_at: Nullable<Date>;
   unanswered_since: Nullable<Date>;
-}
-
-export interface DeliveryListingsTable {
-  id: GeneratedAlways<number>;
-  app_id: number;
-  newest_at: Date;
-  oldest_at: Date;
-  cursor: Nullable<string>;
-  listed_at: Generated<Date>;
 }
 
 export interface UnresolvedDeliveriesTable {

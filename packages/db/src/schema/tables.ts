@@ -6,11 +6,7 @@ import type {
   Nullable,
   RefusedColumns,
 } from './columns.ts';
-import type {
-  DeliveryListingsTable,
-  RepositoriesTable,
-  UnresolvedDeliveriesTable,
-} from './reconciler-tables.ts';
+import type { RepositoriesTable, UnresolvedDeliveriesTable } from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
 import type {
   ActionsTable,
@@ -173,11 +169,15 @@ export interface InstallationEventsTable {
   received_at: Generated<Date>;
 }
 
-/** What GitHub has told an App. */
+/** What GitHub has told an App, and how far its log of deliveries was read. */
 export interface AppsTable extends RefusedColumns {
   app_id: number;
   wait_until: Nullable<Date>;
   wait_message: Nullable<string>;
+  log_read_at: Nullable<Date>;
+  log_read_to: Nullable<Date>;
+  log_cursor: Nullable<string>;
+  log_cursor_from: Nullable<Date>;
 }
 
 export interface InstallationsTable extends RefusedColumns {
@@ -261,7 +261,6 @@ export interface Database {
   tasks: TasksTable;
   operations: OperationsTable;
   task_counts: TaskCountsTable;
-  delivery_listings: DeliveryListingsTable;
   unresolved_deliveries: UnresolvedDeliveriesTable;
   tokens: TokensTable;
   sessions: SessionsTable;

@@ -15,11 +15,8 @@ export const SCHEDULED_SWEEPS = [
   'sum-usage',
 ] as const;
 
-/** The sweep over one App's delivery log. */
+/** The sweep over one App's delivery log. People also ask it for one delivery. */
 export const REDELIVER = 'redeliver';
-
-/** The sweep over that log for what our events lack, which people ask for. */
-export const REDELIVER_SINCE = 'redeliver-since';
 
 /** The sweep of one repository, which people ask for. */
 export const RESYNC_REPOSITORY = 'resync-repository';
@@ -27,17 +24,12 @@ export const RESYNC_REPOSITORY = 'resync-repository';
 /** Has the active repositories of one installation resynced, which people ask for. */
 export const RESYNC_INSTALLATION = 'resync-installation';
 
-/** Has GitHub repeat one delivery, which people ask for. */
-export const REDELIVER_DELIVERY = 'redeliver-delivery';
-
 /** Stops the idle workers of a pool, which people ask for. */
 export const DRAIN_POOL = 'drain-pool';
 
 /** Every sweep of the reconciler, by the kind of its task. People pause them by these names. */
 export const SWEEPS = [
   REDELIVER,
-  REDELIVER_SINCE,
-  REDELIVER_DELIVERY,
   RESYNC_REPOSITORY,
   RESYNC_INSTALLATION,
   DRAIN_POOL,
