@@ -32,7 +32,7 @@ describe('readSchedulerConfig', () => {
     expect(readSchedulerConfig(env)).toMatchObject({
       matchTickMs: 15_000,
       unexplainedGraceMs: 660_000,
-      taskLeaseMs: 30_000,
+      taskLeaseMs: 15_000,
       httpPort: 8081,
       schema: 'paddock',
       kubeconfig: undefined,

@@ -33,6 +33,8 @@ beforeAll(async () => {
   await putKey(db, await putJob(db, {}), 'at_pool_cap');
 });
 
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute)).toISOString();
+
 describe('the diagnoses (G3)', () => {
   test('of an account are all that its rows say', async () => {
     expect(await namesOf('acme')).toEqual([
@@ -83,7 +85,6 @@ describe('the diagnoses (G3)', () => {
   });
 
   describe('of a repository’s selection', () => {
-    const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute)).toISOString();
     let last = 100;
     type Told = readonly [event: string, minute: number, payload: object];
     /** Events in the order of their arrival, of an installation of their own. */
