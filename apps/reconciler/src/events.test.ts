@@ -22,7 +22,7 @@ test.each<[string, number, (events: ReconcilerEvents) => void]>([
   [
     'paddock_deliveries_without_row_total',
     2,
-    (events) => events.deliveredWithoutRow(7, ['one', 'two'], { isFew: true }),
+    (events) => events.deliveredWithoutRow(7, ['one', 'two'], 0),
   ],
   ['paddock_recovery_total{kind="redelivered"}', 1, (events) => events.redelivered(7, 'guid')],
   [

@@ -78,23 +78,17 @@ export function createEvents(log: Logger, metrics: Metrics) {
       log.error('gave up deliveries: GitHub can no longer repeat them', { appId, count });
     },
     /** After a failover, a restore, or when another endpoint answered in our place. */
-    deliveredWithoutRow(
-      appId: number,
-      deliveryGuids: readonly string[],
-      { isFew }: { isFew: boolean },
-    ) {
+    deliveredWithoutRow(appId: number, deliveryGuids: readonly string[], dueInMs: number) {
       withoutRow.inc(deliveryGuids.length);
-      const what = { appId, count: deliveryGuids.length, some: deliveryGuids.slice(0, 10) };
-      if (isFew)
-        log.error(
-          'we lost deliveries that GitHub calls successful: asking GitHub to repeat them',
-          what,
-        );
-      else
-        log.error(
-          'we lost many deliveries that GitHub calls successful: asking for them in ten minutes, unless people pause redeliver; find out where they were lost',
-          what,
-        );
+      log.error(
+        'we lost deliveries that GitHub calls successful: GitHub is asked to repeat them, unless redeliver is paused; find out where many were lost',
+        {
+          appId,
+          count: deliveryGuids.length,
+          some: deliveryGuids.slice(0, 10),
+          inSeconds: dueInMs / 1000,
+        },
+      );
     },
     tickTaken(schedule: string, tickAt: Date, missed: number) {
       ticks.inc({ schedule });

@@ -78,6 +78,16 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(scene.unstored).toHaveLength(FEW_MISSING + 2);
   });
 
+  test('keep to their spacing where GitHub calls their repetition successful, however well others get through', async () => {
+    await scene.queueJobs(1, {});
+    expect(await scene.cycle()).toMatchObject({ accepted: 1 });
+    await scene.pass(1);
+    await scene.queueJobs(1, {});
+    await scene.storeEvent((await guids()).at(-1) ?? '');
+    expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0 });
+    expect(await scene.unresolved()).toHaveLength(1);
+  });
+
   test('are not those that another endpoint took before Paddock read the log', async () => {
     await scene.queueJobs(1, {});
     await scene.pass(60);

@@ -199,13 +199,14 @@ async function noteVerdict(
   // What an older endpoint took, before there was Paddock, was not lost.
   const missing = lost.filter((one) => one.isDelivered && one.lastFailedAt >= reading.since);
   const isFew = since !== undefined || missing.length <= FEW_MISSING;
+  const deliveredDueInMs = isFew ? 0 : BRING_BACK_AFTER_MS;
   const news = await rememberLostDeliveries(db, appId, [...failed, ...missing], {
-    deliveredDueInMs: isFew ? 0 : BRING_BACK_AFTER_MS,
+    deliveredDueInMs,
     isAsked: since !== undefined,
   });
   const newlyMissing = news.flatMap(({ guid, isDelivered }) => (isDelivered ? [guid] : []));
   if (newlyMissing.length > 0 && !dryRun)
-    events.deliveredWithoutRow(appId, newlyMissing, { isFew });
+    events.deliveredWithoutRow(appId, newlyMissing, deliveredDueInMs);
   const resolved = await resolveDeliveries(
     db,
     appId,

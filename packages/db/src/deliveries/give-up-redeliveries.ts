@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { isHeldBack } from './redelivery.ts';
 
 /**
  * Discovery looks at these repositories next, before all that are merely due. `lost` has rows of
@@ -17,6 +16,12 @@ const handOverToDiscovery = (lost: string) =>
     returning repo_id`);
 
 /**
+ * SQL: GitHub calls it delivered, and it was not asked for yet. After a restore it waits until the
+ * pods of then are adopted: before, a job that comes back would get a second worker.
+ */
+const isHeldBack = sql`(missing_here and requests = 0)`;
+
+/**
  * While more than `most` deliveries are unresolved, hands their repositories to discovery, which is
  * faster than requests. Returns how many.
  */
@@ -26,9 +31,10 @@ export async function handOverUnresolved(
   most: number,
 ): Promise<number> {
   const { rows } = await sql`
-    with lost as (
-      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and event = 'workflow_job' and not ${isHeldBack}
-        and (select count(*) from unresolved_deliveries where app_id = ${appId} and resolved_at is null and not ${isHeldBack}) > ${most}
+    with unresolved as (
+      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and not ${isHeldBack}
+    ), lost as (
+      select * from unresolved where event = 'workflow_job' and (select count(*) from unresolved) > ${most}
     ) ${handOverToDiscovery('lost')}`.execute(db);
   return rows.length;
 }

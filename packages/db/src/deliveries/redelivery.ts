@@ -92,12 +92,6 @@ export async function resolveDeliveries(
 }
 
 /**
- * SQL: GitHub calls it delivered, and it was not asked for yet. After a restore it waits until the
- * pods of then are adopted: before, a job that comes back would get a second worker.
- */
-export const isHeldBack = sql`(missing_here and requests = 0)`;
-
-/**
  * Our endpoint answers again: requests all earlier failures at once. Exceptions: deliveries whose
  * last request has no result in the log yet; those that our endpoint refused (400), because it
  * would refuse them again; and for a minute those that fail repeatedly, because each failure may
@@ -107,13 +101,12 @@ export async function bringForwardRequests(
   db: Kysely<Database>,
   appId: number,
   success: { id: string; deliveredAt: Date },
-): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
+): Promise<void> {
+  await sql`
     update unresolved_deliveries set next_request_at = now()
     where app_id = ${appId} and resolved_at is null and next_request_at > now()
       and (last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)
       and ${waitsForSuccess} and ${mayBeAskedAtOnce('unresolved_deliveries')}`.execute(db);
-  return Number(numAffectedRows);
 }
 
 /** How often a delivery that failed for a passing reason is requested again at once. */
@@ -130,7 +123,8 @@ const mayBeAskedAtOnce = (row: string) =>
 const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
 /** Of an unresolved delivery: its newest attempt failed, and may get through later. */
-const waitsForSuccess = sql`(requested_delivery_id is distinct from delivery_id and last_status_code <> 400 and not ${isHeldBack})`;
+const waitsForSuccess = sql`(requested_delivery_id is distinct from delivery_id
+  and last_status_code <> 400 and last_status_code not between 200 and 299)`;
 
 export interface DueRedelivery {
   guid: string;
