@@ -42,7 +42,7 @@ export const connection: readonly NamedMutant[] = [
   {
     mutant: 'what was sent before an outage holds its connection for the longest statement',
     file: 'packages/db/src/connection/open-pool.ts',
-    find: 'client.expectAnswers(BEYOND_LONGEST_MS)',
+    find: 'client.expectAnswers(AFTER_OUTAGE_MS)',
     replace: 'client.expectAnswers(60_000)',
     tests: ['packages/db/src/connection/silence.db.test.ts'],
   },

@@ -14,6 +14,12 @@ const KEEP_IDLE_MS = 300_000;
 /** How much longer PostgreSQL may be silent than the longest statement lasts. */
 export const BEYOND_LONGEST_MS = 5_000;
 
+/**
+ * How long a statement that was sent before an outage may still take after it. A listener needs up
+ * to 4 s to notice the outage; together that stays below 10 s.
+ */
+const AFTER_OUTAGE_MS = 3_000;
+
 /** Opens a pool whose sessions have the settings that our statements need. */
 export function openPool(config: ConnectionConfig, max: number): pg.Pool {
   const { outage, longestUseMs } = config;
@@ -76,7 +82,7 @@ export function openPool(config: ConnectionConfig, max: number): pg.Pool {
   // PostgreSQL answers others. What was sent before an outage, to a server that is gone, gets no
   // answer; waiting for the longest statement would take too long.
   outage?.onAnswer(() => {
-    for (const client of used.keys()) client.expectAnswers(BEYOND_LONGEST_MS);
+    for (const client of used.keys()) client.expectAnswers(AFTER_OUTAGE_MS);
   });
   return pool;
 }
