@@ -7,7 +7,7 @@ import { actOrCount } from '../count-only.ts';
 const HOURS_AT_ONCE = 200;
 
 /**
- * Sums up what jobs and workers used, hour by hour, each in its own transaction. After an
+ * Sums up what jobs and workers used, hour by hour, each by one statement. After an
  * outage the hours that were missed follow, the newest first.
  */
 export async function sumUsageHours(
@@ -18,7 +18,7 @@ export async function sumUsageHours(
   let [summed, older] = [0, 0];
   for (const hour of hours) {
     if (signal.aborted) break;
-    const unended = dryRun ? 0 : await db.transaction().execute((trx) => sumUsage(trx, hour));
+    const unended = dryRun ? 0 : await sumUsage(db, hour);
     summed += 1;
     // It is summed up again at each tick, so it asks for no further pass.
     if (unended === 0) older += 1;

@@ -29,7 +29,7 @@ const ended: Ended[] = [];
 /** Sums up what the sweep would. */
 async function sumAll(): Promise<number> {
   const hours = await findHoursToSum(database.db, { keptDays: 90, most: 500 });
-  for (const hour of hours) await database.db.transaction().execute((trx) => sumUsage(trx, hour));
+  for (const hour of hours) await sumUsage(database.db, hour);
   return hours.length;
 }
 

@@ -46,8 +46,8 @@ export interface UsageRow extends UsageSums {
 export type UsagePosition = readonly [podMs: number, key: string, more: string];
 
 /**
- * What the rows of a group have in common. Names are sorted by their bytes, which is faster. A
- * second column that is always empty would cost a tenth of the time.
+ * What the rows of a group have in common. Names are sorted by their bytes, which is faster. 0 stands
+ * for workers without a job.
  */
 const KEYS: Readonly<Record<UsageBy, { readonly key: string; readonly more?: string }>> = {
   repository: { key: 'repo_id' },
@@ -71,9 +71,8 @@ const SUMS_OF_ALL = sql.join(Object.keys(SUMMED).map((name) => sums([name, name]
 
 /**
  * The groups of a span, the most time first, and the sums of all of them. Reads the waiting times of
- * the groups on the page only. It counts how often each time occurs, because to sort them all is
- * slower where few groups have all jobs of the span. To read the span twice is faster than to keep
- * its rows between the two.
+ * the groups on the page only, and counts how often each occurs: to sort them all is slower. To read
+ * the span twice is faster than to keep its rows.
  */
 export async function readUsage(
   db: Kysely<Database>,
@@ -81,47 +80,41 @@ export async function readUsage(
   filter: UsageFilter,
   { limit, after }: { limit: number; after?: UsagePosition | undefined },
 ): Promise<{ rows: UsageRow[]; total: UsageSums }> {
-  const { key, more } = KEYS[by];
-  const columns = sql.raw(more === undefined ? key : `${key}, ${more}`);
-  const names = sql.raw(more === undefined ? 'key' : 'key, more');
-  const named = sql.raw(more === undefined ? `${key} as key` : `${key} as key, ${more} as more`);
+  const { key, more = "''" } = KEYS[by];
+  const group = sql.raw(`${key} as key, ${more} as more`);
   const hours = sql`usage_hours where ${isMeant(filter)}`;
-  // Each row is looked up among the groups of the page. PostgreSQL underestimates how many rows a span
-  // has: of a join it would make a loop that reads the span for each group.
-  const isOnPage = sql`((${columns}) in (select ${names} from page)) is true`;
+  const isBehind =
+    after === undefined
+      ? sql`true`
+      : sql`(-"podMs", key, more) > (${-after[0]}::bigint, ${after[1]}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}, ${after[2]})`;
   const { rows } = await sql<Row>`
     with sums as materialized (
-      select ${named}, ${SUMS_OF_HOURS} from ${hours} group by ${columns}
+      select ${group}, ${SUMS_OF_HOURS} from ${hours} group by 1, 2
     ),
     page as materialized (
-      select * from sums where ${after === undefined ? sql`true` : isBehind(by, after)} order by "podMs" desc, ${names} limit ${limit}
+      select * from sums where ${isBehind} order by "podMs" desc, key, more limit ${limit}
     ),
-    waited as (
-      select ${names}, seconds, count(*) as jobs
-      from (select ${named}, unnest(queued) as seconds from ${hours} and ${isOnPage}) each group by ${names}, seconds
+    -- Each row is looked up among the groups of the page: of a join PostgreSQL would make a loop that
+    -- reads the span for each group.
+    waits as (
+      select key, more, seconds, count(*) as jobs
+      from (select ${group}, unnest(queued) as seconds from ${hours} and ((${sql.raw(`${key}, ${more}`)}) in (select key, more from page)) is true) each
+      group by 1, 2, 3
     ),
     ranked as (
-      select ${names}, seconds, sum(jobs) over (partition by ${names} order by seconds) as upto, sum(jobs) over (partition by ${names}) as jobs
-      from waited
+      select *, sum(jobs) over (partition by key, more order by seconds) as upto, sum(jobs) over (partition by key, more) as of from waits
     ),
     quantiles as materialized (
-      select ${names}, min(seconds) filter (where upto >= 0.5 * jobs) as p50, min(seconds) filter (where upto >= 0.95 * jobs) as p95
-      from ranked group by ${names}
+      select key, more, min(seconds) filter (where upto >= 0.5 * of) as p50, min(seconds) filter (where upto >= 0.95 * of) as p95
+      from ranked group by 1, 2
     )
     select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total
-    from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (${names})
-    order by page."podMs" desc, ${names}`.execute(db);
+    from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (key, more)
+    order by page."podMs" desc, key, more`.execute(db);
   return {
     rows: rows.flatMap((row) => (row.key === null ? [] : [toUsageRow(by, row, row.key)])),
     total: rows[0]?.total ?? NOTHING,
   };
-}
-
-function isBehind(by: UsageBy, [podMs, key, more]: UsagePosition): RawBuilder<unknown> {
-  const id = sql`${key}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}`;
-  return by === 'workflow'
-    ? sql`(-"podMs", key, more) > (${-podMs}::bigint, ${id}, ${more})`
-    : sql`(-"podMs", key) > (${-podMs}::bigint, ${id})`;
 }
 
 const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
@@ -146,7 +139,7 @@ interface Row extends UsageSums {
   /** Null: the page is empty. */
   readonly key: number | string | null;
   /** Of workflows. */
-  readonly more?: string;
+  readonly more: string;
   readonly p50: number | null;
   readonly p95: number | null;
   readonly login: string | null;
@@ -155,23 +148,17 @@ interface Row extends UsageSums {
 }
 
 function toUsageRow(by: UsageBy, row: Row, key: number | string): UsageRow {
+  const { more, p50, p95, total: _total, ...rest } = row;
   const isOfJob = by === 'repository' || by === 'workflow';
   return {
-    jobs: row.jobs,
-    workers: row.workers,
-    podMs: row.podMs,
-    idleMs: row.idleMs,
-    thrownAwayMs: row.thrownAwayMs,
-    login: row.login,
-    repoFullName: row.repoFullName,
+    ...rest,
     entityId: by === 'entity' ? Number(key) : null,
-    // 0: workers without a job.
     repoId: isOfJob && key !== 0 ? Number(key) : null,
-    workflow: row.more === undefined || row.more === '' ? null : row.more,
+    workflow: more === '' ? null : more,
     pool: by === 'pool' ? String(key) : null,
-    queuedP50: row.p50,
-    queuedP95: row.p95,
-    position: [row.podMs, String(key), row.more ?? ''],
+    queuedP50: p50,
+    queuedP95: p95,
+    position: [row.podMs, String(key), more],
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { hasEnded, isUnended } from '../states/job-states.ts';
 import { isLive } from '../states/worker-states.ts';
@@ -53,14 +53,9 @@ const QUEUED_SECONDS = sql`
 const RAN_ON = sql`w.pod_name = j.k8s_pod and w.assigned_job_id = j.job_id`;
 
 /** Sums up one hour anew. Returns how many jobs and workers in it have not ended. */
-export async function sumUsage(trx: Transaction<Database>, hour: Date): Promise<number> {
-  await sql`delete from usage_hours where hour = ${hour}`.execute(trx);
-  await sql`
-    insert into usage_hours (hour, entity_id, repo_id, repo_full_name, workflow_name, k8s_pool, queued, jobs, workers, pod_ms, idle_ms, thrown_away_ms)
-    select ${hour}::timestamptz, entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool,
-      array_agg(queued_seconds order by queued_seconds) filter (where queued_seconds is not null), sum(jobs), sum(workers), sum(pod_ms),
-      sum(case when failed then 0 else pod_ms - least(job_ms, pod_ms) end), sum(case when failed then pod_ms else 0 end)
-    from (
+export async function sumUsage(db: Kysely<Database>, hour: Date): Promise<number> {
+  const { rows } = await sql<{ unended: number }>`
+    with used as (
       select j.entity_id, j.repo_id, j.repo_full_name, coalesce(j.workflow_name, '') as workflow_name, j.k8s_pool,
         ${QUEUED_SECONDS}::integer as queued_seconds, 1 as jobs, (w.pod_name is not null)::integer as workers,
         ${POD_MS} as pod_ms, ${JOB_MS} as job_ms, coalesce(w.status = 'failed', false) as failed
@@ -71,15 +66,21 @@ export async function sumUsage(trx: Transaction<Database>, hour: Date): Promise<
       from workers w
       where ${inHour(hour, 'w')} and w.completed_at is not null
         and not exists (select from jobs j where j.job_id = w.assigned_job_id and ${RAN_ON})
-    ) used
-    group by entity_id, repo_id, workflow_name, k8s_pool`.execute(trx);
-  const { rows } = await sql<{ unended: number }>`
+    ), former as (
+      delete from usage_hours where hour = ${hour}
+    ), summed as (
+      insert into usage_hours (hour, entity_id, repo_id, repo_full_name, workflow_name, k8s_pool, queued, jobs, workers, pod_ms, idle_ms, thrown_away_ms)
+      select ${hour}::timestamptz, entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool,
+        array_agg(queued_seconds order by queued_seconds) filter (where queued_seconds is not null), sum(jobs), sum(workers), sum(pod_ms),
+        sum(case when failed then 0 else pod_ms - least(job_ms, pod_ms) end), sum(case when failed then pod_ms else 0 end)
+      from used group by entity_id, repo_id, workflow_name, k8s_pool
+    )
     insert into usage_summed as s (hour, unended)
     select ${hour}::timestamptz,
       (select count(*) from jobs j left join workers w on ${RAN_ON} where ${inHour(hour, 'j')} and (${isUnended('j')} or ${isLive('w')}))
       + (select count(*) from workers w where ${inHour(hour, 'w')} and ${isLive('w')})
     on conflict (hour) do update set unended = excluded.unended, summed_at = excluded.summed_at
-    returning unended`.execute(trx);
+    returning unended`.execute(db);
   return rows[0]?.unended ?? 0;
 }
 
