@@ -132,7 +132,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'listJobsByReason',
     'listJobs',
     'findJob',
-    'findJobEvents',
     'listLiveWorkers',
     'listPools',
     'readLastHour',
