@@ -10,6 +10,8 @@ const database = useTestDatabase();
 const diagnose = (of: string) => ask(listDiagnosesEndpoint, database.db, { of });
 const namesOf = async (of: string) => (await diagnose(of)).items.map(({ name }) => name);
 
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute)).toISOString();
+
 beforeAll(async () => {
   const { db } = database;
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, repository_selection, stated_at)
@@ -83,7 +85,6 @@ describe('the diagnoses (G3)', () => {
   });
 
   describe('of a repository’s selection', () => {
-    const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute)).toISOString();
     let last = 100;
     type Told = readonly [event: string, minute: number, payload: object];
     /** Events in the order of their arrival, of an installation of their own. */
