@@ -40,7 +40,7 @@ export const survivors: readonly Excuse[] = [
       ['pools/gate.ts', '{ entities = [], repositories = [] }: Gate,', 2],
       ['pools/labels.ts', 'const byCodeUnit = (a: string, b: string): nu', 5],
       ['pools/pod-template.ts', 'for (const name of namedTwice(containers ?? [', 2],
-      ['pools/pool-warm.ts', '(list) => new Set(list.map(({ scope }) => sco', 1],
+      ['pools/pool.ts', '(list) => new Set(list.map(({ scope }) => sco', 1],
       ['pools/pools-document.ts', 'a.labels.length - b.labels.length || b.priori', 2],
       ['pools/quantity.ts', "const [, digits, unit = ''] = (typeof given =", 1],
       ['pools/resources.ts', 'if (amount === undefined) return undefined;', 1],

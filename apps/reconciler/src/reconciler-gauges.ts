@@ -1,7 +1,7 @@
 import { oldestUnresolvedSeconds } from '@paddock/db/deliveries/redelivery';
 import { countStuckJobs } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
-import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
+import { findProblemsOfApps } from '@paddock/db/schedules/sweep-states';
 import { findEndingVersions } from '@paddock/db/workers/runner-versions';
 import { findHeldStops } from '@paddock/db/workers/worker-stops';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';

@@ -1,13 +1,11 @@
 import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
-import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/db/people/list-jobs';
+import { findJob, listActiveJobs, listJobs, listJobsByReason } from '@paddock/db/people/list-jobs';
 import { listEntityActions } from '@paddock/db/people/actions';
-import { findJob, findJobEvents } from '@paddock/db/people/find-job';
 import {
   findTracedEntity,
   findTracedInstallation,
   findTracedJob,
 } from '@paddock/db/people/find-traced';
-import { findWorker } from '@paddock/db/people/find-worker';
 import { listPools } from '@paddock/db/people/list-pools';
 import {
   findEventPayload,
@@ -15,7 +13,7 @@ import {
   listEntityEvents,
   listJobEvents,
 } from '@paddock/db/people/list-trace-events';
-import { listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
+import { findWorker, listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
 import { findDiagnosisFacts } from '@paddock/db/people/find-diagnosis-facts';
 import { findInstallationEvents } from '@paddock/db/people/list-installations';
 import { findByName, findByNumber, findByUuid } from '@paddock/db/people/find-named';
@@ -84,7 +82,6 @@ export const listStatements = {
       PAGE,
     ),
   oneJob: (trx) => findJob(trx, 77),
-  eventsOfJob: (trx) => findJobEvents(trx, 77),
   allWorkers: (trx) => listWorkers(trx, {}, PAGE),
   endedWorkersOfOldDays: (trx) => listWorkers(trx, { end: 'completed' }, LONG_AGO),
   failedWorkers: (trx) => listWorkers(trx, { end: 'failed' }, PAGE),

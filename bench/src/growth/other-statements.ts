@@ -127,7 +127,6 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'listJobsByReason',
     'listJobs',
     'findJob',
-    'findJobEvents',
     'listLiveWorkers',
     'listPools',
     'readLastHour',

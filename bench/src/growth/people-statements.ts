@@ -1,10 +1,9 @@
 import { findChange } from '@paddock/db/people/find-change';
 import { findAskers, listActions } from '@paddock/db/people/actions';
-import { countWaits } from '@paddock/db/people/count-waits';
 import { findExplainedJob } from '@paddock/db/people/find-explained-job';
 import { findHindrances } from '@paddock/db/people/find-hindrances';
-import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
-import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
+import { findJobDeliveries } from '@paddock/db/people/list-trace-events';
+import { countWaits, findJobsOfRun } from '@paddock/db/people/list-jobs';
 import {
   findEarlierReasons,
   findLastStarts,

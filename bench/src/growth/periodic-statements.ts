@@ -33,10 +33,14 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { renewLease, takeLease } from '@paddock/db/leases/leases';
 import { mendInstants } from '@paddock/db/instants';
-import { findProblemsOfApps } from '@paddock/db/schedules/problems-of-apps';
 import { readScheduleTimes, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { databaseTime, takeTick } from '@paddock/db/schedules/schedules';
-import { findPassMemory, findSweepStates, notePass } from '@paddock/db/schedules/sweep-states';
+import {
+  findPassMemory,
+  findProblemsOfApps,
+  findSweepStates,
+  notePass,
+} from '@paddock/db/schedules/sweep-states';
 import { findSwitchOfSweep } from '@paddock/db/switches';
 import * as endedPods from '@paddock/db/workers/ended-pods';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';

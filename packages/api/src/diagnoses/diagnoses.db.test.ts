@@ -10,6 +10,8 @@ const database = useTestDatabase();
 const diagnose = (of: string) => ask(listDiagnosesEndpoint, database.db, { of });
 const namesOf = async (of: string) => (await diagnose(of)).items.map(({ name }) => name);
 
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute)).toISOString();
+
 beforeAll(async () => {
   const { db } = database;
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, repository_selection, stated_at)
@@ -32,8 +34,6 @@ beforeAll(async () => {
     values (1001, 'a', 1, 'workflow_job', 70, now(), now(), 502)`.execute(db);
   await putKey(db, await putJob(db, {}), 'at_pool_cap');
 });
-
-const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 9, minute)).toISOString();
 
 describe('the diagnoses (G3)', () => {
   test('of an account are all that its rows say', async () => {

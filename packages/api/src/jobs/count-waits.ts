@@ -1,4 +1,4 @@
-import { countWaits } from '@paddock/db/people/count-waits';
+import { countWaits } from '@paddock/db/people/list-jobs';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';

@@ -1,4 +1,9 @@
-import { findJob, findJobEvents, type FoundJob, type JobEvent } from '@paddock/db/people/find-job';
+import { findJob, type FoundJob } from '@paddock/db/people/list-jobs';
+import {
+  type EventSummary,
+  listJobEvents,
+  MOST_OF_JOB,
+} from '@paddock/db/people/list-trace-events';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { timeline, toTimeline } from '../lists/timeline.ts';
@@ -50,11 +55,11 @@ export const findJobEndpoint = endpoint({
       throw notFound(
         'There is no row of this job: no pool serves it, no delivery about it arrived, or it ended so long ago that its row was deleted. `paddock why` says which.',
       );
-    return toJob(row, await findJobEvents(db, id));
+    return toJob(row, await listJobEvents(db, id, { limit: MOST_OF_JOB }));
   },
 });
 
-const toJob = (row: FoundJob, events: readonly JobEvent[]): z.input<typeof job> => ({
+const toJob = (row: FoundJob, events: readonly EventSummary[]): z.input<typeof job> => ({
   ...toJobRow(row),
   wantsWorker: row.wants_worker,
   image: row.k8s_image,
@@ -66,9 +71,14 @@ const toJob = (row: FoundJob, events: readonly JobEvent[]): z.input<typeof job> 
   recoveries: row.recovery_attempts,
   misjudged: row.misjudged,
   timeline: timelineOfJob(row),
-  deliveries: events.map(({ receivedAt, ...event }) =>
-    Object.assign(event, { receivedAt: receivedAt.toISOString() }),
-  ),
+  deliveries: events.map(({ id, source, event, outcome, guid, receivedAt }) => ({
+    id,
+    source,
+    event,
+    outcome,
+    guid,
+    receivedAt: receivedAt.toISOString(),
+  })),
 });
 
 export const timelineOfJob = (row: FoundJob): z.input<typeof timeline> =>

@@ -1,7 +1,7 @@
 import { listEntityActions } from '@paddock/db/people/actions';
-import { findJob } from '@paddock/db/people/find-job';
+import { findJob } from '@paddock/db/people/list-jobs';
 import { findTracedJob, type TracedJob } from '@paddock/db/people/find-traced';
-import { findWorker } from '@paddock/db/people/find-worker';
+import { findWorker } from '@paddock/db/people/list-workers';
 import { listJobEvents } from '@paddock/db/people/list-trace-events';
 import { listOperationsOf } from '@paddock/queue/read-operations';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { findChange } from '@paddock/db/people/find-change';
-import { findJobDeliveries } from '@paddock/db/people/find-job-deliveries';
+import { findJobDeliveries } from '@paddock/db/people/list-trace-events';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { inSnapshot } from '@paddock/db/people/in-snapshot';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';

@@ -1,4 +1,4 @@
-import { findJobsOfRun } from '@paddock/db/people/find-jobs-of-run';
+import { findJobsOfRun } from '@paddock/db/people/list-jobs';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';

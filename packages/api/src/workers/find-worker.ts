@@ -1,4 +1,4 @@
-import { findWorker, type FoundWorker } from '@paddock/db/people/find-worker';
+import { findWorker, type FoundWorker } from '@paddock/db/people/list-workers';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { timeline, toTimeline } from '../lists/timeline.ts';

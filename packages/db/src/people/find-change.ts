@@ -1,9 +1,7 @@
 import { MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals, planPass } from '@paddock/domain/matching/plan-pass';
-import { settingOf, withLimit } from '@paddock/domain/why/raise-cap';
-import { smallestRaise } from '@paddock/domain/why/smallest-raise';
+import { settingOf, smallestRaise, withLimit, workersAfter } from '@paddock/domain/why/raise-cap';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
-import { workersAfter } from '@paddock/domain/why/workers-after';
 import type { Transaction } from 'kysely';
 import { sumUpDemand } from '../matching/demand.ts';
 import { readSnapshot } from '../matching/read-snapshot.ts';

@@ -1,8 +1,9 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database, Status } from '../schema/tables.ts';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { Database, JobsTable, Status } from '../schema/tables.ts';
 import { hasEnded, isUnended } from '../states/job-states.ts';
 import {
   CREATED_AT,
+  isOnPage,
   type Key,
   type ListedTable,
   LONGEST_FAILURE,
@@ -70,7 +71,7 @@ export interface ListedJob extends JobSummary {
 }
 
 /** The columns of a JobSummary, of the job `j` and its key `d` while it waits. */
-export const SUMMARY = sql`
+const SUMMARY = sql`
   j.job_id as "jobId", j.status, j.job_name as "jobName", j.workflow_name as "workflowName", j.run_id as "runId",
   j.run_attempt as "runAttempt", j.entity_id as "entityId", j.entity_name as "entityName", j.repo_id as "repoId",
   j.repo_full_name as "repoFullName", j.k8s_pool as pool, j.job_labels as labels, j.k8s_pod as "podName", j.conclusion,
@@ -79,9 +80,9 @@ export const SUMMARY = sql`
   j.completed_at as "completedAt"`;
 
 /** Joins the key `d` of a job `j` that waits for a worker. */
-export const WAITED_KEY = sql`left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key`;
+const WAITED_KEY = sql`left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key`;
 
-export const JOBS: ListedTable = { table: sql`jobs`, id: sql`job_id`, idType: sql`bigint` };
+const JOBS: ListedTable = { table: sql`jobs`, id: sql`job_id`, idType: sql`bigint` };
 
 /** Jobs that wait or run, newest first by their rows' time. */
 export const listActiveJobs = (
@@ -152,7 +153,7 @@ const newestAmong = (
   ${newestRows({ ...JOBS, table: sql`active` }, sql`true`, page)}`;
 
 /** Whether a row of `jobs` is one of these. */
-export const isAt = ({ entityId, repoId, pool, workflow }: JobPlace): RawBuilder<boolean> =>
+const isAt = ({ entityId, repoId, pool, workflow }: JobPlace): RawBuilder<boolean> =>
   sql.join(
     [
       sql`true`,
@@ -189,3 +190,64 @@ const hashed = (column: string, text: string | undefined): Key => ({
   of: sql`hashtextextended(coalesce(${sql.ref(column)}, ''), 0)`,
   is: text === undefined ? undefined : sql`hashtextextended(${text}, 0)`,
 });
+
+/** A job as lists have it, with its whole row. */
+export type FoundJob = JobSummary & Selectable<JobsTable>;
+
+/** Undefined: there is no row of this job, or it was deleted. */
+export async function findJob(db: Kysely<Database>, jobId: number): Promise<FoundJob | undefined> {
+  const { rows } = await sql<FoundJob>`
+    select j.*, ${SUMMARY} from jobs j ${WAITED_KEY} where j.job_id = ${jobId}`.execute(db);
+  return rows[0];
+}
+
+/**
+ * The ids of a run's jobs that wait or run, rising, from the first one after `after`. The run is of
+ * an entity with this login: its jobs are found by the entity, as runs have no index.
+ */
+export async function findJobsOfRun(
+  db: Kysely<Database>,
+  run: { run: number; owner: string; limit: number; after?: readonly [number] | undefined },
+): Promise<number[]> {
+  const { rows } = await sql<{ jobId: number }>`
+    with of_run as materialized (
+      -- All of them before any order: in the order of ids the planner would walk through every job.
+      select job_id from jobs j
+      where ${isUnended('j')} and run_id = ${run.run}
+        and entity_id = any (array(select entity_id from installations where lower(login) = lower(${run.owner})))
+    )
+    select job_id as "jobId" from of_run where job_id > ${run.after?.[0] ?? 0} order by job_id limit ${run.limit}`.execute(
+    db,
+  );
+  return rows.map(({ jobId }) => jobId);
+}
+
+/** The jobs that wait for one reason. */
+export interface CountedWaits {
+  /** Null: nothing holds their workers back. */
+  readonly reason: string | null;
+  readonly jobs: number;
+  readonly pools: readonly string[];
+  /** When the oldest of them was stored. */
+  readonly oldestAt: Date;
+}
+
+/**
+ * By the reasons that the matcher stored last, those of most jobs first. The jobs of a key have one
+ * pool and one reason, so this groups by key first: there are far fewer keys than jobs.
+ */
+export async function countWaits(
+  db: Kysely<Database>,
+  { from, to, ...place }: JobPlace & Pick<PageOfTime<number>, 'from' | 'to'> = {},
+): Promise<CountedWaits[]> {
+  const { rows } = await sql<CountedWaits>`
+    with waiting as (
+      select demand_key, count(*) as jobs, min(k8s_pool collate "C") as pool, min(created_at) as oldest from jobs
+      where wants_worker and ${isAt(place)} and ${isOnPage(JOBS, { limit: 0, from, to })} group by 1
+    )
+    select wait_reason as reason, sum(jobs)::bigint as jobs, array_agg(distinct pool order by pool) as pools, min(oldest) as "oldestAt"
+    from waiting left join demand_keys using (demand_key) group by 1 order by 2 desc, 1`.execute(
+    db,
+  );
+  return rows;
+}

@@ -1,5 +1,5 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database, Status } from '../schema/tables.ts';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { Database, Status, WorkersTable } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 import {
   CREATED_AT,
@@ -48,7 +48,7 @@ export interface ListedWorker extends WorkerSummary {
 }
 
 /** The columns of a WorkerSummary, of the worker `w`. */
-export const SUMMARY = sql`
+const SUMMARY = sql`
   w.pod_name as "podName", w.status, w.entity_id as "entityId", w.entity_name as "entityName", w.repo_full_name as "repoFullName",
   w.k8s_pool as pool, w.k8s_node as node, w.is_warm as "isWarm", w.assigned_job_id as "assignedJobId", w.stuck_reason as "stuckReason",
   w.stuck_at as "stuckAt", w.stop_reason as "stopReason", w.stopping_at as "stoppingAt",
@@ -114,4 +114,17 @@ function liveWorkers(
   return sql`
     with live as materialized (select pod_name, created_at from workers where ${sql.join(conditions, sql` and `)})
     ${newestRows({ ...WORKERS, table: sql`live` }, sql`true`, page)}`;
+}
+
+/** A worker as lists have it, with its whole row. */
+export type FoundWorker = WorkerSummary & Selectable<WorkersTable>;
+
+/** Undefined: there is no worker of this name, or its row was deleted. */
+export async function findWorker(
+  db: Kysely<Database>,
+  podName: string,
+): Promise<FoundWorker | undefined> {
+  const { rows } = await sql<FoundWorker>`
+    select w.*, ${SUMMARY} from workers w where pod_name = ${podName}`.execute(db);
+  return rows[0];
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { describe, expect, test } from '@jest/globals';
 import { HANDLED_EVENTS, parseDelivery } from './parse-delivery.ts';
-import { whyMisnamed } from './why-misnamed.ts';
+import { whyMisnamed } from './parse-delivery.ts';
 
 const require = createRequire(import.meta.url);
 const published = require('@octokit/webhooks-examples') as readonly {

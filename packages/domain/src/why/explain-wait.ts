@@ -5,7 +5,6 @@ import {
   instant,
   withoutStop,
 } from './reason-explanations.ts';
-import { joinReasons } from './join-reasons.ts';
 import type { CapFacts, EarlierReason, LastStarts, PlaceFacts, WaitFacts } from './wait-facts.ts';
 import { type WorkerOnItsWay, workersOnTheirWay } from './worker-progress.ts';
 
@@ -113,6 +112,25 @@ function withJoinedReasons(facts: WaitFacts): WaitFacts {
     key: key && { ...key, waitSince: isHeld ? (joined[0]?.since ?? null) : key.waitSince },
     earlier: joined.slice(held.length, held.length + MOST_EARLIER),
   };
+}
+
+/** One worker of a paused pool tries, or a place is free for a moment: the reason goes and comes. */
+const SHORT_MS = 60_000;
+
+/**
+ * Joins a reason with the same one before it, if it was gone for a moment only and none other held
+ * meanwhile. Spans come and go the latest first.
+ */
+export function joinReasons(spans: readonly EarlierReason[]): EarlierReason[] {
+  const joined: EarlierReason[] = [];
+  for (const span of spans) {
+    const later = joined.at(-1);
+    const isSame =
+      later?.reason === span.reason && later.since.getTime() - span.until.getTime() <= SHORT_MS;
+    if (isSame) joined[joined.length - 1] = { ...later, since: span.since };
+    else joined.push(span);
+  }
+  return joined;
 }
 
 export function onRunner({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { factsWith, secondsAgo } from '../scenes/wait-facts.scene.ts';
 import { explainWait } from './explain-wait.ts';
-import { joinReasons } from './join-reasons.ts';
+import { joinReasons } from './explain-wait.ts';
 
 const span = (reason: string, since: number, until: number) => ({
   reason,

@@ -1,3 +1,5 @@
+import type { PassPlan } from '../matching/plan-pass.ts';
+import type { Snapshot } from '../matching/snapshot.ts';
 import type { StoredRules } from '../matching/stored-rules.ts';
 import { ruleAmong } from '../pools/entities.ts';
 import type { CapFacts, JobFacts } from './wait-facts.ts';
@@ -47,4 +49,45 @@ export function settingOf(rules: StoredRules, { kind, name }: CapFacts, place: P
 function entryOf({ entities }: StoredRules, { entityId: id, login }: Place): string {
   const written = new Map(Object.keys(entities).map((key) => [key.toLowerCase(), key]));
   return ruleAmong(written, { id, login }) ?? login;
+}
+
+/** How many workers without a job a key has after a pass; 0 for a key that the pass leaves alone. */
+export function workersAfter(
+  { demand, reservations, returnable }: Snapshot,
+  { make, takeBack, giveBack }: PassPlan,
+  demandKey: number,
+): number {
+  const isOfKey = (one: { readonly demandKey: number }): boolean => one.demandKey === demandKey;
+  const unassigned = demand.find(isOfKey)?.unassigned ?? 0;
+  const made = make.find(isOfKey)?.count ?? 0;
+  const named = (
+    names: readonly string[],
+    among: readonly { podName: string; demandKey: number }[],
+  ) => among.filter((one) => isOfKey(one) && names.includes(one.podName)).length;
+  const gone = reservations.filter(({ stopping }) => !stopping);
+  return unassigned + made + named(takeBack, returnable) - named(giveBack, gone);
+}
+
+/**
+ * The smallest raise that is enough, between `least` and `most`, found by doubling and halving.
+ * Assumes that a larger raise is enough too: else the answer is enough, and maybe not the smallest.
+ * Undefined: none up to `most` is enough.
+ */
+export async function smallestRaise(
+  { least, most }: { least: number; most: number },
+  isEnough: (raise: number) => Promise<boolean>,
+): Promise<number | undefined> {
+  let lowest = least;
+  let enough = least;
+  while (!(await isEnough(enough))) {
+    if (enough >= most) return undefined;
+    lowest = enough + 1;
+    enough = Math.min(2 * enough, most);
+  }
+  while (lowest < enough) {
+    const middle = Math.floor((lowest + enough) / 2);
+    if (await isEnough(middle)) enough = middle;
+    else lowest = middle + 1;
+  }
+  return enough;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { smallestRaise } from './smallest-raise.ts';
+import { smallestRaise } from './raise-cap.ts';
 
 test.each([1, 2, 3, 5, 63, 64, 65, 999, 1_000])('a raise of %i is found (P5)', async (needed) => {
   const asked: number[] = [];

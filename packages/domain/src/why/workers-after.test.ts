@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { PassPlan } from '../matching/plan-pass.ts';
 import { demandOf, reservationOf, returnableOf, snapshotOf } from '../scenes/snapshot.scene.ts';
-import { workersAfter } from './workers-after.ts';
+import { workersAfter } from './raise-cap.ts';
 
 const snapshot = snapshotOf({
   demand: [demandOf(20, { unassigned: 16 }), demandOf(10, { unassigned: 4 })],
