@@ -43,7 +43,7 @@ describe('pnpm db:migrate (A10)', () => {
     );
   });
 
-  test('a login that may not create roles installs, and is told the statements that create them', async () => {
+  test('a login without CREATEROLE can install, and reads which statements create the roles', async () => {
     const url = new URL(database.url);
     Object.assign(url, { username: 'paddock_managed_login', password: 'only for this test' });
     await withConnection(database.url, (client) =>

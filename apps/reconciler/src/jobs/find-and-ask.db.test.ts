@@ -5,8 +5,8 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 const scene = useJobsScene(useTestDatabase());
 const running = { status: 'running', wants_worker: false } as const;
 
-describe('a job of which nobody has spoken for long', () => {
-  test('is found and asked about in one pass: one that is stuck, and one whose end nobody heard (E3)', async () => {
+describe('one pass of look-ups', () => {
+  test('finds and asks about a stuck job, and a job whose end was never delivered (E3)', async () => {
     const old = { lookup_due_at: null, created_at: new Date(Date.now() - 3_660_000) };
     const [waits, elsewhere] = [
       await scene.addJob({ row: old }),
@@ -30,7 +30,7 @@ describe('a job of which nobody has spoken for long', () => {
       expect(await scene.row(job)).toMatchObject({ status: 'completed' });
   });
 
-  test('that nobody has answered for in a day ends, and is misjudged once GitHub knows better (E3, A6)', async () => {
+  test('fails a job after a day without an answer, and corrects that once GitHub answers (E3, A6)', async () => {
     const long = new Date(Date.now() - 49 * 3_600_000);
     const silent = { recovery_attempts: 3, unanswered_since: new Date(Date.now() - 86_460_000) };
     const row = { lookup_due_at: null, created_at: long, queued_at: long, ...silent };

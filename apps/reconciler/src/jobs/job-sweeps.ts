@@ -30,7 +30,7 @@ const ASKED_AT_ONCE = 8;
  * GitHub allows an installation 900 calls a minute, and a registration counts as five.
  */
 export const READS_OF_A_MINUTE = 100;
-/** So many in one pass; some, however often passes come. */
+/** Most that one pass reads, by the time to the next pass; at least 20. */
 export const readsOfPass = (everySeconds: number): number =>
   Math.max(20, Math.ceil((READS_OF_A_MINUTE * everySeconds) / 60));
 /** Most waiting jobs of a demand key to look up after a runner ended whose job is unknown. */

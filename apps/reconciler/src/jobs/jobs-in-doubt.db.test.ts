@@ -222,7 +222,7 @@ describe('suspects that are only looked up (E4)', () => {
 const finish = (db: Kysely<Database>) =>
   db.updateTable('jobs').set({ status: 'completed', wants_worker: false }).execute();
 
-/** Marks while somebody else changes all rows, and commits once the marking waits for them. */
+/** Another transaction changes all rows first, and commits once the marking waits for it. */
 const markDuring = (change: (db: Kysely<Database>) => Promise<unknown>) =>
   database.db.transaction().execute(async (trx) => {
     await change(trx);

@@ -10,7 +10,7 @@ import { READS_OF_A_MINUTE, readsOfPass } from './job-sweeps.ts';
 const scene = useDiscoveryScene(useTestDatabase());
 const LIST = 'actions/list-workflow-runs-for-repo';
 const budgetPercent = jobSettings.discoverBudgetPercent.default ?? 0;
-/** What GitHub gives an installation with so many repositories in an hour. */
+/** GitHub's calls an hour for an installation, by its number of repositories. */
 const limitOf = (repositories: number) =>
   Math.min(5_000 + 50 * Math.max(0, repositories - 20), 12_500);
 
@@ -80,7 +80,7 @@ describe('a round over all repositories of an installation (E2, P4)', () => {
     for (let minute = 0; minute < 5; minute++) await pass();
     expect((await scene.calls(LIST)) - calls).toBe(103);
     expect(remaining()).toBe(before);
-    // A job that nobody announced.
+    // No delivery announced this job.
     const lost = await scene.queue('acme/part-42', { event: 'schedule' });
     for (let minute = 0; minute < 5; minute++) await pass();
     expect(await scene.jobIds()).toEqual([lost]);

@@ -162,7 +162,7 @@ describe('a pass ends', () => {
     expect(await pass(objects, slow)).toMatchObject({ endedBy: undefined, hasMissed: false });
   });
 
-  test('when it is told to stop: that is no entity’s fault', async () => {
+  test('when it is told to stop, and counts no failure', async () => {
     const signal = AbortSignal.abort();
     const { visited, endedBy } = await pass(['acme 1'], fine, { signal });
     expect([visited, endedBy]).toEqual([[], 'stopped']);

@@ -69,7 +69,7 @@ const HOUR_MS = 3_600_000;
 const FIRST_WAIT_MS = 60_000;
 /** The longest: over before the next tick of a sweep that runs every hour. */
 const LONGEST_WAIT_MS = HOUR_MS - 300_000;
-/** So many failures, over an hour, are no accident. */
+/** After this many failures, over an hour, an object has failed for long: `hasFailedLong`. */
 const MANY = 3;
 
 /** Begins a pass. `end` says how it went, and what it leaves for the next one. */
