@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tunnel } from '@paddock/testing/tunnel';
+import { saysAway } from '@paddock/db/connection/errors';
 import { sql } from 'kysely';
 import { WEBHOOK_SECRET } from './environment.ts';
 import type { Beginning } from './fault.ts';
@@ -88,14 +89,22 @@ export const githubRefuses = during(async (stage, progress) => {
   }
 });
 
-const hasStoredWait = async ({ db }: Stage['environments'][number]): Promise<boolean> =>
-  (
-    await db
-      .selectFrom('installations')
-      .select('login')
-      .where(sql<boolean>`greatest(wait_until, core_wait_until, registrations_reset_at) > now()`)
-      .execute()
-  ).length > 0;
+/**
+ * An App's or an installation's. A database that is away, as beside other faults, shows none.
+ */
+const hasStoredWait = ({ db }: Stage['environments'][number]): Promise<boolean> =>
+  sql`
+    select from apps where wait_until > now()
+    union all
+    select from installations where greatest(wait_until, core_wait_until, registrations_reset_at) > now()`
+    .execute(db)
+    .then(
+      ({ rows }) => rows.length > 0,
+      (error: unknown) => {
+        if (saysAway(error)) return false;
+        throw error;
+      },
+    );
 
 /**
  * Refuses all calls about one repository until the other repository of its entity has run all its
