@@ -55,7 +55,7 @@ export const refusedForMs = ({
       select refused_until from repositories where repo_id = ${repoId}
     ) told(until) where until > now())`);
 
-/** A `Guard`: what GitHub told us, and whether a worker is on its way that shows if it still holds. */
+/** A `Told`: what GitHub told us, and whether a worker is on its way that shows if it still holds. */
 const guard = (reason: string, until: string, place: string) =>
   sql.raw(`jsonb_build_object('reason', ${reason}, 'isPaused', ${until} > now(), 'isTried', exists (
       select from workers w where ${place} and w.status = 'pending' and w.registered_at is null and w.stopping_at is null))`);

@@ -32,19 +32,12 @@ export interface CommonRule {
 }
 
 /**
- * What holds back a key. Paused: no worker is made. Otherwise one at a time, whose row is the
- * trial.
+ * What GitHub told us of an entity or a repository. Paused: no worker is made. Once that is over,
+ * one worker shows whether it still holds.
  */
-export interface Guard {
+export interface Told {
   readonly isPaused: boolean;
   readonly reason: WaitReason;
-}
-
-/**
- * What GitHub told us of an entity or a repository. Once that is over, one worker shows whether it
- * still holds.
- */
-export interface Told extends Guard {
   /** That worker is on its way. */
   readonly isTried: boolean;
 }
@@ -81,7 +74,7 @@ export interface MatchingRules {
     readonly repositories: ReadonlyMap<number, Told>;
   };
   /** By demand key: its workers fail, or its runner group lets in too much. */
-  readonly failing: ReadonlyMap<number, Guard>;
+  readonly failing: ReadonlyMap<number, Limit>;
   /** Keys whose pool fails for others: the first worker shows whether it fails here too. */
   readonly suspected: (place: Pick<Place, 'demandKey' | 'entityId' | 'pool'>) => boolean;
   /** By demand key; keys whose pods all find nodes are absent. */
@@ -173,13 +166,10 @@ export interface Limit {
 const NO_LIMIT: Limit = { room: Infinity, reason: null };
 
 /** How many workers of a key may be without a job while its own failures hold it back. */
-export function failingLimit(
+export const failingLimit = (
   { failing }: MatchingRules,
   { demandKey }: Pick<Place, 'demandKey'>,
-): Limit {
-  const guard = failing.get(demandKey);
-  return guard === undefined ? NO_LIMIT : { room: guard.isPaused ? 0 : 1, reason: guard.reason };
-}
+): Limit => failing.get(demandKey) ?? NO_LIMIT;
 
 /** The same while the pool fails for two other entities: one worker shows the way, never none. */
 export const suspicionLimit = (

@@ -69,16 +69,11 @@ describe('pickUnwanted', () => {
   });
 
   test.each([
-    ['is paused: all go', { isPaused: true }, 3, ['newest', 'middle', 'oldest']],
-    ['may be tried: one stays', { isPaused: false }, 3, ['newest', 'middle']],
-    [
-      'may be tried, and a registered worker is the trial',
-      { isPaused: false },
-      4,
-      ['newest', 'middle', 'oldest'],
-    ],
-  ])('of a failing key that %s (C11)', (_name, { isPaused }, unassigned, expected) => {
-    const rules = rulesWith({ failing: new Map([[7, { isPaused, reason: 'workers_failing' }]]) });
+    ['is paused: all go', 0, 3, ['newest', 'middle', 'oldest']],
+    ['may be tried: one stays', 1, 3, ['newest', 'middle']],
+    ['may be tried, and a registered worker is the trial', 1, 4, ['newest', 'middle', 'oldest']],
+  ])('of a failing key that %s (C11)', (_name, room, unassigned, expected) => {
+    const rules = rulesWith({ failing: new Map([[7, { room, reason: 'workers_failing' }]]) });
     expect(names(pick(three({ unassigned, waiting: 9 }), live(unassigned), rules))).toEqual(
       expected,
     );
@@ -86,7 +81,7 @@ describe('pickUnwanted', () => {
 
   test('keeps what was reserved where another key fails, the pool is suspected, or GitHub is away (C11, P6)', () => {
     const rules = rulesWith({
-      failing: new Map([[8, { isPaused: true, reason: 'workers_failing' }]]),
+      failing: new Map([[8, { room: 0, reason: 'workers_failing' }]]),
       suspected: () => true,
       away: 'github_unavailable',
     });

@@ -11,7 +11,7 @@ const failing = (
   isPaused: boolean,
   reason: WaitReason,
 ): Partial<MatchingRules> => ({
-  failing: new Map([[demandKey, { isPaused, reason }]]),
+  failing: new Map([[demandKey, { room: isPaused ? 0 : 1, reason }]]),
 });
 const unserved = (demandKey: number, isPaused: boolean) =>
   failing(demandKey, isPaused, 'github_does_not_assign');

@@ -47,15 +47,43 @@ describe('rulesOf', () => {
     'jobs behind failures of the class %s wait with the reason %s (P5)',
     (failureClass, reason) => {
       const { failing } = rules({ failing: [failingKey(10, { failureClass })] });
-      expect(Object.fromEntries(failing)).toEqual({ 10: { isPaused: false, reason } });
+      expect(Object.fromEntries(failing)).toEqual({ 10: { room: 1, reason } });
     },
   );
+
+  test.each([
+    ['none in the pause', 'pod_refused', { isPaused: true }, 0],
+    ['one after it', 'pod_refused', {}, 1],
+    [
+      'one beside three whose pods wait for a node',
+      'pod_refused',
+      { shown: { pod_created: 3 } },
+      4,
+    ],
+    [
+      'none beside these in the pause',
+      'pod_refused',
+      { isPaused: true, shown: { pod_created: 3 } },
+      3,
+    ],
+    ['one beside three that are registered', 'conflict', { shown: { registered: 3 } }, 4],
+    [
+      'none beside one whose pod may still fail to start',
+      'image_pull',
+      { shown: { pod_created: 1, started: 0 } },
+      1,
+    ],
+    ['none beside one that may get no job', 'not_assigned', { shown: { started: 1 } }, 1],
+  ])('a failing key makes %s (%s) (C11, P4)', (_name, failureClass, given, room) => {
+    const { failing } = rules({ failing: [failingKey(10, { failureClass, ...given })] });
+    expect(failing.get(10)?.room).toBe(room);
+  });
 
   test('a key with an open group waits for the group, whatever failed there before (C11)', () => {
     const { failing } = rules({ failing: [failingKey(10)], openGroups: { 10: true, 11: false } });
     expect(Object.fromEntries(failing)).toEqual({
-      10: { isPaused: true, reason: 'runner_group_open' },
-      11: { isPaused: false, reason: 'runner_group_open' },
+      10: { room: 0, reason: 'runner_group_open' },
+      11: { room: 1, reason: 'runner_group_open' },
     });
   });
 

@@ -1,6 +1,6 @@
 import { USUAL_MAX_WORKERS } from '../pools/entities.ts';
-import { failureClass } from './failure-classes.ts';
-import type { Guard, MatchingRules, Nodeless, PoolRule, Told } from './matching-rules.ts';
+import { failureClass, type Proof } from './failure-classes.ts';
+import type { Limit, MatchingRules, Nodeless, PoolRule, Told } from './matching-rules.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { WaitReason } from './wait-reasons.ts';
 
@@ -72,6 +72,8 @@ export interface FailingKey {
   readonly pool: string;
   readonly failureClass: string;
   readonly isPaused: boolean;
+  /** How many of its workers without a job have shown what would end failures of some class. */
+  readonly shown: Readonly<Partial<Record<Proof, number>>>;
   /** When the first of the failures was counted. */
   readonly since: number;
 }
@@ -88,17 +90,11 @@ export function rulesOf({ rules: stored }: Pick<Snapshot, 'rules'>): MatchingRul
     ] as const;
   });
   const everybody = stored.entities['*'];
-  const openGroups = mapIds(stored.openGroups, (isPaused): Guard => ({
-    isPaused,
+  const openGroups = mapIds(stored.openGroups, (isPaused): Limit => ({
+    room: isPaused ? 0 : 1,
     reason: 'runner_group_open',
   }));
-  const failing = stored.failing.map(
-    (key) =>
-      [
-        key.demandKey,
-        { isPaused: key.isPaused, reason: failureClass(key.failureClass).reason },
-      ] as const,
-  );
+  const failing = stored.failing.map((key) => [key.demandKey, limitOf(key)] as const);
   return {
     pools: new Map(stored.pools.map((pool) => [pool.name, pool])),
     entities: new Map(entities),
@@ -123,6 +119,15 @@ export function rulesOf({ rules: stored }: Pick<Snapshot, 'rules'>): MatchingRul
     budgets: mapIds(stored.budgets, (allowed) => Math.max(0, allowed)),
     usualBudget: stored.usualBudget,
   };
+}
+
+/**
+ * No worker is made during the pause; after it one at a time, whose row is the trial. Workers that
+ * had come through before the last failure try nothing, and may wait long, as for a node.
+ */
+function limitOf({ isPaused, shown, ...key }: FailingKey): Limit {
+  const { endsWith, reason } = failureClass(key.failureClass);
+  return { room: (shown[endsWith] ?? 0) + (isPaused ? 0 : 1), reason };
 }
 
 /** The word for jobs that wait for these services; GitHub's comes first. */

@@ -44,6 +44,7 @@ export const failingKey = (demandKey: number, given: Partial<FailingKey> = {}): 
   pool: 'linux',
   failureClass: 'pod_refused',
   isPaused: false,
+  shown: {},
   since: 1,
   ...given,
 });
