@@ -5,18 +5,18 @@ export const oneHit: readonly MutantOfRow[] = [
   {
     mutant: 'one key that fails holds back all others',
     file: 'packages/domain/src/matching/matching-rules.ts',
-    find: 'const guard = failing.get(demandKey);',
-    replace: 'const guard = failing.get(demandKey) ?? [...failing.values()].at(0);',
+    find: 'failing.get(demandKey) ?? NO_LIMIT',
+    replace: 'failing.get(demandKey) ?? [...failing.values()].at(0) ?? NO_LIMIT',
     row: 'registrations-of-one-fail',
     jobs: 12,
   },
   {
     mutant: 'a key that fails in one pool fails in all pools and for all entities',
     file: 'packages/db/src/matching/stored-rules.ts',
-    find: `from demand_keys where pauses > 0
+    find: `from demand_keys k where pauses > 0
     ),`,
     replace: `from (select k.demand_key, k.entity_id, k.k8s_pool, f.failure_class, f.paused_until, f.failing_since
-        from demand_keys k cross join demand_keys f where f.pauses > 0) each_key
+        from demand_keys k cross join demand_keys f where f.pauses > 0) k
     ),`,
     row: 'webhook-conflicts',
     jobs: 12,

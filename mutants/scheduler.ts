@@ -13,8 +13,8 @@ export const scheduler: readonly NamedMutant[] = [
     mutant: 'the cluster is asked for a dry run without a look at the lease',
     file: 'apps/scheduler/src/provisioning/start-pod.ts',
     find: `  requireTimeLeft(task);
-  const creations = [`,
-    replace: `  const creations = [`,
+  // One after the other`,
+    replace: `  // One after the other`,
     tests: ['apps/scheduler/src/provisioning/claim-runs-out.db.test.ts'],
   },
   {
