@@ -12,6 +12,13 @@ export const failing: readonly NamedMutant[] = [
     tests: KEYS,
   },
   {
+    mutant: 'a pod that waits for a node is the trial of a key whose pods were refused',
+    file: 'packages/db/src/matching/stored-rules.ts',
+    find: `'pod_created', count(pod_uid)`,
+    replace: `'pod_created', count(running_at)`,
+    tests: ['apps/scheduler/src/matching/match-failing.db.test.ts'],
+  },
+  {
     mutant: 'a failure within a pause prolongs it',
     file: 'packages/db/src/workers/failing-keys.ts',
     find: `where coalesce(k.paused_until <= now(), true) and`,

@@ -108,6 +108,56 @@ describe('a key whose workers fail (C11, P6)', () => {
     expect(await matchAll(testDb.db)).toBe(1);
   });
 
+  test.each([
+    [
+      'tries one beside a pod that waits for a node',
+      'pod_refused',
+      { registered_at: minutesAgo(9), pod_uid: 'made' },
+      1,
+    ],
+    [
+      'tries one registration beside another that it has',
+      'conflict',
+      { registered_at: minutesAgo(9) },
+      1,
+    ],
+    [
+      'tries one start beside a runner that is idle',
+      'image_pull',
+      {
+        status: 'running',
+        registered_at: minutesAgo(9),
+        pod_uid: 'made',
+        running_at: minutesAgo(8),
+      },
+      1,
+    ],
+    [
+      'tries none beside a pod that may still fail to start',
+      'image_pull',
+      { registered_at: minutesAgo(9), pod_uid: 'made' },
+      0,
+    ],
+    [
+      'tries none beside a worker whose pod is refused',
+      'pod_refused',
+      { registration_started_at: minutesAgo(9), registered_at: minutesAgo(9) },
+      0,
+    ],
+  ] as const)('%s after its pause (%s) (C11, P4)', async (_name, failureClass, row, made) => {
+    await putWorker(testDb.db, {
+      entity_id: ACME,
+      entity_name: `account-${ACME}`,
+      k8s_pool: 'linux',
+      ...row,
+    });
+    await pause(ACME, 'linux', failureClass);
+    await matchAll(testDb.db);
+    expect((await keys())[1]).toEqual([ACME, 'linux', 1, 'workers_failing']);
+    await endPauses();
+    expect(await matchAll(testDb.db)).toBe(made);
+  });
+
   test('is as any other once its trial has proved the failures over', async () => {
     await pause(ACME, 'linux', 'image_pull');
     await endPauses();
