@@ -94,10 +94,12 @@ export const PEOPLE = {
       const path = `/pods/${worker}/log`;
       await world.cluster.failNext({ path, status: 500, reason: 'InternalError', times: ALWAYS });
       await world.ask(drainWorkerEndpoint, { worker, note: 'its node is looked at' });
+      let seen = '';
       const { stop, stopHeldBy } = await world.until(
-        `the drain of ${worker} is held up`,
+        () => `the drain of ${worker} is held up; it was ${seen}`,
         async () => {
           const found = await world.ask(findWorkerEndpoint, { worker });
+          seen = JSON.stringify(found);
           return found.stopHeldBy === null ? undefined : found;
         },
       );
