@@ -108,34 +108,6 @@ begin
   return new;
 end $function$;
 
-CREATE OR REPLACE FUNCTION notify_capacity_freed()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (
-    select from new_rows n join old_rows o using (pod_name)
-    where (n.completed_at is not null and o.completed_at is null) or (n.unschedulable_at is null and o.unschedulable_at is not null)
-  ) then
-    perform pg_notify(tg_table_schema || '_queue_event', 'workers');
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION notify_demand_changed()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (
-    select from new_rows n join old_rows o using (job_id)
-    where n.wants_worker <> o.wants_worker or (n.wants_worker and n.demand_key <> o.demand_key)
-  ) then
-    perform pg_notify(tg_table_schema || '_queue_event', 'jobs');
-  end if;
-  return null;
-end $function$;
-
 CREATE OR REPLACE FUNCTION notify_new_demand()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -872,7 +844,7 @@ CREATE TRIGGER jobs_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_r
 
 CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION touch_row();
 
-CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_demand_changed();
+CREATE TRIGGER jobs_updated AFTER UPDATE ON jobs FOR EACH ROW WHEN (((new.wants_worker <> old.wants_worker) OR (new.wants_worker AND (new.demand_key <> old.demand_key)))) EXECUTE FUNCTION notify_queue_event();
 
 CREATE TRIGGER login_pins_changed AFTER DELETE OR UPDATE ON login_pins FOR EACH STATEMENT EXECUTE FUNCTION notify_queue_event();
 
@@ -890,4 +862,4 @@ CREATE TRIGGER tasks_inserted AFTER INSERT ON tasks REFERENCING NEW TABLE AS new
 
 CREATE TRIGGER workers_touch BEFORE UPDATE ON workers FOR EACH ROW EXECUTE FUNCTION touch_row();
 
-CREATE TRIGGER workers_updated AFTER UPDATE ON workers REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_capacity_freed();
+CREATE TRIGGER workers_updated AFTER UPDATE ON workers FOR EACH ROW WHEN ((((new.completed_at IS NOT NULL) AND (old.completed_at IS NULL)) OR ((new.unschedulable_at IS NULL) AND (old.unschedulable_at IS NOT NULL)))) EXECUTE FUNCTION notify_queue_event();

@@ -12,8 +12,12 @@ export const schema: readonly NamedMutant[] = [
   {
     mutant: 'freed capacity wakes all environments on one channel',
     file: 'db/migrations/0001_schema.sql',
-    find: "perform pg_notify(tg_table_schema || '_queue_event', 'workers');",
-    replace: "perform pg_notify('paddock_queue_event', 'workers');",
+    find: `create function notify_queue_event() returns trigger language plpgsql as $$
+begin
+  perform pg_notify(tg_table_schema ||`,
+    replace: `create function notify_queue_event() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('paddock' ||`,
     tests: ['packages/db/src/schema/triggers.db.test.ts'],
   },
   {

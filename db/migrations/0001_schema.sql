@@ -805,7 +805,7 @@ end $$;
 create trigger jobs_touch before update on jobs for each row execute function touch_row();
 create trigger workers_touch before update on workers for each row execute function touch_row();
 
--- `{schema}_queue_event` wakes the matcher: a hint only, delivered on commit, one per statement (A7).
+-- `{schema}_queue_event` wakes the matcher: a hint only, delivered on commit, one per table and transaction (A7).
 create function notify_queue_event() returns trigger language plpgsql as $$
 begin
   perform pg_notify(tg_table_schema || '_queue_event', tg_table_name);
@@ -836,32 +836,13 @@ end $$;
 create trigger jobs_inserted after insert on jobs
   referencing new table as new_rows for each statement execute function notify_new_demand();
 
+-- For each row: to join the rows of one statement before and after, PostgreSQL would compare each with all others.
 -- A waiting job that moves to another pool is demand there.
-create function notify_demand_changed() returns trigger language plpgsql as $$
-begin
-  if exists (
-    select from new_rows n join old_rows o using (job_id)
-    where n.wants_worker <> o.wants_worker or (n.wants_worker and n.demand_key <> o.demand_key)
-  ) then
-    perform pg_notify(tg_table_schema || '_queue_event', 'jobs');
-  end if;
-  return null;
-end $$;
-create trigger jobs_updated after update on jobs
-  referencing old table as old_rows new table as new_rows for each statement execute function notify_demand_changed();
-
-create function notify_capacity_freed() returns trigger language plpgsql as $$
-begin
-  if exists (
-    select from new_rows n join old_rows o using (pod_name)
-    where (n.completed_at is not null and o.completed_at is null) or (n.unschedulable_at is null and o.unschedulable_at is not null)
-  ) then
-    perform pg_notify(tg_table_schema || '_queue_event', 'workers');
-  end if;
-  return null;
-end $$;
-create trigger workers_updated after update on workers
-  referencing old table as old_rows new table as new_rows for each statement execute function notify_capacity_freed();
+create trigger jobs_updated after update on jobs for each row
+  when (new.wants_worker <> old.wants_worker or (new.wants_worker and new.demand_key <> old.demand_key)) execute function notify_queue_event();
+create trigger workers_updated after update on workers for each row
+  when ((new.completed_at is not null and old.completed_at is null) or (new.unschedulable_at is null and old.unschedulable_at is not null))
+  execute function notify_queue_event();
 
 -- `{schema}_task_event` wakes the processes that run the kind, its payload (D3).
 create function notify_task_event() returns trigger language plpgsql as $$

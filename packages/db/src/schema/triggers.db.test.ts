@@ -98,6 +98,39 @@ describe('notifications of demand (A7)', () => {
   });
 });
 
+const COMMON =
+  'entity_id, entity_name, entity_type, app_id, installation_id, scope_repo_id, job_labels, k8s_pool, k8s_image, pools_version';
+
+test.each([
+  [
+    'jobs',
+    'job_id',
+    `repo_id, repo_full_name, run_id, run_attempt, job_name, wants_worker, ${COMMON}`,
+  ],
+  ['workers', 'pod_name', `namespace, ${COMMON}`],
+] as const)(
+  'a statement that changes 20 000 %s comes to its end in time (A7, P6)',
+  async (table, key, others) => {
+    await (table === 'jobs' ? putJob(database.db) : putWorker(database.db));
+    const undone = new Error('undone');
+    const changing = database.db.transaction().execute(async (trx) => {
+      const next = sql.raw(table === 'jobs' ? '1000000 + n' : "'pdk-many-' || n");
+      await sql`
+        insert into ${sql.table(table)} (${sql.raw(key)}, ${sql.raw(others)})
+        select ${next}, ${sql.raw(others)} from (select * from ${sql.table(table)} limit 1) one, generate_series(1, 20000) n`.execute(
+        trx,
+      );
+      // Long enough for any machine; with a comparison of each row with all others it takes minutes.
+      await sql`set local statement_timeout = '30s'`.execute(trx);
+      const { numAffectedRows } =
+        await sql`update ${sql.table(table)} set k8s_image = 'another'`.execute(trx);
+      expect(numAffectedRows).toBeGreaterThan(20_000n);
+      throw undone;
+    });
+    await expect(changing).rejects.toBe(undone);
+  },
+);
+
 test('a change in one environment wakes no service of another in the same database (A8)', async () => {
   const schema = 'staging';
   await migrate({ url: database.url, schema });
