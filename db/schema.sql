@@ -15,7 +15,7 @@ begin
   return hashtextextended(entity_id::text || ':' || scope_repo_id::text || ':' || pool, 0) & 9007199254740991;
 end $function$;
 
-CREATE OR REPLACE FUNCTION end_refusals_of_repositories(repo_ids bigint[])
+CREATE OR REPLACE FUNCTION end_refusals(of_entity bigint, of_repositories bigint[])
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -23,10 +23,19 @@ CREATE OR REPLACE FUNCTION end_refusals_of_repositories(repo_ids bigint[])
 AS $function$
 begin
   update repositories set refused_since = null, refused_until = null, refused_reason = null, refused_message = null
-  where repo_id in (select repo_id from repositories where repo_id = any(repo_ids) and refused_since is not null order by repo_id for update);
+  where repo_id in (
+    select repo_id from repositories
+    where refused_since is not null and (entity_id = of_entity or repo_id = any(of_repositories))
+    order by repo_id for update);
   if found then
     perform pg_notify(current_schema() || '_queue_event', 'repositories');
   end if;
+  update demand_keys set failures = 0, pauses = 0, failure_class = null, failure_message = null, failed_at = null,
+    failing_since = null, paused_until = null
+  where demand_key in (
+    select demand_key from demand_keys
+    where failures > 0 and failure_class = 'github_refused' and (entity_id = of_entity or scope_repo_id = any(of_repositories))
+    order by demand_key for no key update);
 end $function$;
 
 CREATE OR REPLACE FUNCTION entity_of(subject_type text, subject_id text)
@@ -94,8 +103,7 @@ CREATE OR REPLACE FUNCTION note_news_of_installation()
  SET search_path TO '$schema', 'pg_temp'
 AS $function$
 begin
-  perform end_refusals_of_repositories(array(
-    select repo_id from repositories where entity_id = new.entity_id and refused_since is not null));
+  perform end_refusals(new.entity_id, '{}');
   if tg_op = 'UPDATE' and new.installation_id <> old.installation_id then
     new.registrations_left := null;
     new.registrations_reset_at := null;

@@ -12,6 +12,20 @@ export const failing: readonly NamedMutant[] = [
     tests: KEYS,
   },
   {
+    mutant: 'a registration that GitHub refuses is no failure of its key',
+    file: 'apps/scheduler/src/provisioning/after-github-failure.ts',
+    find: 'return GITHUB_REFUSED;',
+    replace: 'return undefined;',
+    tests: ['apps/scheduler/src/provisioning/refused-registration.db.test.ts'],
+  },
+  {
+    mutant: 'news of an installation leave its keys with the registrations that were refused',
+    file: 'db/migrations/0001_schema.sql',
+    find: "where failures > 0 and failure_class = 'github_refused' and (entity_id = of_entity or",
+    replace: "where failures > 0 and failure_class = 'github_refused' and (false or",
+    tests: ['apps/scheduler/src/provisioning/refused-registration.db.test.ts'],
+  },
+  {
     mutant: 'a pod that waits for a node is the trial of a key whose pods were refused',
     file: 'packages/db/src/matching/stored-rules.ts',
     find: `'pod_created', count(pod_uid)`,

@@ -853,22 +853,30 @@ end $$;
 create trigger tasks_inserted after insert on tasks
   referencing new table as new_rows for each statement execute function notify_task_event();
 
--- Ends what GitHub refused at these repositories, and wakes the matcher.
-create function end_refusals_of_repositories(repo_ids bigint[]) returns void language plpgsql as $$
+-- News of an entity, or of repositories: ends what GitHub refused there, and wakes the matcher.
+create function end_refusals(of_entity bigint, of_repositories bigint[]) returns void language plpgsql as $$
 begin
   update repositories set refused_since = null, refused_until = null, refused_reason = null, refused_message = null
-  where repo_id in (select repo_id from repositories where repo_id = any(repo_ids) and refused_since is not null order by repo_id for update);
+  where repo_id in (
+    select repo_id from repositories
+    where refused_since is not null and (entity_id = of_entity or repo_id = any(of_repositories))
+    order by repo_id for update);
   if found then
     perform pg_notify(current_schema() || '_queue_event', 'repositories');
   end if;
+  update demand_keys set failures = 0, pauses = 0, failure_class = null, failure_message = null, failed_at = null,
+    failing_since = null, paused_until = null
+  where demand_key in (
+    select demand_key from demand_keys
+    where failures > 0 and failure_class = 'github_refused' and (entity_id = of_entity or scope_repo_id = any(of_repositories))
+    order by demand_key for no key update);
 end $$;
 
 -- GitHub says something new of an installation: what it refused there before says nothing now. What
 -- it asked to wait for stays.
 create function note_news_of_installation() returns trigger language plpgsql as $$
 begin
-  perform end_refusals_of_repositories(array(
-    select repo_id from repositories where entity_id = new.entity_id and refused_since is not null));
+  perform end_refusals(new.entity_id, '{}');
   if tg_op = 'UPDATE' and new.installation_id <> old.installation_id then
     new.registrations_left := null;
     new.registrations_reset_at := null;
@@ -892,7 +900,7 @@ do $$
 declare
   done_for_others text;
 begin
-  foreach done_for_others in array array['note_news_of_installation()', 'end_refusals_of_repositories(bigint[])'] loop
+  foreach done_for_others in array array['note_news_of_installation()', 'end_refusals(bigint, bigint[])'] loop
     execute format('alter function %1$I.%2$s security definer set search_path = %1$I, pg_temp', current_schema(), done_for_others);
   end loop;
 end $$;

@@ -1,5 +1,5 @@
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { GITHUB_ERROR } from '@paddock/domain/matching/failure-classes';
+import { GITHUB_ERROR, GITHUB_REFUSED } from '@paddock/domain/matching/failure-classes';
 import { recordRefusal, refuse } from '@paddock/db/entities/refusals';
 import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/workers/workers';
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
@@ -133,9 +133,11 @@ function failureClassOf({ kind }: GitHubFailure): string | undefined {
     case 'network':
     case 'unknown':
       return GITHUB_ERROR;
+    // Not by what it tells of the entity alone: that ends with any answer there.
     case 'not_found':
-    case 'unauthorized':
     case 'forbidden':
+      return GITHUB_REFUSED;
+    case 'unauthorized':
     case 'outdated':
     case 'rate_limited':
       return undefined;

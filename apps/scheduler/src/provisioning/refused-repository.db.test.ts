@@ -19,6 +19,9 @@ async function passQuarter(): Promise<void> {
   await sql`update tasks set due_at = due_at - interval '15 minutes' where status = 'queued'`.execute(
     world.db,
   );
+  await sql`update demand_keys set paused_until = paused_until - interval '15 minutes'`.execute(
+    world.db,
+  );
 }
 
 test('a repository that refuses us delays no other of its entity, for any time (C9, C11)', async () => {
@@ -78,6 +81,7 @@ test('a repository that refuses us delays no other of its entity, for any time (
     status: 'running',
     pod_uid: 'idle',
     registration_started_at: minutesAgo(60),
+    registered_at: minutesAgo(60),
   } as const;
   const { pod_name: idleThere } = await putWorker(db, { ...idle, scope_repo_id: open });
   await putWorker(db, { ...idle, scope_repo_id: shut });

@@ -157,18 +157,20 @@ export async function endRefusals(
  * Ends the refusals of an App and of all that it asks for: its key has changed, or it is among the
  * configured Apps anew.
  */
-export const endRefusalsOfApp = (db: Kysely<Database>, appId: number): Promise<void> => {
+export async function endRefusalsOfApp(db: Kysely<Database>, appId: number): Promise<void> {
   const ofApp = sql`app_id = ${appId}`;
-  return end(db, { apps: ofApp, installations: ofApp, repositories: ofApp });
-};
+  await end(db, { apps: ofApp, installations: ofApp, repositories: ofApp });
+  await sql`select end_refusals(entity_id, '{}') from installations where ${ofApp} order by entity_id`.execute(
+    db,
+  );
+}
 
 /** Repositories have changed at GitHub. Runs with the owner's rights. Wakes the matcher. */
 export async function endRefusalsOfRepositories(
   trx: Transaction<Database>,
   repoIds: readonly number[],
 ): Promise<void> {
-  if (repoIds.length > 0)
-    await sql`select end_refusals_of_repositories(${repoIds}::bigint[])`.execute(trx);
+  if (repoIds.length > 0) await sql`select end_refusals(null, ${repoIds}::bigint[])`.execute(trx);
 }
 
 /** Wakes the matcher. */

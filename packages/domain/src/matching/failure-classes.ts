@@ -34,6 +34,8 @@ interface FailureClass {
 
 /** The class of a registration that GitHub answered with 5xx, or not at all. */
 export const GITHUB_ERROR = 'github_error';
+/** The class of a registration that GitHub refuses; news of whom it refuses end it. */
+export const GITHUB_REFUSED = 'github_refused';
 /** The class of a creation that the cluster refuses. */
 export const POD_REFUSED = 'pod_refused';
 /** The class of a creation that failed and may pass: a webhook is away, an object has changed. */
@@ -41,6 +43,7 @@ export const CLUSTER_ERROR = 'cluster_error';
 
 const CLASSES: Readonly<Record<string, Partial<FailureClass>>> = {
   [GITHUB_ERROR]: { endsWith: 'registered', passes: true, isShared: true },
+  [GITHUB_REFUSED]: { endsWith: 'registered', isShared: true, reason: 'installation_refused' },
   invalid: { endsWith: 'registered' },
   conflict: { endsWith: 'registered' },
   unusable: { endsWith: 'registered' },

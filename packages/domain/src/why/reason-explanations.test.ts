@@ -116,6 +116,7 @@ const CASES: readonly [string, Parameters<typeof factsWith>[0], string][] = [
     told('installation_refused', { until: NOW }),
     'GitHub refuses what the App asks for acme (one worker asks again now): Resource not accessible.',
   ],
+  ['installation_refused', failing(), `GitHub refuses what the App asks for acme${FAILURES}`],
   [
     'installation_refused',
     told('repository_refused'),

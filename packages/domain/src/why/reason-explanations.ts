@@ -76,7 +76,7 @@ const away =
 const failing = (subject: (facts: WaitFacts) => string) => (facts: WaitFacts) =>
   `${subject(facts)}${afterFailures(facts)}.`;
 const refused = (reason: WaitReason, subject: (facts: WaitFacts) => string) => (facts: WaitFacts) =>
-  `${subject(facts)}${afterRefusal(facts, reason)}.`;
+  `${subject(facts)}${afterRefusal(facts, reason) || afterFailures(facts)}.`;
 
 /** The numbers of a cap; a worker may have ended since the last pass. */
 function full(kind: CapFacts['kind'], name: (facts: WaitFacts) => string) {
@@ -171,7 +171,7 @@ const EXPLANATIONS: Readonly<Record<WaitReason, Explain>> = {
   installation_refused: platform(
     refused(
       'installation_refused',
-      ({ job }) => `GitHub refuses what the App asks for ${job.login}`,
+      (facts) => `GitHub refuses what the App asks for ${scopeOf(facts)}`,
     ),
     'Look at the App’s permissions and at the runner group.',
   ),
