@@ -68,6 +68,8 @@ export interface Fault {
    * time to strike.
    */
   readonly stretch?: number;
+  /** The time between two jobs, in milliseconds, where the fault has to last for long. */
+  readonly betweenJobsMs?: number;
   /** Caps that a few jobs reach. They bound the excess workers, so most faults go without. */
   readonly tightCaps?: boolean;
   /** How many environments work beside each other; one by default. */

@@ -142,6 +142,8 @@ export const ONE_HIT: readonly Fault[] = [
     name: 'registrations-of-one-fail',
     signs: { githubCallsFailed: 3 },
     atUsualTimes: true,
+    // With 300 jobs it lasts ten minutes.
+    betweenJobsMs: 2_000,
     hit: UMBRA_JOBS,
     begin: lasting(
       UMBRA_JOBS,

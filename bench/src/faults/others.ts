@@ -52,15 +52,21 @@ export function complaintsOfOthers(
 }
 
 /** The same jobs without the fault. Faults that hit others alike share it. */
-export function withoutFault({ atUsualTimes = false, unannounced = false, hit }: Fault): Fault {
+export function withoutFault({
+  atUsualTimes = false,
+  unannounced = false,
+  betweenJobsMs,
+  hit,
+}: Fault): Fault {
   // Unheard jobs do not run beside those of others.
   const first = hit?.unheard === true ? 0 : (hit?.first ?? 0);
   const isApart = first > 0 && hit?.ownPool === true;
   return {
-    name: `without ${atUsualTimes} ${unannounced} ${first} ${isApart}`,
+    name: `without ${atUsualTimes} ${unannounced} ${betweenJobsMs} ${first} ${isApart}`,
     signs: {},
     atUsualTimes,
     unannounced,
+    ...(betweenJobsMs === undefined ? {} : { betweenJobsMs }),
     hit: { repositories: UMBRA_REPOSITORIES, first, ...(isApart ? { ownPool: true } : {}) },
   };
 }

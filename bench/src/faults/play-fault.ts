@@ -99,9 +99,13 @@ const messagesOf = (error: unknown): string[] => [
   error instanceof Error ? error.message : String(error),
 ];
 
-function usualLength({ atUsualTimes = false, stretch = 1 }: Fault, jobs: number): number {
+function usualLength(
+  { atUsualTimes = false, stretch = 1, betweenJobsMs }: Fault,
+  jobs: number,
+): number {
   const least = atUsualTimes || stretch > 1 ? LEAST_LONG_MS : LEAST_MS;
-  return Math.max(least, jobs * (atUsualTimes ? EVERYDAY_MS : BETWEEN_JOBS_MS)) * stretch;
+  const between = betweenJobsMs ?? (atUsualTimes ? EVERYDAY_MS : BETWEEN_JOBS_MS);
+  return Math.max(least, jobs * between) * stretch;
 }
 
 /** `overAt` returns milliseconds since the epoch; undefined if nothing came back. */
