@@ -5,6 +5,7 @@ const answers = ['apps/console/src/http/answer.db.test.ts'];
 const tokens = ['packages/api/src/tokens/tokens.db.test.ts'];
 const service = ['apps/console/src/service.db.test.ts'];
 
+const DRAINED_POOL = ['packages/api/src/pools/drain-pool.db.test.ts'];
 const ASKED = ['packages/api/src/operations/start-operation.db.test.ts'];
 
 /** The promises of the API: who may ask, what is wrong, and that no caller starves the others. */
@@ -126,7 +127,14 @@ export const consoleApi: readonly NamedMutant[] = [
     file: 'packages/api/src/pools/drain-pool.ts',
     find: '      await setSwitch(trx, `pool:${pool}`, caller.person, why);\n',
     replace: '',
-    tests: ASKED,
+    tests: DRAINED_POOL,
+  },
+  {
+    mutant: 'draining a pool misses the workers of a pass that is under way',
+    file: 'packages/api/src/pools/drain-pool.ts',
+    find: '      await lockMatching(trx, LIMITS);\n',
+    replace: '',
+    tests: DRAINED_POOL,
   },
   {
     mutant: 'two people deal with one failed operation',

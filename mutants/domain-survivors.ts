@@ -118,7 +118,6 @@ export const survivors: readonly Excuse[] = [
       ['tasks/sweep-names.ts', "export const REDELIVER = 'redeliver';", 1],
       ['tasks/sweep-names.ts', "export const RESYNC_REPOSITORY = 'resync-repository';", 1],
       ['tasks/sweep-names.ts', "export const RESYNC_INSTALLATION = 'resync-installation';", 1],
-      ['tasks/sweep-names.ts', "export const DRAIN_POOL = 'drain-pool';", 1],
     ],
   },
   {

@@ -84,7 +84,7 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
   );
   // Only people enqueue the others: docs/reconciler.md says how.
   expect([...documented.keys()].filter((kind) => made.every((task) => task.kind !== kind))).toEqual(
-    ['resync-repository', 'resync-installation', 'drain-pool'],
+    ['resync-repository', 'resync-installation'],
   );
 });
 

@@ -90,7 +90,8 @@ If jobs wait for it, another one is made.`,
     options: DRY_RUN,
     endpoint: drainPoolEndpoint,
     input: (given) => ({ pool: oneWord(given, 'name'), ...dryRun(given) }),
-    print: started,
+    print: ({ stopping, busy, dryRun: isDry }) =>
+      `${stopping} workers ${isDry ? 'would stop' : 'are to stop'}; ${busy} go on to the end of their jobs.\n`,
   }),
   askCommand({
     name: 'run',

@@ -13,7 +13,7 @@ const database = useTestDatabase();
 const sweeps = useSweeps(database);
 
 /** Sweeps that run only on request. */
-const ASKED_FOR = new Set(['resync-repository', 'resync-installation', 'drain-pool']);
+const ASKED_FOR = new Set(['resync-repository', 'resync-installation']);
 
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {

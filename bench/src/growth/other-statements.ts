@@ -115,7 +115,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'lockFailed',
     'noteHandled',
     'drainWorkers',
-    'countBusyWorkers',
+    'countPoolToDrain',
     'findUnresolved',
     'findResyncedAt',
     'noteResynced',

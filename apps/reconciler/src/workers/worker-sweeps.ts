@@ -1,9 +1,6 @@
-import { DRAIN_POOL } from '@paddock/domain/tasks/sweep-names';
-import { done } from '@paddock/queue/outcome';
 import { checkRunnerVersions } from './check-runner-versions.ts';
 import { checkWorkers } from './check-workers.ts';
 import { deleteEndedPods } from './delete-ended-pods.ts';
-import { drainPool } from './drain-pool.ts';
 import { removeRegistrations } from './remove-registrations.ts';
 import { removeStrayRegistrations } from './remove-stray-registrations.ts';
 import { counting, type Sweep } from '../sweep.ts';
@@ -48,13 +45,6 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
         pass,
       ),
     ),
-    [DRAIN_POOL]: {
-      slots: 1,
-      pass: async ({ task: { subject }, dryRun }) => {
-        const counts = await drainPool(db, subject.id, { dryRun });
-        return done(typeof counts === 'string' ? { left: counts } : counts);
-      },
-    },
     'check-runner-versions': counting(1, (pass) =>
       checkRunnerVersions({ db, github, cluster, events }, pass),
     ),

@@ -10,10 +10,8 @@ import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { redeliverDeliveryEndpoint } from '../deliveries/redeliver-delivery.ts';
 import { resyncInstallationEndpoint } from '../installations/resync-installation.ts';
-import { drainPoolEndpoint } from '../pools/drain-pool.ts';
 import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { listSwitchesEndpoint } from '../switches/list-switches.ts';
 import { setSwitchEndpoint } from '../switches/set-switch.ts';
 import { redeliverSinceEndpoint } from '../sweeps/redeliver-since.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
@@ -82,12 +80,6 @@ const TASKS: readonly {
     input: { delivery: '0B989BA4-242F-11E5-81E1-C7B6966D2516' },
     kind: 'redeliver',
     subject: { type: 'delivery', id: '0b989ba4-242f-11e5-81e1-c7b6966d2516' },
-  },
-  {
-    endpoint: drainPoolEndpoint,
-    input: { pool: 'linux' },
-    kind: 'drain-pool',
-    subject: { type: 'pool', id: 'linux' },
   },
   {
     endpoint: runSweepEndpoint,
@@ -228,22 +220,12 @@ test.each([
   [resyncInstallationEndpoint, { installation: '1' }, 404, 'no installation of this id'],
   [redeliverSinceEndpoint, { app: '8', since: '-1d' }, 404, 'does not know the App 8. It knows 7.'],
   [redeliverSinceEndpoint, { app: '7', since: '2999-01-31' }, 400, 'in the future'],
-  [drainPoolEndpoint, { pool: 'none' }, 404, 'There is no pool of the name none.'],
   [runSweepEndpoint, { sweep: 'redeliver', app: '8' }, 404, 'does not know the App 8'],
   [runSweepEndpoint, { sweep: 'check-apps', app: '7' }, 400, 'is not about one App'],
 ] as const)('$0.name refuses %j (F5)', async (endpoint, input, status, detail) => {
   const asking: Promise<unknown> = ask<z.ZodObject, z.ZodType>(endpoint, database.db, input);
   await expect(asking).rejects.toMatchObject({ status, detail: expect.stringContaining(detail) });
   expect([await rows(), await actions()]).toEqual([[], []]);
-});
-
-test('draining a pool stops the making there at once, and a dry run does not (F5, C12)', async () => {
-  await ask(drainPoolEndpoint, database.db, { pool: 'linux', dryRun: true });
-  expect((await ask(listSwitchesEndpoint, database.db)).items).toEqual([]);
-  await ask(drainPoolEndpoint, database.db, { pool: 'linux', note: 'new image' });
-  expect((await ask(listSwitchesEndpoint, database.db)).items).toMatchObject([
-    { subject: 'pool:linux', by: 'ada', note: 'new image' },
-  ]);
 });
 
 test('a resync is refused where the App was removed (F5)', async () => {

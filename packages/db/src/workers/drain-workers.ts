@@ -22,7 +22,10 @@ const isMeant = (drained: Drained) =>
  * needs its `stop-worker` task in the same transaction. Returns their names. Workers that are
  * assigned, have ended, or are stopping anyway are left alone.
  */
-export async function drainWorkers(trx: Kysely<Database>, drained: Drained): Promise<string[]> {
+export async function drainWorkers(
+  trx: Transaction<Database>,
+  drained: Drained,
+): Promise<string[]> {
   const { rows } = await sql<{ podName: string }>`
     with locked as (
       select pod_name from workers where ${isMeant(drained)} and ${MAY_DRAIN} order by pod_name for no key update
@@ -33,13 +36,15 @@ export async function drainWorkers(trx: Kysely<Database>, drained: Drained): Pro
   return rows.map(({ podName }) => podName);
 }
 
-/** How many live workers of a pool run a job. */
-export async function countBusyWorkers(db: Kysely<Database>, pool: string): Promise<number> {
-  const { rows } = await sql<{ busy: number }>`
-    select count(*) as busy from workers where k8s_pool = ${pool} and ${LIVE} and assigned_at is not null`.execute(
-    db,
-  );
-  return rows[0]?.busy ?? 0;
+/** How many workers of a pool a drain would stop now, and how many run a job. */
+export async function countPoolToDrain(
+  db: Kysely<Database>,
+  pool: string,
+): Promise<{ stopping: number; busy: number }> {
+  const { rows } = await sql<{ stopping: number; busy: number }>`
+    select count(*) filter (where ${MAY_DRAIN}) as stopping, count(*) filter (where assigned_at is not null) as busy
+    from workers where k8s_pool = ${pool} and ${LIVE}`.execute(db);
+  return rows[0] ?? { stopping: 0, busy: 0 };
 }
 
 /** Why a worker cannot be drained, or that it is stopping already; undefined: there is none. */

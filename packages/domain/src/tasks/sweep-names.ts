@@ -24,15 +24,11 @@ export const RESYNC_REPOSITORY = 'resync-repository';
 /** Has the active repositories of one installation resynced, which people ask for. */
 export const RESYNC_INSTALLATION = 'resync-installation';
 
-/** Stops the idle workers of a pool, which people ask for. */
-export const DRAIN_POOL = 'drain-pool';
-
 /** Every sweep of the reconciler, by the kind of its task. People pause them by these names. */
 export const SWEEPS = [
   REDELIVER,
   RESYNC_REPOSITORY,
   RESYNC_INSTALLATION,
-  DRAIN_POOL,
   ...SCHEDULED_SWEEPS,
 ] as const;
 

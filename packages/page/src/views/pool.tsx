@@ -1,5 +1,5 @@
 import { duration } from '@paddock/domain/text/duration';
-import type { Pool as PoolAnswer, Switch } from '../answers.ts';
+import type { DrainedPool, Pool as PoolAnswer, Switch } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { Facts } from '../parts/facts.tsx';
@@ -39,6 +39,8 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
               label="Drain …"
               method="POST"
               path={`/pools/${encodeURIComponent(name)}/drain`}
+              again={switches.again}
+              shown={drained}
               isGrave
             >
               Stops the making of workers in the pool {name}, and {count(idle + starting, 'worker')}{' '}
@@ -60,6 +62,12 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
     </>
   );
 }
+
+const drained = ({ stopping, busy }: DrainedPool) => (
+  <p>
+    {count(stopping, 'worker')} will stop; {number(busy)} at work.
+  </p>
+);
 
 /** Stops the making of the pool's workers, or lets it go on: whoever sees the one acts on it here. */
 function Making({ pool, of }: { pool: string; of: Shown<{ items: readonly Switch[] }> }) {

@@ -1,0 +1,112 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { lockMatching } from '@paddock/db/matching/matching-lock';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { putWorker } from '@paddock/testing/worker-rows';
+import { sql } from 'kysely';
+import { listActionsEndpoint } from '../actions/list-actions.ts';
+import { ask } from '../scenes/ask.scene.ts';
+import { listSwitchesEndpoint } from '../switches/list-switches.ts';
+import { drainPoolEndpoint } from './drain-pool.ts';
+
+const database = useTestDatabase();
+beforeEach(async () => {
+  await emptyTables(database.db, ['workers', 'tasks', 'switches', 'actions']);
+  await putPools(database.db, examplePools());
+});
+
+const drain = (more: object = {}) =>
+  ask(drainPoolEndpoint, database.db, { pool: 'linux', ...more });
+const put = async (given: Parameters<typeof putWorker>[1] = {}) =>
+  (await putWorker(database.db, given)).pod_name;
+const stops = async () =>
+  (
+    await database.db
+      .selectFrom('workers')
+      .select('pod_name')
+      .where('stop_reason', '=', 'drained')
+      .orderBy('pod_name')
+      .execute()
+  ).map((row) => row.pod_name);
+const tasks = async () =>
+  (
+    await database.db
+      .selectFrom('tasks')
+      .select('subject_id')
+      .where('kind', '=', 'stop-worker')
+      .orderBy('subject_id')
+      .execute()
+  ).map((row) => row.subject_id);
+const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
+const switches = async () => (await ask(listSwitchesEndpoint, database.db)).items;
+
+describe('draining a pool (F5)', () => {
+  test('asks each worker to stop that no job is known to run on, once', async () => {
+    const now = new Date();
+    const wanted = [
+      await put(),
+      await put({ status: 'running', running_at: now, registered_at: now }),
+      // It would serve the next job.
+      await put({ stopping_at: now, stop_reason: 'surplus' }),
+    ];
+    await put({ status: 'running', assigned_at: now });
+    await put({ status: 'completed', completed_at: now });
+    await put({ stopping_at: now, stop_reason: 'offline' });
+    await put({ stopping_at: now, stop_reason: 'surplus', deregistration_started_at: now });
+    await put({ k8s_pool: 'gpu' });
+
+    expect(await drain({ dryRun: true })).toEqual({ stopping: 3, busy: 1, dryRun: true });
+    expect([await stops(), await tasks()]).toEqual([[], []]);
+    expect(await drain()).toEqual({ stopping: 3, busy: 1, dryRun: false });
+    expect(await stops()).toEqual(wanted.toSorted());
+    expect(await tasks()).toEqual(wanted.toSorted());
+    expect(await drain()).toEqual({ stopping: 0, busy: 1, dryRun: false });
+  });
+
+  test('stops the making there at once and stands in the audit, and a dry run does neither (C12)', async () => {
+    await drain({ dryRun: true });
+    expect([await switches(), await actions()]).toEqual([[], []]);
+    const note = 'new image';
+    await drain({ note });
+    expect(await switches()).toMatchObject([{ subject: 'pool:linux', by: 'ada', note }]);
+    expect(await actions()).toMatchObject([
+      { endpoint: 'drainPool', person: 'ada', subject: { pool: 'linux' }, note, operation: null },
+    ]);
+  });
+
+  test('waits for the pass of matching that is under way, and stops its workers too (C12)', async () => {
+    const limits = { lockTimeoutMs: 5_000, statementTimeoutMs: 5_000, idleTimeoutMs: 5_000 };
+    const pass = await database.db.startTransaction().execute();
+    await lockMatching(pass, limits);
+    const drained = drain();
+    await waitFor('the drain waits', async () => {
+      const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`.execute(
+        pass,
+      );
+      return rows.length > 0;
+    });
+    await putWorker(pass);
+    await pass.commit().execute();
+    expect(await drained).toMatchObject({ stopping: 1 });
+    expect(await stops()).toHaveLength(1);
+  });
+
+  test('changes nothing if the tasks cannot be written', async () => {
+    await putWorker(database.db);
+    await database.db.schema.alterTable('tasks').renameTo('mislaid').execute();
+    await expect(drain()).rejects.toThrow(/tasks/);
+    await database.db.schema.alterTable('mislaid').renameTo('tasks').execute();
+    expect([await stops(), await switches(), await actions()]).toEqual([[], [], []]);
+  });
+
+  test('of a pool that does not exist is refused, and holds nothing back', async () => {
+    await expect(drain({ pool: 'none' })).rejects.toMatchObject({
+      status: 404,
+      detail: 'There is no pool of the name none.',
+    });
+    expect([await switches(), await actions()]).toEqual([[], []]);
+  });
+});
