@@ -152,8 +152,8 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'a dry run takes the place of a real one',
-    file: 'packages/api/src/operations/sweep-task.ts',
-    find: "  subject: { type: 'dry-run', id: task.subject.id },\n",
+    file: 'packages/api/src/operations/start-sweep.ts',
+    find: "        subject: { type: 'dry-run', id: task.subject.id },\n",
     replace: '',
     tests: ASKED,
   },

@@ -116,8 +116,7 @@ export const survivors: readonly Excuse[] = [
       ['pools/place-job.ts', 'export const REFUSED_ENTITY: IgnoredJob = {', 2],
       ['pools/pod-template.ts', "export const DAEMON_CONTAINER = 'dind';", 1],
       ['tasks/sweep-names.ts', "export const REDELIVER = 'redeliver';", 1],
-      ['tasks/sweep-names.ts', "export const RESYNC_REPOSITORY = 'resync-repository';", 1],
-      ['tasks/sweep-names.ts', "export const RESYNC_INSTALLATION = 'resync-installation';", 1],
+      ['tasks/sweep-names.ts', "export const DISCOVER_JOBS = 'discover-jobs';", 1],
     ],
   },
   {

@@ -544,7 +544,7 @@ create table outages (
 
 -- What people hold back until they lift the switch: the making of workers everywhere, in a pool (by
 -- name) or for an entity (by id) (C12); all sweeps (''), a sweep by the kind of its task, or a sweep
--- for one subject, as resync-repository:acme/app (E6).
+-- for one subject, as discover-jobs:acme/app (E6).
 create table switches (
   subject_type text not null check (subject_type in ('environment', 'pool', 'entity', 'sweep')),
   subject_id text not null,

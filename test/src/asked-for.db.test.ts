@@ -127,8 +127,27 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
     await run();
     expect(await find(id)).toMatchObject({ status: 'OK', output: { resyncs: expect.any(Number) } });
     const list = await ask(listOperationsEndpoint, database.db, { subject: 'repository:acme/api' });
-    expect(list.items).toMatchObject([{ kind: 'resync-repository', status: 'OK' }]);
+    expect(list.items).toMatchObject([{ kind: 'discover-jobs', status: 'OK' }]);
     expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(1);
+  });
+
+  test('a dry run of a resync only counts', async () => {
+    await sweeps.scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
+    const installation = String(sweeps.scene.world.organization.installationId);
+    const asked = [
+      await ask(resyncRepositoryEndpoint, database.db, {
+        owner: 'acme',
+        repository: 'api',
+        dryRun: true,
+      }),
+      await ask(resyncInstallationEndpoint, database.db, { installation, dryRun: true }),
+    ];
+    expect(await run()).toHaveLength(2);
+    expect(await Promise.all(asked.map(({ id }) => find(id)))).toMatchObject([
+      { status: 'OK', output: { dryRun: true, runs: 1, found: 1 } },
+      { status: 'OK', output: { dryRun: true, resyncs: expect.any(Number) } },
+    ]);
+    expect(await database.db.selectFrom('jobs').select('job_id').execute()).toEqual([]);
   });
 
   test('a resync that cannot be done ends as an error with its reason', async () => {

@@ -82,9 +82,8 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
   expect(made.map(({ kind, maxAttempts = DEFAULT_MAX_ATTEMPTS }) => [kind, maxAttempts])).toEqual(
     made.map(({ kind }) => [kind, documented.get(kind)]),
   );
-  // Only people enqueue the others: docs/reconciler.md says how.
   expect([...documented.keys()].filter((kind) => made.every((task) => task.kind !== kind))).toEqual(
-    ['resync-repository', 'resync-installation'],
+    [],
   );
 });
 

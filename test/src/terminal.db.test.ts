@@ -111,7 +111,7 @@ describe('the terminal on the database and over the API', () => {
     const task = await there(['resync', 'acme/api', '--dry-run']);
     expect(task).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^queued: resync-repository/),
+      stdout: expect.stringMatching(/^queued: discover-jobs/),
     });
     expect((await here('resync', 'acme/api', '--dry-run', '--by', 'grace')).stdout).toContain(
       'token ada asked for it before',

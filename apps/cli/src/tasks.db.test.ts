@@ -18,12 +18,12 @@ describe('tasks in the terminal (F5)', () => {
   });
 
   test('say which operation serves, and whose it is', async () => {
-    const line = /^queued: resync-repository of acme\/app\. See `paddock operation (\S+)`\.\n$/;
+    const line = /^queued: discover-jobs of acme\/app\. See `paddock operation (\S+)`\.\n$/;
     const { stdout } = await paddock('resync', 'acme/App', '--by', 'ada');
     const [, id = ''] = line.exec(stdout) ?? [];
     expect(id).not.toBe('');
     expect((await paddock('resync', 'acme/app', '--by', 'grace')).stdout).toBe(
-      `queued: resync-repository of acme/app. ada asked for it before; it serves you too. See \`paddock operation ${id}\`.\n`,
+      `queued: discover-jobs of acme/app. ada asked for it before; it serves you too. See \`paddock operation ${id}\`.\n`,
     );
     const shown = await paddock('operation', id);
     expect(shown.stdout).toMatch(/asked for by: ada, grace\n$/);
@@ -37,12 +37,12 @@ describe('tasks in the terminal (F5)', () => {
       ['redeliver', '0b989ba4-242f-11e5-81e1-c7b6966d2516'],
       'queued: redeliver of 0b989ba4-242f-11e5-81e1-c7b6966d2516.',
     ],
-    [['resync', 'installation', '2'], 'queued: resync-installation of acme.'],
+    [['resync', 'installation', '2'], 'queued: discover-jobs of acme.'],
     [['drain', 'pool', 'linux', '--dry-run'], '0 workers would stop; 0 go on to the end of '],
     [['drain', 'pool', 'linux'], '0 workers are to stop; 0 go on to the end of their jobs.'],
     [['run', 'redeliver'], 'queued: redeliver of 7.'],
-    [['pause', 'resync-repository:acme/other'], 'resync-repository:acme/other is paused by '],
-    [['resume', 'resync-repository:acme/other'], 'resync-repository:acme/other goes on.'],
+    [['pause', 'discover-jobs:acme/other'], 'discover-jobs:acme/other is paused by '],
+    [['resume', 'discover-jobs:acme/other'], 'discover-jobs:acme/other goes on.'],
   ])('%j', async (words, begin) => {
     const { code, stdout, stderr } = await paddock(...words);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

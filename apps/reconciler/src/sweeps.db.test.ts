@@ -12,16 +12,13 @@ import { useSweeps } from './scenes/use-scenes.scene.ts';
 const database = useTestDatabase();
 const sweeps = useSweeps(database);
 
-/** Sweeps that run only on request. */
-const ASKED_FOR = new Set(['resync-repository', 'resync-installation']);
-
 describe('the reconciler’s sweeps', () => {
   test('every schedule has its kind, and a tick of all of them ends well', async () => {
     const schedules = sweepSchedules(
       sweeps.config,
       sweeps.config.github.apps.map(({ appId }) => appId),
     );
-    const scheduled = Object.keys(sweeps.kinds).filter((kind) => !ASKED_FOR.has(kind));
+    const scheduled = Object.keys(sweeps.kinds);
     expect([...new Set(schedules.map(({ task }) => task.kind))].toSorted()).toEqual(
       scheduled.toSorted(),
     );

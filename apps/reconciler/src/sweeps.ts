@@ -1,4 +1,3 @@
-import { RESYNC_INSTALLATION, RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
 import { executorRules } from '@paddock/queue/executor-settings';
 import type { Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
@@ -24,8 +23,6 @@ const NEEDS: Readonly<Record<string, readonly Service[]>> = {
   'discover-jobs': ['github'],
   'check-apps': ['github'],
   redeliver: ['github'],
-  [RESYNC_REPOSITORY]: ['github'],
-  [RESYNC_INSTALLATION]: ['github'],
   'remove-registrations': ['github'],
   'remove-stray-registrations': ['github', 'cluster'],
   'check-runner-versions': ['github', 'cluster'],

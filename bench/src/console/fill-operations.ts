@@ -28,7 +28,7 @@ export async function putOperations(
     insert into operations (id, kind, subject_type, subject_id, subject_name, payload, origin, requested_by, status, attempt, max_attempts, crashes, failures, queued_at,
       started_at, finished_at, expires_at, failure_reason, failure_message, output, entity_id, handled_by, handled_at)
     select gen_random_uuid(), case type when 'worker' then (array['provision-worker', 'stop-worker', 'diagnose-pod', 'remove-secret'])[n % 4 + 1]
-        when 'repository' then 'resync-repository' when 'installation' then 'resync-installation' else 'redeliver' end,
+        when 'repository' then 'discover-jobs' when 'installation' then 'discover-jobs' else 'redeliver' end,
       type, case type when 'worker' then pod when 'repository' then full_name when 'installation' then e::text else 'redeliver:' || ${sql.lit(APP_ID)}::bigint end, null, '{}',
       case when n % 30 = 0 then 'MANUAL' else 'AUTOMATIC' end, case when n % 30 = 0 then 'token ci' end, case when is_bad then 'ERROR' else 'OK' end, 1 + n % 3, 5, 0,
       case when is_bad then jsonb_build_array(jsonb_build_object('attempt', 1, 'at', at, 'reason', 'attempts', 'message', repeat('It failed. ', 20))) else '[]' end,
@@ -43,7 +43,7 @@ export async function putOperations(
   await sql`
     insert into task_counts (hour, kind, outcome, ended)
     select date_trunc('hour', now(), 'UTC') - n * interval '1 hour', kind, 'OK', 100
-    from ${numbers(0, 8_760)}, unnest(array['provision-worker', 'stop-worker', 'remove-secret', 'diagnose-pod', 'resync-repository', 'look-up-jobs']) kind`.execute(
+    from ${numbers(0, 8_760)}, unnest(array['provision-worker', 'stop-worker', 'remove-secret', 'diagnose-pod', 'discover-jobs', 'look-up-jobs']) kind`.execute(
     db,
   );
 }

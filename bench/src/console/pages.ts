@@ -165,7 +165,7 @@ function listsOfTasks({ subjects }: Asked): Page[] {
   const filters: Filters = {
     subject: named('subject', [...subjects.slice(0, 3), ...subjects.slice(-2), 'worker:none']),
     detail: ['detail=true'],
-    kind: named('kind', ['resync-repository', 'provision-worker', 'none']),
+    kind: named('kind', ['discover-jobs', 'provision-worker', 'none']),
     dates: ['from=-24h', 'from=-13d&to=-10d'],
   };
   const failed = ['', 'kind', 'dates', 'kind dates'];

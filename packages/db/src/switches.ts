@@ -5,7 +5,7 @@ import type { Database } from './schema/tables.ts';
 /**
  * What a switch holds back. `environment`, `pool:NAME` and `entity:ID`: the making of workers.
  * `sweeps`: all sweeps. Anything else: a sweep by the kind of its task, as `check-apps`, or for one
- * subject, as `resync-repository:acme/api`.
+ * subject, as `discover-jobs:acme/api`.
  */
 export type SwitchSubject = string;
 

@@ -227,7 +227,7 @@ async function putOperations(db: Kysely<Database>): Promise<string> {
   );
   const subject = { type: 'repository', id: 'acme/api', name: 'acme/api' };
   const tasks = await enqueueAlone(db, [
-    { kind: 'resync-repository', subject, requestedBy: 'token ci' },
+    { kind: 'discover-jobs', subject, requestedBy: 'token ci' },
     ...Array.from({ length: 8 }, (_, n) => ({
       kind: 'remove-secret',
       subject: { type: 'worker', id: `pdk-a1b2c3-linux-x64-000${n}` },
@@ -236,7 +236,7 @@ async function putOperations(db: Kysely<Database>): Promise<string> {
   await runDueTasks({
     db,
     kinds: {
-      'resync-repository': {
+      'discover-jobs': {
         slots: 1,
         handler: () => Promise.resolve(done({ looked: 214, found: 2 })),
       },

@@ -44,7 +44,7 @@ export const PEOPLE = {
   },
   resync: {
     cause: 'a person has the runs of acme/shop compared with the jobs',
-    says: /^resync-repository OK: /,
+    says: /^discover-jobs OK: /,
     async play(world) {
       const path = { owner: 'acme', repository: 'shop' };
       const note = 'is a run missing?';

@@ -1,12 +1,11 @@
 import { failureRules } from '@paddock/db/matching/failure-settings';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
-import { RESYNC_INSTALLATION, RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';
-import { done, poison } from '@paddock/queue/outcome';
+import { done } from '@paddock/queue/outcome';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';
-import { resyncInstallation } from './resync-installation.ts';
-import { resyncRepository } from './resync-repository.ts';
+import { resync } from './resync.ts';
 import type { Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep-context.ts';
@@ -36,14 +35,6 @@ export const readsOfPass = (everySeconds: number): number =>
 /** Most waiting jobs of a demand key to look up after a runner ended whose job is unknown. */
 export const LOOK_UPS_PER_KEY = 10;
 
-/** Most repositories of an installation that one request has resynced: each costs some calls. */
-const MOST_RESYNCS = 200;
-
-const resyncTask = (fullName: string): NewTask => ({
-  kind: RESYNC_REPOSITORY,
-  subject: { type: 'repository', id: fullName },
-});
-
 /**
  * If GitHub hides an object, our installations may be out of date: check them soon, but not in
  * every pass.
@@ -54,7 +45,6 @@ const repairIf = (isHidden: boolean): NewTask[] =>
 
 /** The sweeps that compare our jobs with GitHub's. */
 export function jobSweeps({ db, github, config, events }: SweepContext) {
-  const repositoryTurns = { everyMs: config.discoverRepositoryEveryMs, activeMs: ACTIVE_MS };
   return {
     'look-up-jobs': {
       slots: 1,
@@ -87,52 +77,27 @@ export function jobSweeps({ db, github, config, events }: SweepContext) {
         return done(counts, [...(full ? [lookUpJobsTask] : []), ...repairIf(counts.hidden > 0)]);
       },
     },
-    'discover-jobs': {
-      slots: 1,
+    [DISCOVER_JOBS]: {
+      // One for its schedule, and three for what people ask for.
+      slots: 4,
       pass: async (pass) => {
-        const counts = await discoverJobs(
-          {
-            db,
-            github,
-            events,
-            appIds: github.appIds,
-            most: readsOfPass(config.discoverJobsEverySeconds),
-            budgetPercent: config.discoverBudgetPercent,
-            turns: repositoryTurns,
-            listEveryMs: config.discoverListEveryMs,
-            atOnce: ASKED_AT_ONCE,
-          },
-          pass,
-        );
+        const options = {
+          db,
+          github,
+          events,
+          appIds: github.appIds,
+          most: readsOfPass(config.discoverJobsEverySeconds),
+          budgetPercent: config.discoverBudgetPercent,
+          turns: { everyMs: config.discoverRepositoryEveryMs, activeMs: ACTIVE_MS },
+          listEveryMs: config.discoverListEveryMs,
+          atOnce: ASKED_AT_ONCE,
+        };
+        if (pass.task.subject.id !== DISCOVER_JOBS) return resync(options, pass);
+        const counts = await discoverJobs(options, pass);
         return done(counts, [
           ...(counts.inDoubt > 0 ? [lookUpJobsTask] : []),
           ...repairIf(counts.hidden > 0),
         ]);
-      },
-    },
-    [RESYNC_REPOSITORY]: {
-      slots: 2,
-      pass: async ({ task: { subject }, signal, dryRun }) => {
-        const counts = await resyncRepository(
-          { db, github, events, appIds: github.appIds, turns: repositoryTurns, dryRun },
-          subject.id,
-          signal,
-        );
-        if (typeof counts === 'string') return poison(counts);
-        return done(counts, counts.inDoubt > 0 ? [lookUpJobsTask] : []);
-      },
-    },
-    [RESYNC_INSTALLATION]: {
-      slots: 1,
-      pass: async ({ task: { subject }, signal }) => {
-        const found = await resyncInstallation(
-          { db, github, appIds: github.appIds, activeMs: ACTIVE_MS, most: MOST_RESYNCS },
-          Number(subject.id),
-          signal,
-        );
-        if (typeof found === 'string') return poison(found);
-        const { fullNames, ...counts } = found;
-        return done({ ...counts, resyncs: fullNames.length }, fullNames.map(resyncTask));
       },
     },
   } satisfies Readonly<Record<string, Sweep>>;

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { recordRefusal } from '@paddock/db/entities/refusals';
 import { runDueTasks } from '@paddock/queue/run-due-tasks';
 import { enqueueAlone } from '@paddock/queue/enqueue';
-import { done, poison } from '@paddock/queue/outcome';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { kindsOf } from '../sweep.ts';
@@ -62,16 +61,13 @@ describe('an entity that GitHub asks to leave alone', () => {
   });
 
   test('is resynced when GitHub names, without a failed attempt (F5)', async () => {
-    const pass = async () => {
-      const counts = await scene.resync('acme/api');
-      return typeof counts === 'string' ? poison(counts) : done(counts);
-    };
+    const pass = () => scene.resync('acme/api');
     const kinds = kindsOf(
       { db: database.dbOf('reconciler'), isAway: () => Promise.resolve(false) },
-      { 'resync-repository': { slots: 1, pass } },
+      { 'discover-jobs': { slots: 1, pass } },
     );
     const subject = { type: 'repository', id: 'acme/api' };
-    await enqueueAlone(database.db, [{ kind: 'resync-repository', subject }]);
+    await enqueueAlone(database.db, [{ kind: 'discover-jobs', subject }]);
     const run = () =>
       runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'test', random: () => 0.5 });
     const tasks = () => database.db.selectFrom('tasks').select(['attempt', 'due_at']).execute();

@@ -7,14 +7,15 @@ import {
   type DiscoverJobsCounts,
   type DiscoverJobsOptions,
 } from '../jobs/discover-jobs.ts';
-import { resyncRepository } from '../jobs/resync-repository.ts';
+import { resync, type ResyncOptions } from '../jobs/resync.ts';
 import { type Given, githubIsAway, passOf } from './pass.scene.ts';
 import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 
 /** Passes of discovery over the simulated GitHub, whose deliveries all get lost; for tests. */
 export interface DiscoveryScene extends JobsScene {
   discover(more?: Given<DiscoverJobsOptions>): Promise<DiscoverJobsCounts>;
-  resync(fullName: string): ReturnType<typeof resyncRepository>;
+  /** Of a repository, by its name, or of an installation, by its id. */
+  resync(id: string, more?: Partial<ResyncOptions>, most?: number): ReturnType<typeof resync>;
   /** Queues a job at GitHub that our rows do not have. Returns its id. */
   queue(
     repo: string,
@@ -60,7 +61,10 @@ export async function startDiscoveryScene(database: TestDatabase): Promise<Disco
         { ...common, ...rules, ...more },
         await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
       ),
-    resync: (fullName) => resyncRepository({ ...common, dryRun: false }, fullName, signal),
+    resync: (id, more, most) => {
+      const task = { subject: { type: 'by hand', id, name: null }, payload: {} };
+      return resync({ ...common, ...more }, { task, signal, dryRun: false }, most);
+    },
     queue: async (repo, more = {}) =>
       (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,
     async passMinutes(minutes) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { findInstallationByLogin } from '@paddock/db/jobs/repositories';
+import { findInstallation } from '@paddock/db/jobs/repositories';
 import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 
@@ -82,7 +82,7 @@ describe('an entity under a login that is another one’s', () => {
     await pin('acme', ACME);
     await matchAll(db());
     expect(await whoseWorkers()).toEqual([ACME]);
-    expect(await findInstallationByLogin(db(), 'Acme', GATE.appIds)).toMatchObject({
+    expect(await findInstallation(db(), { login: 'Acme' }, GATE.appIds)).toMatchObject({
       entityId: ACME,
     });
     await db().deleteFrom('workers').execute();

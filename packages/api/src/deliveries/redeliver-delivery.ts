@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
-import { asDryRun, dryRun } from '../operations/sweep-task.ts';
+import { dryRun, startSweep } from '../operations/start-sweep.ts';
 import { app, requireApp } from '../sweeps/app.ts';
 
 export const redeliverDeliveryEndpoint = endpoint({
@@ -23,16 +22,13 @@ export const redeliverDeliveryEndpoint = endpoint({
   output: operation,
   answer(caller, { delivery, app: appId, dryRun: onlyCounts, note: why }) {
     const request = { endpoint: 'redeliverDelivery', subject: { delivery }, note: why };
-    return startOperation(caller, request, async (trx) => {
+    return startSweep(caller, request, onlyCounts, async (trx) => {
       if (appId !== undefined) await requireApp(trx, appId);
-      const task = {
+      return {
         kind: REDELIVER,
         subject: { type: 'delivery', id: delivery },
         payload: { guid: delivery, ...(appId === undefined ? {} : { appId }) },
       };
-      if (onlyCounts) return asDryRun(task);
-      await requireUnpaused(trx, task.kind, delivery);
-      return task;
     });
   },
 });

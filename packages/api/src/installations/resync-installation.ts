@@ -1,12 +1,11 @@
 import { findInstallation } from '@paddock/db/people/list-installations';
-import { RESYNC_INSTALLATION } from '@paddock/domain/tasks/sweep-names';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { githubId } from '../lists/whole.ts';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
-import { asDryRun, dryRun } from '../operations/sweep-task.ts';
+import { dryRun, startSweep } from '../operations/start-sweep.ts';
 import { notFound, refused } from '../problem.ts';
 
 export const resyncInstallationEndpoint = endpoint({
@@ -20,16 +19,13 @@ export const resyncInstallationEndpoint = endpoint({
   output: operation,
   answer(caller, { installation, dryRun: onlyCounts, note: why }) {
     const request = { endpoint: 'resyncInstallation', subject: { installation }, note: why };
-    return startOperation(caller, request, async (trx) => {
+    return startSweep(caller, request, onlyCounts, async (trx) => {
       const found = await findInstallation(trx, installation);
       if (found === undefined) throw notFound('There is no installation of this id.');
       if (found.suspendedAt !== null || found.deletedAt !== null)
         throw refused('The installation is suspended or was removed.');
       const subject = { type: 'installation', id: String(installation), name: found.login };
-      const task = { kind: RESYNC_INSTALLATION, subject };
-      if (onlyCounts) return asDryRun(task);
-      await requireUnpaused(trx, task.kind, subject.id);
-      return task;
+      return { kind: DISCOVER_JOBS, subject };
     });
   },
 });

@@ -4,7 +4,7 @@ import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { enqueueAsked } from '@paddock/queue/enqueue-asked';
 import type { FailedOperation } from '@paddock/queue/handle-failed';
 import type { Transaction } from 'kysely';
-import { requireUnpaused } from './start-operation.ts';
+import { requireUnpaused } from './start-sweep.ts';
 
 const SWEEP_KINDS: ReadonlySet<string> = new Set(SWEEPS);
 

@@ -60,13 +60,13 @@ const TASKS: readonly {
   {
     endpoint: resyncRepositoryEndpoint,
     input: path,
-    kind: 'resync-repository',
+    kind: 'discover-jobs',
     subject: { type: 'repository', id: 'acme/app' },
   },
   {
     endpoint: resyncInstallationEndpoint,
     input: { installation: '51000001' },
-    kind: 'resync-installation',
+    kind: 'discover-jobs',
     subject: { type: 'installation', id: '51000001' },
   },
   {
@@ -175,7 +175,7 @@ describe('an operation that several ask for (F5)', () => {
     await runDueTasks({
       db: database.db,
       kinds: {
-        'resync-repository': {
+        'discover-jobs': {
           slots: 1,
           handler: async () => {
             if (last !== '') return snooze(9_999_999, 'a rate limit');
@@ -202,7 +202,7 @@ describe('an operation that several ask for (F5)', () => {
     const first = await resync();
     await runDueTasks({
       db: database.db,
-      kinds: { 'resync-repository': { slots: 1, handler: () => Promise.resolve(done()) } },
+      kinds: { 'discover-jobs': { slots: 1, handler: () => Promise.resolve(done()) } },
     });
     const second = await resync();
     const { items } = await ask(listOperationsEndpoint, database.db, {

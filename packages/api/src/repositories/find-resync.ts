@@ -1,5 +1,5 @@
 import { findResyncedAt } from '@paddock/db/people/find-by-name';
-import { RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { readSwitch, switchState } from '../switches/switch.ts';
@@ -24,7 +24,7 @@ export const findResyncEndpoint = endpoint({
   async answer({ db }, path) {
     const fullName = fullNameOf(path);
     const finishedAt = await findResyncedAt(db, fullName);
-    const state = await readSwitch(db, `${RESYNC_REPOSITORY}:${fullName}`);
+    const state = await readSwitch(db, `${DISCOVER_JOBS}:${fullName}`);
     return { ...state, finishedAt: finishedAt?.toISOString() ?? null };
   },
 });

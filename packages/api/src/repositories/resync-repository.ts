@@ -1,11 +1,10 @@
 import { findOwner } from '@paddock/db/people/find-by-name';
-import { RESYNC_REPOSITORY } from '@paddock/domain/tasks/sweep-names';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
-import { asDryRun, dryRun } from '../operations/sweep-task.ts';
+import { dryRun, startSweep } from '../operations/start-sweep.ts';
 import { notFound, refused } from '../problem.ts';
 import { fullNameOf, repositoryPath } from './repository-path.ts';
 
@@ -21,16 +20,13 @@ export const resyncRepositoryEndpoint = endpoint({
   async answer(caller, { dryRun: onlyCounts, note: why, ...path }) {
     const fullName = fullNameOf(path);
     const request = { endpoint: 'resyncRepository', subject: path, note: why };
-    return startOperation(caller, request, async (trx) => {
+    return startSweep(caller, request, onlyCounts, async (trx) => {
       const owner = await findOwner(trx, path.owner);
       if (owner === undefined)
         throw notFound(`None of our Apps was ever installed on ${path.owner}.`);
       if (!owner.isUsable)
         throw refused(`The installation on ${path.owner} is suspended or was removed.`);
-      const task = { kind: RESYNC_REPOSITORY, subject: { type: 'repository', id: fullName } };
-      if (onlyCounts) return asDryRun(task);
-      await requireUnpaused(trx, task.kind, fullName);
-      return task;
+      return { kind: DISCOVER_JOBS, subject: { type: 'repository', id: fullName } };
     });
   },
 });

@@ -23,10 +23,10 @@ const actions = async () => (await ask(listActionsEndpoint, database.db)).items;
 
 describe('the switch of a repository’s resync (F5)', () => {
   test('forbids resyncs of this repository only, with who and why', async () => {
-    const subject = 'resync-repository:Acme/App';
+    const subject = 'discover-jobs:Acme/App';
     await ask(setSwitchEndpoint, database.db, { subject, note: 'too large' });
     const held = { by: 'ada', since: expect.any(String), note: 'too large' };
-    const state = { subject: 'resync-repository:acme/app', held, finishedAt: null };
+    const state = { subject: 'discover-jobs:acme/app', held, finishedAt: null };
     expect(await ask(findResyncEndpoint, database.db, path)).toEqual(state);
     await expect(resync()).rejects.toMatchObject({ status: 409 });
     await resync('ada', { repository: 'other' });

@@ -4,8 +4,7 @@ import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { instantOfDay } from '../lists/dates.ts';
 import { operation } from '../operations/operation.ts';
-import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
-import { asDryRun, dryRun } from '../operations/sweep-task.ts';
+import { dryRun, startSweep } from '../operations/start-sweep.ts';
 import { wrong } from '../problem.ts';
 import { app, requireApp } from './app.ts';
 
@@ -28,16 +27,13 @@ export const redeliverSinceEndpoint = endpoint({
     if (since.getTime() > Date.now()) throw wrong('`since` is in the future.');
     const subject = { app: appId, since: since.toISOString() };
     const request = { endpoint: 'redeliverSince', subject, note: why };
-    return startOperation(caller, request, async (trx) => {
+    return startSweep(caller, request, onlyCounts, async (trx) => {
       await requireApp(trx, appId);
-      const task = {
+      return {
         kind: REDELIVER,
         subject: { type: 'app', id: String(appId) },
         payload: { since: since.toISOString() },
       };
-      if (onlyCounts) return asDryRun(task);
-      await requireUnpaused(trx, task.kind, task.subject.id);
-      return task;
     });
   },
 });

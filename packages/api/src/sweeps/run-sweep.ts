@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { requireUnpaused, startOperation } from '../operations/start-operation.ts';
-import { asDryRun, dryRun } from '../operations/sweep-task.ts';
+import { dryRun, startSweep } from '../operations/start-sweep.ts';
 import { wrong } from '../problem.ts';
 import { app, meantApp } from './app.ts';
 
@@ -26,15 +25,12 @@ export const runSweepEndpoint = endpoint({
     if (sweep !== REDELIVER && given !== undefined) throw wrong(`${sweep} is not about one App.`);
     const dry = onlyCounts ? { dryRun: 'true' } : {};
     const request = { endpoint: 'runSweep', subject: { sweep, ...dry }, note: why };
-    return startOperation(caller, request, async (trx) => {
+    return startSweep(caller, request, onlyCounts, async (trx) => {
       const subject =
         sweep === REDELIVER
           ? { type: 'app', id: String(await meantApp(trx, given)) }
           : { type: 'schedule', id: sweep };
-      const task = { kind: sweep, subject, maxAttempts: SWEEP_ATTEMPTS };
-      if (onlyCounts) return asDryRun(task);
-      await requireUnpaused(trx, sweep, subject.id);
-      return task;
+      return { kind: sweep, subject, maxAttempts: SWEEP_ATTEMPTS };
     });
   },
 });

@@ -1,7 +1,7 @@
 import { isKnownEntity, isKnownPool } from '@paddock/db/people/find-by-name';
 import type { Database } from '@paddock/db/schema/tables';
 import { EVERY_SWEEP, findSwitches, type Switch, type SwitchSubject } from '@paddock/db/switches';
-import { RESYNC_REPOSITORY, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import { DISCOVER_JOBS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { Caller } from '../endpoint.ts';
@@ -18,7 +18,7 @@ const held = z.object({
 const subjectText = z
   .string()
   .describe(
-    '`environment`, `pool:NAME`, `entity:ID`; `sweeps`, the name of a sweep, or `SWEEP:SUBJECT` as in `resync-repository:acme/api`',
+    '`environment`, `pool:NAME`, `entity:ID`; `sweeps`, the name of a sweep, or `SWEEP:SUBJECT` as in `discover-jobs:acme/api`',
   );
 
 /** As lists have it. */
@@ -59,14 +59,14 @@ export const switchSubject = z
     `must be environment, pool:NAME, entity: with a login or an id, ${EVERY_SWEEP}, or the name of a sweep`,
   )
   .describe(
-    '`environment`, `pool:NAME`, `entity:` with a login or an id; `sweeps`, the name of a sweep, or `SWEEP:SUBJECT` as in `resync-repository:acme/api`',
+    '`environment`, `pool:NAME`, `entity:` with a login or an id; `sweeps`, the name of a sweep, or `SWEEP:SUBJECT` as in `discover-jobs:acme/api`',
   );
 
 /** The subject as the rows name it. Rejects with a Problem if no entity has this login. */
 export async function readSubject(caller: Caller, text: string): Promise<SwitchSubject> {
   const [type, name] = text.split(':');
   if (type === 'entity') return `entity:${await entityIdOf(caller, name)}`;
-  return type === RESYNC_REPOSITORY ? text.toLowerCase() : text;
+  return type === DISCOVER_JOBS ? text.toLowerCase() : text;
 }
 
 /** Rejects with a Problem if there is no such thing: a misspelt name would hold nothing back. */

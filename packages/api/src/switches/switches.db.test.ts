@@ -24,7 +24,7 @@ const SUBJECTS = [
   { asked: 'pool:gpu' },
   { asked: 'entity:ACME', subject: 'entity:90000001', name: 'acme' },
   { asked: 'check-apps' },
-  { asked: 'resync-repository:ACME/api', subject: 'resync-repository:acme/api' },
+  { asked: 'discover-jobs:ACME/api', subject: 'discover-jobs:acme/api' },
   { asked: 'sweeps' },
 ].map(({ asked, subject = asked, name = null }) => ({ asked, subject, name }));
 

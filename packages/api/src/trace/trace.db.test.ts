@@ -46,7 +46,7 @@ beforeAll(async () => {
     );
   }
   await sql`insert into tasks (kind, subject_type, subject_id, max_attempts, max_crashes, queued_at)
-    values ('resync-repository', 'repository', 'ACME/app', 5, 3, ${minute(3)}), ('resync-repository', 'repository', 'other/app', 5, 3, ${minute(3)})`.execute(
+    values ('discover-jobs', 'repository', 'ACME/app', 5, 3, ${minute(3)}), ('discover-jobs', 'repository', 'other/app', 5, 3, ${minute(3)})`.execute(
     db,
   );
   await db.transaction().execute(async (trx) => {

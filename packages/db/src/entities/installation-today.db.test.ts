@@ -13,7 +13,7 @@ import {
   OWN,
 } from '../scenes/installation-today.scene.ts';
 import { findJobsToLookUp } from '../jobs/jobs-to-look-up.ts';
-import { findDueRepositories, findInstallationByLogin } from '../jobs/repositories.ts';
+import { findDueRepositories, findInstallation } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';
 import { findUnservedKey } from '../workers/failing-keys.ts';
 import { findWarmKeys } from '../matching/warm-workers.ts';
@@ -145,7 +145,7 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
   test('where only the entity is known', async () => {
     const usable = known.filter(({ app, state }) => state === undefined && APP_IDS.includes(app));
     const newest = usable.toSorted((a, b) => (a.minutes ?? 0) - (b.minutes ?? 0))[0]?.app;
-    const byLogin = await findInstallationByLogin(database.db, 'ACME', APP_IDS);
+    const byLogin = await findInstallation(database.db, { login: 'ACME' }, APP_IDS);
     const unserved = await findUnservedKey(database.db, work.demandKey, APP_IDS);
     expect([byLogin?.appId, unserved?.appId]).toEqual([newest, newest]);
   });

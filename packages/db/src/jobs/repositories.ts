@@ -164,32 +164,22 @@ export type InstallationToAsk = Omit<
 >;
 
 /**
- * The installation of the entity of this login, without regard to case; undefined if none is known
- * that may be used.
+ * An installation by the login of its entity, without regard to case, or by GitHub's id of it;
+ * undefined if none of these Apps may be used there.
  */
-export async function findInstallationByLogin(
+export async function findInstallation(
   db: Kysely<Database>,
-  login: string,
+  named: { readonly login: string } | { readonly installationId: number },
   appIds: readonly number[],
 ): Promise<InstallationToAsk | undefined> {
+  const isMeant =
+    'login' in named
+      ? sql`lower(login) = lower(${named.login})`
+      : sql`installation_id = ${named.installationId}`;
   const { rows } = await sql<InstallationToAsk>`
     select ${installationColumns} from installations entity
-    where lower(login) = lower(${login}) and ${isUsable('entity', appIds)}
+    where ${isMeant} and ${isUsable('entity', appIds)}
     order by ${isPinned('entity')} desc, stated_at desc limit 1`.execute(db);
-  return rows[0];
-}
-
-/** An installation by GitHub's id of it; undefined if none of these Apps may be used there. */
-export async function findInstallationById(
-  db: Kysely<Database>,
-  installationId: number,
-  appIds: readonly number[],
-): Promise<InstallationToAsk | undefined> {
-  const { rows } = await sql<InstallationToAsk>`
-    select ${installationColumns} from installations entity
-    where installation_id = ${installationId} and ${isUsable('entity', appIds)} limit 1`.execute(
-    db,
-  );
   return rows[0];
 }
 

@@ -175,9 +175,7 @@ test('operations are summed by kind, those with failures first', () => {
 });
 
 test('a switch has a path of its own', () => {
-  expect(switchPath('resync-repository:acme/a b')).toBe(
-    '/switches/resync-repository%3Aacme%2Fa%20b',
-  );
+  expect(switchPath('discover-jobs:acme/a b')).toBe('/switches/discover-jobs%3Aacme%2Fa%20b');
 });
 
 const API = { id: 7, fullName: 'acme/api' };

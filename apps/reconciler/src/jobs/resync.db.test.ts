@@ -1,8 +1,12 @@
+import { done, poison } from '@paddock/queue/outcome';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { describe, expect, test } from '@jest/globals';
 import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
 
-const scene = useDiscoveryScene(useTestDatabase());
+const DAY_MS = 86_400_000;
+
+const database = useTestDatabase();
+const scene = useDiscoveryScene(database);
 
 /**
  * The calls of a resync of two runs with news, in order, and how many of their jobs it stores if
@@ -29,15 +33,20 @@ describe('resync of one repository (E2, F5)', () => {
       .deleteFrom('jobs')
       .where('job_id', '=', known ?? 0)
       .execute();
-    expect(await scene.resync('ACME/api')).toEqual({
-      runs: 1,
-      jobs: 1,
-      unchanged: 0,
-      found: 1,
-      inDoubt: 0,
-      unanswered: 0,
-      isComplete: true,
-    });
+    expect(await scene.resync('ACME/api')).toEqual(
+      done(
+        {
+          runs: 1,
+          jobs: 1,
+          unchanged: 0,
+          found: 1,
+          inDoubt: 0,
+          unanswered: 0,
+          isComplete: true,
+        },
+        [],
+      ),
+    );
     expect(await scene.jobIds()).toEqual([known]);
     expect(await scene.calls('actions/list-workflow-runs-for-repo')).toBe(lists + 5);
   });
@@ -70,10 +79,8 @@ describe('resync of one repository (E2, F5)', () => {
       expect(await scene.jobIds()).toHaveLength(kept);
       await scene.world.github.clearFaults();
       expect(await scene.resync('acme/api')).toMatchObject({
-        runs: 2,
-        jobs: 2,
-        unanswered: 0,
-        isComplete: true,
+        outcome: 'done',
+        output: { runs: 2, jobs: 2, unanswered: 0, isComplete: true },
       });
       expect(await scene.jobIds()).toEqual(jobs);
     },
@@ -83,7 +90,9 @@ describe('resync of one repository (E2, F5)', () => {
     await scene.queue('acme/api');
     await scene.queue('acme/api');
     await scene.world.github.failNext({ path: '/', status: 502, after: CALLS.length });
-    expect(await scene.resync('acme/api')).toMatchObject({ found: 2, isComplete: true });
+    expect(await scene.resync('acme/api')).toMatchObject({
+      output: { found: 2, isComplete: true },
+    });
   });
 
   test.each([
@@ -91,6 +100,68 @@ describe('resync of one repository (E2, F5)', () => {
     ['missing/at-all', 'none of our Apps is installed on missing'],
     ['acme/nothing', 'GitHub does not show acme/nothing'],
   ])('%s: a sentence', async (name, sentence) => {
-    expect(await scene.resync(name)).toContain(sentence);
+    const reason = expect.stringContaining(sentence);
+    expect(await scene.resync(name)).toEqual({ ...poison(''), reason });
+  });
+});
+
+const resync = (activeMs = DAY_MS, most?: number) =>
+  scene.resync(
+    String(scene.world.organization.installationId),
+    { turns: { everyMs: 300_000, activeMs } },
+    most,
+  );
+const resyncOfApi = {
+  kind: 'discover-jobs',
+  subject: { type: 'repository', id: 'acme/api' },
+};
+const noteRun = () =>
+  database.db
+    .insertInto('repositories')
+    .values({
+      repo_id: scene.world.repositories.api,
+      entity_id: scene.world.organization.id,
+      app_id: scene.world.appId,
+      active_at: new Date(),
+    })
+    .execute();
+
+describe('resync of an installation (E2, F5)', () => {
+  test('is one of each repository that was pushed to lately, or of which we know a run', async () => {
+    const all = await resync(100_000 * DAY_MS);
+    const none = await resync(0);
+    await noteRun();
+    const known = await resync(60_000);
+    expect(all).toMatchObject({ followOn: expect.arrayContaining([resyncOfApi]) });
+    expect(none).toMatchObject({ output: { active: 0, resyncs: 0 }, followOn: [] });
+    expect(known).toMatchObject({ followOn: expect.arrayContaining([resyncOfApi]) });
+  });
+
+  test('is of so many at most', async () => {
+    await noteRun();
+    expect(await resync(DAY_MS, 0)).toMatchObject({ output: { resyncs: 0 }, followOn: [] });
+  });
+
+  test.each(['the token', 'the list'])(
+    'fails where %s cannot be had, and works when it runs again (D14)',
+    async (what) => {
+      const after = what === 'the token' ? 0 : 1;
+      await scene.world.github.failNext({ path: '/', status: 502, after });
+      await expect(resync()).rejects.toMatchObject({ status: 502 });
+      expect(await resync()).toMatchObject({ output: { repositories: expect.any(Number) } });
+    },
+  );
+
+  test('of an installation that no App of ours has is a sentence', async () => {
+    const { installationId } = scene.world.organization;
+    const others = await scene.resync(String(installationId), { appIds: [1] });
+    const each = [
+      ['7', await scene.resync('7')],
+      [String(installationId), others],
+    ] as const;
+    for (const [id, outcome] of each)
+      expect(outcome).toEqual(
+        poison(`no App of ours has the installation ${id}, or it is suspended`),
+      );
   });
 });
