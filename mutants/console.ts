@@ -152,9 +152,9 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'a dry run takes the place of a real one',
-    file: 'packages/api/src/operations/start-sweep.ts',
-    find: "        subject: { type: 'dry-run', id: task.subject.id },\n",
-    replace: '',
+    file: 'packages/api/src/sweeps/run-sweep.ts',
+    find: "subject: { type: 'dry-run', id: sweep },",
+    replace: "subject: { type: 'schedule', id: sweep },",
     tests: ASKED,
   },
   {

@@ -31,8 +31,8 @@ describe('tasks in the terminal (F5)', () => {
 
   test.each([
     [['redeliver-since', '-1d', '--app', '7'], 'queued: redeliver of 7.'],
-    [['run', 'check-apps', '--dry-run'], 'queued: check-apps of check-apps.'],
-    [['redeliver-since', '--app', '7', '--dry-run', '-2h'], 'queued: redeliver of 7.'],
+    [['run', 'delete-ended-pods', '--dry-run'], 'queued: delete-ended-pods of delete-ended-pods.'],
+    [['redeliver-since', '--app', '7', '-2h'], 'queued: redeliver of 7.'],
     [
       ['redeliver', '0b989ba4-242f-11e5-81e1-c7b6966d2516'],
       'queued: redeliver of 0b989ba4-242f-11e5-81e1-c7b6966d2516.',

@@ -10,11 +10,6 @@ import { type Command, type Given, WrongUsage } from './command.ts';
 import { oneWord } from './one-word.ts';
 import { started } from './started.ts';
 
-const DRY_RUN = {
-  'dry-run': { type: 'boolean', doc: 'only count what it would do' },
-} as const;
-const dryRun = ({ options }: Given) => ({ dryRun: options['dry-run'] });
-
 /** The two names of OWNER/NAME. */
 function repository(given: Given): { owner: string; repository: string } {
   const [owner = '', name = '', ...more] = oneWord(given, 'repository').split('/');
@@ -29,18 +24,16 @@ export const tasksCommands: readonly Command[] = [
     takes: 'ID',
     summary: `Resyncs the active repositories of an installation, by GitHub's id of it.
 Each has an operation of its own.`,
-    options: DRY_RUN,
     endpoint: resyncInstallationEndpoint,
-    input: (given) => ({ installation: oneWord(given, 'id'), ...dryRun(given) }),
+    input: (given) => ({ installation: oneWord(given, 'id') }),
     print: started,
   }),
   askCommand({
     name: 'resync',
     takes: 'OWNER/NAME',
     summary: 'Compares all unfinished runs of a repository at GitHub with our jobs.',
-    options: DRY_RUN,
     endpoint: resyncRepositoryEndpoint,
-    input: (given) => ({ ...repository(given), ...dryRun(given) }),
+    input: repository,
     print: started,
   }),
   askCommand({
@@ -48,12 +41,11 @@ Each has an operation of its own.`,
     takes: 'DATE',
     summary: `Has GitHub repeat all deliveries since an instant that our events lack, as after a restore.
 DATE is 2026-01-31, an instant, or -7d, -24h.`,
-    options: { app: { type: 'string', value: 'ID', doc: 'the App, by its id' }, ...DRY_RUN },
+    options: { app: { type: 'string', value: 'ID', doc: 'the App, by its id' } },
     endpoint: redeliverSinceEndpoint,
     input: (given) => ({
       since: oneWord(given, 'date'),
       app: given.options['app'],
-      ...dryRun(given),
     }),
     print: started,
   }),
@@ -63,13 +55,11 @@ DATE is 2026-01-31, an instant, or -7d, -24h.`,
     summary: 'Has GitHub repeat one delivery, which it can for three days.',
     options: {
       app: { type: 'string', value: 'ID', doc: 'whose log has it; all are looked through else' },
-      ...DRY_RUN,
     },
     endpoint: redeliverDeliveryEndpoint,
     input: (given) => ({
       delivery: oneWord(given, 'GUID'),
       app: given.options['app'],
-      ...dryRun(given),
     }),
     print: started,
   }),
@@ -87,9 +77,9 @@ If jobs wait for it, another one is made.`,
     takes: 'NAME',
     summary: `Stops the making of workers in a pool, and those of its workers on which no job runs.
 \`paddock resume pool:NAME\` allows new ones.`,
-    options: DRY_RUN,
+    options: { 'dry-run': { type: 'boolean', doc: 'only count the workers' } },
     endpoint: drainPoolEndpoint,
-    input: (given) => ({ pool: oneWord(given, 'name'), ...dryRun(given) }),
+    input: (given) => ({ pool: oneWord(given, 'name'), dryRun: given.options['dry-run'] }),
     print: ({ stopping, busy, dryRun: isDry }) =>
       `${stopping} workers ${isDry ? 'would stop' : 'are to stop'}; ${busy} go on to the end of their jobs.\n`,
   }),
@@ -100,13 +90,13 @@ If jobs wait for it, another one is made.`,
     summary: 'Runs a sweep of the reconciler now. The output of the operation is its counts.',
     options: {
       app: { type: 'string', value: 'ID', doc: 'for redeliver, if there are several Apps' },
-      ...DRY_RUN,
+      'dry-run': { type: 'boolean', doc: 'only count what it would delete' },
     },
     endpoint: runSweepEndpoint,
     input: (given) => ({
       sweep: oneWord(given, 'sweep'),
       app: given.options['app'],
-      ...dryRun(given),
+      dryRun: given.options['dry-run'],
     }),
     print: started,
   }),

@@ -2,7 +2,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 
 /** Counts what `act` would change: rolls its transaction back. For few statements on few rows. */
-export async function countOnly<T>(
+async function countOnly<T>(
   db: Kysely<Database>,
   act: (db: Kysely<Database>) => Promise<T>,
 ): Promise<T> {

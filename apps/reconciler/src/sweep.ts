@@ -1,8 +1,8 @@
-import { SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
+import { DELETING_SWEEPS, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import { hasMissed, notePass } from '@paddock/db/schedules/sweep-states';
 import { findSwitchOfSweep, type Switch } from '@paddock/db/switches';
 import type { Kind, Kinds } from '@paddock/queue/kind';
-import { done, type Outcome, snooze } from '@paddock/queue/outcome';
+import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import type { Task } from '@paddock/queue/task';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { beginPass, type Pass, type PassEnd, type PassOptions } from './passes/pass.ts';
@@ -32,7 +32,8 @@ const AFTER_OUTAGE_MS = 5_000;
  * while it runs. Once a person holds it back, the task ends as done, and its output says who. A pass
  * that an outage or its share of time ended is followed by another, which goes on there. A pass has
  * succeeded, which is noted with its schedule, if no outage ended it and it missed no entity for the
- * second time running. The payload `{ "dryRun": true }` makes a dry run, which ignores switches.
+ * second time running. The payload `{ "dryRun": true }` makes a dry run of a sweep that deletes, which
+ * ignores switches.
  */
 export function kindsOf(
   { db, isAway, switchCheckMs = 2_000 }: KindsOptions,
@@ -48,6 +49,7 @@ export function kindsOf(
           const schedule = scheduleOf(task);
           const begin = (stop: AbortSignal) =>
             beginPass({ db, isAway, schedule, task, signal: stop, dryRun });
+          if (dryRun && !DELETING_SWEEPS.has(name)) return poison(`${name} has no dry run`);
           if (dryRun) {
             const outcome = await run((await begin(signal)).pass);
             return outcome.outcome === 'done'

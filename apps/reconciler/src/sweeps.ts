@@ -3,7 +3,6 @@ import type { Kinds } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
 import type { Service } from '@paddock/runtime/reach';
-import { actOrCount } from './count-only.ts';
 import { deliveryLogAtGitHub } from './redelivery/read-delivery-log.ts';
 import { redeliver } from './redelivery/redeliver.ts';
 import { redeliverDelivery } from './redelivery/redeliver-delivery.ts';
@@ -86,7 +85,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         if (guid !== undefined) {
           const appIds = github.appIds.filter((id) => named === undefined || named === id);
           if (appIds.length === 0) return notConfigured(String(named));
-          return redeliverDelivery({ ...always, appIds, logOf, dryRun: pass.dryRun }, guid);
+          return redeliverDelivery({ ...always, appIds, logOf }, guid);
         }
         const appId = Number(subject.id);
         if (!github.appIds.includes(appId)) return notConfigured(subject.id);
@@ -119,15 +118,11 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
     },
     'recover-tasks': {
       slots: 1,
-      pass: async ({ dryRun }) => {
+      pass: async () => {
         const options = { batch: ROWS_OF_RECOVERY, keep: executorRules(config).keep };
-        const { found, requeued, ended, full } = await actOrCount(db, dryRun, (using) =>
-          recoverTasks(using, options),
-        );
-        if (!dryRun) {
-          events.tasksRecovered(requeued + ended.length);
-          for (const task of ended) taskEvents.endedByCrashes(task);
-        }
+        const { found, requeued, ended, full } = await recoverTasks(db, options);
+        events.tasksRecovered(requeued + ended.length);
+        for (const task of ended) taskEvents.endedByCrashes(task);
         // After a full batch there may be more, and they have waited long enough.
         return done(
           { found, requeued, ended: ended.length },

@@ -247,7 +247,6 @@ export const periodicStatements = {
   retireUsage: (trx) => retireUsage(trx),
   retireWaitReasons: (trx) => retireWaitReasons(trx, { keepHours: 24, batch: BATCH }),
   readSnapshot: async (trx) => readSnapshot(trx, await sumUpDemand(trx), SETTINGS),
-  countRetirableJobs: (trx) => retire.countRetirableJobs(trx, { keepDays: 90, limit: BATCH }),
 
   // The redelivery
   readLogMark: (trx) => readLogMark(trx, APP),

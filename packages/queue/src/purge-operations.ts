@@ -12,11 +12,3 @@ export async function purgeOperations(db: Kysely<Database>, batch: number): Prom
     returning 1 as gone`.execute(db);
   return rows.length;
 }
-
-/** How many operations `purgeOperations` would remove now. */
-export async function countExpiredOperations(db: Kysely<Database>): Promise<number> {
-  const { rows } = await sql<{
-    expired: number;
-  }>`select count(*) as expired from operations where expires_at < now()`.execute(db);
-  return rows[0]?.expired ?? 0;
-}

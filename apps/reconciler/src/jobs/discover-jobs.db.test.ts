@@ -123,29 +123,6 @@ describe('jobs that no delivery has announced (E2)', () => {
     ).toEqual(before);
     expect(await scene.events()).toHaveLength(1);
   });
-
-  test('a dry run reads and counts, and writes nothing', async () => {
-    await scene.queue('acme/api');
-    await scene.addJob({ row: { lookup_due_at: null } });
-    await scene.db
-      .insertInto('repositories')
-      .values({
-        repo_id: scene.world.repositories.api,
-        entity_id: scene.world.organization.id,
-        app_id: scene.world.appId,
-        active_at: new Date(),
-      })
-      .execute();
-    const before = await scene.db.selectFrom('repositories').selectAll().execute();
-    expect(await scene.discover({ dryRun: true })).toMatchObject({
-      listed: 2,
-      repositories: 1,
-      found: 1,
-    });
-    expect(await scene.db.selectFrom('repositories').selectAll().execute()).toEqual(before);
-    expect(await scene.jobIds()).toHaveLength(1);
-    expect(await scene.events()).toEqual([]);
-  });
 });
 
 describe('when GitHub fails', () => {

@@ -72,7 +72,7 @@ export async function discoverJobs(
   pass: Pass,
 ): Promise<DiscoverJobsCounts> {
   const { db, appIds, most, turns, github, atOnce = 1 } = options;
-  const { dryRun, walk } = pass;
+  const { walk } = pass;
   const counts = { runs: 0, jobs: 0, unchanged: 0, found: 0, inDoubt: 0 };
   const all: DiscoverJobsCounts = {
     listed: 0,
@@ -93,10 +93,8 @@ export async function discoverJobs(
   const { budgetPercent } = options;
   const allowanceOf = createAllowances(github.budgetOf, budgetPercent);
   const restingAllowanceOf = createAllowances(github.budgetOf, budgetPercent * RESTING_PART);
-  if (!dryRun) {
-    await noteActiveRepositories(db, turns);
-    await forgetRepositories(db);
-  }
+  await noteActiveRepositories(db, turns);
+  await forgetRepositories(db);
   const { resting: except } = pass;
   const unlisted = await findUnlistedInstallations(db, {
     everyMs: options.listEveryMs,
@@ -114,7 +112,7 @@ export async function discoverJobs(
         ? undefined
         : await askFor(installation, turn)('the repositories of an installation', listRepositories);
       all[repositories === undefined ? 'unanswered' : 'listed']++;
-      if (repositories !== undefined && !dryRun)
+      if (repositories !== undefined)
         await noteListedRepositories(
           db,
           installation,
@@ -139,7 +137,7 @@ export async function discoverJobs(
       const ask: AskOne = (what, call) =>
         askIt(what === undefined ? itself : `${what} of ${itself}`, call);
       const seen = await discoverRepository(
-        { ...options, mostRuns: MOST_RUNS, pools, allowance, ask, dryRun },
+        { ...options, mostRuns: MOST_RUNS, pools, allowance, ask },
         repository,
       );
       if (seen === undefined) {

@@ -33,7 +33,6 @@ export interface DiscoverRepositoryOptions {
   turns: RepositoryIntervals;
   /** Most runs whose jobs one pass asks for. */
   mostRuns: number;
-  dryRun: boolean;
 }
 
 export interface RepositoryCounts {
@@ -59,7 +58,7 @@ export async function discoverRepository(
   options: DiscoverRepositoryOptions,
   repository: RepositoryToList,
 ): Promise<RepositoryCounts | undefined> {
-  const { db, pools, ask, allowance, turns, mostRuns: most, dryRun } = options;
+  const { db, pools, ask, allowance, turns, mostRuns: most } = options;
   const { repoId, entityId, appId, seenBefore } = repository;
   const seen = await ask(undefined, (client) => see(client, repository, allowance));
   if (seen === undefined) return undefined;
@@ -83,7 +82,6 @@ export async function discoverRepository(
   const isComplete = view.isComplete && found.isComplete;
   const counted = { found: news.length, inDoubt: inDoubt.length, unanswered };
   const counts = { runs, jobs: jobs.length, unchanged, ...counted, isComplete };
-  if (dryRun) return counts;
 
   let { today } = seen;
   const unread = new Set<number>();

@@ -13,8 +13,6 @@ describe('one pass of look-ups', () => {
       await scene.addJob({ row: { ...running, ...old } }),
     ];
     for (const job of [waits, elsewhere]) await scene.world.github.cancelJob(job);
-    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ recovered: 1, suspected: 1 });
-    expect([scene.recovered, (await scene.row(waits)).lookup_due_at]).toEqual([[], null]);
     const counts = {
       recovered: 1,
       suspected: 1,
@@ -35,8 +33,6 @@ describe('one pass of look-ups', () => {
     const silent = { recovery_attempts: 3, unanswered_since: new Date(Date.now() - 86_460_000) };
     const row = { lookup_due_at: null, created_at: long, queued_at: long, ...silent };
     const job = await scene.addJob({ row });
-    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ lost: 1, recovered: 0 });
-    expect([scene.lost, (await scene.row(job)).status]).toEqual([[], 'pending']);
     await scene.world.github.failNext({ path: '/jobs$', status: 502 });
     expect(await scene.lookUp()).toMatchObject({ lost: 1, recovered: 0, unanswered: 1 });
     expect([scene.lost, (await scene.row(job)).status]).toEqual([[job], 'failed']);

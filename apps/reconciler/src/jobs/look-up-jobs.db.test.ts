@@ -113,18 +113,6 @@ describe('a job in doubt (E4)', () => {
     expect(await scene.lookUp()).toMatchObject({ stated: 1 });
     expect(await scene.row(job)).toMatchObject({ status: 'completed' });
   });
-
-  test('is only read by a dry run', async () => {
-    const job = await scene.addJob({ row: running });
-    const before = await scene.row(job);
-    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ runs: 1, queued: 1 });
-    await scene.world.github.cancelJob(job);
-    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ runs: 1, stated: 1 });
-    await scene.world.github.uninstall(scene.world.organization.installationId);
-    expect(await scene.lookUp({ dryRun: true })).toMatchObject({ unanswered: 1 });
-    expect(await scene.row(job)).toEqual(before);
-    expect(await scene.events()).toEqual([]);
-  });
 });
 
 describe('a job that GitHub calls queued', () => {

@@ -24,7 +24,6 @@ import type { GitHubFailure } from '@paddock/github/errors';
 import { findJob, findRun, type GitHubJob, type GitHubRun } from '@paddock/github/jobs';
 import type { RepositoryName } from '@paddock/github/scope';
 import type { Kysely } from 'kysely';
-import { actOrCount } from '../count-only.ts';
 import { createAllowances } from './call-allowance.ts';
 import { type Ask, createAskGitHub, isHidden, type Unanswered } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
@@ -82,12 +81,10 @@ export interface LookUpCounts extends Record<JobVerdict['kind'], number> {
  */
 export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promise<LookUpCounts> {
   const { db, github, batch, doubts, secondLookMs, retryMs, atOnce = 1 } = options;
-  const marked = await actOrCount(db, pass.dryRun, (using) => markJobsInDoubt(using, doubts));
+  const marked = await markJobsInDoubt(db, doubts);
   const [recovered, lost] = [idsOf(marked, 'isRecovered'), idsOf(marked, 'isLost')];
-  if (!pass.dryRun) {
-    options.events.jobsRecovered(recovered);
-    options.events.jobsFailedUnasked(lost);
-  }
+  options.events.jobsRecovered(recovered);
+  options.events.jobsFailedUnasked(lost);
   const verdicts = { stated: 0, queued: 0, requeued: 0, answered: 0, gone: 0, failed: 0 };
   const counts: LookUpCounts = {
     ...verdicts,
@@ -119,10 +116,7 @@ export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promis
       turn.isUnasked = !allowanceOf(ofRun[0].installationId).take();
       const notes = turn.isUnasked
         ? undefined
-        : await lookUpRun(
-            { ...options, pools, ask: askFor(ofRun[0], turn), dryRun: pass.dryRun },
-            ofRun,
-          );
+        : await lookUpRun({ ...options, pools, ask: askFor(ofRun[0], turn) }, ofRun);
       const isAnswered = Array.isArray(notes);
       counts[isAnswered ? 'runs' : 'unanswered']++;
       if (isAnswered) for (const { verdict } of notes) counts[verdict.kind]++;
@@ -135,7 +129,7 @@ export async function lookUpJobs(options: LookUpJobsOptions, pass: Pass): Promis
         retryMs,
       ),
   });
-  if (!pass.dryRun) counts.graces = await endGraces(options);
+  counts.graces = await endGraces(options);
   counts.jobs = jobs.length;
   counts.full = marked.length >= doubts.batch || (counts.runs > 0 && jobs.length >= batch);
   return counts;
@@ -168,7 +162,7 @@ async function endGraces({ db, doubts, failureRules, events }: LookUpJobsOptions
   return graces;
 }
 
-type Asking = LookUpJobsOptions & { pools: CurrentPools; ask: Ask; dryRun: boolean };
+type Asking = LookUpJobsOptions & { pools: CurrentPools; ask: Ask };
 
 /**
  * The verdicts on one run's jobs. Undefined if GitHub did not answer; `hidden` if it does not show
@@ -190,7 +184,6 @@ async function lookUpRun(
     const verdicts = await judgeAll(client, answer, jobs);
     return { notes: verdicts.notes, findings: findingsOf(answer.name, jobs, verdicts) };
   });
-  if (asking.dryRun) return judged?.notes ?? (isInvisible ? 'hidden' : undefined);
   if (judged !== undefined) await settle(asking, judged);
   if (!isInvisible) return judged?.notes;
   await noteHiddenJobs(asking.db, jobs);

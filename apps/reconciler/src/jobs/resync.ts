@@ -21,7 +21,7 @@ export type ResyncOptions = Pick<
 >;
 
 /** What a resync takes of its pass. */
-type ResyncPass = Pick<Pass, 'task' | 'signal' | 'dryRun'>;
+type ResyncPass = Pick<Pass, 'task' | 'signal'>;
 
 /** Most repositories of an installation that one request has resynced: each costs some calls. */
 const MOST_RESYNCS = 200;
@@ -45,7 +45,7 @@ export const resync = (
 async function resyncRepository(
   options: ResyncOptions,
   fullName: string,
-  { signal, dryRun }: ResyncPass,
+  { signal }: ResyncPass,
 ): Promise<Outcome> {
   const { db, github, appIds } = options;
   const name = parseRepositoryName(fullName);
@@ -71,7 +71,7 @@ async function resyncRepository(
     });
   const allowance = { take: () => true, giveBack: () => undefined };
   const counts = await discoverRepository(
-    { ...options, pools, ask, allowance, mostRuns: Infinity, dryRun },
+    { ...options, pools, ask, allowance, mostRuns: Infinity },
     {
       ...installation,
       repoId: repository.id,
@@ -83,7 +83,7 @@ async function resyncRepository(
   // All that GitHub answered is written. A retry asks for the rest.
   if (errors.length > 0) throw errors[0];
   if (counts === undefined) return invisible;
-  if (!dryRun) await noteResynced(db, repository.id);
+  await noteResynced(db, repository.id);
   return done(counts, counts.inDoubt > 0 ? [lookUpJobsTask] : []);
 }
 

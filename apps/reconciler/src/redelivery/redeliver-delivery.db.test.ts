@@ -20,7 +20,6 @@ const redeliver = (one = guid, more: Partial<RedeliverDeliveryOptions> = {}) =>
       logOf: () => scene.log,
       maxPages: 100,
       firstStepMs: 300_000,
-      dryRun: false,
       ...more,
     },
     one,
@@ -33,11 +32,6 @@ describe('one delivery (F5)', () => {
     expect(await redeliver()).toMatchObject(requested);
     expect(scene.asked).toHaveLength(2);
     expect(new Set(scene.asked).size).toBe(2);
-  });
-
-  test('is only looked for in a dry run', async () => {
-    expect(await redeliver(guid, { dryRun: true })).toMatchObject(requested);
-    expect(scene.asked).toEqual([]);
   });
 
   test('that is unresolved needs no list, and its next request is put off', async () => {

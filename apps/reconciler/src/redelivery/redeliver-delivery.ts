@@ -14,7 +14,6 @@ export interface RedeliverDeliveryOptions {
   maxPages: number;
   /** As for the passes, which ask again for a delivery that stays unresolved. */
   firstStepMs: number;
-  dryRun: boolean;
 }
 
 /**
@@ -26,12 +25,11 @@ export async function redeliverDelivery(
   options: RedeliverDeliveryOptions,
   guid: string,
 ): Promise<Outcome> {
-  const { db, appIds, logOf, firstStepMs, dryRun } = options;
+  const { db, appIds, logOf, firstStepMs } = options;
   const attempt = (await findUnresolved(db, guid, appIds)) ?? (await findInLogs(options, guid));
   if (attempt === undefined)
     return poison(`no App's log has the delivery ${guid}: GitHub keeps deliveries for three days`);
   const { appId, deliveryId } = attempt;
-  if (dryRun) return done(attempt);
   try {
     await logOf(appId).redeliver(deliveryId);
   } catch (error) {

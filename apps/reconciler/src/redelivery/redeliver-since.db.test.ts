@@ -100,14 +100,6 @@ describe('redeliver since (E1, F5)', () => {
     await sql`update apps set log_read_to = null`.execute(scene.db);
     expect(await find({ log, since })).toMatchObject({ missing: 1, listed: true });
   });
-
-  test('only counts in a dry run', async () => {
-    await scene.queueJobs(2, {});
-    expect(await find({ dryRun: true })).toMatchObject({ missing: 2 });
-    expect(await scene.unresolved()).toEqual([]);
-    expect(scene.asked).toEqual([]);
-    expect(await logMark(scene.db)).toBeUndefined();
-  });
 });
 
 const handedOver = () =>

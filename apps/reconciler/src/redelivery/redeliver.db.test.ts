@@ -8,12 +8,6 @@ const scene = useRedeliveryScene(database);
 
 const attempts = async () => (await scene.world.github.truth()).deliveries;
 
-/** All that redelivery remembers. */
-const remembered = async () => [
-  (await sql`select u::text from unresolved_deliveries u order by guid`.execute(database.db)).rows,
-  await database.db.selectFrom('apps').selectAll().execute(),
-];
-
 describe('redelivery on the straight path (E1)', () => {
   test('makes no request when every delivery arrived', async () => {
     await scene.queueJobs(3, {});
@@ -139,25 +133,6 @@ describe('redelivery on the straight path (E1)', () => {
     );
     expect(await scene.cycle()).toMatchObject({ accepted: 80, moreDue: false });
     expect(new Set(scene.receiver.received.map(({ guid }) => guid)).size).toBe(230);
-  });
-
-  test('in a dry run counts the requests that it would make, makes none and changes nothing', async () => {
-    await scene.queueJobs(2);
-    await scene.cycle();
-    await scene.queueJobs(1);
-    await scene.queueJobs(1, {});
-    const before = await remembered();
-    expect(await scene.cycle({ dryRun: true })).toMatchObject({
-      attempts: 6,
-      failed: 1,
-      resolved: 2,
-      accepted: 1,
-      listed: true,
-    });
-    expect(scene.asked).toHaveLength(2);
-    expect(await remembered()).toEqual(before);
-    expect(scene.unstored).toEqual([]);
-    expect(await scene.cycle()).toMatchObject({ failed: 1, resolved: 2, accepted: 1 });
   });
 
   test('asks for queued jobs first, then completed ones, then those in progress; installations take turns', async () => {

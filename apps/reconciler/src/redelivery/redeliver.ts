@@ -16,7 +16,6 @@ import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import type { Kysely } from 'kysely';
-import { countOnly } from '../count-only.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
@@ -117,8 +116,6 @@ export async function redeliver(options: RedeliverOptions, pass: Pass): Promise<
     signal: pass.signal,
   });
   const failure = reading.error === undefined ? undefined : classifyGitHubError(reading.error);
-  if (pass.dryRun)
-    return countOnly(db, (trx) => act({ ...options, db: trx }, { reading, failure }, pass));
   if (reading.pages > 0) await endRefusals(db, { appId });
   if (failure !== undefined && !pass.signal.aborted)
     await noteFailedListing(options, failure, reading.pages);
@@ -145,13 +142,13 @@ async function act(
   pass: Pass,
 ): Promise<RedeliverCounts> {
   const { db, appId, events, giveUpMs, handOverAbove } = options;
-  const { isReturn, ...verdict } = await noteVerdict(options, reading, pass);
+  const { isReturn, ...verdict } = await noteVerdict(options, reading);
   // After the verdict: after a crash between the two, the next pass reads these pages again.
   if (reading.pages > 0) await storeLogMark(db, appId, reading.mark);
 
   const handedOver = await handOverUnresolved(db, appId, handOverAbove);
   const givenUp = await giveUpRedeliveries(db, appId, giveUpMs);
-  if (givenUp > 0 && !pass.dryRun) events.redeliveriesGivenUp(appId, givenUp);
+  if (givenUp > 0) events.redeliveriesGivenUp(appId, givenUp);
   const retryAfterMs = failure?.retryAfterMs;
   const asked =
     retryAfterMs === undefined
@@ -189,7 +186,6 @@ async function noteFailedListing(
 async function noteVerdict(
   { db, appId, events, since }: RedeliverOptions,
   reading: LogReading,
-  { dryRun }: Pass,
 ): Promise<Verdict & { isReturn: boolean }> {
   const { deliveries, lastSuccess } = judgeLog(reading.attempts);
   const stored = await findStoredDeliveries(db, deliveries);
@@ -205,8 +201,7 @@ async function noteVerdict(
     isAsked: since !== undefined,
   });
   const newlyMissing = news.flatMap(({ guid, isDelivered }) => (isDelivered ? [guid] : []));
-  if (newlyMissing.length > 0 && !dryRun)
-    events.deliveredWithoutRow(appId, newlyMissing, deliveredDueInMs);
+  if (newlyMissing.length > 0) events.deliveredWithoutRow(appId, newlyMissing, deliveredDueInMs);
   const resolved = await resolveDeliveries(
     db,
     appId,

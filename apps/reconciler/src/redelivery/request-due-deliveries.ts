@@ -16,7 +16,6 @@ const REQUESTS_AT_ONCE = 8;
 const LOGGED_AFTER_MS = 5_000;
 
 export interface Requests {
-  /** In a dry run: the requests that would be made. */
   readonly accepted: number;
   readonly refused: number;
   /** More deliveries are due than a minute's requests allow. */
@@ -63,12 +62,12 @@ async function request(
     async visit(one, turn) {
       turn.isUnasked = retryAfterMs !== undefined;
       if (turn.isUnasked) return false;
-      const failure = pass.dryRun
-        ? undefined
-        : await log.redeliver(one.deliveryId).then(() => undefined, classifyGitHubError);
+      const failure = await log
+        .redeliver(one.deliveryId)
+        .then(() => undefined, classifyGitHubError);
       if (failure === undefined) {
         counts.accepted++;
-        if (!pass.dryRun) events.redelivered(appId, one.guid);
+        events.redelivered(appId, one.guid);
         await recordRedeliveryRequest(db, appId, one, firstStepMs);
         return true;
       }

@@ -56,14 +56,14 @@ export async function startDiscoveryScene(database: TestDatabase): Promise<Disco
   const { signal } = new AbortController();
   return {
     ...scene,
-    discover: async ({ dryRun = false, pass = {}, ...more } = {}) =>
+    discover: async ({ pass = {}, ...more } = {}) =>
       discoverJobs(
         { ...common, ...rules, ...more },
-        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
+        await passOf(own, { isAway: githubIsAway(github), ...pass }),
       ),
     resync: (id, more, most) => {
       const task = { subject: { type: 'by hand', id, name: null }, payload: {} };
-      return resync({ ...common, ...more }, { task, signal, dryRun: false }, most);
+      return resync({ ...common, ...more }, { task, signal }, most);
     },
     queue: async (repo, more = {}) =>
       (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,

@@ -171,7 +171,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
       );
       return worker.pod_name;
     },
-    lookUp: async ({ dryRun = false, pass = {}, doubts = {}, ...more } = {}) =>
+    lookUp: async ({ pass = {}, doubts = {}, ...more } = {}) =>
       lookUpJobs(
         {
           db: own,
@@ -186,7 +186,7 @@ export async function startJobsScene(database: TestDatabase): Promise<JobsScene>
           retryMs: 60_000,
           ...more,
         },
-        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
+        await passOf(own, { isAway: githubIsAway(github), ...pass }),
       ),
     async passTime() {
       await sql`update jobs set ${sql.join(['lookup_due_at', 'looked_up_at', 'seen_queued_at', 'seen_gone_at'].map(earlier))}`.execute(

@@ -197,13 +197,13 @@ export async function startRedeliveryScene(
     refused,
     listingFailures,
     unstored,
-    async cycle({ dryRun = false, pass = {}, ...more } = {}) {
+    async cycle({ pass = {}, ...more } = {}) {
       if (!losesRows) await storeArrived();
       const counts = await redeliver(
         { ...options, ...more },
-        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
+        await passOf(own, { isAway: githubIsAway(github), ...pass }),
       );
-      if (!dryRun) await keepCadence(db);
+      await keepCadence(db);
       await world.github.settled();
       return counts;
     },

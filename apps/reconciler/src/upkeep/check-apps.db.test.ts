@@ -13,7 +13,7 @@ beforeEach(() => {
   told = [];
 });
 
-const check = async ({ dryRun = false, pass = {}, ...more }: Given<CheckAppsOptions> = {}) =>
+const check = async ({ pass = {}, ...more }: Given<CheckAppsOptions> = {}) =>
   checkApps(
     {
       db: database.dbOf('reconciler'),
@@ -28,7 +28,6 @@ const check = async ({ dryRun = false, pass = {}, ...more }: Given<CheckAppsOpti
     },
     await passOf(database.dbOf('reconciler'), {
       isAway: githubIsAway(scene.github),
-      dryRun,
       ...pass,
     }),
   );
@@ -180,14 +179,6 @@ describe('what our rows say of installations (A12)', () => {
     expect(await check({ goneAtMost: 1 })).toMatchObject({ gone: 0 });
     expect(told).toEqual(['2 unlisted']);
     expect(await rows()).toEqual(before);
-  });
-
-  test('a dry run asks, counts and writes nothing', async () => {
-    expect(await check({ dryRun: true })).toMatchObject({ repaired: 2 });
-    await scene.world.github.failNext({ path: '/app$', status: 401 });
-    expect(await check({ dryRun: true })).toMatchObject({ unanswered: 1 });
-    expect(await rows()).toEqual([]);
-    expect(await scene.events()).toEqual([]);
   });
 
   test.each([0, 1, 2])('when call %d fails, the next pass says the same', async (after) => {

@@ -55,7 +55,7 @@ export interface CheckAppsCounts {
  */
 export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<CheckAppsCounts> {
   const { db, github, events } = options;
-  const { signal, dryRun } = pass;
+  const { signal } = pass;
   const counts: CheckAppsCounts = {
     apps: 0,
     unanswered: 0,
@@ -68,9 +68,8 @@ export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<
   };
   const pools = (await currentPoolsDocument(db))?.document.pools ?? [];
   const atRepositories = pools.some(({ registration }) => registration === 'repository');
-  const repair = async (statements: readonly InstallationToStore[]): Promise<void> => {
-    if (!dryRun) await db.transaction().execute((trx) => repairInstallations(trx, statements));
-  };
+  const repair = (statements: readonly InstallationToStore[]): Promise<void> =>
+    db.transaction().execute((trx) => repairInstallations(trx, statements));
   /** Undefined: GitHub did not answer. */
   const ask = async <T>(appId: number, turn: Turn, call: (app: AppClient) => Promise<T>) => {
     try {
@@ -83,7 +82,7 @@ export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<
       if (turn.isUnasked) counts.waitMs = Math.max(counts.waitMs, failure.retryAfterMs ?? 0);
       else events.appNotChecked(appId, failure);
       if (isOutage(failure)) turn.isUnasked = await pass.isAway('github');
-      if (isRefusal(failure) && !dryRun)
+      if (isRefusal(failure))
         await recordRefusal(db, 'reconciler', { call: { appId }, refusal: failure });
       return undefined;
     }
@@ -104,10 +103,8 @@ export async function checkApps(options: CheckAppsOptions, pass: Pass): Promise<
       const { facts, installations } = asked.answer;
       const { changed, unlisted, ...has } = compare(installations, known);
       const problems = findAppProblems({ ...facts, ...has, atRepositories });
-      if (!dryRun) {
-        events.appChecked(appId, problems);
-        await endRefusals(db, { appId });
-      }
+      events.appChecked(appId, problems);
+      await endRefusals(db, { appId });
       await repair(changed.map((one) => ({ ...one, appId, isDeleted: false, statedAt })));
       counts.apps++;
       counts.problemsOfApps[appId] = problems.length;

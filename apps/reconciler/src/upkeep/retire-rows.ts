@@ -1,12 +1,6 @@
-import {
-  countRetirableJobs,
-  retiredUpTo,
-  retireEvents,
-  retireJobs,
-} from '@paddock/db/deliveries/retire-rows';
+import { retiredUpTo, retireEvents, retireJobs } from '@paddock/db/deliveries/retire-rows';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import { actOrCount } from '../count-only.ts';
 
 export interface RetireRowsOptions {
   db: Kysely<Database>;
@@ -16,7 +10,6 @@ export interface RetireRowsOptions {
   batch: number;
   /** Most statements of one pass, for events and for jobs. */
   maxBatches: number;
-  dryRun: boolean;
 }
 
 export interface RetiredRowsCounts {
@@ -34,7 +27,7 @@ export async function retireRows(
   signal: AbortSignal,
 ): Promise<RetiredRowsCounts> {
   const events = await retireOldEvents(options, signal);
-  const jobs = options.dryRun ? await countOldJobs(options) : await retireOldJobs(options, signal);
+  const jobs = await retireOldJobs(options, signal);
   return { events: events.removed, jobs: jobs.removed, more: events.more || jobs.more };
 }
 
@@ -45,17 +38,14 @@ interface Retired {
 }
 
 async function retireOldEvents(
-  { db, keepEventsDays, batch, maxBatches, dryRun }: RetireRowsOptions,
+  { db, keepEventsDays, batch, maxBatches }: RetireRowsOptions,
   signal: AbortSignal,
 ): Promise<Retired> {
   let removed = 0;
   let afterId = await retiredUpTo(db);
   for (let batches = 0; batches < maxBatches; batches++) {
     if (signal.aborted) return { removed, more: false };
-    const from = afterId;
-    const some = await actOrCount(db, dryRun, (using) =>
-      retireEvents(using, { afterId: from, keepDays: keepEventsDays, batch }),
-    );
+    const some = await retireEvents(db, { afterId, keepDays: keepEventsDays, batch });
     removed += some.removed;
     afterId = some.reachedId;
     if (some.isLast) return { removed, more: false };
@@ -75,15 +65,4 @@ async function retireOldJobs(
     if (some < batch) return { removed, more: false };
   }
   return { removed, more: true };
-}
-
-async function countOldJobs({
-  db,
-  keepJobsDays,
-  batch,
-  maxBatches,
-}: RetireRowsOptions): Promise<Retired> {
-  const limit = batch * maxBatches;
-  const removed = await countRetirableJobs(db, { keepDays: keepJobsDays, limit });
-  return { removed, more: removed === limit };
 }

@@ -1,7 +1,6 @@
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
-import { actOrCount } from '../count-only.ts';
 
 /** A pass with as many busy hours ends well within its task's time. */
 const HOURS_AT_ONCE = 200;
@@ -11,18 +10,18 @@ const HOURS_AT_ONCE = 200;
  * outage the hours that were missed follow, the newest first.
  */
 export async function sumUsageHours(
-  { db, keepJobsDays, dryRun }: { db: Kysely<Database>; keepJobsDays: number; dryRun: boolean },
+  { db, keepJobsDays }: { db: Kysely<Database>; keepJobsDays: number },
   signal: AbortSignal,
 ): Promise<{ hours: number; removed: number; more: boolean }> {
   const hours = await findHoursToSum(db, { keptDays: keepJobsDays, most: HOURS_AT_ONCE });
   let [summed, older] = [0, 0];
   for (const hour of hours) {
     if (signal.aborted) break;
-    const unended = dryRun ? 0 : await sumUsage(db, hour);
+    const unended = await sumUsage(db, hour);
     summed += 1;
     // It is summed up again at each tick, so it asks for no further pass.
     if (unended === 0) older += 1;
   }
-  const removed = await actOrCount(db, dryRun, (using) => retireUsage(using));
-  return { hours: summed, removed, more: !dryRun && hours.length === HOURS_AT_ONCE && older > 0 };
+  const removed = await retireUsage(db);
+  return { hours: summed, removed, more: hours.length === HOURS_AT_ONCE && older > 0 };
 }

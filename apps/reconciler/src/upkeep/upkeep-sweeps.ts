@@ -1,8 +1,7 @@
 import { retireWaitReasons } from '@paddock/db/matching/wait-reason-changes';
 import { done } from '@paddock/queue/outcome';
-import { countExpiredOperations, purgeOperations } from '@paddock/queue/purge-operations';
+import { purgeOperations } from '@paddock/queue/purge-operations';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
-import { actOrCount } from '../count-only.ts';
 import { checkApps } from './check-apps.ts';
 import { retireRows } from './retire-rows.ts';
 import { sumUsageHours } from './sum-usage-hours.ts';
@@ -27,35 +26,29 @@ export function upkeepSweeps({ db, github, config, events }: SweepContext) {
     },
     'retire-rows': {
       slots: 1,
-      pass: async ({ signal, dryRun }) => {
+      pass: async ({ signal }) => {
         const { keepEventsDays, keepJobsDays } = config;
         const bound = { batch: ROWS_AT_ONCE, maxBatches: BATCHES_OF_ONE_PASS };
         const { more, ...counts } = await retireRows(
-          { db, keepEventsDays, keepJobsDays, ...bound, dryRun },
+          { db, keepEventsDays, keepJobsDays, ...bound },
           signal,
         );
-        const waitReasons = await actOrCount(db, dryRun, (using) =>
-          removeAll(
-            (batch) => retireWaitReasons(using, { keepHours: config.keepWaitReasonsHours, batch }),
-            signal,
-          ),
+        const waitReasons = await removeAll(
+          (batch) => retireWaitReasons(db, { keepHours: config.keepWaitReasonsHours, batch }),
+          signal,
         );
         return done({ ...counts, waitReasons }, more ? [sweepTask('retire-rows')] : []);
       },
     },
-    'purge-operations': counting(1, async ({ signal, dryRun }) => ({
-      purged: await (dryRun
-        ? countExpiredOperations(db)
-        : removeAll((batch) => purgeOperations(db, batch), signal)),
+    'purge-operations': counting(1, async ({ signal }) => ({
+      purged: await removeAll((batch) => purgeOperations(db, batch), signal),
     })),
-    'roll-up-counts': counting(1, ({ dryRun }) =>
-      actOrCount(db, dryRun, (using) => rollUpTaskCounts(using)),
-    ),
+    'roll-up-counts': counting(1, () => rollUpTaskCounts(db)),
     'sum-usage': {
       slots: 1,
-      pass: async ({ signal, dryRun }) => {
+      pass: async ({ signal }) => {
         const { more, ...counts } = await sumUsageHours(
-          { db, keepJobsDays: config.keepJobsDays, dryRun },
+          { db, keepJobsDays: config.keepJobsDays },
           signal,
         );
         return done(counts, more ? [sweepTask('sum-usage')] : []);

@@ -46,7 +46,6 @@ export async function checkRunnerVersions(
   pass: Pass,
 ): Promise<CheckedVersionsCounts> {
   const { db, github, events } = options;
-  const { dryRun } = pass;
   const counts: CheckedVersionsCounts = { read: 0, unread: 0, asked: 0, unanswered: 0 };
   const ends = new Map<string, VersionEnd>();
   const askFor = createAskGitHub({
@@ -61,7 +60,7 @@ export async function checkRunnerVersions(
     async visit(runner, turn) {
       const read = runner.isUnread ? await readVersion(options, runner, pass) : null;
       if (runner.isUnread) counts[read === null ? 'unread' : 'read'] += 1;
-      if (read !== null && !dryRun) await saveRunnerVersion(db, { ...runner, version: read });
+      if (read !== null) await saveRunnerVersion(db, { ...runner, version: read });
       const version = read ?? runner.version;
       const isRead = !runner.isUnread || read !== null;
       if (version === null || (version === runner.version && !runner.isUnasked)) return isRead;
@@ -76,7 +75,7 @@ export async function checkRunnerVersions(
       if (end === undefined) counts.unanswered += 1;
       else {
         ends.set(version, end);
-        if (!dryRun) await noteEnd(options, runner.pool, version, end);
+        await noteEnd(options, runner.pool, version, end);
       }
       return isRead && end !== undefined;
     },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { dryRun, startSweep } from '../operations/start-sweep.ts';
+import { startSweep } from '../operations/start-sweep.ts';
 import { app, requireApp } from '../sweeps/app.ts';
 
 export const redeliverDeliveryEndpoint = endpoint({
@@ -16,13 +16,12 @@ export const redeliverDeliveryEndpoint = endpoint({
   input: z.object({
     delivery: z.guid().toLowerCase().describe('The GUID of the delivery'),
     app: app.optional().describe('Whose log has it; without it, all Apps are looked through'),
-    dryRun,
     note,
   }),
   output: operation,
-  answer(caller, { delivery, app: appId, dryRun: onlyCounts, note: why }) {
+  answer(caller, { delivery, app: appId, note: why }) {
     const request = { endpoint: 'redeliverDelivery', subject: { delivery }, note: why };
-    return startSweep(caller, request, onlyCounts, async (trx) => {
+    return startSweep(caller, request, async (trx) => {
       if (appId !== undefined) await requireApp(trx, appId);
       return {
         kind: REDELIVER,

@@ -5,7 +5,7 @@ import { githubId } from '../lists/whole.ts';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { dryRun, startSweep } from '../operations/start-sweep.ts';
+import { startSweep } from '../operations/start-sweep.ts';
 import { notFound, refused } from '../problem.ts';
 
 export const resyncInstallationEndpoint = endpoint({
@@ -15,11 +15,11 @@ export const resyncInstallationEndpoint = endpoint({
   summary: 'Resyncs the active repositories of an installation, each by an operation of its own.',
   access: 'operate',
   status: 202,
-  input: z.object({ installation: githubId(), dryRun, note }),
+  input: z.object({ installation: githubId(), note }),
   output: operation,
-  answer(caller, { installation, dryRun: onlyCounts, note: why }) {
+  answer(caller, { installation, note: why }) {
     const request = { endpoint: 'resyncInstallation', subject: { installation }, note: why };
-    return startSweep(caller, request, onlyCounts, async (trx) => {
+    return startSweep(caller, request, async (trx) => {
       const found = await findInstallation(trx, installation);
       if (found === undefined) throw notFound('There is no installation of this id.');
       if (found.suspendedAt !== null || found.deletedAt !== null)

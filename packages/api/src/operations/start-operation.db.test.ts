@@ -126,15 +126,30 @@ describe.each(TASKS)('$endpoint.name of $kind (F5)', ({ endpoint, input, kind, s
     expect(await rows()).toEqual([]);
     expect((await actions()).map((row) => row.endpoint)).toEqual(['setSwitch']);
   });
+});
 
-  test('runs dry beside the real one, also while that is paused', async () => {
-    const real = await start();
+const runSweep = (sweep: string, more: object = {}) =>
+  ask(runSweepEndpoint, database.db, { sweep, ...more });
+
+describe('a dry run of a sweep (F5)', () => {
+  test('runs beside the real one, also while that is paused', async () => {
+    const real = await runSweep('delete-ended-pods');
     await ask(setSwitchEndpoint, database.db, { subject: 'sweeps' });
-    const dry = await start({ dryRun: true });
-    expect(dry).toMatchObject({ kind, subject: { type: 'dry-run', id: subject.id } });
-    expect(dry.id).not.toBe(real.id);
+    const dry = await runSweep('delete-ended-pods', { dryRun: true });
+    expect(dry).toMatchObject({
+      kind: 'delete-ended-pods',
+      subject: { type: 'dry-run', id: 'delete-ended-pods' },
+    });
     const row = (await rows()).find(({ id }) => id === dry.id);
-    expect(row?.payload).toMatchObject({ dryRun: true });
+    expect([dry.id === real.id, row?.payload]).toEqual([false, { dryRun: true }]);
+  });
+
+  test('is refused where nothing is deleted at GitHub or in the cluster', async () => {
+    await expect(runSweep('check-apps', { dryRun: true })).rejects.toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('delete-ended-pods'),
+    });
+    expect(await rows()).toEqual([]);
   });
 });
 

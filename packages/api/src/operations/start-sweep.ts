@@ -1,38 +1,21 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { findSwitchOfSweep } from '@paddock/db/switches';
 import type { Transaction } from 'kysely';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Request } from '../actions/act.ts';
 import type { Caller } from '../endpoint.ts';
 import { refused } from '../problem.ts';
 import type { operation } from './operation.ts';
 import { type Prepare, startOperation } from './start-operation.ts';
 
-/** The input `dryRun` of who starts a sweep. */
-export const dryRun = z
-  .boolean()
-  .default(false)
-  .describe('Only count what it would do. Also while the sweep is paused');
-
-/**
- * Starts the sweep whose task `prepare` returns, unless it is paused. As a dry run the task has a
- * subject of its own, because a kind and subject have one queued task, and a dry run must not take
- * the place of a real one.
- */
+/** Starts the sweep whose task `prepare` returns, unless it is paused. */
 export const startSweep = (
   caller: Caller,
   request: Request,
-  isDry: boolean,
   prepare: Prepare,
 ): Promise<z.input<typeof operation>> =>
   startOperation(caller, request, async (trx) => {
     const task = await prepare(trx);
-    if (isDry)
-      return {
-        ...task,
-        subject: { type: 'dry-run', id: task.subject.id },
-        payload: Object.assign({ dryRun: true }, task.payload),
-      };
     await requireUnpaused(trx, task.kind, task.subject.id);
     return task;
   });
@@ -47,6 +30,6 @@ export async function requireUnpaused(
   if (found === undefined) return;
   const { by, since, note } = found;
   throw refused(
-    `It is paused by ${by} since ${since.toISOString()}${note === null ? '' : ` (${note})`}. A dry run is possible.`,
+    `It is paused by ${by} since ${since.toISOString()}${note === null ? '' : ` (${note})`}.`,
   );
 }

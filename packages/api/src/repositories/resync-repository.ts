@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { dryRun, startSweep } from '../operations/start-sweep.ts';
+import { startSweep } from '../operations/start-sweep.ts';
 import { notFound, refused } from '../problem.ts';
 import { fullNameOf, repositoryPath } from './repository-path.ts';
 
@@ -15,12 +15,12 @@ export const resyncRepositoryEndpoint = endpoint({
   summary: 'Compares all unfinished runs of a repository at GitHub with our jobs.',
   access: 'operate',
   status: 202,
-  input: z.object({ ...repositoryPath, dryRun, note }),
+  input: z.object({ ...repositoryPath, note }),
   output: operation,
-  async answer(caller, { dryRun: onlyCounts, note: why, ...path }) {
+  async answer(caller, { note: why, ...path }) {
     const fullName = fullNameOf(path);
     const request = { endpoint: 'resyncRepository', subject: path, note: why };
-    return startSweep(caller, request, onlyCounts, async (trx) => {
+    return startSweep(caller, request, async (trx) => {
       const owner = await findOwner(trx, path.owner);
       if (owner === undefined)
         throw notFound(`None of our Apps was ever installed on ${path.owner}.`);

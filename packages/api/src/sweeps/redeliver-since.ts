@@ -4,7 +4,7 @@ import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { instantOfDay } from '../lists/dates.ts';
 import { operation } from '../operations/operation.ts';
-import { dryRun, startSweep } from '../operations/start-sweep.ts';
+import { startSweep } from '../operations/start-sweep.ts';
 import { wrong } from '../problem.ts';
 import { app, requireApp } from './app.ts';
 
@@ -19,15 +19,14 @@ export const redeliverSinceEndpoint = endpoint({
   input: z.object({
     app,
     since: instantOfDay((day) => day).describe('2026-01-31, an ISO 8601 instant, or -7d, -24h'),
-    dryRun,
     note,
   }),
   output: operation,
-  async answer(caller, { app: appId, since, dryRun: onlyCounts, note: why }) {
+  async answer(caller, { app: appId, since, note: why }) {
     if (since.getTime() > Date.now()) throw wrong('`since` is in the future.');
     const subject = { app: appId, since: since.toISOString() };
     const request = { endpoint: 'redeliverSince', subject, note: why };
-    return startSweep(caller, request, onlyCounts, async (trx) => {
+    return startSweep(caller, request, async (trx) => {
       await requireApp(trx, appId);
       return {
         kind: REDELIVER,

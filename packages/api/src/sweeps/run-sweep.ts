@@ -1,11 +1,19 @@
-import { REDELIVER, SCHEDULED_SWEEPS, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
+import {
+  DELETING_SWEEPS,
+  REDELIVER,
+  SCHEDULED_SWEEPS,
+  SWEEP_ATTEMPTS,
+} from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
-import { dryRun, startSweep } from '../operations/start-sweep.ts';
+import { startOperation } from '../operations/start-operation.ts';
+import { startSweep } from '../operations/start-sweep.ts';
 import { wrong } from '../problem.ts';
 import { app, meantApp } from './app.ts';
+
+const WITH_DRY_RUN = [...DELETING_SWEEPS].join(', ');
 
 export const runSweepEndpoint = endpoint({
   name: 'runSweep',
@@ -17,15 +25,33 @@ export const runSweepEndpoint = endpoint({
   input: z.object({
     sweep: z.enum([REDELIVER, ...SCHEDULED_SWEEPS]),
     app: app.optional().describe('For `redeliver`, if there are several: an App’s id'),
-    dryRun,
+    dryRun: z
+      .boolean()
+      .default(false)
+      .describe(`Only count what it would delete, also while it is paused: ${WITH_DRY_RUN}`),
     note,
   }),
   output: operation,
   async answer(caller, { sweep, app: given, dryRun: onlyCounts, note: why }) {
     if (sweep !== REDELIVER && given !== undefined) throw wrong(`${sweep} is not about one App.`);
-    const dry = onlyCounts ? { dryRun: 'true' } : {};
-    const request = { endpoint: 'runSweep', subject: { sweep, ...dry }, note: why };
-    return startSweep(caller, request, onlyCounts, async (trx) => {
+    const request = { endpoint: 'runSweep', subject: { sweep }, note: why };
+    if (onlyCounts) {
+      if (!DELETING_SWEEPS.has(sweep))
+        throw wrong(
+          `${sweep} deletes nothing at GitHub or in the cluster: only ${WITH_DRY_RUN} have a dry run.`,
+        );
+      const subject = { sweep, dryRun: 'true' };
+      // A subject of its own: a kind and subject have one queued task, and a dry run must not take the
+      // place of a real one.
+      const task = {
+        kind: sweep,
+        subject: { type: 'dry-run', id: sweep },
+        payload: { dryRun: true },
+        maxAttempts: SWEEP_ATTEMPTS,
+      };
+      return startOperation(caller, { ...request, subject }, () => task);
+    }
+    return startSweep(caller, request, async (trx) => {
       const subject =
         sweep === REDELIVER
           ? { type: 'app', id: String(await meantApp(trx, given)) }

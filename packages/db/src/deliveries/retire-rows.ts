@@ -96,15 +96,3 @@ export async function retireJobs(
   );
   return Number(numAffectedRows);
 }
-
-/** How many jobs `retireJobs` would remove, counted up to `limit`. */
-export async function countRetirableJobs(
-  db: Kysely<Database>,
-  { keepDays, limit }: { keepDays: number; limit: number },
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from (select from jobs j where ${isOver(keepDays)} order by j.created_at limit ${limit}) retirable`.execute(
-    db,
-  );
-  return rows[0]?.count ?? 0;
-}

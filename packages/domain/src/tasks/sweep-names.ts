@@ -24,5 +24,13 @@ export const SCHEDULED_SWEEPS = [
 /** Every sweep of the reconciler, by the kind of its task. People pause them by these names. */
 export const SWEEPS = [REDELIVER, ...SCHEDULED_SWEEPS] as const;
 
+/** The sweeps that delete something at GitHub or in the cluster. People may try these out. */
+export const DELETING_SWEEPS: ReadonlySet<string> = new Set([
+  'check-workers',
+  'delete-ended-pods',
+  'remove-registrations',
+  'remove-stray-registrations',
+]);
+
 /** How often a scheduled sweep is tried. Few, since the next tick starts it again anyway. */
 export const SWEEP_ATTEMPTS = 3;
