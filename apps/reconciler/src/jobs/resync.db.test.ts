@@ -111,10 +111,10 @@ const resync = (activeMs = DAY_MS, most?: number) =>
     { turns: { everyMs: 300_000, activeMs } },
     most,
   );
-const resyncOfApi = {
+const resyncOfApi = expect.objectContaining({
   kind: 'discover-jobs',
   subject: { type: 'repository', id: 'acme/api' },
-};
+});
 const noteRun = () =>
   database.db
     .insertInto('repositories')
@@ -133,6 +133,8 @@ describe('resync of an installation (E2, F5)', () => {
     await noteRun();
     const known = await resync(60_000);
     expect(all).toMatchObject({ followOn: expect.arrayContaining([resyncOfApi]) });
+    const due = all.outcome === 'done' ? (all.followOn ?? []).map(({ dueInMs }) => dueInMs) : [];
+    expect(due).toEqual(due.map((_, nth) => nth * 1_000));
     expect(none).toMatchObject({ output: { active: 0, resyncs: 0 }, followOn: [] });
     expect(known).toMatchObject({ followOn: expect.arrayContaining([resyncOfApi]) });
   });

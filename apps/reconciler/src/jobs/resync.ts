@@ -25,6 +25,8 @@ type ResyncPass = Pick<Pass, 'task' | 'signal'>;
 
 /** Most repositories of an installation that one request has resynced: each costs some calls. */
 const MOST_RESYNCS = 200;
+/** Discovery's own passes, and what others ask for, come between them. */
+const RESYNCS_APART_MS = 1_000;
 
 /**
  * Discovery in what a person names, at once, without ETags or a budget. The subject is a repository,
@@ -109,9 +111,10 @@ async function resyncInstallation(
   const tasks = active
     .toSorted((a, b) => b.pushedAtMs - a.pushedAtMs)
     .slice(0, most)
-    .map(({ owner, name }) => ({
+    .map(({ owner, name }, nth) => ({
       kind: DISCOVER_JOBS,
       subject: { type: 'repository', id: `${owner}/${name}`.toLowerCase() },
+      dueInMs: nth * RESYNCS_APART_MS,
     }));
   const counts = { repositories: listed.length, active: active.length, resyncs: tasks.length };
   return done(counts, tasks);
