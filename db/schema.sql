@@ -816,8 +816,6 @@ CREATE INDEX workers_ended_by_pool ON workers USING btree (k8s_pool, status, cre
 
 CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 
-CREATE INDEX workers_past_deadline ON workers USING btree (k8s_pool, completed_at) INCLUDE (stop_reason) WHERE ((completed_at IS NOT NULL) AND (stop_reason = ANY (ARRAY['pending_timeout'::text, 'not_registered'::text, 'idle'::text, 'not_assigned'::text])));
-
 CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 
 CREATE INDEX workers_registering ON workers USING btree (entity_id, scope_repo_id) WHERE ((status = 'pending'::status_enum) AND (registered_at IS NULL) AND (stopping_at IS NULL));

@@ -386,10 +386,6 @@ create index workers_stopping on workers (stopping_at)
 -- By time, so that a grace long over is never read again.
 create index workers_unexplained on workers (unexplained_until) include (demand_key)
   where unexplained_until is not null and assigned_at is null;
--- After these ends the pool's next workers get more time. Most of them ended well: an idle runner
--- without a registration just leaves.
-create index workers_past_deadline on workers (k8s_pool, completed_at) include (stop_reason)
-  where completed_at is not null and stop_reason in ('pending_timeout', 'not_registered', 'idle', 'not_assigned');
 create index workers_pod_kept on workers (completed_at) where completed_at is not null and pod_deleted_at is null;
 create index workers_registration_left on workers (completed_at)
   where status = 'failed' and registration_started_at is not null and registration_gone_at is null;

@@ -211,7 +211,6 @@ export const periodicStatements = {
   findOverdueWorkers: (trx) =>
     findOverdueWorkers(trx, {
       readingsApartMs: MINUTE,
-      leniencyMs: 6 * HOUR,
       appIds: [APP],
       limit: 1_000,
     }),

@@ -21,16 +21,6 @@ export const stopping: readonly NumberRow[] = [
   row('E5', '600 s', 'How long a runner may be without a job', deadline('idleDeadlineSeconds')),
   row(
     'E5',
-    '4 times',
-    'Longest that these become after earlier workers ended at them',
-    testOf(
-      'apps/reconciler/src/workers/check-workers.db.test.ts',
-      'has the time that its pool says, twice as much after such an end, four times at the most',
-    ),
-  ),
-  row('E5', '6 h', 'How long such an end counts', setting('PADDOCK_DEADLINE_LENIENCY_MS')),
-  row(
-    'E5',
     '60 s',
     'How often workers past a deadline are looked for',
     setting('PADDOCK_CHECK_WORKERS_EVERY_SECONDS'),

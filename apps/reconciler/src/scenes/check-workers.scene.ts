@@ -14,7 +14,6 @@ import { checkWorkers, type CheckWorkersOptions } from '../workers/check-workers
 
 export const QUERY = {
   readingsApartMs: 60_000,
-  leniencyMs: 21_600_000,
   appIds: [1_234],
   limit: 1_000,
 };

@@ -36,33 +36,10 @@ describe('a pod that does not start', () => {
     expect(await scene.sweep()).toEqual(NOTHING);
   });
 
-  test('has the time that its pool says, twice as much after such an end, four times at the most', async () => {
+  test('has the time that its pool says', async () => {
     await putPools(scene.db, examplePools({ pools: [{ pendingDeadlineSeconds: 60 }] }));
-    const ended = (minutes: number) =>
-      putPending(scene.db, 90, {
-        status: 'failed',
-        stop_reason: 'pending_timeout',
-        completed_at: minutesAgo(minutes),
-        created_at: minutesAgo(100),
-      });
-    await ended(50);
-    const second = await putPending(scene.db, 1.5);
+    await putPending(scene.db, 0.5);
     expect(await scene.sweep()).toEqual(NOTHING);
-    await ended(51);
-    await ended(52);
-    await ended(53);
-    const fourth = await putPending(scene.db, 3.5);
-    expect((await scene.sweep()).stopping).toBe(0);
-    await scene.db
-      .updateTable('workers')
-      .set({ pod_created_at: minutesAgo(4.5) })
-      .where('pod_name', 'in', [second, fourth])
-      .execute();
-    expect((await scene.sweep()).stopping).toBe(2);
-    // An end after its making is not one before it.
-    await scene.reset();
-    await putPools(scene.db, examplePools({ pools: [{ pendingDeadlineSeconds: 60 }] }));
-    await ended(1);
     await putPending(scene.db, 1.5);
     expect((await scene.sweep()).stopping).toBe(1);
   });

@@ -71,12 +71,6 @@ export const workerSettings = {
       default: 600_000,
       doc: 'How long GitHub must call the runner of a running pod offline before the worker is stopped',
     }),
-    deadlineLeniencyMs: duration({
-      env: 'PADDOCK_DEADLINE_LENIENCY_MS',
-      default: 21_600_000,
-      max: 7 * DAY_MS,
-      doc: 'After a worker ended at a deadline: how long the next ones of its pool get twice the time, after two such ends four times',
-    }),
     forgottenStopMs: duration({
       env: 'PADDOCK_FORGOTTEN_STOP_MS',
       default: 120_000,

@@ -33,7 +33,6 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
           events,
           query: {
             readingsApartMs: config.runnerReadingsApartMs,
-            leniencyMs: config.deadlineLeniencyMs,
             appIds: github.appIds,
             limit: MOST_OVERDUE,
           },

@@ -90,9 +90,9 @@ test('a repository that refuses us delays no other of its entity, for any time (
     lookUps: (await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds: APP_IDS })).map(
       ({ repoId }) => repoId,
     ),
-    idle: (
-      await findOverdueWorkers(db, { readingsApartMs: 0, leniencyMs: 1, appIds: APP_IDS, limit: 9 })
-    ).map((one) => one.scopeRepoId),
+    idle: (await findOverdueWorkers(db, { readingsApartMs: 0, appIds: APP_IDS, limit: 9 })).map(
+      (one) => one.scopeRepoId,
+    ),
     discovery: (
       await findDueRepositories(db, {
         most: 9,

@@ -88,7 +88,6 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
       overdue: itself(
         await findOverdueWorkers(db, {
           readingsApartMs: 0,
-          leniencyMs: 1,
           appIds: APP_IDS,
           limit: 9,
         }),

@@ -1,5 +1,4 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
-import { DEADLINE_REASONS } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
@@ -47,17 +46,10 @@ export interface OverdueWorker {
 export interface OverdueQuery {
   /** How long after one reading of a runner no other is due. */
   readonly readingsApartMs: number;
-  /**
-   * For how long the end of a worker at a deadline gives the pool's next ones more time: twice,
-   * then four times as long.
-   */
-  readonly leniencyMs: number;
   /** The Apps that are configured here. */
   readonly appIds: readonly number[];
   readonly limit: number;
 }
-
-const MOST_LENIENT = 2;
 
 const past = (instant: string, deadline: string) =>
   sql.raw(`w.${instant} < now() - ${deadline} * interval '1 second'`);
@@ -82,7 +74,7 @@ const overSince = sql`least(w.runner_ended_at, coalesce(
  */
 export async function findOverdueWorkers(
   db: Kysely<Database>,
-  { readingsApartMs, leniencyMs, appIds, limit }: OverdueQuery,
+  { readingsApartMs, appIds, limit }: OverdueQuery,
 ): Promise<OverdueWorker[]> {
   const pools = ((await currentPoolsDocument(db))?.document.pools ?? []).map(deadlinesOf);
   const usual = deadlinesOf({ name: '' });
@@ -114,18 +106,8 @@ export async function findOverdueWorkers(
       ) w
       left join jsonb_to_recordset(${JSON.stringify(pools)}::jsonb) as p(name text, pending float8, registration float8, idle float8) on p.name = w.k8s_pool
       cross join lateral (
-        -- Only ends before it was made count: the next worker gets more time, not the one made with
-        -- it.
-        select count(*) filter (where stop_reason = 'pending_timeout') as pending, count(*) filter (where stop_reason = 'not_registered') as registration,
-          count(*) filter (where stop_reason in ('idle', 'not_assigned')) as idle
-        from workers e
-        where e.k8s_pool = w.k8s_pool and e.completed_at is not null and e.stop_reason in (${sql.join(DEADLINE_REASONS.map((reason) => sql.lit(reason)))})
-          and e.completed_at between now() - ${milliseconds(leniencyMs)} and w.created_at
-      ) ended
-      cross join lateral (
-        select coalesce(p.pending, ${usual.pending}::float8) * 2 ^ least(ended.pending, ${MOST_LENIENT}) as pending,
-          coalesce(p.registration, ${usual.registration}::float8) * 2 ^ least(ended.registration, ${MOST_LENIENT}) as registration,
-          coalesce(p.idle, ${usual.idle}::float8) * 2 ^ least(ended.idle, ${MOST_LENIENT}) as idle
+        select coalesce(p.pending, ${usual.pending}::float8) as pending, coalesce(p.registration, ${usual.registration}::float8) as registration,
+          coalesce(p.idle, ${usual.idle}::float8) as idle
       ) d
       where case when w.assigned_at is not null then ${overSince} < now() - d.idle * interval '1 second'
             and coalesce(w.runner_checked_at < now() - greatest(d.idle * interval '1 second', ${milliseconds(readingsApartMs)}), true)

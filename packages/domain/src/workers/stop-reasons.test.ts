@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import {
-  DEADLINE_REASONS,
   describeStop,
   isStartFailure,
   JOBLESS_REASONS,
@@ -12,12 +11,12 @@ const REASONS = Object.keys(STOP_REASONS) as StopReason[];
 
 /** The consequences of each reason. */
 const FOLLOWS: Readonly<Record<StopReason, string>> = {
-  pending_timeout: 'more time, look-up',
+  pending_timeout: 'look-up',
   image_pull: 'start failure',
   container_config: 'start failure',
-  not_registered: 'more time, look-up',
-  idle: 'more time',
-  not_assigned: 'more time, look-up',
+  not_registered: 'look-up',
+  idle: '',
+  not_assigned: 'look-up',
   offline: 'look-up',
   registration_gone: 'look-up',
   over: '',
@@ -30,7 +29,6 @@ const FOLLOWS: Readonly<Record<StopReason, string>> = {
 test.each(REASONS)('the consequences of %s (E4, E5)', (reason) => {
   const follows = [
     isStartFailure(reason) && 'start failure',
-    DEADLINE_REASONS.some((one) => one === reason) && 'more time',
     JOBLESS_REASONS.some((one) => one === reason) && 'look-up',
   ];
   expect(follows.filter((one) => one !== false).join(', ')).toBe(FOLLOWS[reason]);

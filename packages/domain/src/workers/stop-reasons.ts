@@ -42,14 +42,6 @@ export const OUTDATED_RUNNER = 'outdated_runner';
 /** GitHub gave an idle runner no job although one waited. Also a class of a demand key's failures. */
 export const NOT_ASSIGNED = 'not_assigned' satisfies StopReason;
 
-/** Ends after which the next workers of the pool get more time. */
-export const DEADLINE_REASONS = [
-  'pending_timeout',
-  'not_registered',
-  'idle',
-  'not_assigned',
-] as const satisfies readonly StopReason[];
-
 /**
  * Ends without a job although one waited. Before the next worker, a look-up checks the key's jobs.
  */
