@@ -8,7 +8,7 @@ import { ask } from '@paddock/api/scenes/ask.scene';
 import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useSweeps } from '@paddock/reconciler/scenes/use-scenes.scene';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';

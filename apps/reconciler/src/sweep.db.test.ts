@@ -1,5 +1,5 @@
 import { EVERY_SWEEP, liftSwitch, setSwitch } from '@paddock/db/switches';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueue } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
 import { useTestDatabase } from '@paddock/testing/use-test-database';

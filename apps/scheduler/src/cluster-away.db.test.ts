@@ -3,7 +3,7 @@ import { createReaches } from '@paddock/db/outages';
 import { diagnoseTask, removeSecretTask } from '@paddock/domain/tasks/worker-tasks';
 import { connectCluster } from '@paddock/kube/connect';
 import { probeCluster } from '@paddock/kube/probe';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -6,7 +6,7 @@ import { type AskedTask, enqueueAsked } from './enqueue-asked.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
 import { findOperation } from './read-operations.ts';
-import { runDueTasks } from './run-due-tasks.ts';
+import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 
 const database = useTestDatabase();

@@ -4,7 +4,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { afterFirstAnswer, countStatements } from '@paddock/testing/watched-statements';
 import { sql } from 'kysely';
 import { claimTasks } from './claim-tasks.ts';
-import { runDueTasks } from './run-due-tasks.ts';
+import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import type { Handler } from './kind.ts';
 import { snooze } from './outcome.ts';

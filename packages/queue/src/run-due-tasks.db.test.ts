@@ -6,7 +6,7 @@ import { Secret } from '@paddock/runtime/secret';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { runDueTasks } from './run-due-tasks.ts';
+import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { enqueue } from './enqueue.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import type { Kinds } from './kind.ts';

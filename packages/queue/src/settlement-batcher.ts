@@ -89,7 +89,7 @@ export function createSettlementBatcher<T extends ClaimSettlement>({
 /**
  * Ended tasks share a batch. A requeued task may have to wait for an enqueuer, so it has its own.
  */
-export function batchesOf<T extends ClaimSettlement>(settlements: readonly T[]): T[][] {
+function batchesOf<T extends ClaimSettlement>(settlements: readonly T[]): T[][] {
   const ended = settlements.filter(({ settlement }) => settlement.to !== 'queued');
   const others = settlements.filter(({ settlement }) => settlement.to === 'queued');
   return [...(ended.length === 0 ? [] : [ended]), ...others.map((entry) => [entry])];

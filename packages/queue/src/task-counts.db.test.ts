@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { runDueTasks } from './run-due-tasks.ts';
+import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { enqueueAlone } from './enqueue.ts';
 import { task } from './scenes/executor-under-test.scene.ts';
 import { done, poison } from './outcome.ts';

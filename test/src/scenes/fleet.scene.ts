@@ -3,7 +3,7 @@ import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
 import type { Database } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { recordRefusal } from '@paddock/db/entities/refusals';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueue } from '@paddock/queue/enqueue';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { createMetrics } from '@paddock/runtime/metrics';

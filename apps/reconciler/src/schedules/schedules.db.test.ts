@@ -1,6 +1,6 @@
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { done } from '@paddock/queue/outcome';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { waitFor } from '@paddock/testing/wait-for';

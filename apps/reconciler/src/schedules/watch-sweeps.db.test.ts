@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueue } from '@paddock/queue/enqueue';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { useTestDatabase } from '@paddock/testing/use-test-database';

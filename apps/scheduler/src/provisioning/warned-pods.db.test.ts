@@ -4,7 +4,7 @@ import { createEvents } from '../events.ts';
 import { schedulerKinds } from '../kinds.ts';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { type SchedulerWorld, startSchedulerWorld } from '../scenes/scheduler.scene.ts';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 
 let world: SchedulerWorld;
 beforeAll(async () => {

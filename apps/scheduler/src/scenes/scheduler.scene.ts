@@ -12,7 +12,7 @@ import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import { probeCluster } from '@paddock/kube/probe';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { emptyTables } from '@paddock/testing/empty-tables';

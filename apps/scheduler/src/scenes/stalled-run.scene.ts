@@ -2,7 +2,7 @@ import { createWaits } from '@paddock/db/entities/waits';
 import { connectGitHub } from '@paddock/github/connect';
 import { createRunnerGroups } from '@paddock/github/runner-groups';
 import { connectCluster } from '@paddock/kube/connect';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { schedulerKinds } from '../kinds.ts';
 import { type HeldCall, startHoldingProxy } from './holding-proxy.scene.ts';
 import { type SchedulerWorld } from './scheduler.scene.ts';

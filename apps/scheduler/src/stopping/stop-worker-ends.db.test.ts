@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { callJson, objectPath } from '@paddock/kube/call';
 import { connectCluster } from '@paddock/kube/connect';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { schedulerKinds } from '../kinds.ts';
 import { startHoldingProxy } from '../scenes/holding-proxy.scene.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
-import { runDueTasks } from '@paddock/queue/run-due-tasks';
+import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';

@@ -1,16 +1,15 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Kysely } from 'kysely';
-import type { Backoff } from './backoff.ts';
-import { claimTasks, taskOf } from './claim-tasks.ts';
-import { maskSecrets } from './mask-secrets.ts';
-import type { Keep } from './end-tasks.ts';
-import type { Kinds } from './kind.ts';
-import { shareLeft } from './claim-expiry.ts';
-import { runHandler } from './run-handler.ts';
-import { writeSettlements } from './write-settlements.ts';
-import { decideSettlement } from './decide-settlement.ts';
-import { batchesOf } from './settlement-batcher.ts';
+import type { Backoff } from '../backoff.ts';
+import { claimTasks, taskOf } from '../claim-tasks.ts';
+import { maskSecrets } from '../mask-secrets.ts';
+import type { Keep } from '../end-tasks.ts';
+import type { Kinds } from '../kind.ts';
+import { shareLeft } from '../claim-expiry.ts';
+import { runHandler } from '../run-handler.ts';
+import { writeSettlements } from '../write-settlements.ts';
+import { decideSettlement } from '../decide-settlement.ts';
 
 export interface RunOptions {
   readonly db: Kysely<Database>;
@@ -32,8 +31,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Runs due tasks and their follow-ons until none is due. Returns the number of runs. For tests and
- * one-shot use: it renews no claim.
+ * Runs due tasks and their follow-ons until none is due. Returns the number of runs. For tests: it
+ * renews no claim.
  */
 export async function runDueTasks(options: RunOptions): Promise<number> {
   const {
@@ -73,7 +72,7 @@ export async function runDueTasks(options: RunOptions): Promise<number> {
       }),
     );
     const ended = settlements.flat();
-    for (const unit of batchesOf(ended)) await writeSettlements(db, unit, keep);
+    await writeSettlements(db, ended, keep);
     runs += ended.length;
     if (runs > maxRuns)
       throw new Error(
