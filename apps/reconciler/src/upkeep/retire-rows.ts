@@ -19,50 +19,50 @@ export interface RetiredRowsCounts {
   more: boolean;
 }
 
-/**
- * Retires old events and ended jobs, in batches so small that no other statement waits for them.
- */
+/** Retires old events and ended jobs. */
 export async function retireRows(
-  options: RetireRowsOptions,
+  { db, keepEventsDays, keepJobsDays, batch, maxBatches: most }: RetireRowsOptions,
   signal: AbortSignal,
 ): Promise<RetiredRowsCounts> {
-  const events = await retireOldEvents(options, signal);
-  const jobs = await retireOldJobs(options, signal);
+  let afterId = await retiredUpTo(db);
+  const removeEvents = async () => {
+    const some = await retireEvents(db, { afterId, keepDays: keepEventsDays, batch });
+    afterId = some.reachedId;
+    return some;
+  };
+  const removeJobs = async () =>
+    ofBatch(await retireJobs(db, { keepDays: keepJobsDays, batch }), batch);
+  const events = await inBatches(removeEvents, signal, most);
+  const jobs = await inBatches(removeJobs, signal, most);
   return { events: events.removed, jobs: jobs.removed, more: events.more || jobs.more };
 }
 
-interface Retired {
+/** What one statement removed, and whether it found no more. */
+interface Removed {
   readonly removed: number;
-  /** All batches of the pass were used. */
-  readonly more: boolean;
+  readonly isLast: boolean;
 }
 
-async function retireOldEvents(
-  { db, keepEventsDays, batch, maxBatches }: RetireRowsOptions,
+export const ofBatch = (removed: number, batch: number): Removed => ({
+  removed,
+  isLast: removed < batch,
+});
+
+/**
+ * Removes rows in batches so small that no other statement waits for them. `more`: all `most`
+ * batches were used.
+ */
+export async function inBatches(
+  removeSome: () => Promise<Removed>,
   signal: AbortSignal,
-): Promise<Retired> {
+  most = Infinity,
+): Promise<{ readonly removed: number; readonly more: boolean }> {
   let removed = 0;
-  let afterId = await retiredUpTo(db);
-  for (let batches = 0; batches < maxBatches; batches++) {
+  for (let batches = 0; batches < most; batches++) {
     if (signal.aborted) return { removed, more: false };
-    const some = await retireEvents(db, { afterId, keepDays: keepEventsDays, batch });
+    const some = await removeSome();
     removed += some.removed;
-    afterId = some.reachedId;
     if (some.isLast) return { removed, more: false };
-  }
-  return { removed, more: true };
-}
-
-async function retireOldJobs(
-  { db, keepJobsDays, batch, maxBatches }: RetireRowsOptions,
-  signal: AbortSignal,
-): Promise<Retired> {
-  let removed = 0;
-  for (let batches = 0; batches < maxBatches; batches++) {
-    if (signal.aborted) return { removed, more: false };
-    const some = await retireJobs(db, { keepDays: keepJobsDays, batch });
-    removed += some;
-    if (some < batch) return { removed, more: false };
   }
   return { removed, more: true };
 }
