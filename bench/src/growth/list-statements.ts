@@ -24,8 +24,11 @@ import {
 } from '@paddock/db/people/list-redeliveries';
 import { readLastHour } from '@paddock/db/people/read-last-hour';
 import { findUsageSummedAt, readUsage } from '@paddock/db/people/read-usage';
-import { listEntityOperations } from '@paddock/queue/list-entity-operations';
-import { listFailedOperations, listOperationsOf } from '@paddock/queue/read-operations';
+import {
+  listEntityOperations,
+  listFailedOperations,
+  listOperationsOf,
+} from '@paddock/queue/read-operations';
 import { APP_ID } from '../app-id.ts';
 import type { PeriodicStatement } from './periodic-statements.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from '@paddock/db/schema/columns';
 import type { Database } from '@paddock/db/schema/tables';
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 
 /** Which failed operations are meant: one, or the newest of those that fit. */
 export type FailedFilter =
@@ -23,17 +23,6 @@ export interface FailedOperation {
   readonly deliveryGuid: string | null;
 }
 
-interface Row {
-  id: string;
-  kind: string;
-  subject_type: string;
-  subject_id: string;
-  subject_name: string | null;
-  payload: Json;
-  max_attempts: number;
-  delivery_guid: string | null;
-}
-
 /**
  * Locks failed operations for a person who retries or discards them, at most `limit`. Waits for
  * somebody else who has one of them. They come in the order in which enqueuers lock tasks.
@@ -43,42 +32,28 @@ export async function lockFailed(
   filter: FailedFilter,
   limit: number,
 ): Promise<FailedOperation[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<FailedOperation>`
     with failed as (
-      select id, kind, subject_type, subject_id, subject_name, payload, max_attempts, delivery_guid from operations
-      where status = 'ERROR' and handled_at is null and expires_at > now() and ${isMeant(filter)}
-      order by finished_at desc, id desc limit ${limit} for no key update
+      select * from operations where ${isFailed(filter)} order by finished_at desc, id desc limit ${limit} for no key update
     )
-    select * from failed order by kind, subject_type, subject_id, id`.execute(trx);
-  return rows.map(toFailed);
+    select id, kind, payload, max_attempts as "maxAttempts", delivery_guid as "deliveryGuid",
+      json_strip_nulls(json_build_object('type', subject_type, 'id', subject_id, 'name', subject_name)) as subject
+    from failed order by kind, subject_type, subject_id, id`.execute(trx);
+  return rows;
 }
 
-function isMeant(filter: FailedFilter) {
-  if ('id' in filter) return sql`id = ${filter.id}::uuid`;
-  const { kind, from, to } = filter;
-  return sql.join(
-    [
-      sql`true`,
-      ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
-      ...(from === undefined ? [] : [sql`finished_at >= ${from}`]),
-      ...(to === undefined ? [] : [sql`finished_at < ${to}`]),
-    ],
-    sql` and `,
-  );
+/** SQL: an operation has failed, nobody has dealt with it, and it is meant. */
+export function isFailed(filter: FailedFilter): RawBuilder<boolean> {
+  const conditions = [sql`status = 'ERROR' and handled_at is null and expires_at > now()`];
+  if ('id' in filter) conditions.push(sql`id = ${filter.id}::uuid`);
+  else {
+    const { kind, from, to } = filter;
+    if (kind !== undefined) conditions.push(sql`kind = ${kind}`);
+    if (from !== undefined) conditions.push(sql`finished_at >= ${from}`);
+    if (to !== undefined) conditions.push(sql`finished_at < ${to}`);
+  }
+  return sql`${sql.join(conditions, sql` and `)}`;
 }
-
-const toFailed = (row: Row): FailedOperation => ({
-  id: row.id,
-  kind: row.kind,
-  subject: {
-    type: row.subject_type,
-    id: row.subject_id,
-    ...(row.subject_name !== null && { name: row.subject_name }),
-  },
-  payload: row.payload,
-  maxAttempts: row.max_attempts,
-  deliveryGuid: row.delivery_guid,
-});
 
 /** What a person made of a failed operation: repeated as another one, or (null) discarded. */
 export interface Handled {

@@ -1,6 +1,8 @@
+import { exactText, isOnPage, type PageOfTime } from '@paddock/db/people/newest-first';
 import type { TaskFailure } from '@paddock/db/schema/queue-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type FailedFilter, isFailed } from './handle-failed.ts';
 
 /** A task as people see it, from enqueue to expiry. */
 export interface Operation {
@@ -24,7 +26,7 @@ export interface Operation {
   handled: { by: string; at: Date; retriedAs: string | null } | null;
 }
 
-export interface Row {
+interface Row {
   id: string;
   kind: string;
   origin: 'MANUAL' | 'AUTOMATIC';
@@ -54,12 +56,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const COMMON = sql.raw(
   'id, kind, origin, subject_type, subject_id, subject_name, requested_by, attempt, max_attempts, queued_at, started_at',
 );
-export const UNFINISHED = sql`
+const UNFINISHED = sql`
   select ${COMMON}, upper(status) as status, null::timestamptz as finished_at, case status when 'queued' then due_at end as next_run_at,
          null::jsonb as output, null::text as failure_reason, null::text as failure_message, failures -> -1 as last_failure,
          null::text as handled_by, null::timestamptz as handled_at, null::uuid as retried_as
   from tasks`;
-export const ended = (output: RawBuilder<unknown>) => sql`
+const ended = (output: RawBuilder<unknown>) => sql`
   select ${COMMON}, status, finished_at, null::timestamptz as next_run_at, ${output} as output, failure_reason, failure_message,
          null::jsonb as last_failure, handled_by, handled_at, retried_as
   from operations`;
@@ -124,30 +126,49 @@ export async function listOperationsOf(
 /** Failed operations that nobody has dealt with, the one that ended last first. */
 export async function listFailedOperations(
   db: Kysely<Database>,
-  {
-    kind,
-    from,
-    to,
-    limit,
-    after,
-  }: OperationsPage & {
-    readonly kind?: string | undefined;
-    /** Ended from here on. */
-    readonly from?: Date | undefined;
-    /** Ended before. */
-    readonly to?: Date | undefined;
-  },
+  { limit, after, ...filter }: OperationsPage & FailedFilter,
 ): Promise<ListedOperation[]> {
   const { rows } = await sql<Row & { at: string }>`
     select *, finished_at::text as at from (
       ${ended(sql`null::jsonb`)}
-      where status = 'ERROR' and handled_at is null and expires_at > now()${kind === undefined ? sql`` : sql` and kind = ${kind}`}${from === undefined ? sql`` : sql` and finished_at >= ${from}`}${to === undefined ? sql`` : sql` and finished_at < ${to}`}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
+      where ${isFailed(filter)}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
       order by finished_at desc, id desc limit ${limit}
     ) failed`.execute(db);
   return rows.map(toListed);
 }
 
-export const toListed = (row: Row & { at: string }): ListedOperation => ({
+/** Unfinished tasks are few. An operation has its entity in its row. */
+const ofEntity = (entityId: number) => sql`case subject_type
+  when 'worker' then exists (select from workers w where w.pod_name = subject_id and w.entity_id = ${entityId})
+  when 'key' then exists (select from demand_keys d where d.demand_key::text = subject_id and d.entity_id = ${entityId})
+  when 'repository' then exists (
+    select from installations i where i.entity_id = ${entityId} and lower(i.login) = lower(split_part(subject_id, '/', 1)))
+  when 'installation' then exists (
+    select from installations i where i.entity_id = ${entityId} and i.installation_id::text = subject_id)
+  else false end`;
+
+/**
+ * The operations of an entity's workers, keys, repositories and installations, in the order of
+ * their enqueuing, the newest first.
+ */
+export async function listEntityOperations(
+  db: Kysely<Database>,
+  entityId: number,
+  page: PageOfTime<string>,
+): Promise<ListedOperation[]> {
+  const at = sql`queued_at`;
+  const onPage = isOnPage({ id: sql`id`, idType: sql`uuid` }, page, at);
+  const newest = sql`order by queued_at desc, id desc limit ${page.limit}`;
+  const { rows } = await sql<Row & { at: string }>`
+    select *, ${exactText(at)} as at from (
+      (${UNFINISHED} where ${onPage} and ${ofEntity(entityId)} ${newest})
+      union all
+      (${ended(sql`null::jsonb`)} where entity_id = ${entityId} and expires_at > now() and ${onPage} ${newest})
+    ) found ${newest}`.execute(db);
+  return rows.map(toListed);
+}
+
+const toListed = (row: Row & { at: string }): ListedOperation => ({
   ...toOperation(row),
   failures: row.failures,
   position: [row.at, row.id],

@@ -4,7 +4,7 @@ import { listJobs } from '@paddock/db/people/list-jobs';
 import { listEntityEvents } from '@paddock/db/people/list-trace-events';
 import { listWorkers } from '@paddock/db/people/list-workers';
 import type { PageOfTime, Position } from '@paddock/db/people/newest-first';
-import { listEntityOperations } from '@paddock/queue/list-entity-operations';
+import { listEntityOperations } from '@paddock/queue/read-operations';
 import type { Caller } from '../endpoint.ts';
 import { rowsToRead } from '../lists/page.ts';
 import {
