@@ -22,48 +22,30 @@ export interface Operation {
   output: unknown;
   /** Why it failed, or how the last run of an unfinished task failed. */
   failure: { reason: string; message: string } | null;
-  /** Who had a failed one repeated, as the operation `retriedAs`, or (null) discarded it. */
-  handled: { by: string; at: Date; retriedAs: string | null } | null;
-}
-
-interface Row {
-  id: string;
-  kind: string;
-  origin: 'MANUAL' | 'AUTOMATIC';
-  status: Operation['status'];
-  subject_type: string;
-  subject_id: string;
-  subject_name: string | null;
-  requested_by: string | null;
-  attempt: number;
-  max_attempts: number;
-  queued_at: Date;
-  started_at: Date | null;
-  finished_at: Date | null;
-  next_run_at: Date | null;
-  output: unknown;
-  failure_reason: string | null;
-  failure_message: string | null;
-  last_failure: TaskFailure | null;
-  handled_by: string | null;
-  handled_at: Date | null;
-  retried_as: string | null;
-  failures?: TaskFailure[];
+  /**
+   * Who had a failed one repeated, as the operation `retriedAs`, or (null) discarded it; and when, as
+   * PostgreSQL writes it into JSON.
+   */
+  handled: { by: string; at: string; retriedAs: string | null } | null;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const COMMON = sql.raw(
-  'id, kind, origin, subject_type, subject_id, subject_name, requested_by, attempt, max_attempts, queued_at, started_at',
-);
+// SQL: operations as `Operation` has them, of unfinished tasks and of ended ones.
+const COMMON =
+  sql.raw(`id, kind, origin, attempt, requested_by as "requestedBy", max_attempts as "maxAttempts",
+  jsonb_build_object('type', subject_type, 'id', subject_id, 'name', subject_name) as subject,
+  queued_at as "queuedAt", started_at as "startedAt"`);
 const UNFINISHED = sql`
-  select ${COMMON}, upper(status) as status, null::timestamptz as finished_at, case status when 'queued' then due_at end as next_run_at,
-         null::jsonb as output, null::text as failure_reason, null::text as failure_message, failures -> -1 as last_failure,
-         null::text as handled_by, null::timestamptz as handled_at, null::uuid as retried_as
+  select ${COMMON}, upper(status) as status, null::timestamptz as "finishedAt", case status when 'queued' then due_at end as "nextRunAt",
+    null::jsonb as output, (failures -> -1) - 'attempt' - 'at' as failure, null::jsonb as handled
   from tasks`;
 const ended = (output: RawBuilder<unknown>) => sql`
-  select ${COMMON}, status, finished_at, null::timestamptz as next_run_at, ${output} as output, failure_reason, failure_message,
-         null::jsonb as last_failure, handled_by, handled_at, retried_as
+  select ${COMMON}, status, finished_at as "finishedAt", null::timestamptz as "nextRunAt", ${output} as output,
+    case when failure_reason is not null then
+      jsonb_build_object('reason', failure_reason, 'message', coalesce(failure_message, '')) end as failure,
+    case when handled_at is not null then
+      jsonb_build_object('by', handled_by, 'at', handled_at, 'retriedAs', retried_as) end as handled
   from operations`;
 
 /** All that is known of one operation. */
@@ -78,14 +60,13 @@ export async function findOperation(
 ): Promise<FoundOperation | undefined> {
   if (!UUID.test(id)) return undefined;
   // One statement, so one snapshot: between two statements the task could move and be in neither.
-  const { rows } = await sql<Row & { failures: TaskFailure[] }>`
+  const { rows } = await sql<FoundOperation>`
     select found.*, failures.failures from (
       ${UNFINISHED} where id = ${id} union all ${ended(sql`output`)} where id = ${id} and expires_at > now()
     ) found cross join lateral (
       select failures from tasks where id = found.id union all select failures from operations where id = found.id
     ) failures`.execute(db);
-  const [row] = rows;
-  return row === undefined ? undefined : { ...toOperation(row), failures: row.failures };
+  return rows[0];
 }
 
 /** Where a list goes on: behind this instant, as PostgreSQL prints it, and this id. */
@@ -112,10 +93,10 @@ export async function listOperationsOf(
   { limit, after, hasDetail = false }: OperationsPage & { readonly hasDetail?: boolean },
 ): Promise<ListedOperation[]> {
   const isMeant = sql`subject_id = ${subject.id} and subject_type = ${subject.type}${after === undefined ? sql`` : sql` and (queued_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}`;
-  const newest = sql`order by queued_at desc, id desc limit ${limit}`;
+  const newest = sql`order by "queuedAt" desc, id desc limit ${limit}`;
   const failures = sql`, (select failures from tasks t where t.id = found.id union all select failures from operations o where o.id = found.id limit 1) as failures`;
-  const { rows } = await sql<Row & { at: string }>`
-    select *, queued_at::text as at${hasDetail ? failures : sql``} from (
+  const { rows } = await sql<Listed>`
+    select *, "queuedAt"::text as at${hasDetail ? failures : sql``} from (
       ${UNFINISHED} where status = 'queued' and ${isMeant}
       union all ${UNFINISHED} where status = 'running' and ${isMeant}
       union all (${ended(hasDetail ? sql`output` : sql`null::jsonb`)} where ${isMeant} and expires_at > now() ${newest})
@@ -128,8 +109,8 @@ export async function listFailedOperations(
   db: Kysely<Database>,
   { limit, after, ...filter }: OperationsPage & FailedFilter,
 ): Promise<ListedOperation[]> {
-  const { rows } = await sql<Row & { at: string }>`
-    select *, finished_at::text as at from (
+  const { rows } = await sql<Listed>`
+    select *, "finishedAt"::text as at from (
       ${ended(sql`null::jsonb`)}
       where ${isFailed(filter)}${after === undefined ? sql`` : sql` and (finished_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`}
       order by finished_at desc, id desc limit ${limit}
@@ -156,11 +137,10 @@ export async function listEntityOperations(
   entityId: number,
   page: PageOfTime<string>,
 ): Promise<ListedOperation[]> {
-  const at = sql`queued_at`;
-  const onPage = isOnPage({ id: sql`id`, idType: sql`uuid` }, page, at);
-  const newest = sql`order by queued_at desc, id desc limit ${page.limit}`;
-  const { rows } = await sql<Row & { at: string }>`
-    select *, ${exactText(at)} as at from (
+  const onPage = isOnPage({ id: sql`id`, idType: sql`uuid` }, page, sql`queued_at`);
+  const newest = sql`order by "queuedAt" desc, id desc limit ${page.limit}`;
+  const { rows } = await sql<Listed>`
+    select *, ${exactText(sql`"queuedAt"`)} as at from (
       (${UNFINISHED} where ${onPage} and ${ofEntity(entityId)} ${newest})
       union all
       (${ended(sql`null::jsonb`)} where entity_id = ${entityId} and expires_at > now() and ${onPage} ${newest})
@@ -168,37 +148,7 @@ export async function listEntityOperations(
   return rows.map(toListed);
 }
 
-const toListed = (row: Row & { at: string }): ListedOperation => ({
-  ...toOperation(row),
-  failures: row.failures,
-  position: [row.at, row.id],
-});
+/** `at`: the instant of its place in the list. */
+type Listed = Omit<ListedOperation, 'position'> & { readonly at: string };
 
-function toOperation(row: Row): Operation {
-  const { last_failure: last, failure_reason: reason, failure_message: message } = row;
-  return {
-    id: row.id,
-    kind: row.kind,
-    origin: row.origin,
-    status: row.status,
-    subject: { type: row.subject_type, id: row.subject_id, name: row.subject_name },
-    requestedBy: row.requested_by,
-    attempt: row.attempt,
-    maxAttempts: row.max_attempts,
-    queuedAt: row.queued_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    nextRunAt: row.next_run_at,
-    output: row.output,
-    failure:
-      reason !== null
-        ? { reason, message: message ?? '' }
-        : last === null
-          ? null
-          : { reason: last.reason, message: last.message },
-    handled:
-      row.handled_by === null || row.handled_at === null
-        ? null
-        : { by: row.handled_by, at: row.handled_at, retriedAs: row.retried_as },
-  };
-}
+const toListed = ({ at, ...row }: Listed): ListedOperation => ({ ...row, position: [at, row.id] });

@@ -77,5 +77,5 @@ export const toOperationRow = ({
   finishedAt: at.finishedAt?.toISOString() ?? null,
   nextRunAt: at.nextRunAt?.toISOString() ?? null,
   failure,
-  handled: handled && { ...handled, at: handled.at.toISOString() },
+  handled: handled && { ...handled, at: new Date(handled.at).toISOString() },
 });
