@@ -744,11 +744,13 @@ CREATE INDEX jobs_active ON jobs USING btree (entity_id, job_labels, created_at)
 
 CREATE INDEX jobs_active_by_installation ON jobs USING btree (installation_id) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
-CREATE INDEX jobs_ended_by_entity ON jobs USING btree (entity_id, k8s_pool, hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
+CREATE INDEX jobs_ended_by_conclusion ON jobs USING btree (hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
 
-CREATE INDEX jobs_ended_by_pool ON jobs USING btree (k8s_pool, hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
+CREATE INDEX jobs_ended_by_entity ON jobs USING btree (entity_id, created_at DESC, job_id DESC, k8s_pool, hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint)) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
 
-CREATE INDEX jobs_ended_by_repository ON jobs USING btree (repo_id, hashtextextended(COALESCE(workflow_name, ''::text), (0)::bigint), hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint), created_at DESC, job_id DESC) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
+CREATE INDEX jobs_ended_by_pool ON jobs USING btree (k8s_pool, created_at DESC, job_id DESC, hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint)) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
+
+CREATE INDEX jobs_ended_by_repository ON jobs USING btree (repo_id, created_at DESC, job_id DESC, hashtextextended(COALESCE(workflow_name, ''::text), (0)::bigint), hashtextextended(COALESCE(conclusion, ''::text), (0)::bigint)) WHERE (status = ANY (ARRAY['completed'::status_enum, 'failed'::status_enum]));
 
 CREATE INDEX jobs_lookup_due_by_entity ON jobs USING btree (entity_id, lookup_due_at) WHERE (lookup_due_at IS NOT NULL);
 
@@ -810,9 +812,11 @@ CREATE INDEX workers_active ON workers USING btree (entity_id, job_labels, creat
 
 CREATE INDEX workers_alive ON workers USING btree (demand_key) INCLUDE (entity_id, scope_repo_id, k8s_pool) WHERE (status = ANY (ARRAY['pending'::status_enum, 'running'::status_enum]));
 
-CREATE INDEX workers_ended_by_entity ON workers USING btree (entity_id, k8s_pool, status, created_at DESC, pod_name DESC) WHERE (completed_at IS NOT NULL);
+CREATE INDEX workers_ended_by_entity ON workers USING btree (entity_id, created_at DESC, pod_name DESC, k8s_pool, status) WHERE (completed_at IS NOT NULL);
 
-CREATE INDEX workers_ended_by_pool ON workers USING btree (k8s_pool, status, created_at DESC, pod_name DESC) WHERE (completed_at IS NOT NULL);
+CREATE INDEX workers_ended_by_pool ON workers USING btree (k8s_pool, created_at DESC, pod_name DESC, status) WHERE (completed_at IS NOT NULL);
+
+CREATE INDEX workers_failed ON workers USING btree (created_at DESC, pod_name DESC) WHERE ((completed_at IS NOT NULL) AND (status = 'failed'::status_enum));
 
 CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 

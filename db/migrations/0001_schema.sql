@@ -271,14 +271,17 @@ create index jobs_recovered on jobs (recovery_attempts)
   where recovery_attempts > 0 and status in ('pending', 'running');
 create index jobs_misjudged on jobs (updated_at) where misjudged;
 create index jobs_newest on jobs (created_at desc);
--- Lists of ended jobs, newest first within each value of the columns before. A row gets its entries
--- once, at its end. Foreign text is hashed: an index refuses a text that is too long for it.
-create index jobs_ended_by_pool on jobs (k8s_pool, hashtextextended(coalesce(conclusion, ''), 0), created_at desc, job_id desc)
+-- Lists of ended jobs, newest first. What else a list may ask for stands behind the id: the index
+-- alone says which rows to read. A row gets its entries once, at its end. Foreign text is hashed: an
+-- index refuses a text that is too long for it.
+create index jobs_ended_by_entity on jobs (entity_id, created_at desc, job_id desc, k8s_pool, hashtextextended(coalesce(conclusion, ''), 0))
   where status in ('completed', 'failed');
-create index jobs_ended_by_entity on jobs (entity_id, k8s_pool, hashtextextended(coalesce(conclusion, ''), 0), created_at desc, job_id desc)
+create index jobs_ended_by_repository on jobs (repo_id, created_at desc, job_id desc, hashtextextended(coalesce(workflow_name, ''), 0),
+    hashtextextended(coalesce(conclusion, ''), 0))
   where status in ('completed', 'failed');
-create index jobs_ended_by_repository on jobs (repo_id, hashtextextended(coalesce(workflow_name, ''), 0),
-    hashtextextended(coalesce(conclusion, ''), 0), created_at desc, job_id desc)
+create index jobs_ended_by_pool on jobs (k8s_pool, created_at desc, job_id desc, hashtextextended(coalesce(conclusion, ''), 0))
+  where status in ('completed', 'failed');
+create index jobs_ended_by_conclusion on jobs (hashtextextended(coalesce(conclusion, ''), 0), created_at desc, job_id desc)
   where status in ('completed', 'failed');
 
 -- ## Workers
@@ -393,11 +396,13 @@ create index workers_registration_left on workers (completed_at)
 create index workers_started on workers (k8s_pool, running_at desc)
   where running_at is not null and pod_deleted_at is null;
 create index workers_newest on workers (created_at desc);
--- Lists of ended workers, newest first within each value of the columns before.
-create index workers_ended_by_pool on workers (k8s_pool, status, created_at desc, pod_name desc)
+-- Lists of ended workers, as those of jobs.
+create index workers_ended_by_entity on workers (entity_id, created_at desc, pod_name desc, k8s_pool, status)
   where completed_at is not null;
-create index workers_ended_by_entity on workers (entity_id, k8s_pool, status, created_at desc, pod_name desc)
+create index workers_ended_by_pool on workers (k8s_pool, created_at desc, pod_name desc, status)
   where completed_at is not null;
+create index workers_failed on workers (created_at desc, pod_name desc)
+  where completed_at is not null and status = 'failed';
 -- Those that show whether GitHub still refuses us.
 create index workers_registering on workers (entity_id, scope_repo_id)
   where status = 'pending' and registered_at is null and stopping_at is null;

@@ -73,8 +73,5 @@ async function read(caller: Caller, given: z.output<typeof input>) {
     );
   if (state === 'waiting' || state === 'running')
     return listActiveJobs(caller.db, { ...place, state }, page);
-  const common = { isEnded: state === 'ended' ? (true as const) : undefined, conclusion };
-  if (repoId !== undefined) return listJobs(caller.db, { ...common, repoId, workflow }, page);
-  if (entityId !== undefined) return listJobs(caller.db, { ...common, entityId, pool }, page);
-  return listJobs(caller.db, { ...common, pool }, page);
+  return listJobs(caller.db, { ...place, isEnded: state === 'ended', conclusion }, page);
 }

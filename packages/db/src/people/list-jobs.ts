@@ -2,16 +2,17 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database, JobsTable, Status } from '../schema/tables.ts';
 import { hasEnded, isUnended } from '../states/job-states.ts';
 import {
-  CREATED_AT,
+  allOf,
+  has,
+  hasText,
   isOnPage,
-  type Key,
-  type ListedTable,
   LONGEST_FAILURE,
   newestOf,
+  newestOfFew,
   newestRows,
-  newestRowsByKeys,
   type PageOfTime,
   type Position,
+  readListed,
 } from './newest-first.ts';
 
 /** Whose jobs, and of which name. */
@@ -24,19 +25,15 @@ export interface JobPlace {
 
 /** Jobs that wait or run are few, so that every combination is fast. */
 export interface ActiveJobsFilter extends JobPlace {
-  readonly state: 'waiting' | 'running' | 'any';
+  readonly state: 'waiting' | 'running';
 }
 
-/** The combinations that an index finds among ended jobs. */
-export type JobsFilter = {
-  readonly isEnded?: true | undefined;
+/** Ended jobs are many: an index finds those of a repository, an entity, a pool or a conclusion. */
+export interface JobsFilter extends JobPlace {
+  readonly isEnded?: boolean | undefined;
   /** No job has one before it has ended. */
   readonly conclusion?: string | undefined;
-} & (
-  | { readonly repoId: number; readonly workflow?: string | undefined }
-  | { readonly entityId: number; readonly pool?: string | undefined }
-  | { readonly pool?: string | undefined }
-);
+}
 
 /** What lists say of a job. */
 export interface JobSummary {
@@ -82,14 +79,30 @@ const SUMMARY = sql`
 /** Joins the key `d` of a job `j` that waits for a worker. */
 const WAITED_KEY = sql`left join demand_keys d on j.wants_worker and d.demand_key = j.demand_key`;
 
-const JOBS: ListedTable = { table: sql`jobs`, id: sql`job_id`, idType: sql`bigint` };
+const JOBS = {
+  table: sql`jobs`,
+  id: sql`job_id`,
+  idType: sql`bigint`,
+  columns: SUMMARY,
+  joined: sql`jobs j using (job_id) ${WAITED_KEY}`,
+  positionId: sql`j.job_id`,
+};
 
 /** Jobs that wait or run, newest first by their rows' time. */
 export const listActiveJobs = (
   db: Kysely<Database>,
-  filter: ActiveJobsFilter,
+  { state, ...place }: ActiveJobsFilter,
   page: PageOfTime<number>,
-): Promise<ListedJob[]> => readListed(db, activeJobs(filter, page));
+): Promise<ListedJob[]> =>
+  readListed(
+    db,
+    JOBS,
+    newestOfFew(
+      JOBS,
+      sql`status = ${state === 'waiting' ? 'pending' : state} and ${isAt(place)}`,
+      page,
+    ),
+  );
 
 /** Jobs that wait for a worker, and their keys for this reason; null: nothing holds these keys back. */
 export const listJobsByReason = (
@@ -99,7 +112,9 @@ export const listJobsByReason = (
 ): Promise<ListedJob[]> =>
   readListed(
     db,
-    newestAmong(
+    JOBS,
+    newestOfFew(
+      JOBS,
       sql`wants_worker and ${
         reason === null
           ? sql`demand_key not in (select demand_key from demand_keys where wait_reason is not null)`
@@ -112,84 +127,24 @@ export const listJobsByReason = (
 /** Jobs, newest first by their rows' time. */
 export function listJobs(
   db: Kysely<Database>,
-  filter: JobsFilter,
+  { isEnded = false, conclusion, ...place }: JobsFilter,
   page: PageOfTime<number>,
 ): Promise<ListedJob[]> {
-  const { isEnded = false, conclusion } = filter;
-  const ended = sql.raw<boolean>(hasEnded('jobs'));
-  const keys = keysOfEnded(filter);
-  if (keys === undefined)
-    return readListed(db, newestRows(JOBS, isEnded ? ended : sql`true`, page));
-  const fitting = newestRowsByKeys(JOBS, ended, keys, page);
-  if (isEnded || conclusion !== undefined) return readListed(db, fitting);
-  const active = activeJobs({ ...filter, state: 'any' }, page);
-  return readListed(db, newestOf(JOBS, [active, fitting], page));
+  const isMeant = allOf(isAt(place), hasText('conclusion', conclusion));
+  const ended = newestRows(JOBS, sql`${sql.raw(hasEnded('jobs'))} and ${isMeant}`, page);
+  if (isEnded || conclusion !== undefined) return readListed(db, JOBS, ended);
+  const active = newestOfFew(JOBS, sql`${isUnended('jobs')} and ${isMeant}`, page);
+  return readListed(db, JOBS, newestOf(JOBS, [active, ended], page));
 }
-
-async function readListed(db: Kysely<Database>, page: RawBuilder<unknown>): Promise<ListedJob[]> {
-  const { rows } = await sql<JobSummary & { at: string }>`
-    select ${SUMMARY}, page.at
-    from (select job_id, ${CREATED_AT} as at from (${page}) ids) page join jobs j using (job_id)
-    ${WAITED_KEY}
-    order by j.created_at desc, j.job_id desc`.execute(db);
-  return rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.jobId] as const }));
-}
-
-const activeJobs = (
-  { state, ...place }: ActiveJobsFilter,
-  page: PageOfTime<number>,
-): RawBuilder<unknown> =>
-  newestAmong(
-    sql`${state === 'any' ? isUnended('jobs') : sql`status = ${state === 'waiting' ? 'pending' : state}`} and ${isAt(place)}`,
-    page,
-  );
-
-/** Materialized, or PostgreSQL may look for the few active jobs among all, by their time. */
-const newestAmong = (
-  condition: RawBuilder<unknown>,
-  page: PageOfTime<number>,
-): RawBuilder<unknown> => sql`
-  with active as materialized (select job_id, created_at from jobs where ${condition})
-  ${newestRows({ ...JOBS, table: sql`active` }, sql`true`, page)}`;
 
 /** Whether a row of `jobs` is one of these. */
 const isAt = ({ entityId, repoId, pool, workflow }: JobPlace): RawBuilder<boolean> =>
-  sql.join(
-    [
-      sql`true`,
-      ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
-      ...(repoId === undefined ? [] : [sql`repo_id = ${repoId}`]),
-      ...(pool === undefined ? [] : [sql`k8s_pool = ${pool}`]),
-      ...(workflow === undefined ? [] : [sql`workflow_name = ${workflow}`]),
-    ],
-    sql` and `,
+  allOf(
+    has('entity_id', entityId),
+    has('repo_id', repoId),
+    has('k8s_pool', pool),
+    hasText('workflow_name', workflow),
   );
-
-/** The columns of the index that finds these jobs; undefined: it takes none. */
-function keysOfEnded(filter: JobsFilter): readonly Key[] | undefined {
-  const conclusion = hashed('conclusion', filter.conclusion);
-  if ('repoId' in filter)
-    return [
-      { of: sql`repo_id`, is: sql`${filter.repoId}` },
-      hashed('workflow_name', filter.workflow),
-      conclusion,
-    ];
-  const pool = {
-    of: sql`k8s_pool`,
-    is: filter.pool === undefined ? undefined : sql`${filter.pool}`,
-  };
-  if ('entityId' in filter)
-    return [{ of: sql`entity_id`, is: sql`${filter.entityId}` }, pool, conclusion];
-  return filter.pool === undefined && filter.conclusion === undefined
-    ? undefined
-    : [pool, conclusion];
-}
-
-/** As the indexes have foreign text. Two texts of one hash of 64 bits are not expected. */
-const hashed = (column: string, text: string | undefined): Key => ({
-  of: sql`hashtextextended(coalesce(${sql.ref(column)}, ''), 0)`,
-  is: text === undefined ? undefined : sql`hashtextextended(${text}, 0)`,
-});
 
 /** A job as lists have it, with its whole row. */
 export type FoundJob = JobSummary & Selectable<JobsTable>;

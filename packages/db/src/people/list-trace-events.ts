@@ -1,12 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import {
-  CREATED_AT,
-  type ListedTable,
   newestOf,
   newestRows,
   type PageOfTime,
   type Position,
+  readListed,
 } from './newest-first.ts';
 
 /** A stored statement: GitHub's delivery, its answer to us, or a change of ours. */
@@ -43,10 +42,13 @@ const SUMMARY = sql`
 
 const REPOSITORY = sql`left join repositories r on r.repo_id = e.repo_id`;
 
-const EVENTS: ListedTable = {
+const EVENTS = {
   table: sql`(select *, received_at as created_at from installation_events) events`,
   id: sql`id`,
   idType: sql`bigint`,
+  columns: SUMMARY,
+  joined: sql`installation_events e using (id) ${REPOSITORY}`,
+  positionId: sql`e.id::text`,
 };
 
 /** The events of an entity, and of these Apps without an entity, the newest first. */
@@ -57,6 +59,7 @@ export const listEntityEvents = (
 ): Promise<ListedEvent[]> =>
   readListed(
     db,
+    EVENTS,
     newestOf(
       EVENTS,
       [...(entityId === null ? [] : [sql`entity_id = ${entityId}`]), ...places.map(isOfPlace)].map(
@@ -71,14 +74,16 @@ export const listJobEvents = (
   db: Kysely<Database>,
   jobId: number,
   page: PageOfTime<string>,
-): Promise<ListedEvent[]> => readListed(db, newestRows(EVENTS, sql`job_id = ${jobId}`, page));
+): Promise<ListedEvent[]> =>
+  readListed(db, EVENTS, newestRows(EVENTS, sql`job_id = ${jobId}`, page));
 
 /** The events of one delivery, the newest first: more than one if it was delivered again. */
 export const listDeliveryEvents = (
   db: Kysely<Database>,
   guid: string,
   page: PageOfTime<string>,
-): Promise<ListedEvent[]> => readListed(db, newestRows(EVENTS, sql`delivery_guid = ${guid}`, page));
+): Promise<ListedEvent[]> =>
+  readListed(db, EVENTS, newestRows(EVENTS, sql`delivery_guid = ${guid}`, page));
 
 const isOfPlace = ({ appId, installationId }: AppPlace): RawBuilder<unknown> =>
   sql`entity_id is null and app_id = ${appId} and ${
@@ -86,14 +91,6 @@ const isOfPlace = ({ appId, installationId }: AppPlace): RawBuilder<unknown> =>
       ? sql`installation_id is null`
       : sql`installation_id = ${installationId}`
   }`;
-
-async function readListed(db: Kysely<Database>, page: RawBuilder<unknown>): Promise<ListedEvent[]> {
-  const { rows } = await sql<EventSummary & { at: string }>`
-    select ${SUMMARY}, page.at
-    from (select id, ${CREATED_AT} as at from (${page}) ids) page join installation_events e using (id) ${REPOSITORY}
-    order by e.received_at desc, e.id desc`.execute(db);
-  return rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.id] as const }));
-}
 
 /** An event with what its row has of the payload. */
 export interface EventPayload {

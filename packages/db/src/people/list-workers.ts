@@ -2,14 +2,15 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database, Status, WorkersTable } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 import {
-  CREATED_AT,
-  type ListedTable,
+  allOf,
+  has,
   LONGEST_FAILURE,
   newestOf,
+  newestOfFew,
   newestRows,
-  newestRowsByKeys,
   type PageOfTime,
   type Position,
+  readListed,
 } from './newest-first.ts';
 
 export interface WorkersFilter {
@@ -55,15 +56,21 @@ const SUMMARY = sql`
   left(w.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, w.created_at as "createdAt", w.running_at as "runningAt",
   w.assigned_at as "assignedAt", w.completed_at as "completedAt"`;
 
-const WORKERS: ListedTable = { table: sql`workers`, id: sql`pod_name`, idType: sql`text` };
-const HAS_ENDED = sql<boolean>`completed_at is not null`;
+const WORKERS = {
+  table: sql`workers`,
+  id: sql`pod_name`,
+  idType: sql`text`,
+  columns: SUMMARY,
+  joined: sql`workers w using (pod_name)`,
+  positionId: sql`w.pod_name`,
+};
 
 /** Workers that live, newest first: they are few, so that every combination is fast. */
 export const listLiveWorkers = (
   db: Kysely<Database>,
-  filter: WorkersFilter & { readonly state?: LiveState },
+  filter: WorkersFilter & { readonly state: LiveState },
   page: PageOfTime<string>,
-): Promise<ListedWorker[]> => readListed(db, liveWorkers(filter, page));
+): Promise<ListedWorker[]> => readListed(db, WORKERS, liveWorkers(filter, page));
 
 /** Workers, newest first; with an `end`, those that ended so. */
 export function listWorkers(
@@ -71,50 +78,35 @@ export function listWorkers(
   { end, ...filter }: WorkersFilter & { readonly end?: 'completed' | 'failed' | undefined },
   page: PageOfTime<string>,
 ): Promise<ListedWorker[]> {
-  const { entityId, pool } = filter;
-  if (entityId === undefined && pool === undefined && end === undefined)
-    return readListed(db, newestRows(WORKERS, sql`true`, page));
-  const keys = [
-    ...(entityId === undefined ? [] : [{ of: sql`entity_id`, is: sql`${entityId}` }]),
-    { of: sql`k8s_pool`, is: pool === undefined ? undefined : sql`${pool}` },
-    { of: sql`status`, is: end === undefined ? undefined : sql`${end}::status_enum` },
-  ];
-  const ended = newestRowsByKeys(WORKERS, HAS_ENDED, keys, page);
+  const hasEnded = sql`completed_at is not null`;
+  const ended = newestRows(WORKERS, allOf(hasEnded, isAt(filter), has('status', end)), page);
   return readListed(
     db,
+    WORKERS,
     end === undefined ? newestOf(WORKERS, [liveWorkers(filter, page), ended], page) : ended,
   );
 }
 
-async function readListed(
-  db: Kysely<Database>,
-  page: RawBuilder<unknown>,
-): Promise<ListedWorker[]> {
-  const { rows } = await sql<WorkerSummary & { at: string }>`
-    select ${SUMMARY}, page.at
-    from (select pod_name, ${CREATED_AT} as at from (${page}) ids) page join workers w using (pod_name)
-    order by w.created_at desc, w.pod_name desc`.execute(db);
-  return rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.podName] as const }));
-}
-
-/** Materialized, or PostgreSQL may look for the few that live among all, by their time. */
-function liveWorkers(
-  { state, entityId, pool }: WorkersFilter & { readonly state?: LiveState },
+const liveWorkers = (
+  { state, ...filter }: WorkersFilter & { readonly state?: LiveState },
   page: PageOfTime<string>,
-): RawBuilder<unknown> {
-  const conditions = [
-    LIVE,
-    ...(state === 'stopping' ? [sql`stopping_at is not null`] : []),
-    ...(state === 'pending' || state === 'running'
-      ? [sql`status = ${state} and stopping_at is null`]
-      : []),
-    ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
-    ...(pool === undefined ? [] : [sql`k8s_pool = ${pool}`]),
-  ];
-  return sql`
-    with live as materialized (select pod_name, created_at from workers where ${sql.join(conditions, sql` and `)})
-    ${newestRows({ ...WORKERS, table: sql`live` }, sql`true`, page)}`;
-}
+): RawBuilder<unknown> =>
+  newestOfFew(
+    WORKERS,
+    allOf(
+      LIVE,
+      isAt(filter),
+      state &&
+        (state === 'stopping'
+          ? sql`stopping_at is not null`
+          : sql`status = ${state} and stopping_at is null`),
+    ),
+    page,
+  );
+
+/** Whether a row of `workers` is one of these. */
+const isAt = ({ entityId, pool }: WorkersFilter): RawBuilder<boolean> =>
+  allOf(has('entity_id', entityId), has('k8s_pool', pool));
 
 /** A worker as lists have it, with its whole row. */
 export type FoundWorker = WorkerSummary & Selectable<WorkersTable>;

@@ -1,13 +1,12 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Database } from '../schema/tables.ts';
 
-/** A place in a list: the row's `CREATED_AT`, and its id. */
+/** A place in a list: when the row was created, by `exactText`, and its id. */
 export type Position<Id> = readonly [at: string, id: Id];
 
 /** ISO 8601 with microseconds, which a Date lacks: a page would repeat or skip rows. */
 export const exactText = (instant: RawBuilder<unknown>): RawBuilder<string> =>
   sql`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-
-export const CREATED_AT = exactText(sql`created_at`);
 
 /** In characters. Lists have the beginning of a sentence, which may have come from anywhere. */
 export const LONGEST_FAILURE = 300;
@@ -22,18 +21,31 @@ export interface PageOfTime<Id> {
   readonly to?: Date | undefined;
 }
 
-/** A list's table: its name, and the column of its ids with its type. */
+/** A list's table with the column `created_at`, the column of its ids, and their type. */
 export interface ListedTable {
   readonly table: RawBuilder<unknown>;
   readonly id: RawBuilder<unknown>;
   readonly idType: RawBuilder<unknown>;
 }
 
-/** A column or an expression that an index has before the time, and what it must equal. */
-export interface Key {
-  readonly of: RawBuilder<unknown>;
-  /** Undefined: every value belongs to the list. */
-  readonly is: RawBuilder<unknown> | undefined;
+/** What a list says of a row: columns from the tables that are joined by its id. */
+export interface ListedColumns {
+  readonly columns: RawBuilder<unknown>;
+  readonly joined: RawBuilder<unknown>;
+  /** Its id, as a position has it. */
+  readonly positionId: RawBuilder<unknown>;
+}
+
+/** Reads the rows of a page, from the statement of its ids. */
+export async function readListed<Row extends { readonly position: Position<unknown> }>(
+  db: Kysely<Database>,
+  { id, columns, joined, positionId }: ListedTable & ListedColumns,
+  ids: RawBuilder<unknown>,
+): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select ${columns}, json_build_array(${exactText(sql`page.created_at`)}, ${positionId}) as position
+    from (${ids}) page join ${joined} order by page.created_at desc, page.${id} desc`.execute(db);
+  return rows;
 }
 
 /** The ids of a page among the rows for which `condition` holds. */
@@ -46,48 +58,16 @@ export const newestRows = <Id>(
   where ${condition} and ${isOnPage(listed, page)} ${order(listed, page)}`;
 
 /**
- * The ids of a page, by an index of the columns `keys`, `created_at desc` and the id: with one
- * descent for each combination of values behind the first key that is open. So the columns behind
- * it need few values each. `condition` is that of the index.
+ * The same where the condition holds for few rows. Materialized, or PostgreSQL may look for them
+ * among all, by their time.
  */
-export function newestRowsByKeys<Id>(
+export const newestOfFew = <Id>(
   listed: ListedTable,
   condition: RawBuilder<unknown>,
-  keys: readonly Key[],
   page: PageOfTime<Id>,
-): RawBuilder<unknown> {
-  const firstOpen = keys.findIndex(({ is }) => is === undefined);
-  const fixed = firstOpen < 0 ? keys : keys.slice(0, firstOpen);
-  const fits = sql.join([condition, ...fixed.map(({ of, is }) => sql`${of} = ${is}`)], sql` and `);
-  if (firstOpen < 0) return newestRows(listed, fits, page);
-  const walked = keys.slice(firstOpen).map(({ of, is }, n) => {
-    const name = sql.ref(`k${n}`);
-    return { of, is, name, partName: sql`part.${name}` };
-  });
-  const columns = sql.join(walked.map(({ of, name }) => sql`${of} as ${name}`));
-  const sorted = sql.join(walked.map(({ of }) => of));
-  const isPart = sql.join(
-    walked.map(({ of, partName }) => sql`${of} = ${partName}`),
-    sql` and `,
-  );
-  const isMeant = sql.join(
-    [
-      sql`true`,
-      ...walked.flatMap(({ is, partName }) => (is === undefined ? [] : [sql`${partName} = ${is}`])),
-    ],
-    sql` and `,
-  );
-  return sql`
-  (with recursive part as (
-    (select ${columns} from ${listed.table} where ${fits} order by ${sorted} limit 1)
-    union all
-    select following.* from part cross join lateral (
-      select ${columns} from ${listed.table}
-      where ${fits} and (${sorted}) > (${sql.join(walked.map(({ partName }) => partName))})
-      order by ${sorted} limit 1) following)
-  select newest.* from part cross join lateral (${newestRows(listed, sql`${fits} and ${isPart}`, page)}) newest
-  where ${isMeant} ${order(listed, page)})`;
-}
+): RawBuilder<unknown> => sql`
+  with few as materialized (select ${listed.id}, created_at from ${listed.table} where ${condition})
+  ${newestRows({ ...listed, table: sql`few` }, sql`true`, page)}`;
 
 /** The ids of a page of several lists. */
 export const newestOf = (
@@ -105,18 +85,38 @@ const order = ({ id }: ListedTable, { limit }: PageOfTime<unknown>): RawBuilder<
   sql`order by created_at desc, ${id} desc limit ${limit}`;
 
 /** Of the rows at the instants `at`, those from which the page has the newest. */
-export function isOnPage<Id>(
+export const isOnPage = <Id>(
   { id, idType }: Pick<ListedTable, 'id' | 'idType'>,
   { after, from, to }: PageOfTime<Id>,
   at = sql`created_at`,
-): RawBuilder<boolean> {
-  const bounds = [
-    sql`true`,
-    ...(from === undefined ? [] : [sql`${at} >= ${from}`]),
-    ...(to === undefined ? [] : [sql`${at} < ${to}`]),
-    ...(after === undefined
-      ? []
-      : [sql`(${at}, ${id}) < (${after[0]}::timestamptz, ${after[1]}::${idType})`]),
-  ];
-  return sql<boolean>`${sql.join(bounds, sql` and `)}`;
-}
+): RawBuilder<boolean> =>
+  allOf(
+    from && sql`${at} >= ${from}`,
+    to && sql`${at} < ${to}`,
+    after && sql`(${at}, ${id}) < (${after[0]}::timestamptz, ${after[1]}::${idType})`,
+  );
+
+/** SQL: all of these conditions that are there. */
+export const allOf = (
+  ...conditions: readonly (RawBuilder<unknown> | undefined)[]
+): RawBuilder<boolean> =>
+  sql.join([sql`true`, ...conditions.filter((condition) => condition !== undefined)], sql` and `);
+
+/** SQL: the column has this value. Undefined: any. */
+export const has = (
+  column: string,
+  value: number | string | undefined,
+): RawBuilder<unknown> | undefined =>
+  value === undefined ? undefined : sql`${sql.ref(column)} = ${value}`;
+
+/**
+ * The same of foreign text, which indexes have hashed. Two texts of one hash of 64 bits are not
+ * expected.
+ */
+export const hasText = (
+  column: string,
+  text: string | undefined,
+): RawBuilder<unknown> | undefined =>
+  text === undefined
+    ? undefined
+    : sql`hashtextextended(coalesce(${sql.ref(column)}, ''), 0) = hashtextextended(${text}, 0)`;
