@@ -1,4 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { EntityType } from '../schema/tables.ts';
+
+/** An entity, and the App and the installation through which to ask GitHub about it. */
+export interface EntityToday {
+  readonly entityId: number;
+  readonly entityType: EntityType;
+  readonly login: string;
+  readonly appId: number;
+  readonly installationId: number;
+}
 
 /**
  * Joins, as `i`, the App and installation to use for a row's entity today. They are configured
@@ -43,3 +53,11 @@ export const isUsable = (alias: string, appIds: readonly number[]): RawBuilder<b
 export const loginToday = (row: string): RawBuilder<string> =>
   sql.raw(`coalesce((select login from installations where entity_id = ${row}.entity_id and deleted_at is null
         order by greatest(stated_at, login_stated_at) desc limit 1), ${row}.entity_name)`);
+
+/**
+ * For a SELECT with `installationToday`: the `EntityToday` of a row of jobs or workers. Where no App
+ * may be used, it has those of the time when the row was made.
+ */
+export const entityToday = (row: string): RawBuilder<unknown> => sql`
+  ${sql.ref(`${row}.entity_id`)} as "entityId", ${sql.ref(`${row}.entity_type`)} as "entityType", ${loginToday(row)} as login,
+  coalesce(i.app_id, ${sql.ref(`${row}.app_id`)}) as "appId", coalesce(i.installation_id, ${sql.ref(`${row}.installation_id`)}) as "installationId"`;

@@ -1,20 +1,11 @@
-import type { Entity } from '@paddock/domain/deliveries/payload-fields';
+import type { InstallationStatement } from '@paddock/domain/deliveries/installation-event';
 import { CompiledQuery, sql, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
 
-/**
- * GitHub's statement about a whole installation. `statedAt` is the payload's instant; null: the
- * time of its arrival.
- */
-export interface InstallationToStore {
+/** GitHub's statement about a whole installation. */
+export interface InstallationToStore extends InstallationStatement {
   readonly appId: number;
-  readonly entity: Entity;
-  readonly installationId: number;
-  readonly repositorySelection: string | null;
-  readonly suspendedAt: string | null;
-  readonly isDeleted: boolean;
-  readonly statedAt: string | null;
 }
 
 /**
@@ -94,7 +85,7 @@ export async function lockInstallations(trx: Transaction<Database>): Promise<voi
 /** An entity's login and installation, as a delivery about something else mentions them. */
 export interface InstallationMention {
   readonly appId: number;
-  readonly entity: Entity;
+  readonly entity: InstallationStatement['entity'];
   readonly installationId: number;
   /** When GitHub said so, to the second; null: now. */
   readonly statedAt: string | null;

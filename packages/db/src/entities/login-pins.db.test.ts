@@ -61,8 +61,7 @@ describe('logins that are pinned', () => {
     await install('hooli', 6);
     await install('umbrella', 7);
     const content = examplePools({ pools: [{ entities: ['Umbrella', 'hoo*'] }], entities });
-    const store = (digest: string) =>
-      storePoolsDocument(db(), { content, digest, loadedBy: 'test' });
+    const store = (digest: string) => storePoolsDocument(db(), { content, digest });
     await store('one');
     expect(await pins()).toEqual({ acme: 1, umbrella: 7 });
     // The pin stays, although the entity of that name is another one now.

@@ -1,36 +1,24 @@
+import type { JobToJudge } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql } from 'kysely';
-import { installationToday, loginToday } from '../entities/installation-today.ts';
+import {
+  type EntityToday,
+  entityToday,
+  installationToday,
+} from '../entities/installation-today.ts';
 import { mayCall } from '../entities/told.ts';
 import { hasLiveRunner } from '../states/job-states.ts';
-import type { Database, EntityType, Status } from '../schema/tables.ts';
+import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
-/** A job to look up at GitHub, with the present facts about its entity. */
-export interface JobToLookUp {
+/** A job to look up at GitHub. */
+export interface JobToLookUp extends EntityToday, JobToJudge {
   readonly jobId: number;
   readonly runId: number;
   readonly runAttempt: number;
   readonly repoId: number;
   /** As the last delivery named it; the repository may have another name by now. */
   readonly repoFullName: string;
-  readonly entityId: number;
-  readonly entityType: EntityType;
-  /** Today's. */
-  readonly login: string;
-  readonly installationId: number;
-  readonly appId: number;
-  readonly status: Status;
   readonly revision: number;
-  readonly wantsWorker: boolean;
-  /** Its bound worker is live, and the runner has not ended. */
-  readonly hasWorker: boolean;
-  /** GitHub called it queued, long enough ago; `wasGone`: GitHub did not know it. */
-  readonly wasQueued: boolean;
-  /** GitHub hid its repository, so that it is no demand. */
-  readonly wasHidden: boolean;
-  /** GitHub has answered for it before; its name may come from a delivery. */
-  readonly wasLookedUp: boolean;
-  readonly wasGone: boolean;
 }
 
 export interface LookUpQuery {
@@ -67,9 +55,7 @@ export async function findJobsToLookUp(
       ) of_entity order by turn, lookup_due_at, job_id limit ${batch}
     )
     select j.job_id as "jobId", j.run_id as "runId", j.run_attempt as "runAttempt", j.repo_id as "repoId", j.repo_full_name as "repoFullName",
-      j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
-      i.installation_id as "installationId", i.app_id as "appId",
-      j.status, j.revision, j.wants_worker as "wantsWorker",
+      ${entityToday('j')}, j.status, j.revision, j.wants_worker as "wantsWorker",
       ${hasLiveRunner} as "hasWorker",
       coalesce(j.seen_queued_at <= now() - ${milliseconds(secondLookMs)}, false) as "wasQueued",
       j.hidden_since is not null and not j.wants_worker as "wasHidden",

@@ -1,25 +1,20 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
-import { installationToday, isUsable } from '../entities/installation-today.ts';
+import { type EntityToday, installationToday, isUsable } from '../entities/installation-today.ts';
 import { isPinned } from '../entities/login-pins.ts';
 import { mayCall } from '../entities/told.ts';
 import { waitSince } from './note-look-ups.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** A repository and who may ask GitHub about it now. */
-export interface RepositoryToList {
+export interface RepositoryToList extends EntityToday {
   readonly repoId: number;
   /** As it was last heard of; null if only its id is known. */
   readonly fullName: string | null;
   readonly seenBefore: SeenOfRepository;
   /** All its lists of unfinished runs are to be read, whatever its newest runs are. */
   readonly isFullDue: boolean;
-  readonly entityId: number;
-  readonly entityType: EntityType;
-  readonly login: string;
-  readonly appId: number;
-  readonly installationId: number;
 }
 
 /**
@@ -157,12 +152,6 @@ const installationColumns = sql`
   entity.entity_id as "entityId", entity.entity_type as "entityType", entity.login, entity.app_id as "appId",
   entity.installation_id as "installationId"`;
 
-/** The installation of an entity's App. */
-export type InstallationToAsk = Omit<
-  RepositoryToList,
-  'repoId' | 'fullName' | 'seenBefore' | 'isFullDue'
->;
-
 /**
  * An installation by the login of its entity, without regard to case, or by GitHub's id of it;
  * undefined if none of these Apps may be used there.
@@ -171,12 +160,12 @@ export async function findInstallation(
   db: Kysely<Database>,
   named: { readonly login: string } | { readonly installationId: number },
   appIds: readonly number[],
-): Promise<InstallationToAsk | undefined> {
+): Promise<EntityToday | undefined> {
   const isMeant =
     'login' in named
       ? sql`lower(login) = lower(${named.login})`
       : sql`installation_id = ${named.installationId}`;
-  const { rows } = await sql<InstallationToAsk>`
+  const { rows } = await sql<EntityToday>`
     select ${installationColumns} from installations entity
     where ${isMeant} and ${isUsable('entity', appIds)}
     order by ${isPinned('entity')} desc, stated_at desc limit 1`.execute(db);

@@ -8,10 +8,10 @@ import {
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { installationToday } from '../entities/installation-today.ts';
+import { type EntityToday, installationToday } from '../entities/installation-today.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Database } from '../schema/tables.ts';
 import { STOPPING } from '../states/worker-states.ts';
 import { ANSWER_AGE_LIMIT } from './request-stops.ts';
 
@@ -191,12 +191,7 @@ export async function forgetFoundOutKeys(
 }
 
 /** What a request for the access of an unserved key's runner group takes, as it is known today. */
-export interface UnservedKeyPlace {
-  entityId: number;
-  entityType: EntityType;
-  login: string;
-  appId: number;
-  installationId: number;
+export interface UnservedKeyPlace extends EntityToday {
   scopeRepoId: number;
   /** The group of its pool; null: the pool has gone. */
   runnerGroup: string | null;

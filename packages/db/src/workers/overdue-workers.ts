@@ -2,9 +2,13 @@ import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
-import { installationToday, loginToday } from '../entities/installation-today.ts';
+import {
+  type EntityToday,
+  entityToday,
+  installationToday,
+} from '../entities/installation-today.ts';
 import { mayCall } from '../entities/told.ts';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { LIVE } from '../states/worker-states.ts';
 
@@ -12,7 +16,7 @@ import { LIVE } from '../states/worker-states.ts';
  * A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the
  * database's clock.
  */
-export interface OverdueWorker {
+export interface OverdueWorker extends EntityToday {
   podName: string;
   pool: string;
   /** It was assigned, and its job ended long ago or was never identified. */
@@ -31,14 +35,6 @@ export interface OverdueWorker {
   offlineForMs: number | null;
   /** How long the oldest waiting job of its key has been known; null if none waits. */
   waitingForMs: number | null;
-  entityId: number;
-  entityType: EntityType;
-  /**
-   * Today's login, App and installation; if unknown, those of the time when the worker was made.
-   */
-  login: string;
-  appId: number;
-  installationId: number;
   /** 0: registered at the organisation. */
   scopeRepoId: number;
 }
@@ -93,9 +89,7 @@ export async function findOverdueWorkers(
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs",
       (select extract(epoch from now() - min(j.created_at))::float8 * 1000 from jobs j
         where j.demand_key = w.demand_key and j.wants_worker) as "waitingForMs",
-      w.entity_id as "entityId", w.entity_type as "entityType", ${loginToday('w')} as login,
-      coalesce(i.app_id, w.app_id) as "appId", coalesce(i.installation_id, w.installation_id) as "installationId",
-      w.scope_repo_id as "scopeRepoId"
+      ${entityToday('w')}, w.scope_repo_id as "scopeRepoId"
     from (
       select w.*, d.registration as registration_deadline, d.idle as idle_deadline
       -- By itself: in the order of their age the planner might rather walk through every worker

@@ -1,21 +1,23 @@
 import type { KnownWorker } from '@paddock/domain/workers/nothing-runs';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { installationToday, loginToday } from '../entities/installation-today.ts';
+import {
+  type EntityToday,
+  entityToday,
+  installationToday,
+} from '../entities/installation-today.ts';
 import { refusedForMs } from '../entities/told.ts';
 import { type Binding, bindWorkers } from './bind-workers.ts';
 import { IS_ASSIGNED } from './assigned-workers.ts';
-import type { Database, EntityType, Status } from '../schema/tables.ts';
+import type { Database, Status } from '../schema/tables.ts';
 import { IS_EXAMINED } from './workers.ts';
 import { LIVE, STOPPING, isLive } from '../states/worker-states.ts';
 import { isUnended } from '../states/job-states.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
-/**
- * What a stop needs to know of a worker, with its entity as known today. Ages in milliseconds, by
- * the database's clock.
- */
-export interface WorkerToStop extends Omit<KnownWorker, 'hadPod' | 'idleForMs' | 'offlineForMs'> {
+/** What a stop needs to know of a worker. Ages in milliseconds, by the database's clock. */
+export interface WorkerToStop
+  extends EntityToday, Omit<KnownWorker, 'hadPod' | 'idleForMs' | 'offlineForMs'> {
   podName: string;
   status: Status;
   isStopping: boolean;
@@ -44,11 +46,6 @@ export interface WorkerToStop extends Omit<KnownWorker, 'hadPod' | 'idleForMs' |
   isRefused: boolean;
   /** For how long GitHub refuses us there, in milliseconds; null: it does not. */
   refusedForMs: number | null;
-  entityId: number;
-  entityType: EntityType;
-  login: string;
-  appId: number;
-  installationId: number;
   /** 0: registered at the organisation. */
   scopeRepoId: number;
   repoFullName: string | null;
@@ -72,9 +69,7 @@ export async function findWorkerToStop(
       extract(epoch from now() - w.registration_gone_at)::float8 * 1000 as "deregisteredForMs",
       w.online_seen_at is not null as "wasOnline", case when ${IS_EXAMINED} then w.failure_info ->> 'message' end as diagnosis,
       i.app_id is not null as "mayAsk", ${refusedForMs({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })} as "refusedForMs",
-      w.entity_id as "entityId", w.entity_type as "entityType",
-      ${loginToday('w')} as login, coalesce(i.app_id, w.app_id) as "appId",
-      coalesce(i.installation_id, w.installation_id) as "installationId", w.scope_repo_id as "scopeRepoId",
+      ${entityToday('w')}, w.scope_repo_id as "scopeRepoId",
       coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName", w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
     from workers w ${installationToday('w', appIds)} left join jobs j on j.job_id = w.made_for_job_id
     where w.pod_name = ${podName}`.execute(db);

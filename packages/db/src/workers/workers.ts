@@ -1,17 +1,22 @@
 import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { installationToday, loginToday } from '../entities/installation-today.ts';
+import {
+  type EntityToday,
+  entityToday,
+  installationToday,
+  loginToday,
+} from '../entities/installation-today.ts';
 import { refusedForMs } from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
-import type { Database, EntityType, FailureInfo, Status } from '../schema/tables.ts';
+import type { Database, FailureInfo, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
 
-/** What provisioning needs to know of a worker, with its entity as known today. */
-export interface WorkerToProvision {
+/** What provisioning needs to know of a worker. */
+export interface WorkerToProvision extends EntityToday {
   podName: string;
   instance: string;
   status: Status;
@@ -33,16 +38,8 @@ export interface WorkerToProvision {
   cluster: string;
   podUid: string | null;
   registrationStartedAt: Date | null;
-  entityId: number;
-  entityType: EntityType;
-  /**
-   * Today's login, App and installation if usable; else those of the time when the worker was made.
-   */
-  login: string;
-  /** The entity that this login is pinned to; null: none. */
+  /** The entity that its login is pinned to; null: none. */
   loginOwner: number | null;
-  appId: number;
-  installationId: number;
   /** 0: registers at the organisation. */
   scopeRepoId: number;
   repoFullName: string | null;
@@ -64,9 +61,8 @@ export async function findWorkerToProvision(
   >`${prepared}
     select w.pod_name as "podName", instance.instance_id as instance, w.status, w.stopping_at as "stoppingAt",
       extract(epoch from now() - w.created_at)::float8 * 1000 as "ageMs", w.k8s_pool as pool, w.namespace, w.cluster, w.pod_uid as "podUid",
-      w.registration_started_at as "registrationStartedAt", w.entity_id as "entityId", w.entity_type as "entityType",
-      ${loginToday('w')} as login, (select entity_id from login_pins where login = lower(${loginToday('w')})) as "loginOwner", coalesce(i.app_id, w.app_id) as "appId",
-      coalesce(i.installation_id, w.installation_id) as "installationId",
+      w.registration_started_at as "registrationStartedAt", ${entityToday('w')},
+      (select entity_id from login_pins where login = lower(${loginToday('w')})) as "loginOwner",
       w.scope_repo_id as "scopeRepoId", coalesce(j.repo_full_name, w.repo_full_name) as "repoFullName",
       w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid",
       (select p from ${POOLS_IN_FORCE} where p ->> 'name' = w.k8s_pool) as "poolToday",
