@@ -2,8 +2,6 @@
 
 create type entity_type_enum as enum ('Organization', 'User');
 
-create type provider_enum as enum ('github', 'gitlab', 'azdo');
-
 create type status_enum as enum ('pending', 'running', 'completed', 'failed');
 
 CREATE OR REPLACE FUNCTION demand_key_of(entity_id bigint, scope_repo_id bigint, pool text)
@@ -309,7 +307,6 @@ create table jobs (
   status status_enum default 'pending'::status_enum not null,
   wants_worker boolean not null,
   failure_info jsonb,
-  provider provider_enum default 'github'::provider_enum not null,
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null,
@@ -429,7 +426,6 @@ create table pools_documents (
   version integer generated always as identity not null,
   digest text not null,
   content jsonb not null,
-  loaded_by text not null,
   loaded_at timestamp with time zone default now() not null,
   constraint pools_documents_pkey PRIMARY KEY (version)
 );
@@ -479,8 +475,6 @@ create table runner_groups (
 create table schedules (
   name text not null,
   last_tick_at timestamp with time zone not null,
-  taken_by text not null,
-  taken_at timestamp with time zone default now() not null,
   succeeded_at timestamp with time zone default now() not null,
   last_pass jsonb default '{}'::jsonb not null,
   extra_at timestamp with time zone,
@@ -653,7 +647,6 @@ create table workers (
   pod_name text not null,
   status status_enum default 'pending'::status_enum not null,
   failure_info jsonb,
-  provider provider_enum default 'github'::provider_enum not null,
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null,

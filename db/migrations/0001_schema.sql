@@ -18,7 +18,6 @@ from (select uuid_send(gen_random_uuid()) as bytes) random, generate_series(0, 5
 -- ## Types
 
 create type status_enum as enum ('pending', 'running', 'completed', 'failed');
-create type provider_enum as enum ('github', 'gitlab', 'azdo');
 create type entity_type_enum as enum ('Organization', 'User');
 
 -- The demand key: entity, scope and pool in one integer. A scope is the organisation
@@ -157,7 +156,6 @@ create table pools_documents (
   version integer primary key generated always as identity,
   digest text not null,
   content jsonb not null,
-  loaded_by text not null,
   loaded_at timestamptz not null default now()
 );
 
@@ -203,7 +201,6 @@ create table jobs (
   status status_enum not null default 'pending',
   wants_worker boolean not null,
   failure_info jsonb,
-  provider provider_enum not null default 'github',
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null check (entity_type in ('Organization', 'User')),
@@ -293,7 +290,6 @@ create table workers (
   pod_name text primary key check (pod_name ~ '^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$'),
   status status_enum not null default 'pending',
   failure_info jsonb,
-  provider provider_enum not null default 'github',
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null check (entity_type in ('Organization', 'User')),
@@ -669,8 +665,6 @@ create table schedules (
   name text primary key,
   -- The newest nominal tick that a replica took.
   last_tick_at timestamptz not null,
-  taken_by text not null,
-  taken_at timestamptz not null default now(),
   -- When a pass last ended well: a sweep that only fails would stop its recovery in silence.
   succeeded_at timestamptz not null default now(),
   -- What a pass leaves for the next one.

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await putInstallation(db, installationOf(organization));
   await db
     .insertInto('schedules')
-    .values({ name: `redeliver:${appId}`, last_tick_at: new Date(), taken_by: 'test' })
+    .values({ name: `redeliver:${appId}`, last_tick_at: new Date() })
     .execute();
 });
 

@@ -13,7 +13,7 @@ describe('tasks in the terminal (F5)', () => {
     await putInstallation(database.db, { entity_id: 1, app_id: 7, installation_id: 2 });
     await database.db
       .insertInto('schedules')
-      .values({ name: 'redeliver:7', last_tick_at: new Date(), taken_by: 'test' })
+      .values({ name: 'redeliver:7', last_tick_at: new Date() })
       .execute();
   });
 

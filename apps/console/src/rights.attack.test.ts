@@ -18,7 +18,7 @@ describe('with the connection of the console (A10)', () => {
   test.each([
     [
       'puts pools of their own in force',
-      `insert into pools_documents (digest, content, loaded_by) values ('x', '{}', 'x')`,
+      `insert into pools_documents (digest, content) values ('x', '{}')`,
     ],
     ['makes a worker', `insert into workers (pod_name, k8s_image) values ('pdk-evil', 'evil:1')`],
     ['gives a worker another image', `update workers set k8s_image = 'evil:1'`],

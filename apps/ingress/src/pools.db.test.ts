@@ -49,7 +49,7 @@ describe('the pools that ingress judges by (B4)', () => {
     await pools.once();
     await database.db
       .insertInto('pools_documents')
-      .values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' })
+      .values({ digest: 'x', content: '{"future":1}' })
       .execute();
     await expect(pools.once()).rejects.toThrow('upgrade it');
     expect(labels()).toEqual(['linux']);

@@ -31,7 +31,7 @@ describe('with the connection of ingress', () => {
   test.each([
     [
       'puts pools of their own in force',
-      `insert into pools_documents (digest, content, loaded_by) values ('x', '{}', 'x')`,
+      `insert into pools_documents (digest, content) values ('x', '{}')`,
     ],
     [
       'changes the pools in force',

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await database.db.deleteFrom('schedules').execute();
   await database.db
     .insertInto('schedules')
-    .values({ name: 'look-up-jobs', last_tick_at: new Date(), taken_by: 'a test' })
+    .values({ name: 'look-up-jobs', last_tick_at: new Date() })
     .execute();
 });
 

@@ -127,7 +127,7 @@ await main(async () => {
     ...executorRules(config),
   });
   wakeExecutor = executor.wake;
-  const schedules = createSchedules({ db, schedules: scheduled, holder, events });
+  const schedules = createSchedules({ db, schedules: scheduled, events });
   outage.onAnswer(schedules.wake);
   outage.onAnswer(executor.wake);
   const watchSweeps = createSweepWatch(db, scheduled, events);

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 test.each([
   [
     'puts pools of their own in force',
-    `insert into pools_documents (digest, content, loaded_by) values ('x', '{}', 'x')`,
+    `insert into pools_documents (digest, content) values ('x', '{}')`,
   ],
   ['changes the pools in force', `update pools_documents set content = '{}'`],
   ['makes a worker', `insert into workers (pod_name, k8s_image) values ('pdk-evil', 'evil:1')`],

@@ -27,7 +27,6 @@ describe('the reconciler’s sweeps', () => {
       await createSchedules({
         db: database.dbOf('reconciler'),
         schedules: () => schedules,
-        holder: 'test',
         events,
       }).once(),
     ).toBe(schedules.length);

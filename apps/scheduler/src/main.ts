@@ -99,7 +99,6 @@ await main(async () => {
   const poolsLoader = createPoolsLoader({
     db,
     file: poolsFile,
-    loadedBy: `scheduler on ${hostname()}`,
     refreshMs: config.poolsRefreshMs,
     reconsiderHours: config.reconsiderHours,
     events: poolsEvents,

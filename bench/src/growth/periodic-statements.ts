@@ -188,7 +188,7 @@ export const periodicStatements = {
   databaseTime,
   readScheduleTimes: (trx) => readScheduleTimes(trx, ['growth']),
   takeExtraPasses: (trx) => takeExtraPasses(trx, ['growth']),
-  takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date(), takenBy: 'growth' }),
+  takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date() }),
   findPassMemory: (trx) => findPassMemory(trx, 'check-apps'),
   notePass: (trx) =>
     notePass(trx, 'check-apps', { memory: { failing: {}, unreached: {} }, isSuccess: true }),

@@ -89,10 +89,7 @@ export async function startSystem(assets: string): Promise<System> {
     });
     undo.unshift(disconnect);
     const content = JSON.stringify({ pools: [POOL], entities: { '*': { maxWorkers: null } } });
-    await db
-      .insertInto('pools_documents')
-      .values({ digest: content, content, loaded_by: 'bench' })
-      .execute();
+    await db.insertInto('pools_documents').values({ digest: content, content }).execute();
 
     const { privateKeyPem, publicKeyPem } = createAppKey();
     const apps = [{ appId: 1, publicKeyPem, webhookSecret: 'unused here' }];

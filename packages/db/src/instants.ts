@@ -54,7 +54,7 @@ const past = <const C extends string>(...columns: readonly C[]): Record<C, Lengt
 export const INSTANTS: readonly Instants[] = [
   instantsOf('leases', { expires_at: LEASE }),
   instantsOf('schedules', {
-    ...past('last_tick_at', 'taken_at', 'succeeded_at', 'extra_since'),
+    ...past('last_tick_at', 'succeeded_at', 'extra_since'),
     extra_at: TO_COME,
     extra_until: TO_COME,
   }),

@@ -27,10 +27,7 @@ export function examplePools(
 /** Puts a new version of the pools document in force. */
 export async function putPools(db: Kysely<Database>, document: PoolsDocument): Promise<void> {
   const content = JSON.stringify(document);
-  await db
-    .insertInto('pools_documents')
-    .values({ digest: content, content, loaded_by: 'test' })
-    .execute();
+  await db.insertInto('pools_documents').values({ digest: content, content }).execute();
 }
 
 let lastJobId = 34_500_000_000;

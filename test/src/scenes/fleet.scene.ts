@@ -222,7 +222,7 @@ async function putInstallations(db: Kysely<Database>): Promise<void> {
 }
 
 async function putOperations(db: Kysely<Database>): Promise<string> {
-  await sql`insert into schedules (name, last_tick_at, taken_by) values ('redeliver:1001', now(), 'r')`.execute(
+  await sql`insert into schedules (name, last_tick_at) values ('redeliver:1001', now())`.execute(
     db,
   );
   const subject = { type: 'repository', id: 'acme/api', name: 'acme/api' };

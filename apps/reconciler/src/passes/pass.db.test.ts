@@ -12,7 +12,7 @@ beforeEach(async () => {
   await database.db.deleteFrom('schedules').execute();
   await database.db
     .insertInto('schedules')
-    .values({ name: SCHEDULE, last_tick_at: new Date(), taken_by: 'test' })
+    .values({ name: SCHEDULE, last_tick_at: new Date() })
     .execute();
 });
 

@@ -11,9 +11,7 @@ const scene = useRedeliveryScene(database);
 beforeEach(async () => {
   await database.db.deleteFrom('schedules').execute();
   const name = redeliverySchedule(scene.world.appId);
-  await database.db
-    .transaction()
-    .execute((trx) => takeTick(trx, { name, tickAt: new Date(0), takenBy: 'test' }));
+  await database.db.transaction().execute((trx) => takeTick(trx, { name, tickAt: new Date(0) }));
 });
 
 /**

@@ -28,7 +28,6 @@ interface Seen {
 }
 
 function replica(
-  holder: string,
   schedules: readonly Schedule[] = [DAILY],
   { db = database.dbOf('reconciler'), ...looks }: { lookMs?: number; db?: Kysely<Database> } = {},
 ) {
@@ -42,7 +41,7 @@ function replica(
     scheduleFailed: (error: unknown) => void seen.errors.push(error),
   };
   return {
-    ...createSchedules({ db, schedules: () => schedules, holder, events, ...looks }),
+    ...createSchedules({ db, schedules: () => schedules, events, ...looks }),
     seen,
   };
 }
@@ -73,7 +72,7 @@ describe('schedules (E9, D10)', () => {
           ),
         }),
     });
-    const { once, seen } = replica('a', [DAILY], { db });
+    const { once, seen } = replica([DAILY], { db });
     expect(await once()).toBe(1);
     aheadMs = 0;
     expect([await once(), await once()]).toEqual([1, 0]);
@@ -81,38 +80,38 @@ describe('schedules (E9, D10)', () => {
   });
 
   test('of two replicas one takes a tick, and a tick is taken once however often it is looked for', async () => {
-    const [one, two] = [replica('one'), replica('two')];
+    const [one, two] = [replica(), replica()];
     const counts = await Promise.all([one.once(), two.once(), two.once(), one.once()]);
     expect(counts.reduce((sum, count) => sum + count)).toBe(1);
     expect(await one.once()).toBe(0);
-    expect(await replica('three').once()).toBe(0);
+    expect(await replica().once()).toBe(0);
     expect(await tasks()).toEqual([{ kind: 'sweep', subject_id: 'sweep', status: 'queued' }]);
   });
 
   test('ten replicas that come at once make one task', async () => {
-    const replicas = Array.from({ length: 10 }, (_, index) => replica(`replica ${index}`));
+    const replicas = Array.from({ length: 10 }, () => replica());
     await Promise.all(replicas.map(({ once }) => once()));
     expect(replicas.flatMap(({ seen }) => seen.taken)).toEqual(['sweep']);
     expect(await tasks()).toHaveLength(1);
   });
 
   test('a tick is known by its nominal instant, and missed ticks are counted', async () => {
-    await replica('one').once();
+    await replica().once();
     const [row] = await database.db.selectFrom('schedules').selectAll().execute();
     expect(row?.last_tick_at.getTime()).toBe(
-      Math.floor((row?.taken_at.getTime() ?? 0) / 86_400_000) * 86_400_000,
+      Math.floor((row?.succeeded_at.getTime() ?? 0) / 86_400_000) * 86_400_000,
     );
     await passTicks(4);
-    const late = replica('late');
+    const late = replica();
     expect(await late.once()).toBe(1);
     expect(late.seen.missed).toBe(3);
   });
 
   test('a tick without its task, or a task without its tick, cannot be', async () => {
-    const broken = replica('broken', [{ ...DAILY, task: { ...DAILY.task, payload: 'no object' } }]);
+    const broken = replica([{ ...DAILY, task: { ...DAILY.task, payload: 'no object' } }]);
     await expect(broken.once()).rejects.toThrow(TypeError);
     expect(await database.db.selectFrom('schedules').selectAll().execute()).toEqual([]);
-    expect(await replica('whole').once()).toBe(1);
+    expect(await replica().once()).toBe(1);
   });
 
   test('a tick during a slow run makes one more run after it, never beside it', async () => {
@@ -134,12 +133,12 @@ describe('schedules (E9, D10)', () => {
         },
       },
     };
-    await replica('one').once();
+    await replica().once();
     const slow = runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'slow' });
     await started.promise;
     for (let tick = 0; tick < 3; tick++) {
       await passTicks(1);
-      expect(await replica('one').once()).toBe(1);
+      expect(await replica().once()).toBe(1);
     }
     expect(await runDueTasks({ db: database.dbOf('reconciler'), kinds, holder: 'other' })).toBe(0);
     expect(runs).toBe(1);
@@ -153,8 +152,8 @@ describe('schedules (E9, D10)', () => {
     const everySecond: Schedule = { ...DAILY, everySeconds: 1 };
     // After its first look neither looks by itself for as long as the test may take.
     const replicas = [
-      replica('one', [everySecond], { lookMs: 3_600_000 }),
-      replica('two', [everySecond], { lookMs: 3_600_000 }),
+      replica([everySecond], { lookMs: 3_600_000 }),
+      replica([everySecond], { lookMs: 3_600_000 }),
     ];
     const stop = new AbortController();
     const running = replicas.map(({ run }) => run(stop.signal));
@@ -175,7 +174,7 @@ describe('schedules (E9, D10)', () => {
   });
 
   test('while PostgreSQL cannot be asked the schedules go on trying, and take the tick once they can', async () => {
-    const away = replica('away');
+    const away = replica();
     await sql`alter table schedules rename to schedules_away`.execute(database.db);
     const stop = new AbortController();
     const running = away.run(stop.signal);
@@ -188,13 +187,13 @@ describe('schedules (E9, D10)', () => {
   });
 
   test('a cadence that cron cannot say is refused', async () => {
-    await expect(
-      replica('odd', [{ ...DAILY, everySeconds: 7 }]).run(AbortSignal.abort()),
-    ).rejects.toThrow(RangeError);
+    await expect(replica([{ ...DAILY, everySeconds: 7 }]).run(AbortSignal.abort())).rejects.toThrow(
+      RangeError,
+    );
   });
 
   test('an extra pass is enqueued once, by one of the replicas, and its ticks stay', async () => {
-    const [one, two] = [replica('one'), replica('two')];
+    const [one, two] = [replica(), replica()];
     await one.once();
     await database.db.deleteFrom('tasks').execute();
     await wantExtraPasses(database.db, { schedule: 'sweep' });
@@ -204,7 +203,7 @@ describe('schedules (E9, D10)', () => {
   });
 
   test('an extra pass finds its task that is queued for later, which comes now', async () => {
-    const one = replica('one');
+    const one = replica();
     await one.once();
     await sql`update tasks set due_at = now() + interval '1 hour'`.execute(database.db);
     await wantExtraPasses(database.db, { schedule: 'sweep' });
@@ -215,7 +214,7 @@ describe('schedules (E9, D10)', () => {
   });
 
   test('an extra pass that is wanted in a moment comes by itself, without a ring and before the next look', async () => {
-    const one = replica('one', [DAILY], { lookMs: 3_600_000 });
+    const one = replica([DAILY], { lookMs: 3_600_000 });
     await one.once();
     await database.db.deleteFrom('tasks').execute();
     await wantExtraPasses(database.db, { schedule: 'sweep', inMs: 500 });

@@ -23,8 +23,6 @@ export interface SchedulesOptions {
   db: Kysely<Database>;
   /** Those of now: an App comes and goes with its own. */
   schedules: () => readonly Schedule[];
-  /** This replica's name, stored with the ticks it takes. */
-  holder: string;
   events: Pick<ReconcilerEvents, 'tickTaken' | 'scheduleFailed'>;
   /**
    * How often to check for new ticks without a ring of node-cron, in milliseconds: our clock may
@@ -40,13 +38,7 @@ const LOOK_MS = 5_000;
  * the newest, and the schedule's row gives each tick to one replica. Of the ticks missed in an
  * outage, only the newest is taken.
  */
-export function createSchedules({
-  db,
-  schedules,
-  holder,
-  events,
-  lookMs = LOOK_MS,
-}: SchedulesOptions) {
+export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: SchedulesOptions) {
   /**
    * The tick of each schedule that was taken last, as far as we know: saves PostgreSQL a second
    * question.
@@ -60,7 +52,7 @@ export function createSchedules({
     const tickAt = nominalTick(now, everySeconds);
     if (taken.get(name) === tickAt.getTime()) return false;
     const tick = await db.transaction().execute(async (trx) => {
-      const mine = await takeTick(trx, { name, tickAt, takenBy: holder });
+      const mine = await takeTick(trx, { name, tickAt });
       if (mine !== undefined) await enqueue(trx, [task]);
       return mine;
     });

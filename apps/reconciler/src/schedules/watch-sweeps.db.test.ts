@@ -25,7 +25,6 @@ beforeEach(async () => {
   await createSchedules({
     db: database.dbOf('reconciler'),
     schedules: () => SCHEDULES,
-    holder: 'test',
     events,
   }).once();
   await drain();

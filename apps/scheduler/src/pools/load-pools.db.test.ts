@@ -60,7 +60,6 @@ describe('the pools of the configuration file, as schedulers load them', () => {
     const pools = createPoolsLoader({
       db,
       file,
-      loadedBy: 'test',
       refreshMs: 1_000,
       reconsiderHours: 48,
       events: {

@@ -21,7 +21,6 @@ export interface PoolsLoader {
 export interface PoolsLoaderOptions {
   readonly db: Kysely<Database>;
   readonly file: Pick<PoolsFile, 'look'>;
-  readonly loadedBy: string;
   readonly refreshMs: number;
   /** Age of the oldest unserved jobs that are reconsidered when the pools change. */
   readonly reconsiderHours: number;
@@ -46,7 +45,6 @@ const RETRY_MS = 1_000;
 export function createPoolsLoader({
   db,
   file,
-  loadedBy,
   refreshMs,
   reconsiderHours,
   events,
@@ -63,7 +61,7 @@ export function createPoolsLoader({
   async function once(): Promise<void> {
     toStore = (await file.look()) ?? toStore;
     if (toStore !== undefined)
-      await storePoolsDocument(db, { content: toStore, digest: digestOf(toStore), loadedBy });
+      await storePoolsDocument(db, { content: toStore, digest: digestOf(toStore) });
     toStore = undefined;
     const newest = await currentPoolsDocument(db);
     if (newest === undefined) return;

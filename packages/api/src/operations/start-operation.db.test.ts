@@ -27,7 +27,7 @@ beforeEach(async () => {
   ]);
   await putInstallation(database.db);
   await putPools(database.db, examplePools());
-  const tick = { last_tick_at: new Date(), taken_by: 'test' };
+  const tick = { last_tick_at: new Date() };
   await database.db
     .insertInto('schedules')
     .values([
@@ -254,7 +254,7 @@ test('a resync is refused where the App was removed (F5)', async () => {
 test('of several Apps one must be named (F5)', async () => {
   await database.db
     .insertInto('schedules')
-    .values({ name: 'redeliver:8', last_tick_at: new Date(), taken_by: 'test' })
+    .values({ name: 'redeliver:8', last_tick_at: new Date() })
     .execute();
   const run = (app?: string) => ask(runSweepEndpoint, database.db, { sweep: 'redeliver', app });
   await expect(run()).rejects.toMatchObject({

@@ -20,8 +20,7 @@ const content = poolsDocument.parse({
 describe('pools documents', () => {
   const database = useTestDatabase();
 
-  const store = (digest: string) =>
-    storePoolsDocument(database.db, { content, digest, loadedBy: 'test' });
+  const store = (digest: string) => storePoolsDocument(database.db, { content, digest });
 
   test('of many that load the same document at once, one writes it; it reads as it was written (B4)', async () => {
     expect(await currentPoolsDocument(database.db)).toBeUndefined();
@@ -53,7 +52,6 @@ describe('pools documents', () => {
     const version = await storePoolsDocument(database.db, {
       content: more,
       digest: 'more',
-      loadedBy: 'test',
     });
     expect(before).not.toContainEqual({ version });
     const { rows } =
@@ -69,7 +67,7 @@ describe('pools documents', () => {
   test('a document that this version cannot read is an error that says what to do', async () => {
     await database.db
       .insertInto('pools_documents')
-      .values({ digest: 'x', content: '{"future":1}', loaded_by: 'test' })
+      .values({ digest: 'x', content: '{"future":1}' })
       .execute();
     await expect(currentPoolsDocument(database.db)).rejects.toThrow(
       /cannot be read by this service: upgrade it/,

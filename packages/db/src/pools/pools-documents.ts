@@ -11,8 +11,6 @@ export interface PoolsDocumentToStore {
   readonly content: PoolsDocument;
   /** Of the content; equal digests mean equal documents. */
   readonly digest: string;
-  /** Who loaded it, for people. */
-  readonly loadedBy: string;
 }
 
 /** SQL: the pools document in force, one row at most; give it an alias. */
@@ -30,7 +28,7 @@ export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb
  */
 export async function storePoolsDocument(
   db: Kysely<Database>,
-  { content, digest, loadedBy }: PoolsDocumentToStore,
+  { content, digest }: PoolsDocumentToStore,
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
     // A separate statement: the next one must see what the lock's last holder committed.
@@ -45,7 +43,7 @@ export async function storePoolsDocument(
     if (newest?.digest === digest) return newest.version;
     const { version } = await trx
       .insertInto('pools_documents')
-      .values({ digest, content: JSON.stringify(content), loaded_by: loadedBy })
+      .values({ digest, content: JSON.stringify(content) })
       .returning('version')
       .executeTakeFirstOrThrow();
     await sql`select pin_known_logins()`.execute(trx);

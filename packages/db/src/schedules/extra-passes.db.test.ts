@@ -24,9 +24,7 @@ let instant: ControlledTransaction<Database>;
 beforeEach(async () => {
   const { db } = database;
   await db.deleteFrom('schedules').execute();
-  await db
-    .transaction()
-    .execute((trx) => takeTick(trx, { name: NAME, tickAt: new Date(0), takenBy: 'test' }));
+  await db.transaction().execute((trx) => takeTick(trx, { name: NAME, tickAt: new Date(0) }));
   instant = await db.startTransaction().execute();
 });
 afterEach(() => instant.rollback().execute());

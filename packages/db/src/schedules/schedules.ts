@@ -15,7 +15,6 @@ export interface Tick {
   name: string;
   /** The nominal instant, not the time of its execution. */
   tickAt: Date;
-  takenBy: string;
 }
 
 /**
@@ -26,13 +25,12 @@ export interface Tick {
  */
 export async function takeTick(
   trx: Transaction<Database>,
-  { name, tickAt, takenBy }: Tick,
+  { name, tickAt }: Tick,
 ): Promise<{ previousTickAt: Date | null } | undefined> {
   const { rows } = await sql<{ previousTickAt: Date | null }>`
     with before as (select last_tick_at from schedules where name = ${name})
-    insert into schedules as known (name, last_tick_at, taken_by) values (${name}, ${tickAt}, ${takenBy})
-    on conflict (name) do update
-      set last_tick_at = excluded.last_tick_at, taken_by = excluded.taken_by, taken_at = now()
+    insert into schedules as known (name, last_tick_at) values (${name}, ${tickAt})
+    on conflict (name) do update set last_tick_at = excluded.last_tick_at
       where known.last_tick_at < excluded.last_tick_at or ${isTooFarAhead(sql`known.last_tick_at`)}
     returning (select last_tick_at from before) as "previousTickAt"`.execute(trx);
   return rows[0];

@@ -33,7 +33,6 @@ import type {
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
 export type EntityType = 'Organization' | 'User';
-type Provider = 'github' | 'gitlab' | 'azdo';
 
 /** `{ version: 1, message }` for everything but pod diagnostics, which are version 2. */
 export type FailureInfo = { version: 1; message: string } | ({ version: 2 } & Record<string, Json>);
@@ -49,7 +48,6 @@ export interface JobsTable {
   status: Generated<Status>;
   wants_worker: boolean;
   failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
-  provider: Generated<Provider>;
   entity_id: number;
   entity_name: string;
   entity_type: EntityType;
@@ -95,7 +93,6 @@ export interface WorkersTable {
   pod_name: string;
   status: Generated<Status>;
   failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
-  provider: Generated<Provider>;
   entity_id: number;
   entity_name: string;
   entity_type: EntityType;
@@ -212,7 +209,6 @@ export interface PoolsDocumentsTable {
   version: GeneratedAlways<number>;
   digest: string;
   content: JsonColumn<Json>;
-  loaded_by: string;
   loaded_at: Generated<Date>;
 }
 
@@ -226,8 +222,6 @@ export interface LeasesTable {
 export interface SchedulesTable {
   name: string;
   last_tick_at: Date;
-  taken_by: string;
-  taken_at: Generated<Date>;
   succeeded_at: Generated<Date>;
   last_pass: JsonColumnWithDefault<Json>;
   extra_at: Nullable<Date>;

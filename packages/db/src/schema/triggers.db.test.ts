@@ -161,7 +161,7 @@ test('a change in one environment wakes no service of another in the same databa
   await sql`update demand_keys set failures = 0, failure_class = null`.execute(db);
   await db
     .insertInto('schedules')
-    .values({ name: 'retire-rows', last_tick_at: minutesAgo(1), taken_by: 'test' })
+    .values({ name: 'retire-rows', last_tick_at: minutesAgo(1) })
     .execute();
   await wantExtraPasses(db, { schedule: 'retire-rows' });
   await close();
@@ -197,7 +197,7 @@ describe('notifications of freed capacity (A7)', () => {
   test('a new pools document notifies: caps may have changed', async () => {
     await database.db
       .insertInto('pools_documents')
-      .values({ digest: 'd', content: '{}', loaded_by: 'test' })
+      .values({ digest: 'd', content: '{}' })
       .execute();
     expect(await notified()).toEqual(['paddock_queue_event pools_documents']);
   });
