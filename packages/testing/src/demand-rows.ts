@@ -1,7 +1,7 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { poolsDocument, type PoolsDocument } from '@paddock/domain/pools/pools-document';
-import { scopeRepoId } from '@paddock/domain/pools/scope';
+import { scopeRepoId } from '@paddock/domain/pools/place-job';
 import type { Insertable, InsertObject, Kysely, Selectable } from 'kysely';
 
 /**

@@ -1,10 +1,10 @@
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { EventToAppend } from '../events/installation-events.ts';
 import type { CurrentPools } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 import { bindWorkers } from '../workers/bind-workers.ts';
-import { findEarlierStatements } from './earlier-statements.ts';
 import { jobToStore } from './job-to-store.ts';
 import { storeJobs, type StoredJob } from './store-jobs.ts';
 
@@ -55,3 +55,21 @@ export async function bindRunners(
  */
 const isFound = ({ before, changed, place }: StoredJob): boolean =>
   before === undefined && changed && 'ignored' in place;
+
+/**
+ * Reads what stored deliveries state of these jobs, whose deliveries were only recorded until now.
+ */
+async function findEarlierStatements(
+  trx: Transaction<Database>,
+  jobIds: readonly number[],
+): Promise<DeliveredStatement[]> {
+  const { rows } = await sql<{ appId: number; guid: string | null; payload: unknown }>`
+    select app_id as "appId", delivery_guid as guid, payload from installation_events
+    where job_id = any(${jobIds}::bigint[]) and source = 'webhook' and app_id is not null`.execute(
+    trx,
+  );
+  return rows.flatMap(({ appId, guid, payload }) => {
+    const parsed = parseDelivery('workflow_job', payload);
+    return parsed.kind === 'job' ? [{ ...parsed.job, appId, deliveryGuid: guid }] : [];
+  });
+}

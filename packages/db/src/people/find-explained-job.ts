@@ -2,6 +2,7 @@ import type { JobFacts, KeyFacts, PlaceFacts } from '@paddock/domain/why/wait-fa
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
 import type { Database } from '../schema/tables.ts';
+import { LONGEST_FAILURE } from './newest-first.ts';
 
 /** A job whose wait is explained. */
 export interface ExplainedJob {
@@ -18,9 +19,6 @@ export interface ExplainedJob {
 type Row = Omit<ExplainedJob, 'job' | 'key' | 'place'> &
   JobFacts &
   (KeyFacts | Record<keyof KeyFacts, null>);
-
-/** Of a worker, in characters: a sentence, and not a log. */
-const LONGEST_FAILURE = 300;
 
 /** `appIds`: the Apps that are configured. Undefined: there is no row of this job. */
 export async function findExplainedJob(

@@ -86,5 +86,5 @@ export async function listPools(db: Kysely<Database>): Promise<ListedPool[]> {
 /** More would cost more than the figure is worth. */
 const MOST_RECENT = 10_000;
 
-/** A clock of GitHub's may be ahead of its own. */
-const QUEUED_MS = sql`greatest(0, extract(epoch from started_at - queued_at) * 1000)::float8`;
+/** SQL: how long a job was queued. A clock of GitHub's may be ahead of its own. */
+export const QUEUED_MS = sql`greatest(0, extract(epoch from started_at - queued_at) * 1000)::float8`;

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
+import { QUEUED_MS } from './list-pools.ts';
 
 /** Instants of the last hour, a minute apart; the last one is `at`. */
 export const INSTANTS = 61;
@@ -104,6 +105,3 @@ export async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
   if (row === undefined) throw new Error('PostgreSQL answered no row');
   return row;
 }
-
-/** A clock of GitHub’s may be ahead of its own. */
-const QUEUED_MS = sql`greatest(0, extract(epoch from started_at - queued_at) * 1000)::float8`;

@@ -6,7 +6,6 @@ import type {
   Nullable,
   RefusedColumns,
 } from './columns.ts';
-import type { RepositoriesTable, UnresolvedDeliveriesTable } from './reconciler-tables.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
 import type {
   ActionsTable,
@@ -18,9 +17,11 @@ import type {
 } from './people-tables.ts';
 import type {
   PoolRunnerVersionsTable,
+  RepositoriesTable,
   RetentionProgressTable,
   StrayRegistrationsTable,
-} from './sweep-tables.ts';
+  UnresolvedDeliveriesTable,
+} from './reconciler-tables.ts';
 import type {
   OutagesTable,
   DemandKeysTable,

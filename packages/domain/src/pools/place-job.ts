@@ -1,7 +1,20 @@
 import type { NamedEntity } from './entities.ts';
 import { loginThrough, serves } from './gate.ts';
 import { entityRule, poolsFor, type PoolsDocument } from './pools-document.ts';
-import { type ScopeRepoId, scopeRepoId } from './scope.ts';
+import type { Pool } from './pool.ts';
+
+/** Where runners register: 0 is the organisation, any other number a repository's id. */
+type ScopeRepoId = number;
+
+/**
+ * The scope where a job's worker registers. A user cannot have runners, and a repository's runner
+ * serves no other repository, so for both the scope is the repository.
+ */
+export const scopeRepoId = (
+  entityType: 'Organization' | 'User',
+  pool: Pick<Pool, 'registration'>,
+  repoId: number,
+): ScopeRepoId => (entityType === 'User' || pool.registration === 'repository' ? repoId : 0);
 
 /** The pool that serves a job, and the scope where its worker registers. */
 export interface PlacedJob {
