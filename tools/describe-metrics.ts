@@ -10,7 +10,6 @@ import { createIngressEvents } from '../apps/ingress/src/events.ts';
 import { createEvents as createReconcilerEvents } from '../apps/reconciler/src/events.ts';
 import { declareReconcilerGauges } from '../apps/reconciler/src/reconciler-gauges.ts';
 import { createEvents as createSchedulerEvents } from '../apps/scheduler/src/events.ts';
-import { createPoolsEvents } from '../apps/scheduler/src/pools/pools-events.ts';
 import { declareSchedulerGauges } from '../apps/scheduler/src/scheduler-gauges.ts';
 import { appEvents } from '../packages/github/src/app-events.ts';
 
@@ -61,7 +60,6 @@ function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console'
     ),
     scheduler: declare((metrics) => {
       createSchedulerEvents(log, metrics);
-      createPoolsEvents(log, metrics);
       queueAndCluster(metrics);
       declareSchedulerGauges(metrics, db, { appIds: [] });
     }),
@@ -115,6 +113,9 @@ A *gauge of rows* is read from the database at each scrape. All replicas have th
 the \`max\` of them, never the sum. The gauge is absent while PostgreSQL does not answer, and the log
 says so once: alert on \`absent()\`. All other metrics belong to their process: sum counters and
 histograms over the replicas.
+
+\`paddock_events_total\` counts the lines of each row in the \`events.ts\` of a service. The line has
+the pool, the worker and the reason. Each event begins at 0, so an alert sees the first one rise.
 
 ${sections.map(([title, metrics]) => `## ${title}\n\n${table(metrics)}\n`).join('\n')}`;
 }

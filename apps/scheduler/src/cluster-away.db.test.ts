@@ -5,6 +5,7 @@ import { connectCluster } from '@paddock/kube/connect';
 import { probeCluster } from '@paddock/kube/probe';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { enqueue } from '@paddock/queue/enqueue';
+import type { Logger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { waitFor } from '@paddock/testing/wait-for';
 import { createEvents } from './events.ts';
@@ -21,9 +22,7 @@ function createLog() {
   const say = (message: string) => void lines.push(message);
   return {
     lines,
-    log: { error: say, warn: say, info: say, debug: () => say } as unknown as Parameters<
-      typeof createEvents
-    >[0],
+    log: { error: say, warn: say, info: say, debug: () => say } as unknown as Logger,
   };
 }
 

@@ -1,61 +1,302 @@
 import type { BegunWait } from '@paddock/db/entities/waits';
-import type { Logger } from '@paddock/runtime/logger';
+import type { WarmScope } from '@paddock/db/matching/warm-workers';
+import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
+import type { UnservedKey } from '@paddock/db/workers/failing-keys';
+import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
+import type { UnstartableWorker } from '@paddock/db/workers/stuck-pods';
+import type { PodTransition, VanishedWorker } from '@paddock/db/workers/worker-pods';
+import type { WorkerToProvision } from '@paddock/db/workers/workers';
+import type { GitHubFailure } from '@paddock/github/errors';
+import { type KubeFailure, levelOf } from '@paddock/kube/errors';
+import type { ObservedPod } from '@paddock/kube/observed-pod';
+import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { followingEvents } from './following/following-events.ts';
-import { matchingEvents } from './matching/matching-events.ts';
-import { provisioningEvents } from './provisioning/provisioning-events.ts';
-import type { SharedCounters } from './shared-counters.ts';
-import { stoppingEvents } from './stopping/stopping-events.ts';
+import type { Matched } from './matching/match.ts';
+import type { FailReason } from './provisioning/fail-worker.ts';
 
-/** The scheduler's events. Each function moves the metric and writes the log line of one event. */
+/** In seconds. */
+const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
+
+/** Policies may put a pod's name into their warnings, so each can be a new one. */
+const MOST_WARNINGS = 20;
+
+const ofJob = ({ podName, pool, madeForJobId: jobId, deliveryGuid }: WorkerToProvision) => ({
+  podName,
+  pool,
+  jobId,
+  deliveryGuid,
+});
+
+const ofStop = ({ podName, pool, stopReason: reason, deliveryGuid }: WorkerToStop) => ({
+  podName,
+  pool,
+  reason,
+  deliveryGuid,
+});
+
+/** A complete list of a namespace: how many pods are known, were missing before, and are missing now. */
+interface JudgedList {
+  readonly namespace: string;
+  readonly known: number;
+  readonly before: number;
+  readonly unconfirmed: number;
+  readonly gone: number;
+}
+
+const TABLE = {
+  notReady: (reason: string) => line.warn('not ready', { reason }),
+  connectionsCut: ({ message: reason }: Error) =>
+    line.warn('cut connections to PostgreSQL', { reason }),
+  githubAsksToWait: ({ caller, ms, message }: BegunWait) =>
+    line.warn('GitHub asks for a pause: its calls wait', {
+      ...caller,
+      seconds: Math.ceil(ms / 1_000),
+      message,
+    }),
+
+  // The pools of the configuration file.
+  fileRefused: (problems: readonly string[]) =>
+    line.error(
+      'configuration file refused: the pools loaded before stay in force until you mend it',
+      { problems },
+    ),
+  fileAccepted: () => line.info('configuration file read'),
+  poolsInForce: (version: number) => line.info('pools document in force', { version }),
+  poolsNotLoaded: (error: unknown) =>
+    line.warn('the pools could not be stored or read; the scheduler tries again', { error }),
+  jobsReconsidered: (version: number, count: number) =>
+    line.info('a change of the pools gave jobs another pool, or their first', { version, count }),
+
+  // Matching waiting jobs with workers.
+  demandMatched: (counts: Readonly<Record<string, number>>) =>
+    Object.values(counts).some((count) => count > 0)
+      ? line.info('demand matched', counts)
+      : undefined,
+  keyUnserved: ({ pool, entityName, pauses, pausedUntil }: UnservedKey) =>
+    line.warn(
+      'GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access',
+      { pool, entityName, pauses, pausedUntil },
+    ),
+  warmScopesKnown: () => line.info('all scopes with warm workers are known'),
+  warmScopesUnknown: (scopes: readonly string[]) =>
+    line.warn(
+      'made no warm workers for these scopes: install the App on the entity or unsuspend it, name a scope where the pool’s runners register, or wait for the repository’s first job',
+      listed(scopes),
+    ),
+  matchFailed: (error: unknown) =>
+    line.error('matching failed; the next pass tries again', { error }),
+  listenFailed: (error: unknown) =>
+    line.warn('listening for new demand was interrupted', { error }),
+  reprovisioned: (podNames: readonly string[]) =>
+    line.warn('provisioning workers again whose tasks were lost', listed(podNames)),
+
+  // Making workers.
+  runnerRegistered: (worker: WorkerToProvision) => line.info('runner registered', ofJob(worker)),
+  podCreated: (worker: WorkerToProvision, secondsSinceJob: number | undefined) =>
+    line.info('pod created', { ...ofJob(worker), secondsSinceJob }),
+  podWarned: ({ podName, pool }: WorkerToProvision, warnings: readonly string[]) =>
+    line.warn('the cluster created a pod with warnings: check the pool’s template', {
+      podName,
+      pool,
+      warnings,
+    }),
+  workerNotStarted: (worker: WorkerToProvision, reason: FailReason) =>
+    line.warn('worker ended without a pod', { ...ofJob(worker), reason }),
+  /** `githubAsksToWait` has logged a rate limit. */
+  runnerNotRegistered: (worker: WorkerToProvision, failure: GitHubFailure) =>
+    failure.kind === 'rate_limited'
+      ? undefined
+      : line.warn('GitHub did not register a runner', { ...ofJob(worker), failure }),
+  runnerGroupRefused: (org: string, name: string, failure: GitHubFailure) =>
+    line.warn(
+      'GitHub refused to make a runner group: pools that do not require it use the default group',
+      { org, name, failure },
+    ),
+  runnerGroupOpen: (open: { pool: string; org: string; excess: string }) =>
+    line.warn('a runner group lets in more than its pool serves', open),
+  runnerGroupHeld: (open: { pool: string; org: string; excess: string }) =>
+    line.error(
+      'stopped registering runners of a pool at an organisation: its runner group lets in more than the pool serves; narrow one of them',
+      open,
+    ),
+  podNotCreated: (worker: WorkerToProvision, failure: KubeFailure) =>
+    line[levelOf(failure)]('the cluster did not start a worker', { ...ofJob(worker), failure }),
+
+  // Pods, as the cluster reports them.
+  podChanged: ({ podName, pool, was, status, failureReason, unexplained }: PodTransition) =>
+    line.info('worker changed', { podName, pool, was, status, reason: failureReason, unexplained }),
+  podStuck: (pod: { podName: string; pool: string; reason: string }) =>
+    line.warn(
+      'a pod does not start or does not go: see failure_info in the row of its worker',
+      pod,
+    ),
+  unstartableStopped: (workers: readonly UnstartableWorker[]) =>
+    line.warn(
+      'stopping workers whose pods cannot start: check the pool’s image and template; failure_info in their rows has the reason',
+      listed(workers),
+    ),
+  podsVanished: (workers: readonly VanishedWorker[]) =>
+    line.warn('pods vanished from the cluster: their workers are being stopped', listed(workers)),
+  podListUnconfirmed: (list: JudgedList) =>
+    line.warn(
+      'a list lacks most known pods: none counts as gone until a second list confirms it',
+      list,
+    ),
+  podsThereAgain: (list: JudgedList) =>
+    line.info('pods missing from the last list are there again', list),
+  podAdopted: ({ podName, pool, namespace }: PodToAdopt) =>
+    line.warn('adopted a pod that had no row', { podName, pool, namespace }),
+  podNotRecorded: ({ name: podName, namespace }: ObservedPod, error: unknown) =>
+    line.error(
+      'PostgreSQL cannot store the state of a pod, so its row stays: look at the pod’s status, and delete the pod if it has ended',
+      { podName, namespace, error },
+    ),
+  podsWithoutRow: (namespace: string, podNames: readonly string[]) =>
+    line.warn('pods carry Paddock’s labels but cannot be adopted: remove the labels or the pods', {
+      namespace,
+      ...listed(podNames),
+    }),
+  watchInterrupted: (watch: { namespace: string; failure: KubeFailure; retryInMs: number }) =>
+    line[levelOf(watch.failure)]('the watch of pods was interrupted and is retried', watch),
+  followFailed: (error: unknown) => line.error('following pods failed and starts again', { error }),
+
+  // Stopping workers.
+  workerKept: (worker: WorkerToStop, why: string) =>
+    line.info('called off the stop of a worker', { ...ofStop(worker), why }),
+  runnerDeregistered: (worker: WorkerToStop) =>
+    line.info('deregistered an idle runner at GitHub', ofStop(worker)),
+  /** `why`: the cause that the pod shows. */
+  runnerUnseen: (worker: WorkerToStop, why: string) =>
+    line.warn('GitHub does not see the runner of a pod', { ...ofStop(worker), why }),
+  stoppedPodDeleted: (worker: WorkerToStop) =>
+    line.info('deleted the pod of a stopped worker', ofStop(worker)),
+  /** Its pod is gone, and GitHub does not know its runner. */
+  workerStopped: (worker: WorkerToStop) => line.info('worker stopped', ofStop(worker)),
+  stopFailed: (worker: WorkerToStop, failure: GitHubFailure | KubeFailure) =>
+    failure.kind === 'rate_limited'
+      ? undefined
+      : line['operation' in failure ? 'warn' : levelOf(failure)](
+          'a worker could not be stopped yet; the stop is retried',
+          { ...ofStop(worker), failure },
+        ),
+};
+
+/** The scheduler's events. Each function writes the log line of one event and moves its metrics. */
 export type SchedulerEvents = ReturnType<typeof createEvents>;
 
-export function createEvents(log: Logger, metrics: Metrics) {
+export function createEvents(log: EventLog, metrics: Metrics) {
+  const events = tellEvents(TABLE, { log, metrics });
+  const fileIsRefused = metrics.gauge(
+    'paddock_pools_file_refused',
+    '1 while the configuration file is refused',
+  );
+  const matchSeconds = metrics.histogram(
+    'paddock_match_duration_seconds',
+    'How long passes of the matcher took',
+    LATENCY_BUCKETS,
+  );
+  const jobToPod = metrics.histogram(
+    'paddock_job_to_pod_seconds',
+    'From the job becoming known to its pod’s creation',
+    LATENCY_BUCKETS,
+    ['pool'],
+  );
+  const toRunning = metrics.histogram(
+    'paddock_worker_to_running_seconds',
+    'From a worker’s reservation to its pod running',
+    LATENCY_BUCKETS,
+    ['pool'],
+  );
   const ended = metrics.counter(
     'paddock_workers_ended_total',
     'Workers that ended, by pool, status and why they failed',
     ['pool', 'status', 'reason'],
   );
-  const githubFailures = metrics.counter(
-    'paddock_github_failures_total',
-    'Calls of GitHub that failed while the scheduler made or stopped workers, by kind',
-    ['kind'],
+  const unexplained = metrics.counter(
+    'paddock_workers_unexplained_total',
+    'Workers that may have run a job that no delivery reported, by pool',
+    ['pool'],
   );
-  const clusterFailures = metrics.counter(
-    'paddock_cluster_failures_total',
-    'Calls of the cluster that failed, by kind',
-    ['kind'],
+  const withoutRow = metrics.gauge(
+    'paddock_pods_without_row',
+    'Pods with Paddock’s labels and no row that cannot be adopted, by namespace',
+    ['namespace'],
   );
-  const cuts = metrics.counter(
-    'paddock_database_connections_cut_total',
-    'Times that connections to PostgreSQL were cut because it had gone silent',
-  );
-
-  const shared: SharedCounters = {
-    ended: (labels) => ended.inc(labels),
-    githubFailed: (kind) => githubFailures.inc({ kind }),
-    clusterFailed: (kind) => clusterFailures.inc({ kind }),
-  };
+  const warned = new Map<string, Set<string>>();
+  let unknownScopes = '';
 
   return {
-    ...matchingEvents(log, metrics),
-    ...provisioningEvents(log, metrics, shared),
-    ...followingEvents(log, metrics, shared),
-    ...stoppingEvents(log, metrics, shared),
-    githubAsksToWait({ caller, ms, message }: BegunWait) {
-      shared.githubFailed('rate_limited');
-      log.warn('GitHub asks for a pause: its calls wait', {
-        ...caller,
-        seconds: Math.ceil(ms / 1_000),
-        message,
+    ...events,
+    fileRefused(problems: readonly string[]) {
+      fileIsRefused.set(1);
+      events.fileRefused(problems);
+    },
+    fileAccepted() {
+      fileIsRefused.set(0);
+      events.fileAccepted();
+    },
+    matched(matched: Matched, seconds: number) {
+      matchSeconds.observe(seconds);
+      const { reserved, ended: givenBack, stopped, takenBack, unserved } = matched;
+      events.demandMatched({
+        reserved: reserved.length,
+        ended: givenBack.length,
+        stopped: stopped.length,
+        takenBack: takenBack.length,
       });
+      for (const key of unserved) events.keyUnserved(key);
     },
-    notReady(reason: string) {
-      log.warn('not ready', { reason });
+    /** Called after each pass; logs only a change. */
+    warmScopesUnknown(scopes: readonly WarmScope[]) {
+      const names = scopes.map(({ pool, scope }) => `${pool}: ${scope}`);
+      if (names.join() === unknownScopes) return;
+      unknownScopes = names.join();
+      if (names.length === 0) events.warmScopesKnown();
+      else events.warmScopesUnknown(names);
     },
-    connectionCut({ message: reason }: Error) {
-      cuts.inc();
-      log.warn('cut connections to PostgreSQL', { reason });
+    podCreated(worker: WorkerToProvision, secondsSinceJob: number | undefined) {
+      if (secondsSinceJob !== undefined) jobToPod.observe({ pool: worker.pool }, secondsSinceJob);
+      events.podCreated(worker, secondsSinceJob);
+    },
+    /** Logs each warning once per pool, since all its pods are alike. */
+    podWarned(worker: WorkerToProvision, warnings: readonly string[]) {
+      const known = warned.get(worker.pool) ?? new Set();
+      const fresh = warnings
+        .filter((warning) => !known.has(warning))
+        .slice(0, Math.max(0, MOST_WARNINGS - known.size));
+      if (fresh.length === 0) return;
+      warned.set(worker.pool, new Set([...known, ...fresh]));
+      events.podWarned(worker, fresh);
+    },
+    workerNotStarted(worker: WorkerToProvision, reason: FailReason) {
+      ended.inc({ pool: worker.pool, status: 'failed', reason });
+      events.workerNotStarted(worker, reason);
+    },
+    podChanged(transition: PodTransition) {
+      const { podName, pool, was, status, newlyStuck, startSeconds, failureReason } = transition;
+      if (newlyStuck !== null) events.podStuck({ podName, pool, reason: newlyStuck });
+      if (was === status) return;
+      if (was === 'pending' && startSeconds !== null)
+        toRunning.observe({ pool }, Math.max(0, startSeconds));
+      if (status === 'completed' || status === 'failed')
+        ended.inc({ pool, status, reason: failureReason ?? '' });
+      if (transition.unexplained) unexplained.inc({ pool });
+      events.podChanged(transition);
+    },
+    absenceJudged(list: JudgedList) {
+      if (list.unconfirmed > 0) events.podListUnconfirmed(list);
+      else if (list.before > list.gone) events.podsThereAgain(list);
+    },
+    /** For each complete list. */
+    podsWithoutRow(namespace: string, podNames: readonly string[]) {
+      withoutRow.set({ namespace }, podNames.length);
+      events.podsWithoutRow(namespace, podNames);
+    },
+    /** Another replica may follow the pods now, so this one must not keep showing its last value. */
+    followingEnded: () => withoutRow.reset(),
+    workerStopped(worker: WorkerToStop) {
+      ended.inc({ pool: worker.pool, status: 'failed', reason: worker.stopReason ?? '' });
+      events.workerStopped(worker);
     },
   };
 }

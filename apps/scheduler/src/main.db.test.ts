@@ -51,14 +51,14 @@ describe('the scheduler as a process', () => {
     await waitFor('the Secret to go', () => world.kube.report().secretsLeft.length === 0);
     // The last steps of provisioning may be under way when the worker has ended already.
     const counted = [
-      'workers_reserved_total',
-      'workers_registered_total',
-      'pods_created_total',
-      'job_to_pod_seconds_count',
+      'events_total{event="demandMatched"}',
+      'events_total{event="runnerRegistered"}',
+      'events_total{event="podCreated"}',
+      'job_to_pod_seconds_count{pool="linux"}',
     ];
     await waitFor('the metrics', async () => {
       const { text } = await get(scheduler.port, '/metrics');
-      return counted.every((metric) => text.includes(`paddock_${metric}{pool="linux"} 1\n`));
+      return counted.every((metric) => text.includes(`\npaddock_${metric} 1\n`));
     });
     scheduler.kill('SIGTERM');
     expect(await scheduler.exited).toMatchObject({ code: 0 });
@@ -104,7 +104,7 @@ describe('the scheduler as a process', () => {
     );
     await waitFor('it to be counted', async () =>
       (await get(scheduler.port, '/metrics')).text.includes(
-        '\npaddock_jobs_reconsidered_total 1\n',
+        '\npaddock_events_total{event="jobsReconsidered"} 1\n',
       ),
     );
 

@@ -35,7 +35,6 @@ import { schedulerKinds } from './kinds.ts';
 import { createRecentRunJobs } from './stopping/recent-run-jobs.ts';
 import { runMatching } from './matching/match-loop.ts';
 import { createPoolsLoader } from './pools/load-pools.ts';
-import { createPoolsEvents } from './pools/pools-events.ts';
 import { createPoolsFile } from './pools/pools-file.ts';
 
 await main(async () => {
@@ -45,7 +44,6 @@ await main(async () => {
   const { outage, log } = watchOutages(createLogger('scheduler', config.logLevel));
   const metrics = createMetrics(log);
   const events = createEvents(log, metrics);
-  const poolsEvents = createPoolsEvents(log, metrics);
   const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
 
   const { schema } = config;
@@ -54,7 +52,7 @@ await main(async () => {
     schema,
     applicationName: 'paddock-scheduler',
     outage,
-    onCut: events.connectionCut,
+    onCut: events.connectionsCut,
   };
   const connection = connectDatabase({
     ...databaseOptions,
@@ -93,15 +91,15 @@ await main(async () => {
 
   const poolsFile = createPoolsFile({
     path: config.configPath,
-    onRefused: poolsEvents.fileRefused,
-    onAccepted: poolsEvents.fileAccepted,
+    onRefused: events.fileRefused,
+    onAccepted: events.fileAccepted,
   });
   const poolsLoader = createPoolsLoader({
     db,
     file: poolsFile,
     refreshMs: config.poolsRefreshMs,
     reconsiderHours: config.reconsiderHours,
-    events: poolsEvents,
+    events,
   });
 
   const ownConfig = clientConfig(databaseOptions);

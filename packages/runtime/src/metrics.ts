@@ -7,6 +7,8 @@ import { oneReadAtATime } from './one-read-at-a-time.ts';
  */
 export interface Metrics {
   readonly registry: Registry;
+  /** Counts the lines of `tellEvents`. */
+  readonly events: Counter<'event'>;
   counter<L extends string = never>(
     name: string,
     help: string,
@@ -66,6 +68,12 @@ export function createMetrics(log?: Log): Metrics {
   const registers = [registry];
   return {
     registry,
+    events: new Counter({
+      name: 'paddock_events_total',
+      help: 'Logged events, by name',
+      labelNames: ['event'],
+      registers,
+    }),
     counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames, registers }),
     gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames, registers }),
     reading: (name, help, read) => {

@@ -103,7 +103,7 @@ describe('one of our pods without a row is adopted (E6)', () => {
   ] as const)('%s: the row is as before, with the pod’s own instants', async (_when, end) => {
     const before = await startWorker(end);
     await forget();
-    expect(await world.growth('paddock_pods_adopted_total{pool="linux"}', () => relist())).toBe(1);
+    expect(await world.growth('paddock_events_total{event="podAdopted"}', () => relist())).toBe(1);
     const after = await row(before.pod_name);
     expect(lasting(after)).toEqual(lasting(before));
     expect(after.registered_at).not.toBeNull();

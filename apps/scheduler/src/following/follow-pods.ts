@@ -149,7 +149,7 @@ async function followNamespace(
       onChanges: (changes) => takeChanges(parts, changes),
       onInterrupted: (failure, retryInMs) => {
         if (isUnanswered(failure)) void reach.cluster.report();
-        events.watchInterrupted(where.namespace, failure, retryInMs);
+        events.watchInterrupted({ namespace: where.namespace, failure, retryInMs });
       },
     },
     signal,
@@ -176,7 +176,8 @@ export async function takeList(
     { known, present, unconfirmed, nowMs: performance.now() },
     parts.confirmAfterMs ?? CONFIRM_AFTER_MS,
   );
-  parts.events.absenceJudged(namespace, {
+  parts.events.absenceJudged({
+    namespace,
     known: known.length,
     before: unconfirmed.size,
     unconfirmed: judged.unconfirmed.size,

@@ -97,7 +97,7 @@ describe('followPods', () => {
       );
       await stop();
     };
-    expect(await world.growth('paddock_pods_vanished_total{pool="linux"}', follow)).toBe(1);
+    expect(await world.growth('paddock_events_total{event="podsVanished"}', follow)).toBe(1);
     expect(await pods.row(name)).toMatchObject({ completed_at: null });
   });
 

@@ -55,7 +55,9 @@ export async function stopUnstartable(
     await enqueue(trx, podNames.map(stopTask));
     return new Set(podNames);
   });
-  events.unstartableStopped(unstartable.filter(({ podName }) => requested.has(podName)));
+  const stopped = unstartable.filter(({ podName }) => requested.has(podName));
+  for (const ofPool of Map.groupBy(stopped, ({ pool }) => pool).values())
+    events.unstartableStopped(ofPool);
   return requested.size;
 }
 

@@ -141,9 +141,7 @@ describe('a pod that does not start (C8, P5)', () => {
       expect(
         await Promise.all([noteStuckPods(followed.parts), noteStuckPods(followed.parts)]),
       ).toEqual(expect.arrayContaining([0, 1]));
-    expect(
-      await world.growth('paddock_pods_stuck_total{pool="linux",reason="slow_start"}', noteTwice),
-    ).toBe(1);
+    expect(await world.growth('paddock_events_total{event="podStuck"}', noteTwice)).toBe(1);
     expect(await diagnoses()).toEqual([pod.name]);
     await world.runTasks();
     await relist();

@@ -54,7 +54,7 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
   };
   const reprovision = async (): Promise<void> => {
     const podNames = await reprovisionForgotten(db, forgottenAfterMs);
-    if (podNames.length > 0) events.reprovisioned(podNames);
+    events.reprovisioned(podNames);
   };
   await Promise.all([
     listen(

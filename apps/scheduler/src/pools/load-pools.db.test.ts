@@ -63,9 +63,9 @@ describe('the pools of the configuration file, as schedulers load them', () => {
       refreshMs: 1_000,
       reconsiderHours: 48,
       events: {
-        inForce: () => undefined,
+        poolsInForce: () => undefined,
         jobsReconsidered: (_version, jobs) => void reconsidered.push(jobs),
-        notLoaded: (error) => {
+        poolsNotLoaded: (error) => {
           throw error;
         },
       },

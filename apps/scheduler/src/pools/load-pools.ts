@@ -6,7 +6,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';
-import type { PoolsEvents } from './pools-events.ts';
+import type { SchedulerEvents } from '../events.ts';
 import type { PoolsFile } from './pools-file.ts';
 
 export interface PoolsLoader {
@@ -24,7 +24,7 @@ export interface PoolsLoaderOptions {
   readonly refreshMs: number;
   /** Age of the oldest unserved jobs that are reconsidered when the pools change. */
   readonly reconsiderHours: number;
-  readonly events: Pick<PoolsEvents, 'inForce' | 'jobsReconsidered' | 'notLoaded'>;
+  readonly events: Pick<SchedulerEvents, 'poolsInForce' | 'jobsReconsidered' | 'poolsNotLoaded'>;
 }
 
 /**
@@ -70,7 +70,7 @@ export function createPoolsLoader({
       version = newest.version;
       looks = 0;
       reconsideredAt = undefined;
-      events.inForce(version);
+      events.poolsInForce(version);
       await forgetFailuresOfChangedPools(db);
     }
     // Every process reconsiders, also at its start: another may have died before it was done.
@@ -86,7 +86,7 @@ export function createPoolsLoader({
     once,
     run: async (signal) => {
       while (!signal.aborted) {
-        await once().catch(events.notLoaded);
+        await once().catch(events.poolsNotLoaded);
         await pause(version === undefined ? Math.min(RETRY_MS, refreshMs) : refreshMs, signal);
       }
     },

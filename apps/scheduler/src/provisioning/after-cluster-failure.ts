@@ -39,7 +39,7 @@ export async function noteClusterFailure(
   failure: KubeFailure,
 ): Promise<Outcome | undefined> {
   const { db, reach, events, failureRules } = parts;
-  events.clusterFailed(worker, failure);
+  events.podNotCreated(worker, failure);
   const away = await ifClusterAway(reach, failure);
   if (away !== undefined) return away;
   const failureClass = passes(failure) ? CLUSTER_ERROR : POD_REFUSED;

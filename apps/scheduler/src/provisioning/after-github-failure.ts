@@ -28,7 +28,7 @@ export async function afterGitHubFailure(
   { task, marked }: { task: Task; marked: boolean },
 ): Promise<Outcome> {
   const { db, runnerGroups, events } = parts;
-  events.githubFailed(worker, failure);
+  events.runnerNotRegistered(worker, failure);
   const away = await ifGitHubAway(parts.reach, failure);
   const failureClass = away === undefined ? failureClassOf(failure) : undefined;
   if (failureClass !== undefined) {

@@ -43,7 +43,7 @@ export async function checkRunnerGroup(
     pauseMs,
   });
   if (isNews && excess !== undefined)
-    events.runnerGroupOpen({ pool: name, org: login, excess, isHeld });
+    events[isHeld ? 'runnerGroupHeld' : 'runnerGroupOpen']({ pool: name, org: login, excess });
   if (!isHeld) {
     pools.add(key);
     return undefined;

@@ -28,6 +28,6 @@ export async function failWorker(
     if (ended) await enqueue(trx, [removeSecretTask(podName)]);
     return ended;
   });
-  if (hasEnded) events.failed(worker, why.reason);
+  if (hasEnded) events.workerNotStarted(worker, why.reason);
   return done({ ended: why.reason });
 }

@@ -51,7 +51,7 @@ describe('provisioning', () => {
     await world.queueJob();
     await world.gitHub.failNext({ path: JIT, status: 409 });
     const notStarted =
-      'paddock_workers_not_started_total{pool="linux",reason="registration_interrupted"}';
+      'paddock_workers_ended_total{pool="linux",status="failed",reason="registration_interrupted"}';
     expect(await world.growth(notStarted, () => world.settle())).toBe(1);
     expect(await seen.failures()).toEqual(['registration_interrupted']);
     await seen.expectOneWorker();
@@ -165,7 +165,7 @@ describe('provisioning', () => {
     await world.queueJob();
     world.kube.failNext({ path: '', times: 1_000 });
     expect(
-      await world.growth('paddock_cluster_failures_total', () => world.settle(8)),
+      await world.growth('paddock_events_total{event="podNotCreated"}', () => world.settle(8)),
     ).toBeGreaterThan(0);
     expect(await seen.runners()).toEqual([]);
     expect((await seen.tasks()).map(({ attempt }) => attempt)).toEqual([0]);
@@ -178,7 +178,9 @@ describe('provisioning', () => {
     await world.queueJob();
     await world.match();
     await world.gitHub.failNext({ path: JIT, status: 429, headers: { 'retry-after': '77' } });
-    expect(await world.growth('paddock_github_failures_total', () => world.runTasks())).toBe(1);
+    expect(
+      await world.growth('paddock_events_total{event="githubAsksToWait"}', () => world.runTasks()),
+    ).toBe(1);
     const [task] = await seen.tasks();
     const waitMs = (task?.due_at.getTime() ?? 0) - Date.now();
     expect(waitMs).toBeGreaterThan(50_000);

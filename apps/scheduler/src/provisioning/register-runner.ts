@@ -101,7 +101,7 @@ export async function registerRunner(
   );
   await retryWhileAway(run, () => saveBudget(parts, worker));
   if (!saved) return { instead: done({ ended: 'the worker ended while it was being registered' }) };
-  events.registered(worker);
+  events.runnerRegistered(worker);
   await retryWhileAway(run, () => endRefusals(db, { ...worker, repoId: worker.scopeRepoId }));
   if (worker.isWatched)
     await retryWhileAway(run, () => noteKeySuccess(db, worker.podName, 'registered'));

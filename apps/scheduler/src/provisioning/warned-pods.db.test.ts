@@ -14,10 +14,7 @@ afterAll(() => world.stop());
 
 test('a warning of the cluster is logged once for a pool, and the pod is made (H1, H3)', async () => {
   const warn = jest.fn((..._line: unknown[]) => SILENT_LOG);
-  const events = createEvents(
-    { ...SILENT_LOG, warn } as unknown as typeof SILENT_LOG,
-    createMetrics(),
-  );
+  const events = createEvents({ ...SILENT_LOG, warn }, createMetrics());
   const kinds = schedulerKinds({ ...world.parts, events });
   const warning = 'unknown field "spec.nodeSelctor"';
   world.kube.failNext({ method: 'POST', path: '/pods$', warning, times: 2 });

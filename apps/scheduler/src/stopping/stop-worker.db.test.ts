@@ -56,7 +56,7 @@ describe('an idle worker', () => {
     });
     await scene.letTimePass();
     expect(
-      await world.growth('paddock_workers_kept_total{pool="linux"}', () => world.runTasks()),
+      await world.growth('paddock_events_total{event="workerKept"}', () => world.runTasks()),
     ).toBe(1);
     expect(await scene.row(podName)).toMatchObject({ ...KEPT, assigned_job_id: null });
     await scene.expectWorking(podName, job.id);

@@ -1,0 +1,59 @@
+import type { LOG_LEVELS } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+
+type Level = (typeof LOG_LEVELS)[number];
+
+/** The methods of a logger that events use. */
+export type EventLog = Readonly<Record<Level, (message: string, fields: object) => unknown>>;
+
+interface Line {
+  readonly level: Level;
+  readonly sentence: string;
+  readonly fields: object;
+}
+
+const at =
+  (level: Level) =>
+  (sentence: string, fields: object = {}): Line => ({ level, sentence, fields });
+
+/** What a row of a table of events says: a constant sentence, and its data in named fields. */
+export const line = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+
+const MOST_LISTED = 10;
+
+/** The fields for a list: its length, and the first few of it. */
+export const listed = (list: readonly unknown[]) => ({
+  count: list.length,
+  some: list.slice(0, MOST_LISTED),
+});
+
+type Table = Readonly<Record<string, (...told: never[]) => Line | undefined>>;
+
+type Told<T extends Table> = {
+  readonly [Event in keyof T]: (...told: Parameters<T[Event]>) => void;
+};
+
+/**
+ * Returns a function for each row of the table. It logs the row's line, if there is one, and counts
+ * it in `paddock_events_total` by the row's name. A line whose field `count` is 0 says that nothing
+ * happened: it is left out.
+ */
+export function tellEvents<T extends Table>(
+  table: T,
+  { log, metrics }: { log: EventLog; metrics: Pick<Metrics, 'events'> },
+): Told<T> {
+  const tell = ([event, row]: [string, (...told: never[]) => Line | undefined]) => {
+    // An alert sees the first event only as a rise from 0.
+    metrics.events.inc({ event }, 0);
+    return [
+      event,
+      (...told: never[]) => {
+        const said = row(...told);
+        if (said === undefined || ('count' in said.fields && said.fields.count === 0)) return;
+        metrics.events.inc({ event });
+        log[said.level](said.sentence, said.fields);
+      },
+    ];
+  };
+  return Object.fromEntries(Object.entries(table).map(tell)) as Told<T>;
+}
