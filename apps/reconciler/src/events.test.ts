@@ -1,67 +1,101 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { createEvents, type ReconcilerEvents } from './events.ts';
 
 const failure = { kind: 'unavailable', operation: 'GET /app', message: '502' } as const;
+const away = { kind: 'network', message: 'no answer' } as const;
+
+type Tell = (events: ReconcilerEvents) => void;
 
 /** Each event as a sweep reports it; the tests of the sweeps check that they do. */
-test.each<[string, number, (events: ReconcilerEvents) => void]>([
+test.each<[string, string, object, Tell]>([
   [
-    'paddock_redelivery_failures_total{step="request"}',
-    1,
+    'redeliveryRefused',
+    'warn',
+    { appId: 7, deliveryGuid: 'guid', failure },
     (events) => events.redeliveryRefused(7, 'guid', failure),
   ],
+  ['listingFailed', 'warn', { appId: 7, failure }, (events) => events.listingFailed(7, failure)],
   [
-    'paddock_redelivery_failures_total{step="list"}',
-    1,
-    (events) => events.listingFailed(7, failure),
+    'redeliveriesGivenUp',
+    'error',
+    { appId: 7, count: 3 },
+    (events) => events.redeliveriesGivenUp(7, 3),
   ],
-  ['paddock_redelivery_given_up_total', 3, (events) => events.redeliveriesGivenUp(7, 3)],
   [
-    'paddock_deliveries_without_row_total',
-    2,
+    'deliveredWithoutRow',
+    'error',
+    { appId: 7, count: 2, some: ['one', 'two'], inSeconds: 0 },
     (events) => events.deliveredWithoutRow(7, ['one', 'two'], 0),
   ],
-  ['paddock_recovery_total{kind="redelivered"}', 1, (events) => events.redelivered(7, 'guid')],
   [
-    'paddock_schedule_ticks_total{schedule="mow"}',
-    1,
+    'redelivered',
+    'info',
+    { appId: 7, deliveryGuid: 'guid' },
+    (events) => events.redelivered(7, 'guid'),
+  ],
+  [
+    'tickTaken',
+    'debug',
+    { schedule: 'mow', missed: 0 },
+    (events) => events.tickTaken('mow', new Date(), 0),
+  ],
+  [
+    'ticksMissed',
+    'warn',
+    { schedule: 'mow', missed: 4 },
     (events) => events.tickTaken('mow', new Date(), 4),
   ],
   [
-    'paddock_schedule_missed_ticks_total{schedule="mow"}',
-    4,
-    (events) => events.tickTaken('mow', new Date(), 4),
-  ],
-  [
-    'paddock_jobs_looked_up_total{verdict="requeued"}',
-    1,
+    'jobRequeued',
+    'warn',
+    { jobId: 1 },
     (events) => events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'requeued' } } as never]),
   ],
   [
-    'paddock_sweep_failures_total{sweep="check-apps"}',
-    1,
-    (events) => events.appNotChecked(7, failure),
+    'jobFailed',
+    'warn',
+    { jobId: 1, reason: 'gone' },
+    (events) =>
+      events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'failed', message: 'gone' } } as never]),
   ],
   [
-    'paddock_sweep_failures_total{sweep="check-workers"}',
-    1,
+    'jobLookedUp',
+    'debug',
+    { jobId: 1, verdict: 'stated' },
+    (events) => events.jobsLookedUp([{ jobId: 1, verdict: { kind: 'stated' } } as never]),
+  ],
+  ['appNotChecked', 'warn', { appId: 7, failure }, (events) => events.appNotChecked(7, failure)],
+  [
+    'runnersMissing',
+    'warn',
+    { entity: 'acme', workers: 3 },
     (events) => events.runnersMissing('acme', 3),
   ],
+  ['tooManyStrays', 'error', { count: 30, cap: 20 }, (events) => events.tooManyStrays(30, 20)],
   [
-    'paddock_sweep_over_cap_total{sweep="remove-stray-registrations"}',
-    1,
-    (events) => events.tooManyStrays(30, 20),
-  ],
-  [
-    'paddock_worker_stops_requested_total{reason="idle"}',
-    2,
+    'stopsRequested',
+    'warn',
+    { count: 2, some: [1, 2].map((n) => ({ podName: `pdk-${n}`, reason: 'idle' })) },
     (events) => events.stopsRequested([1, 2].map((n) => ({ podName: `pdk-${n}`, reason: 'idle' }))),
   ],
-])('%s counts %i (H5)', async (name, count, tell) => {
-  const metrics = createMetrics();
-  tell(createEvents(SILENT_LOG, metrics));
-  expect(metricSum(await metrics.registry.metrics(), name)).toBe(count);
-});
+  [
+    'podNotDeleted',
+    'debug',
+    { podName: 'pdk-1', failure: away },
+    (events) => events.podNotDeleted('pdk-1', away),
+  ],
+])(
+  '%s is one line at the level %s, and is counted (H1, H5)',
+  async (event, level, fields, tell) => {
+    const metrics = createMetrics();
+    const said = jest.fn();
+    tell(createEvents({ ...SILENT_LOG, [level]: said }, metrics));
+    expect(said.mock.calls).toEqual([[expect.any(String), expect.objectContaining(fields)]]);
+    const page = await metrics.registry.metrics();
+    expect(metricSum(page, `paddock_events_total{event="${event}"}`)).toBe(1);
+    expect(metricSum(page, 'paddock_events_total')).toBe(1);
+  },
+);

@@ -1,126 +1,207 @@
 import type { BegunWait } from '@paddock/db/entities/waits';
+import type { JoblessEnd } from '@paddock/db/jobs/jobs-in-doubt';
+import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
+import type { StoredJob } from '@paddock/db/jobs/store-jobs';
+import type { StopRequest } from '@paddock/db/workers/request-stops';
+import type { EndingVersion } from '@paddock/db/workers/runner-versions';
+import type { HeldStop } from '@paddock/db/workers/worker-stops';
 import type { GitHubFailure } from '@paddock/github/errors';
-import type { Logger } from '@paddock/runtime/logger';
+import { type KubeFailure, levelOf } from '@paddock/kube/errors';
+import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
-import { jobEvents } from './jobs/job-events.ts';
-import type { SharedCounters } from './shared-counters.ts';
-import { upkeepEvents } from './upkeep/upkeep-events.ts';
-import { workerEvents } from './workers/worker-events.ts';
+import type { Unanswered } from './passes/ask-github.ts';
 
-/** The reconciler's events: each function moves the metric and writes the log line of one event. */
+/** Undefined: GitHub does not show us the object. */
+type FailureIfShown = GitHubFailure | undefined;
+
+interface Tick {
+  readonly schedule: string;
+  readonly tickAt: Date;
+  readonly missed: number;
+}
+
+const TABLE = {
+  notReady: (reason: string) => line.warn('not ready', { reason }),
+  connectionsCut: ({ message: reason }: Error) =>
+    line.warn('cut the connections to PostgreSQL', { reason }),
+  githubAsksToWait: ({ caller, ms, message }: BegunWait) =>
+    line.warn('GitHub asks us to wait: we make no such calls until then', {
+      ...caller,
+      seconds: Math.ceil(ms / 1_000),
+      message,
+    }),
+
+  // Schedules and tasks.
+  tickTaken: (tick: Tick) => line.debug('took a tick', tick),
+  ticksMissed: (tick: Tick) => line.warn('no process took some ticks of a schedule', tick),
+  scheduleFailed: (error: unknown) =>
+    line.error('could not read the schedules; trying again', { error }),
+  sweepOverdue: (sweep: string, seconds: number, why: string) =>
+    line.error('a sweep has not succeeded for several cadences: it repairs nothing meanwhile', {
+      sweep,
+      forSeconds: Math.round(seconds),
+      why,
+    }),
+  sweepSucceedsAgain: (sweep: string) => line.info('a sweep succeeds again', { sweep }),
+  tasksRecovered: (count: number) => line.warn('recovered stuck tasks', { count }),
+
+  // GitHub's log of deliveries.
+  redelivered: (appId: number, deliveryGuid: string) =>
+    line.info('asked GitHub to repeat a delivery', { appId, deliveryGuid }),
+  redeliveryRefused: (appId: number, deliveryGuid: string, failure: GitHubFailure) =>
+    line.warn('GitHub did not accept a redelivery request', { appId, deliveryGuid, failure }),
+  listingFailed: (appId: number, failure: GitHubFailure) =>
+    line.warn('listing the delivery log broke off', { appId, failure }),
+  redeliveriesGivenUp: (appId: number, count: number) =>
+    line.error('gave up deliveries: GitHub can no longer repeat them', { appId, count }),
+  /** After a failover, a restore, or when another endpoint answered in our place. */
+  deliveredWithoutRow: (appId: number, deliveryGuids: readonly string[], dueInMs: number) =>
+    line.error(
+      'we lost deliveries that GitHub calls successful: GitHub is asked to repeat them, unless redeliver is paused; find out where many were lost',
+      { appId, ...listed(deliveryGuids), inSeconds: dueInMs / 1000 },
+    ),
+
+  // Jobs, compared with GitHub's.
+  workersMisused: (stored: readonly StoredJob[]) =>
+    line.warn(
+      'jobs run on workers whose pool does not serve them: check who may use the runner group',
+      listed(stored.filter(({ isMisused }) => isMisused).map(({ jobId }) => jobId)),
+    ),
+  jobsRecovered: (jobIds: readonly number[]) =>
+    line.warn('looking up stuck jobs at GitHub', listed(jobIds)),
+  jobsFailedUnasked: (jobIds: readonly number[]) =>
+    line.error(
+      'failed stuck jobs: GitHub has not answered about them for too long',
+      listed(jobIds),
+    ),
+  jobLookedUp: ({ jobId, verdict }: LookUpNote) =>
+    line.debug('looked up a job', { jobId, verdict: verdict.kind }),
+  jobRequeued: (jobId: number) =>
+    line.warn('GitHub calls a job queued that had a worker: it waits again', { jobId }),
+  jobFailed: (jobId: number, reason: string) =>
+    line.warn('failed a job after GitHub’s answer', { jobId, reason }),
+  joblessEnds: (ends: readonly JoblessEnd[]) =>
+    line.warn(
+      'runners succeeded without a job: check their pool’s image and command',
+      listed(ends),
+    ),
+  notAnswered: (
+    sweep: 'look-up-jobs' | 'discover-jobs',
+    asked: Unanswered,
+    failure: FailureIfShown,
+  ) =>
+    line.warn(
+      failure === undefined
+        ? 'GitHub does not show us an object: check the App’s installation'
+        : 'GitHub did not answer',
+      { sweep, ...asked, failure },
+    ),
+  jobsDiscovered: (found: readonly { event: string; jobId: number }[]) =>
+    line.warn('found jobs that no delivery announced', listed(found)),
+  jobsMisjudged: (jobIds: readonly number[]) =>
+    line.error('GitHub completed jobs that we had failed', listed(jobIds)),
+
+  // Workers, and what is left of them.
+  versionEnds: ({ pool, version, daysLeft }: EndingVersion) =>
+    line.warn(
+      daysLeft > 0
+        ? 'GitHub will soon stop serving a pool’s runner version: give the pool a newer image'
+        : 'GitHub no longer serves a pool’s runner version: give the pool a newer image',
+      { pool, version, daysLeft: Math.floor(daysLeft) },
+    ),
+  versionNotRead: (pool: string, podName: string, failure: KubeFailure) =>
+    line[levelOf(failure)]('could not read a runner’s version from its log', {
+      pool,
+      podName,
+      failure,
+    }),
+  versionEndUnknown: (pool: string, failure: FailureIfShown) =>
+    line.warn('GitHub did not answer when a pool’s runner version ends', { pool, failure }),
+  stopsRequested: (stops: readonly StopRequest[]) =>
+    line.warn('requested the stop of workers past a deadline', listed(stops)),
+  stopsWithoutTask: (podNames: readonly string[]) =>
+    line.warn('enqueued stops of workers again that had no task', listed(podNames)),
+  stopsHeldUp: (stops: readonly HeldStop[]) =>
+    line.error('workers cannot be stopped: see the obstacle of each stop', listed(stops)),
+  runnersNotRead: (entity: string, failure: FailureIfShown) =>
+    line.warn('could not read the runners of an entity from GitHub', { entity, failure }),
+  runnersMissing: (entity: string, workers: number) =>
+    line.warn('ignored GitHub’s list without our runners, although several are registered', {
+      entity,
+      workers,
+    }),
+  podNotDeleted: (podName: string, failure: KubeFailure) =>
+    line[levelOf(failure)]('could not delete the pod of an ended worker', { podName, failure }),
+  podStillRuns: (podName: string, phase: string) =>
+    line.warn('left the pod of an ended worker alone: the pod still runs', { podName, phase }),
+  secretsForgotten: (podNames: readonly string[]) =>
+    line.warn('removing Secrets of ended workers again: they may still exist', listed(podNames)),
+  registrationRemoved: (podName: string) =>
+    line.info('removed the registration of a failed worker', { podName }),
+  registrationLeft: (podName: string, why: string) =>
+    line.info('left the registration of a failed worker alone', { podName, why }),
+  registrationNotChecked: (podName: string, failure: FailureIfShown) =>
+    line.warn('could not look up or remove the registration of a failed worker', {
+      podName,
+      failure,
+    }),
+  strayRegistrationRemoved: (podName: string) =>
+    line.warn('removed a registration with our name and without a worker', { podName }),
+  strayRegistrationsNotChecked: (entity: string, failure: FailureIfShown) =>
+    line.warn('could not compare the registrations of an entity with its workers', {
+      entity,
+      failure,
+    }),
+  straySecretNotRemoved: (podName: string, failure: KubeFailure) =>
+    line.warn('could not remove the Secret of a registration without a worker; trying both again', {
+      podName,
+      failure,
+    }),
+  /** For example after a restore: an operator must check them. */
+  tooManyStrays: (count: number, cap: number) =>
+    line.error(
+      'removed no registration without a worker, since there are more than the cap: check our rows',
+      { count, cap },
+    ),
+
+  // Apps and clocks.
+  appChecked: (appId: number, found: readonly string[]) =>
+    line.error('a GitHub App lacks a permission or an event: change the App at GitHub', {
+      appId,
+      ...listed(found),
+    }),
+  appNotChecked: (appId: number, failure: GitHubFailure) =>
+    line.warn('could not check a GitHub App', { appId, failure }),
+  tooManyUnlisted: (appId: number, missing: number) =>
+    line.error('GitHub’s list lacks too many installations of an App: ignored the list', {
+      appId,
+      missing,
+    }),
+  clocksDiffer: (aheadSeconds: number) =>
+    line.error('PostgreSQL’s clock and ours disagree: set right the one that is wrong', {
+      aheadSeconds: Math.round(aheadSeconds),
+    }),
+  instantsMended: (rows: Readonly<Record<string, number>>) =>
+    line.warn('PostgreSQL’s clock was ahead for a time: instants that it left are now', { rows }),
+  clockNotChecked: (error: unknown) =>
+    line.error('could not look for instants too far ahead; trying again', { error }),
+};
+
+/** The reconciler's events. Each function writes the log line of one event and counts it. */
 export type ReconcilerEvents = ReturnType<typeof createEvents>;
 
-export function createEvents(log: Logger, metrics: Metrics) {
-  const recovery = metrics.counter('paddock_recovery_total', 'Repairs, by kind', ['kind']);
-  const redeliveryFailures = metrics.counter(
-    'paddock_redelivery_failures_total',
-    'Redelivery calls that GitHub refused or did not answer, by step',
-    ['step'],
-  );
-  const givenUp = metrics.counter(
-    'paddock_redelivery_given_up_total',
-    'Deliveries that GitHub can no longer repeat',
-  );
-  const withoutRow = metrics.counter(
-    'paddock_deliveries_without_row_total',
-    'Deliveries that GitHub calls successful and our events lack',
-  );
-  const ticks = metrics.counter(
-    'paddock_schedule_ticks_total',
-    'Ticks that this process took, by schedule',
-    ['schedule'],
-  );
-  const missedTicks = metrics.counter(
-    'paddock_schedule_missed_ticks_total',
-    'Ticks that no process took in time, by schedule',
-    ['schedule'],
-  );
-  const sweepFailures = metrics.counter(
-    'paddock_sweep_failures_total',
-    'Objects that a sweep failed on, by sweep',
-    ['sweep'],
-  );
-
-  const shared: SharedCounters = {
-    recovered: (kind, count) => recovery.inc({ kind }, count),
-    objectFailed: (sweep) => sweepFailures.inc({ sweep }),
-  };
-  const cuts = metrics.counter(
-    'paddock_database_connections_cut_total',
-    'Times that connections to PostgreSQL were cut because it had gone silent',
-  );
-
+export function createEvents(log: EventLog, metrics: Metrics) {
+  const events = tellEvents(TABLE, { log, metrics });
   return {
-    ...jobEvents(log, metrics, shared),
-    ...workerEvents(log, metrics, shared),
-    ...upkeepEvents(log, shared),
-    githubAsksToWait({ caller, ms, message }: BegunWait) {
-      log.warn('GitHub asks us to wait: we make no such calls until then', {
-        ...caller,
-        seconds: Math.ceil(ms / 1_000),
-        message,
-      });
-    },
-    redelivered(appId: number, deliveryGuid: string) {
-      recovery.inc({ kind: 'redelivered' });
-      log.info('asked GitHub to repeat a delivery', { appId, deliveryGuid });
-    },
-    redeliveryRefused(appId: number, deliveryGuid: string, failure: GitHubFailure) {
-      redeliveryFailures.inc({ step: 'request' });
-      log.warn('GitHub did not accept a redelivery request', { appId, deliveryGuid, failure });
-    },
-    listingFailed(appId: number, failure: GitHubFailure) {
-      redeliveryFailures.inc({ step: 'list' });
-      log.warn('listing the delivery log broke off', { appId, failure });
-    },
-    redeliveriesGivenUp(appId: number, count: number) {
-      givenUp.inc(count);
-      log.error('gave up deliveries: GitHub can no longer repeat them', { appId, count });
-    },
-    /** After a failover, a restore, or when another endpoint answered in our place. */
-    deliveredWithoutRow(appId: number, deliveryGuids: readonly string[], dueInMs: number) {
-      withoutRow.inc(deliveryGuids.length);
-      log.error(
-        'we lost deliveries that GitHub calls successful: GitHub is asked to repeat them, unless redeliver is paused; find out where many were lost',
-        {
-          appId,
-          count: deliveryGuids.length,
-          some: deliveryGuids.slice(0, 10),
-          inSeconds: dueInMs / 1000,
-        },
-      );
-    },
-    tickTaken(schedule: string, tickAt: Date, missed: number) {
-      ticks.inc({ schedule });
-      missedTicks.inc({ schedule }, missed);
-      if (missed > 0)
-        log.warn('no process took some ticks of a schedule', { schedule, tickAt, missed });
-      else log.debug('took a tick', { schedule, tickAt });
-    },
-    sweepOverdue(sweep: string, seconds: number, why: string) {
-      log.error('a sweep has not succeeded for several cadences: it repairs nothing meanwhile', {
-        sweep,
-        forSeconds: Math.round(seconds),
-        why,
-      });
-    },
-    sweepSucceedsAgain(sweep: string) {
-      log.info('a sweep succeeds again', { sweep });
-    },
-    scheduleFailed(error: unknown) {
-      log.error('could not read the schedules; trying again', { error });
-    },
-    tasksRecovered(count: number) {
-      if (count === 0) return;
-      recovery.inc({ kind: 'task' }, count);
-      log.warn('recovered stuck tasks', { count });
-    },
-    notReady(reason: string) {
-      log.warn('not ready', { reason });
-    },
-    connectionCut({ message: reason }: Error) {
-      cuts.inc();
-      log.warn('cut the connections to PostgreSQL', { reason });
+    ...events,
+    tickTaken: (schedule: string, tickAt: Date, missed: number) =>
+      events[missed > 0 ? 'ticksMissed' : 'tickTaken']({ schedule, tickAt, missed }),
+    jobsLookedUp(notes: readonly LookUpNote[]) {
+      for (const note of notes) {
+        if (note.verdict.kind === 'requeued') events.jobRequeued(note.jobId);
+        else if (note.verdict.kind === 'failed') events.jobFailed(note.jobId, note.verdict.message);
+        else events.jobLookedUp(note);
+      }
     },
   };
 }

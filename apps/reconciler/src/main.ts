@@ -59,7 +59,7 @@ await main(async () => {
     schema,
     applicationName: 'paddock-reconciler',
     outage,
-    onCut: events.connectionCut,
+    onCut: events.connectionsCut,
   };
   const connection = connectDatabase({ ...databaseOptions, poolSize: config.poolSize });
   const { db } = connection;

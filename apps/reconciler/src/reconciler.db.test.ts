@@ -89,7 +89,7 @@ describe('the reconciler as a process', () => {
     await waitFor('readiness', async () => (await readText(`${base}/readyz`)).text === 'ready\n');
     await waitFor('the repetition in the metrics', async () =>
       (await readText(`${base}/metrics`)).text.includes(
-        'paddock_recovery_total{kind="redelivered"} 1',
+        'paddock_events_total{event="redelivered"} 1',
       ),
     );
     service.kill('SIGTERM');

@@ -180,7 +180,7 @@ describe('the reconciler’s sweeps', () => {
     ]);
     const shown = await sweeps.metrics.registry.metrics();
     expect(shown).toContain('paddock_task_processed_total{kind="orphaned",outcome="failed"} 1');
-    expect(shown).toContain('paddock_recovery_total{kind="task"} 2');
+    expect(shown).toContain('paddock_events_total{event="tasksRecovered"} 1');
   });
 
   test('a refusal of GitHub causes a comparison of the installations soon (A12)', async () => {
