@@ -16,5 +16,5 @@ export interface SweepContext {
   events: ReconcilerEvents;
   /** Our own probe: whether GitHub or the cluster is away. */
   isAway: (service: Service) => Promise<boolean>;
-  taskEvents: Pick<ExecutorEvents, 'endedByCrashes'>;
+  taskEvents: Pick<ExecutorEvents, 'taskCrashed'>;
 }

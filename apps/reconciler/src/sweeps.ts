@@ -122,7 +122,7 @@ function sweeps(context: SweepContext): Readonly<Record<string, Sweep>> {
         const options = { batch: ROWS_OF_RECOVERY, keep: executorRules(config).keep };
         const { found, requeued, ended, full } = await recoverTasks(db, options);
         events.tasksRecovered(requeued + ended.length);
-        for (const task of ended) taskEvents.endedByCrashes(task);
+        for (const task of ended) taskEvents.taskCrashed(task);
         // After a full batch there may be more, and they have waited long enough.
         return done(
           { found, requeued, ended: ended.length },

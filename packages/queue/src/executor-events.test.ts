@@ -16,15 +16,15 @@ describe('executorEvents', () => {
     const { log, lines } = recordingLog();
     const metrics = createMetrics();
     const events = executorEvents(metrics, log);
-    events.inFlight('a', 2);
-    events.processed(TASK, 'ok', { durationMs: 40 });
-    events.processed(TASK, 'retry', { durationMs: 40, message: '502', dueInMs: 30_000 });
-    events.processed(TASK, 'poison', { durationMs: 40, reason: 'poison', message: 'gone' });
-    events.endedByCrashes(TASK);
-    events.takenOver(TASK);
-    events.lost(TASK);
-    events.released(TASK, 'stopping');
-    events.failed('claim', new Error('refused'));
+    events.tasksInFlight('a', 2);
+    events.taskProcessed(TASK, 'ok', { durationMs: 40 });
+    events.taskProcessed(TASK, 'retry', { durationMs: 40, message: '502', dueInMs: 30_000 });
+    events.taskProcessed(TASK, 'poison', { durationMs: 40, reason: 'poison', message: 'gone' });
+    events.taskCrashed(TASK);
+    events.taskTakenOver(TASK);
+    events.taskLost(TASK);
+    events.taskReleased(TASK, 'stopping');
+    events.executorFailed('claim', new Error('refused'));
     const text = await metrics.registry.metrics();
     for (const line of [
       'paddock_task_in_flight{kind="a"} 2',
@@ -33,9 +33,9 @@ describe('executorEvents', () => {
       'paddock_task_processed_total{kind="a",outcome="poison"} 1',
       'paddock_task_processed_total{kind="a",outcome="failed"} 1',
       'paddock_task_duration_seconds_count{kind="a"} 3',
-      'paddock_task_taken_over_total{kind="a"} 1',
-      'paddock_task_lost_total{kind="a"} 1',
-      'paddock_executor_errors_total{step="claim"} 1',
+      'paddock_events_total{event="taskTakenOver"} 1',
+      'paddock_events_total{event="taskLost"} 1',
+      'paddock_events_total{event="executorFailed"} 1',
     ]) {
       expect(text).toContain(line);
     }

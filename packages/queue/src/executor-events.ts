@@ -1,3 +1,4 @@
+import { type EventLog, line, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { FailureReason } from './failures.ts';
 
@@ -11,35 +12,6 @@ export interface TaskIdentity {
   readonly deliveryGuid: string | null;
 }
 
-export type Processed = 'ok' | 'retry' | 'failed' | 'poison' | 'snoozed';
-
-/** An executor calls these while it works. None may throw. */
-export interface ExecutorEvents {
-  /** How many tasks of the kind run in this process now. */
-  inFlight(kind: string, count: number): void;
-  /** A run was settled. `dueInMs`: when a requeued task is due again. */
-  processed(
-    task: TaskIdentity,
-    outcome: Processed,
-    details: { durationMs: number; reason?: FailureReason; message?: string; dueInMs?: number },
-  ): void;
-  /** The executor gave up a claim before its run ended: the process stops, or could not renew. */
-  released(task: TaskIdentity, why: 'stopping' | 'claim-lost'): void;
-  /** The task has another claim or is gone: this process's settlement changed nothing. */
-  lost(task: TaskIdentity): void;
-  /** The task's last executor went away; the task runs here now. */
-  takenOver(task: TaskIdentity): void;
-  /** The task's executors crashed too often: it ended as failed. */
-  endedByCrashes(task: TaskIdentity): void;
-  /** A statement of the executor failed. It will try again. */
-  failed(what: 'claim' | 'settle' | 'heartbeat' | 'listen' | 'release', error: unknown): void;
-}
-
-/** The part of a logger that is used here. */
-type Log = Readonly<
-  Record<'error' | 'warn' | 'info' | 'debug', (message: string, fields: object) => unknown>
->;
-
 /** Operations list what ended well; the log shows what may need attention. */
 const LEVELS = {
   ok: 'debug',
@@ -49,10 +21,42 @@ const LEVELS = {
   poison: 'error',
 } as const;
 
+export type Processed = keyof typeof LEVELS;
+
+/** `dueInMs`: when a requeued task is due again. */
+interface Run {
+  readonly durationMs: number;
+  readonly reason?: FailureReason;
+  readonly message?: string;
+  readonly dueInMs?: number;
+}
+
+const TABLE = {
+  /** A run was settled. */
+  taskProcessed: (task: TaskIdentity, outcome: Processed, run: Run) =>
+    line[LEVELS[outcome]]('task processed', { task, outcome, ...run }),
+  /** The executor gave up a claim before its run ended: the process stops, or could not renew. */
+  taskReleased: (task: TaskIdentity, why: 'stopping' | 'claim-lost') =>
+    line.warn('task released', { task, why }),
+  /** The task has another claim or is gone: this process's settlement changed nothing. */
+  taskLost: (task: TaskIdentity) => line.warn('task belongs to another holder', { task }),
+  /** The task's last executor went away; the task runs here now. */
+  taskTakenOver: (task: TaskIdentity) => line.warn('task taken over', { task }),
+  /** The task's executors crashed too often: it ended as failed. */
+  taskCrashed: (task: TaskIdentity) => line.error('task ended after too many crashes', { task }),
+  /** A statement of the executor failed. It will try again. */
+  executorFailed: (step: 'claim' | 'settle' | 'heartbeat' | 'listen' | 'release', error: unknown) =>
+    line.error('the executor could not reach its tables', { step, error }),
+};
+
+/** An executor calls these while it works. None may throw. */
+export type ExecutorEvents = ReturnType<typeof executorEvents>;
+
 const DURATION_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /** An executor's metrics and log lines, the same in every service. */
-export function executorEvents(metrics: Metrics, log: Log): ExecutorEvents {
+export function executorEvents(metrics: Metrics, log: EventLog) {
+  const events = tellEvents(TABLE, { log, metrics });
   const processed = metrics.counter('paddock_task_processed_total', 'Runs of tasks by outcome', [
     'kind',
     'outcome',
@@ -66,44 +70,18 @@ export function executorEvents(metrics: Metrics, log: Log): ExecutorEvents {
   const inFlight = metrics.gauge('paddock_task_in_flight', 'Tasks that run in this process', [
     'kind',
   ]);
-  const takenOver = metrics.counter(
-    'paddock_task_taken_over_total',
-    'Tasks taken over from executors that went away',
-    ['kind'],
-  );
-  const lost = metrics.counter(
-    'paddock_task_lost_total',
-    'Runs whose task another executor had claimed when they ended',
-    ['kind'],
-  );
-  const errors = metrics.counter(
-    'paddock_executor_errors_total',
-    'Failed statements of the executor, by step',
-    ['step'],
-  );
   return {
-    inFlight: (kind, count) => inFlight.set({ kind }, count),
-    processed(task, outcome, details) {
+    ...events,
+    /** How many tasks of the kind run in this process now. */
+    tasksInFlight: (kind: string, count: number) => inFlight.set({ kind }, count),
+    taskProcessed(task: TaskIdentity, outcome: Processed, run: Run) {
       processed.inc({ kind: task.kind, outcome });
-      duration.observe({ kind: task.kind }, details.durationMs / 1_000);
-      log[LEVELS[outcome]]('task processed', { task, outcome, ...details });
+      duration.observe({ kind: task.kind }, run.durationMs / 1_000);
+      events.taskProcessed(task, outcome, run);
     },
-    released: (task, why) => log.warn('task released', { task, why }),
-    lost(task) {
-      lost.inc({ kind: task.kind });
-      log.warn('task belongs to another holder', { task });
-    },
-    takenOver(task) {
-      takenOver.inc({ kind: task.kind });
-      log.warn('task taken over', { task });
-    },
-    endedByCrashes(task) {
+    taskCrashed(task: TaskIdentity) {
       processed.inc({ kind: task.kind, outcome: 'failed' });
-      log.error('task ended after too many crashes', { task });
-    },
-    failed(what, error) {
-      errors.inc({ step: what });
-      log.error('the executor could not reach its tables', { step: what, error });
+      events.taskCrashed(task);
     },
   };
 }

@@ -109,7 +109,7 @@ test('counts every end of a run once, with the running tasks and the duration (D
     poison: 1,
     snoozed: 1,
   });
-  expect(now.get('paddock_task_taken_over_total{kind="a"}')).toBe(1);
+  expect(now.get('paddock_events_total{event="taskTakenOver"}')).toBe(1);
   expect(now.get('paddock_task_in_flight{kind="a"}')).toBe(1);
   // A kind is there before it has run: a missing series and a zero are not the same to an alert.
   expect(now.get('paddock_task_in_flight{kind="idle"}')).toBe(0);
@@ -140,7 +140,7 @@ test('a run whose task was lost is counted as lost, and as nothing else (D6, D8)
   release.resolve();
   await waitFor(
     'the settle',
-    async () => (await samplesOf(metrics)).get('paddock_task_lost_total{kind="a"}') === 1,
+    async () => (await samplesOf(metrics)).get('paddock_events_total{event="taskLost"}') === 1,
   );
   expect(
     [...(await samplesOf(metrics)).keys()].filter((key) =>

@@ -94,7 +94,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       // A successor may be due: no executor could claim it while this task ran.
       wake.ring();
     },
-    onError: (error) => events.failed('settle', error),
+    onError: (error) => events.executorFailed('settle', error),
   });
 
   async function claimOnce(renew: () => Promise<void>): Promise<void> {
@@ -125,7 +125,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       keepFailedMs: keep.failedMs,
     });
     for (const row of claimed) {
-      if (row.ended) events.endedByCrashes(identityOf(taskOf(row, () => 0)));
+      if (row.ended) events.taskCrashed(identityOf(taskOf(row, () => 0)));
       else start(row, asked);
     }
     restMs = Math.min(restMs, await findRest(Object.keys(free), claimed.length > 0));
@@ -165,7 +165,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     if (kind === undefined) return;
     const renewal = { sentAt: asked };
     const task = taskOf(row, () => shareLeft(performance.now() - renewal.sentAt, claimMs));
-    if (row.taken_over) events.takenOver(identityOf(task));
+    if (row.taken_over) events.taskTakenOver(identityOf(task));
     const startedAt = performance.now();
     const running = runHandler(kind.handler, task, rulesFor(row.kind).timeoutMs);
     const entry: HeldTask = {
@@ -177,14 +177,14 @@ export function createExecutor(options: ExecutorOptions): Executor {
       endedAt: undefined,
     };
     held.add(entry);
-    events.inFlight(row.kind, held.runningOf(row.kind));
+    events.tasksInFlight(row.kind, held.runningOf(row.kind));
     void running.result.then((result) => finish(entry, result));
   }
 
   function finish(entry: HeldTask, result: RunResult): void {
     const { task, claim } = entry;
     entry.endedAt = performance.now();
-    events.inFlight(task.kind, held.runningOf(task.kind));
+    events.tasksInFlight(task.kind, held.runningOf(task.kind));
     batcher.add({
       claim,
       settlement: decideSettlement(task, result, rulesFor(task.kind)),
@@ -208,7 +208,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     await waitUntilIdle(releaseMs(drainMs));
     const left = held.size();
     if (left > 0)
-      events.failed(
+      events.executorFailed(
         'release',
         new Error(`${left} claims could not be given back in time; they will expire`),
       );
@@ -216,11 +216,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   const noteFailure = (what: 'claim' | 'heartbeat') => (error: unknown) => {
     isUnsure = true;
-    events.failed(what, error);
+    events.executorFailed(what, error);
   };
 
   async function run(signal: AbortSignal): Promise<void> {
-    for (const kind of Object.keys(kinds)) events.inFlight(kind, 0);
+    for (const kind of Object.keys(kinds)) events.tasksInFlight(kind, 0);
     // A renewal that gets no answer is tried again on another connection, in time.
     const limitMs = Math.max(SHORTEST_LIMIT_MS, lookMs);
     const limits = { connectionTimeoutMillis: limitMs, answerLimitMs: limitMs };
@@ -238,7 +238,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
           onWake: (_channel, kind) => {
             if (kind === undefined || Object.hasOwn(kinds, kind)) wake.ring();
           },
-          onError: (error) => events.failed('listen', error),
+          onError: (error) => events.executorFailed('listen', error),
         },
         signal,
       ),

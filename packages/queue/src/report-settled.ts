@@ -34,11 +34,11 @@ export function reportSettled(
 ): void {
   const task = identityOf(held.task);
   if (!ours) {
-    events.lost(task);
+    events.taskLost(task);
     return;
   }
   if (settlement.processed === 'released') {
-    events.released(
+    events.taskReleased(
       task,
       result.ended === 'interrupted' && result.by === 'stopping' ? 'stopping' : 'claim-lost',
     );
@@ -48,15 +48,15 @@ export function reportSettled(
   const durationMs = Math.round((held.endedAt ?? performance.now()) - held.startedAt);
   switch (settlement.to) {
     case 'ok':
-      return events.processed(task, processed, { durationMs });
+      return events.taskProcessed(task, processed, { durationMs });
     case 'failed': {
       const { reason, message } = settlement;
-      return events.processed(task, processed, { durationMs, reason, message });
+      return events.taskProcessed(task, processed, { durationMs, reason, message });
     }
     case 'queued': {
       const { delayMs: dueInMs, failure } = settlement;
       const message = failure && { message: failure.message };
-      return events.processed(task, processed, { durationMs, dueInMs, ...message });
+      return events.taskProcessed(task, processed, { durationMs, dueInMs, ...message });
     }
     default:
       return settlement satisfies never;

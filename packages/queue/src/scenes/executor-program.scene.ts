@@ -142,12 +142,12 @@ function eventsOf(holder: string): ExecutorEvents {
       ...(detail === undefined ? {} : { detail }),
     });
   return {
-    inFlight: () => undefined,
-    processed: (task, outcome) => tell('processed', task, outcome),
-    released: (task, why) => tell('released', task, why),
-    lost: (task) => tell('lost', task),
-    takenOver: (task) => tell('taken over', task),
-    endedByCrashes: (task) => tell('ended by crashes', task),
-    failed: (step) => say({ what: 'failed', holder, detail: step }),
+    tasksInFlight: () => undefined,
+    taskProcessed: (task, outcome) => tell('processed', task, outcome),
+    taskReleased: (task, why) => tell('released', task, why),
+    taskLost: (task) => tell('lost', task),
+    taskTakenOver: (task) => tell('taken over', task),
+    taskCrashed: (task) => tell('ended by crashes', task),
+    executorFailed: (step) => say({ what: 'failed', holder, detail: step }),
   };
 }

@@ -36,14 +36,14 @@ function recordEvents(): { told: Told; events: ExecutorEvents } {
   return {
     told,
     events: {
-      inFlight: () => undefined,
-      processed: (task, outcome, details) =>
+      tasksInFlight: () => undefined,
+      taskProcessed: (task, outcome, details) =>
         void told.processed.push({ task, outcome, ...details }),
-      released: (task, why) => void told.released.push({ task, why }),
-      lost: (task) => void told.lost.push(task),
-      takenOver: (task) => void told.takenOver.push(task),
-      endedByCrashes: (task) => void told.endedByCrashes.push(task),
-      failed: (what, error) => void told.failed.push({ what, error }),
+      taskReleased: (task, why) => void told.released.push({ task, why }),
+      taskLost: (task) => void told.lost.push(task),
+      taskTakenOver: (task) => void told.takenOver.push(task),
+      taskCrashed: (task) => void told.endedByCrashes.push(task),
+      executorFailed: (what, error) => void told.failed.push({ what, error }),
     },
   };
 }
