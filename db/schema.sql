@@ -358,6 +358,14 @@ create table leases (
   constraint leases_pkey PRIMARY KEY (name)
 );
 
+create table left_registrations (
+  entity_id bigint not null,
+  scope_repo_id bigint not null,
+  name text not null,
+  first_seen_at timestamp with time zone default now() not null,
+  constraint left_registrations_pkey PRIMARY KEY (entity_id, scope_repo_id, name)
+);
+
 create table login_pins (
   login text not null,
   entity_id bigint not null,
@@ -496,16 +504,6 @@ create table sessions (
   constraint sessions_secret_sha256_check CHECK ((secret_sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id),
   constraint sessions_token_or_person CHECK ((((token_id IS NULL) = (person IS NOT NULL)) AND ((person IS NULL) = (groups IS NULL))))
-);
-
-create table stray_registrations (
-  entity_id bigint not null,
-  scope_repo_id bigint not null,
-  runner_id bigint not null,
-  name text not null,
-  sightings integer default 1 not null,
-  first_seen_at timestamp with time zone default now() not null,
-  constraint stray_registrations_pkey PRIMARY KEY (entity_id, scope_repo_id, runner_id)
 );
 
 create table switches (
@@ -816,8 +814,6 @@ CREATE INDEX workers_newest ON workers USING btree (created_at DESC);
 CREATE INDEX workers_pod_kept ON workers USING btree (completed_at) WHERE ((completed_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 
 CREATE INDEX workers_registering ON workers USING btree (entity_id, scope_repo_id) WHERE ((status = 'pending'::status_enum) AND (registered_at IS NULL) AND (stopping_at IS NULL));
-
-CREATE INDEX workers_registration_left ON workers USING btree (completed_at) WHERE ((status = 'failed'::status_enum) AND (registration_started_at IS NOT NULL) AND (registration_gone_at IS NULL));
 
 CREATE INDEX workers_started ON workers USING btree (k8s_pool, running_at DESC) WHERE ((running_at IS NOT NULL) AND (pod_deleted_at IS NULL));
 

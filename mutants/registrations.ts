@@ -2,71 +2,76 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
 export const registrations: readonly NamedMutant[] = [
   {
-    mutant: 'a stray registration is removed although its runner is online now',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `if (!isUnused(runnerSays(runner))) return 'left';`,
-    replace: `if (runnerSays(runner) === 'busy') return 'left';`,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+    mutant: 'a registration is removed although its runner is online now',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `if (!isUnused(runnerSays(found.runner))) return 'left';`,
+    replace: `if (runnerSays(found.runner) === 'busy') return 'left';`,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
-    mutant: 'a stray registration is removed although a new worker has its name',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `if ((await findNamesWithoutWorker(db, [name])).length === 0) return 'left';
+    mutant: 'a registration is due although its runner is online',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `left.filter((runner) => isUnused(runnerSays(runner)))`,
+    replace: `left.filter((runner) => isUnused(runnerSays(runner)) || runner.online)`,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a registration is removed although a new worker has its name',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `  if ((await findWorkersByName(db, [name])).get(name)?.isLive === true) return 'left';
 `,
     replace: ``,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
-    mutant: 'a stray registration is removed although a pod has its name',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `if ((await findPod(cluster, { namespace, name })) !== undefined) return 'left';`,
-    replace: `void [findPod, namespace];`,
-    tests: ['apps/reconciler/src/workers/remove-stray-secrets.db.test.ts'],
+    mutant: 'a registration is removed although a pod of its name may run',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `if (says !== 'absent' && says !== 'ended') return 'left';`,
+    replace: `void says;`,
+    tests: ['apps/reconciler/src/workers/remove-registrations-secrets.db.test.ts'],
   },
   {
     mutant: 'a list without any of our runners is trusted',
-    file: 'apps/reconciler/src/workers/remove-stray-registrations.ts',
-    find: `  if (listable > 0) {`,
-    replace: `  if (listable > 1_000) {`,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a stray registration is removed when it is first seen',
-    file: 'packages/db/src/workers/stray-registrations.ts',
-    find: `first_seen_at < now() - \${milliseconds(graceMs)} as "isDue"`,
-    replace: `\${milliseconds(graceMs)} >= '0' as "isDue"`,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a stray that went and came back counts as seen all the time',
-    file: 'packages/db/src/workers/stray-registrations.ts',
-    find: `and runner_id <> all(\${ids}::bigint[])\``,
-    replace: `and runner_id = any(\${ids}::bigint[]) and false\``,
-    tests: ['apps/reconciler/src/workers/remove-stray-registrations.db.test.ts'],
-  },
-  {
-    mutant: 'a failed worker’s registration is removed although its runner is online',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `if (!isUnused(runnerSays(runner)))
-    return`,
-    replace: `if (!isUnused(runnerSays(runner)) && !runner.online)
-    return`,
-    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+    find: `ours.length > 0 || registered.length === 0;`,
+    replace: `ours.length > 0 || registered.length < 1_000;`,
+    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
   },
   {
-    mutant: 'a runner that an empty list lacks counts as gone',
+    mutant:
+      'lists without any of our runners are trusted after an hour, though GitHub knows one by its id',
     file: 'apps/reconciler/src/workers/remove-registrations.ts',
-    find: `runnerId === null && !(await isTrusted(client, scope)))`,
-    replace: `runnerId === null && !isTrusted)`,
-    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+    find: `isBelieved || (byId && (await areAllGone(client, scope, registered)));`,
+    replace: `isBelieved || byId;`,
+    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
   },
   {
-    mutant: 'the registration of a worker that ended a moment ago is removed',
+    mutant:
+      'lists without any of our runners are never trusted, though GitHub knows none by its id',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `const isComplete = isBelieved || (byId &&`,
+    replace: `const isComplete = isBelieved || (byId && registered.length === 0 &&`,
+    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
+  },
+  {
+    mutant: 'registrations that no row names are removed although there are more than their cap',
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: `worker !== undefined || counts.overCap === 0`,
+    replace: `worker !== undefined || counts.overCap >= 0`,
+    tests: ['apps/reconciler/src/workers/remove-registrations-guards.db.test.ts'],
+  },
+  {
+    mutant: 'a registration is removed a moment after it is first seen',
     file: 'packages/db/src/workers/registrations.ts',
-    find: `
-      and w.completed_at < now() - \${milliseconds(graceMs)}`,
-    replace: `
-      and \${graceMs}::float8 >= 0`,
+    find: `and first_seen_at < now() - \${milliseconds(graceMs)}`,
+    replace: `and \${milliseconds(graceMs)} >= '0'`,
+    tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
+  },
+  {
+    mutant: 'a registration that went and came back counts as left all the time',
+    file: 'packages/db/src/workers/registrations.ts',
+    find: `and name <> all(\${names}::text[])`,
+    replace: `and name = any(\${names}::text[]) and false`,
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
 ];

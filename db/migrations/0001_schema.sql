@@ -386,8 +386,6 @@ create index workers_stopping on workers (stopping_at)
 create index workers_unexplained on workers (unexplained_until) include (demand_key)
   where unexplained_until is not null and assigned_at is null;
 create index workers_pod_kept on workers (completed_at) where completed_at is not null and pod_deleted_at is null;
-create index workers_registration_left on workers (completed_at)
-  where status = 'failed' and registration_started_at is not null and registration_gone_at is null;
 -- The newest runner of a pool whose log can be read.
 create index workers_started on workers (k8s_pool, running_at desc)
   where running_at is not null and pod_deleted_at is null;
@@ -676,17 +674,14 @@ create table schedules (
   extra_since timestamptz
 );
 
--- Offline registrations at GitHub that have our name and no worker here: a restored database lacks
--- the last workers (E6). The row goes when the registration is gone, online or known again, so
--- `sightings` counts those in a row.
-create table stray_registrations (
+-- Registrations at GitHub that have our name, no live worker and no runner that uses them (E6), since
+-- when lists in a row have shown them so. The row goes when a list does not.
+create table left_registrations (
   entity_id bigint not null,
   scope_repo_id bigint not null,
-  runner_id bigint not null,
   name text not null,
-  sightings integer not null default 1,
   first_seen_at timestamptz not null default now(),
-  primary key (entity_id, scope_repo_id, runner_id)
+  primary key (entity_id, scope_repo_id, name)
 );
 
 -- How far retention has come in a table that only grows (E7): rows up to this id have been removed,

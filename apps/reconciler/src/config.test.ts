@@ -36,7 +36,7 @@ describe('the reconciler’s configuration (H1, H6)', () => {
       redeliveryRequestsPerMinute: 150,
       podGraceSucceededMs: 6 * 3_600_000,
       podGraceFailedMs: 6 * 3_600_000,
-      registrationGraceMs: 600_000,
+      registrationGraceMs: 1_200_000,
       poolSize: 24,
       github: { apiUrl: 'https://api.github.com', apps: [{ appId: 7 }] },
     });

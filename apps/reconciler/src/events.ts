@@ -137,30 +137,26 @@ const TABLE = {
   secretsForgotten: (podNames: readonly string[]) =>
     line.warn('removing Secrets of ended workers again: they may still exist', listed(podNames)),
   registrationRemoved: (podName: string) =>
-    line.info('removed the registration of a failed worker', { podName }),
-  registrationLeft: (podName: string, why: string) =>
-    line.info('left the registration of a failed worker alone', { podName, why }),
-  registrationNotChecked: (podName: string, failure: FailureIfShown) =>
-    line.warn('could not look up or remove the registration of a failed worker', {
-      podName,
-      failure,
-    }),
-  strayRegistrationRemoved: (podName: string) =>
-    line.warn('removed a registration with our name and without a worker', { podName }),
-  strayRegistrationsNotChecked: (entity: string, failure: FailureIfShown) =>
+    line.info('removed a registration with our name and without a live worker', { podName }),
+  registrationsNotChecked: (entity: string, failure: FailureIfShown) =>
     line.warn('could not compare the registrations of an entity with its workers', {
       entity,
       failure,
     }),
-  straySecretNotRemoved: (podName: string, failure: KubeFailure) =>
-    line.warn('could not remove the Secret of a registration without a worker; trying both again', {
-      podName,
-      failure,
+  registrationsMissing: (entity: string, workers: number) =>
+    line.warn('ignored GitHub’s list without our runners, although some are registered', {
+      entity,
+      workers,
     }),
+  registrationSecretNotRemoved: (podName: string, failure: KubeFailure) =>
+    line.warn(
+      'could not remove the Secret of a registration without a live worker; trying both again',
+      { podName, failure },
+    ),
   /** For example after a restore: an operator must check them. */
   tooManyStrays: (count: number, cap: number) =>
     line.error(
-      'removed no registration without a worker, since there are more than the cap: check our rows',
+      'removed no registration that no row names, since there are more than the cap: check our rows',
       { count, cap },
     ),
 

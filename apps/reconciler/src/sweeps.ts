@@ -22,8 +22,7 @@ const NEEDS: Readonly<Record<string, readonly Service[]>> = {
   'discover-jobs': ['github'],
   'check-apps': ['github'],
   redeliver: ['github'],
-  'remove-registrations': ['github'],
-  'remove-stray-registrations': ['github', 'cluster'],
+  'remove-registrations': ['github', 'cluster'],
   'check-runner-versions': ['github', 'cluster'],
   'delete-ended-pods': ['cluster'],
 };

@@ -44,8 +44,7 @@ import {
 import { findSwitchOfSweep } from '@paddock/db/switches';
 import * as endedPods from '@paddock/db/workers/ended-pods';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
-import { findLeftRegistrations } from '@paddock/db/workers/registrations';
-import * as strays from '@paddock/db/workers/stray-registrations';
+import * as registrations from '@paddock/db/workers/registrations';
 import { findEndingVersions, findRunnersToRead } from '@paddock/db/workers/runner-versions';
 import { findUnstartableWorkers, markStuckPods } from '@paddock/db/workers/stuck-pods';
 import * as pods from '@paddock/db/workers/worker-pods';
@@ -220,23 +219,16 @@ export const periodicStatements = {
     stops.findStopsWithoutTask(trx, { kind: 'stop-worker', olderThanMs: 2 * MINUTE, limit: 1_000 }),
   findHeldStops: (trx) => stops.findHeldStops(trx, HOUR),
   findListableRunners: (trx) => stops.findListableRunners(trx, { entityId: 1, scopeRepoId: 0 }),
-  countListable: (trx) => stops.countListable(trx, { entityId: 1, scopeRepoId: 0 }),
   findEndedPods: (trx) => endedPods.findEndedPods(trx, { ...GRACES, limit: BATCH, except: [] }),
   findSurplusPods: (trx) =>
     endedPods.findSurplusPods(trx, { ...GRACES, kept: 2_000, limit: 10_000, except: [] }),
   markPodsDeleted: (trx, { endedNames }) => endedPods.markPodsDeleted(trx, endedNames),
-  findLeftRegistrations: (trx) =>
-    findLeftRegistrations(trx, { graceMs: 10 * MINUTE, appIds: [APP], limit: BATCH, except: [] }),
-  findKnownScopes: (trx) => strays.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),
-  findNamesWithoutWorker: (trx, { podNames, endedNames }) =>
-    strays.findNamesWithoutWorker(trx, [...podNames, ...endedNames]),
-  noteStrayRegistrations: (trx) =>
-    strays.noteStrayRegistrations(
-      trx,
-      { entityId: 1, scopeRepoId: 0 },
-      [{ runnerId: 1, name: 'stray' }],
-      HOUR,
-    ),
+  findKnownScopes: (trx) =>
+    registrations.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),
+  findWorkersByName: (trx, { podNames, endedNames }) =>
+    registrations.findWorkersByName(trx, [...podNames, ...endedNames]),
+  noteLeftRegistrations: (trx) =>
+    registrations.noteLeftRegistrations(trx, { entityId: 1, scopeRepoId: 0 }, ['left'], HOUR),
   findAppInstallations: (trx) => findAppInstallations(trx, APP),
   retiredUpTo: retire.retiredUpTo,
   retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),

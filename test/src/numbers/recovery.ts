@@ -227,14 +227,20 @@ export const recovery: readonly NumberRow[] = [
   ),
   row(
     'E6',
-    '10 min',
-    'How long the registration of a failed worker stays',
+    '30 min',
+    'How often GitHub’s runners are listed, to remove those without a live worker',
+    setting('PADDOCK_REGISTRATIONS_EVERY_SECONDS'),
+  ),
+  row(
+    'E6',
+    '20 min',
+    'How long lists must show a registration unused and without a live worker before it is removed',
     setting('PADDOCK_REGISTRATION_GRACE_MS'),
   ),
   row(
     'E6',
-    '50',
-    'Most registrations of failed workers that one pass removes',
+    '300',
+    'Most registrations that one pass removes',
     code(
       'MOST_REGISTRATIONS in apps/reconciler/src/workers/worker-sweeps.ts',
       () => MOST_REGISTRATIONS,
@@ -242,14 +248,8 @@ export const recovery: readonly NumberRow[] = [
   ),
   row(
     'E6',
-    '1 h',
-    'How long a runner without a worker must be offline before its registration is removed',
-    setting('PADDOCK_STRAY_REGISTRATION_GRACE_MS'),
-  ),
-  row(
-    'E6',
     '50',
-    'Most such registrations of one pass; with more, none is removed',
+    'Most registrations that no row names of one pass; with more, none of these is removed',
     setting('PADDOCK_STRAY_REGISTRATION_CAP'),
   ),
   row(

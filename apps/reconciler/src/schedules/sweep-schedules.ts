@@ -25,7 +25,6 @@ export function sweepSchedules(
     scheduleFor('recover-tasks', config.recoverTasksEverySeconds),
     scheduleFor('delete-ended-pods', config.endedPodsEverySeconds),
     scheduleFor('remove-registrations', config.registrationsEverySeconds),
-    scheduleFor('remove-stray-registrations', config.strayRegistrationsEverySeconds),
     scheduleFor('retire-rows', HOUR_SECONDS),
     scheduleFor('purge-operations', 600),
     scheduleFor('roll-up-counts', HOUR_SECONDS),

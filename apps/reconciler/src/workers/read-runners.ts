@@ -1,7 +1,7 @@
 import type { OverdueWorker } from '@paddock/db/workers/overdue-workers';
 import type { RunnerReading } from '@paddock/db/workers/runner-readings';
 import type { Database } from '@paddock/db/schema/tables';
-import { countListable } from '@paddock/db/workers/worker-stops';
+import { findListableRunners } from '@paddock/db/workers/worker-stops';
 import { isRunnerOf } from '@paddock/domain/workers/runner-name';
 import { isOfSameInstance } from '@paddock/domain/workers/worker-name';
 import type { InstallationClient } from '@paddock/github/connect';
@@ -31,7 +31,7 @@ export async function readRunners(
   { ask, hasFailedLong }: { readonly ask: Ask; readonly hasFailedLong: boolean },
 ): Promise<RunnerReading[] | undefined> {
   const [first] = workers;
-  const registered = await countListable(db, first);
+  const registered = (await findListableRunners(db, first)).length;
   const answer = await ask(first.login, (client) =>
     askScope(client, workers, { registered, byId: hasFailedLong }),
   );

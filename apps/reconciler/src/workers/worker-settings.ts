@@ -15,13 +15,8 @@ export const workerCadences = tuning({
   ),
   registrationsEverySeconds: cadence(
     'PADDOCK_REGISTRATIONS_EVERY_SECONDS',
-    300,
-    'How often to remove the registrations of failed workers',
-  ),
-  strayRegistrationsEverySeconds: cadence(
-    'PADDOCK_STRAY_REGISTRATIONS_EVERY_SECONDS',
-    3_600,
-    'How often to list GitHub’s runners, to find ours without a worker',
+    1_800,
+    'How often to list GitHub’s runners, to remove ours without a live worker',
   ),
 });
 
@@ -58,7 +53,7 @@ export const workerSettings = {
     default: 50,
     min: 0,
     max: 10_000,
-    doc: 'If a pass finds more of our runners without a worker, it removes none, since our rows may be wrong. Raise it once you have checked them',
+    doc: 'If a pass finds more of our runners that no worker’s row names, it removes none of them, since our rows may be wrong. Raise it once you have checked them',
   }),
   ...tuning({
     runnerReadingsApartMs: duration({
@@ -78,15 +73,9 @@ export const workerSettings = {
     }),
     registrationGraceMs: duration({
       env: 'PADDOCK_REGISTRATION_GRACE_MS',
-      default: 600_000,
+      default: 1_200_000,
       max: 90 * DAY_MS,
-      doc: 'How long to keep the registration of a failed worker',
-    }),
-    strayRegistrationGraceMs: duration({
-      env: 'PADDOCK_STRAY_REGISTRATION_GRACE_MS',
-      default: 3_600_000,
-      max: 90 * DAY_MS,
-      doc: 'How long one of our runners without a worker must be offline before its registration is removed',
+      doc: 'How long lists must show one of our runners offline and without a live worker before its registration is removed',
     }),
   }),
 };

@@ -2,7 +2,6 @@ import { checkRunnerVersions } from './check-runner-versions.ts';
 import { checkWorkers } from './check-workers.ts';
 import { deleteEndedPods } from './delete-ended-pods.ts';
 import { removeRegistrations } from './remove-registrations.ts';
-import { removeStrayRegistrations } from './remove-stray-registrations.ts';
 import { counting, type Sweep } from '../sweep.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
@@ -15,8 +14,8 @@ const MOST_OVERDUE = 1_000;
 const PODS_AT_ONCE = 8;
 /** Most pods that one pass deletes. */
 export const MOST_PODS = 10_000;
-/** Most registrations that one pass removes, with a call to GitHub each. */
-export const MOST_REGISTRATIONS = 50;
+/** Most registrations that one pass removes, with two calls to GitHub each. */
+export const MOST_REGISTRATIONS = 300;
 /**
  * Scopes with a worker this young are listed: GitHub deletes an unused registration after a day.
  */
@@ -67,23 +66,12 @@ export function workerSweeps({ db, github, cluster, config, events }: SweepConte
         {
           db,
           github,
-          events,
-          graceMs: config.registrationGraceMs,
-          cap: MOST_REGISTRATIONS,
-        },
-        pass,
-      ),
-    ),
-    'remove-stray-registrations': counting(1, (pass) =>
-      removeStrayRegistrations(
-        {
-          db,
-          github,
           cluster,
           events,
           madeWithinMs: SCOPES_WITHIN_MS,
-          graceMs: config.strayRegistrationGraceMs,
-          cap: config.strayRegistrationCap,
+          graceMs: config.registrationGraceMs,
+          cap: MOST_REGISTRATIONS,
+          strayCap: config.strayRegistrationCap,
         },
         pass,
       ),

@@ -1,11 +1,11 @@
 import { noteKeyFailure, noteKeySuccess } from '@paddock/db/workers/failing-keys';
 import type { Reaches } from '@paddock/db/outages';
-import { markRegistrationsGone } from '@paddock/db/workers/registrations';
 import {
   endStoppedWorker,
   findWorkerToStop,
   keepForJob,
   keepWorker,
+  markDeregistered,
   markDeregistering,
   mayStop,
   noteStopHeldUp,
@@ -157,7 +157,7 @@ async function deregister(
       });
     events.runnerDeregistered(worker);
   }
-  await markRegistrationsGone(db, [worker.podName]);
+  await markDeregistered(db, worker.podName);
   const isPlaced = seen.pod?.nodeName !== undefined;
   return snooze(isPlaced ? stopRules.lastLookMs : RETRY_MS, 'the last look at its pod comes later');
 }

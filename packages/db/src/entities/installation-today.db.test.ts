@@ -18,9 +18,8 @@ import { findDemand } from '../matching/demand.ts';
 import { findUnservedKey } from '../workers/failing-keys.ts';
 import { findWarmKeys } from '../matching/warm-workers.ts';
 import { findOverdueWorkers } from '../workers/overdue-workers.ts';
-import { findLeftRegistrations } from '../workers/registrations.ts';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
-import { findKnownScopes } from '../workers/stray-registrations.ts';
+import { findKnownScopes } from '../workers/registrations.ts';
 import { findWorkerToProvision } from '../workers/workers.ts';
 
 const database = useTestDatabase();
@@ -92,9 +91,6 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
           limit: 9,
         }),
       ),
-      left: itself(
-        await findLeftRegistrations(db, { graceMs: 0, appIds: APP_IDS, limit: 9, except: [] }),
-      ),
       scopes: itself(await findKnownScopes(db, { madeWithinMs: 86_400_000, appIds: APP_IDS })),
       lookUps: itself(await findJobsToLookUp(db, { batch: 9, secondLookMs: 1, appIds: APP_IDS })),
       repositories: itself(
@@ -107,7 +103,6 @@ describe.each(CASES)('an entity is served by %s (A12)', (_name, known, rowsApp, 
     };
     expect(found).toEqual({
       overdue: expected,
-      left: expected,
       scopes: expected,
       lookUps: expected,
       repositories: expected,

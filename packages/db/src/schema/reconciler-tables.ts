@@ -36,12 +36,10 @@ export interface UnresolvedDeliveriesTable {
   missing_here: Generated<boolean>;
 }
 
-export interface StrayRegistrationsTable {
+export interface LeftRegistrationsTable {
   entity_id: number;
   scope_repo_id: number;
-  runner_id: number;
   name: string;
-  sightings: Generated<number>;
   first_seen_at: Generated<Date>;
 }
 

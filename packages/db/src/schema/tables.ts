@@ -16,10 +16,10 @@ import type {
   UsageSummedTable,
 } from './people-tables.ts';
 import type {
+  LeftRegistrationsTable,
   PoolRunnerVersionsTable,
   RepositoriesTable,
   RetentionProgressTable,
-  StrayRegistrationsTable,
   UnresolvedDeliveriesTable,
 } from './reconciler-tables.ts';
 import type {
@@ -250,7 +250,7 @@ export interface Database {
   pools_documents: PoolsDocumentsTable;
   leases: LeasesTable;
   schedules: SchedulesTable;
-  stray_registrations: StrayRegistrationsTable;
+  left_registrations: LeftRegistrationsTable;
   retention_progress: RetentionProgressTable;
   pool_runner_versions: PoolRunnerVersionsTable;
   tasks: TasksTable;

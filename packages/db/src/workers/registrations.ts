@@ -2,75 +2,93 @@ import { type Kysely, sql } from 'kysely';
 import { installationToday, loginToday } from '../entities/installation-today.ts';
 import { mayCall } from '../entities/told.ts';
 import type { Database, EntityType } from '../schema/tables.ts';
-import { prefixOfInstance } from './worker-name.ts';
 import { milliseconds } from '../milliseconds.ts';
+import { LIVE } from '../states/worker-states.ts';
 
-/**
- * A failed worker whose registration GitHub may still have, with its entity and repository as known
- * now.
- */
-export interface LeftRegistration {
-  podName: string;
-  /** Null: GitHub's answer to the registration never came, so there may or may not be a runner. */
-  runnerId: number | null;
+/** A scope where our workers registered lately, by today's names. */
+export interface KnownScope {
   entityId: number;
   entityType: EntityType;
-  /** Today's. */
+  /** 0: the organisation. */
+  scopeRepoId: number;
   login: string;
   appId: number;
   installationId: number;
-  /** 0: registered at the organisation. */
-  scopeRepoId: number;
-  madeForJobId: number | null;
-  deliveryGuid: string | null;
 }
 
-export interface LeftRegistrationsQuery {
-  /** How long after the worker's end nothing is touched, in milliseconds. */
-  graceMs: number;
+export interface KnownScopesQuery {
+  /** Only scopes for which a worker was made within this time, in milliseconds. */
+  madeWithinMs: number;
   /** The Apps that are configured here. */
   appIds: readonly number[];
-  limit: number;
-  /** Leaves out these workers. */
-  except: readonly string[];
 }
 
 /**
- * Registrations of failed workers that GitHub may still have: entities in turn, each with the
- * longest ended; only names of our instance. Leaves out what GitHub refused us lately, so that a gone installation costs one
- * call an hour, and entities on which no App may be used.
+ * The scopes that may have our registrations, without entities on which no App may be used, and
+ * without what GitHub refused us lately.
  */
-export async function findLeftRegistrations(
+export async function findKnownScopes(
   db: Kysely<Database>,
-  query: LeftRegistrationsQuery,
-): Promise<LeftRegistration[]> {
-  const { graceMs, appIds, limit, except } = query;
-  const { rows } = await sql<LeftRegistration>`
-    select w.pod_name as "podName", w.runner_id as "runnerId", w.entity_id as "entityId", w.entity_type as "entityType",
-      ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId",
-      w.scope_repo_id as "scopeRepoId",
-      w.made_for_job_id as "madeForJobId", w.delivery_guid as "deliveryGuid"
-    from workers w
+  { madeWithinMs, appIds }: KnownScopesQuery,
+): Promise<KnownScope[]> {
+  const { rows } = await sql<KnownScope>`
+    select w.entity_id as "entityId", w.entity_type as "entityType", w.scope_repo_id as "scopeRepoId",
+      ${loginToday('w')} as login, i.app_id as "appId", i.installation_id as "installationId"
+    from (
+      select distinct on (entity_id, scope_repo_id) entity_id, entity_type, scope_repo_id, entity_name, app_id, installation_id
+      from workers where created_at > now() - ${milliseconds(madeWithinMs)}
+      order by entity_id, scope_repo_id, created_at desc) w
     ${installationToday('w', appIds)}
-    where w.status = 'failed' and w.registration_started_at is not null and w.registration_gone_at is null
-      and w.completed_at < now() - ${milliseconds(graceMs)}
-      and starts_with(w.pod_name, ${prefixOfInstance(sql`(select instance_id from instance)`)})
-      and w.pod_name <> all(${except}::text[])
-      and i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
-    order by row_number() over (partition by w.entity_id order by w.completed_at, w.pod_name), w.completed_at, w.pod_name
-    limit ${limit}`.execute(db);
+    where i.app_id is not null and ${mayCall({ appId: 'i.app_id', entityId: 'w.entity_id', repoId: 'w.scope_repo_id' })}
+    order by w.entity_id, w.scope_repo_id`.execute(db);
   return rows;
 }
 
-/** Notes that GitHub no longer knows these runners. */
-export async function markRegistrationsGone(
+/** The worker that a registration was made for. */
+export interface NamedWorker {
+  name: string;
+  isLive: boolean;
+  namespace: string;
+}
+
+/** The workers of these names, by name. */
+export async function findWorkersByName(
   db: Kysely<Database>,
-  podNames: readonly string[],
-): Promise<number> {
-  const { rows } = await sql`
-    update workers set registration_gone_at = now()
-    where pod_name in (select pod_name from workers where pod_name = any(${podNames}::text[]) order by pod_name for update)
-      and registration_gone_at is null
-    returning pod_name`.execute(db);
-  return rows.length;
+  names: readonly string[],
+): Promise<Map<string, NamedWorker>> {
+  const { rows } = await sql<NamedWorker>`
+    select pod_name as name, ${LIVE} as "isLive", namespace
+    from workers where pod_name = any(${names}::text[])`.execute(db);
+  return new Map(rows.map((worker) => [worker.name, worker]));
+}
+
+/**
+ * Stores which registrations without a live worker a complete list of the scope showed unused, and
+ * forgets those not shown now. Returns the names that earlier lists showed too, the first of them
+ * before the grace, in milliseconds.
+ */
+export async function noteLeftRegistrations(
+  db: Kysely<Database>,
+  { entityId, scopeRepoId }: Pick<KnownScope, 'entityId' | 'scopeRepoId'>,
+  names: readonly string[],
+  graceMs: number,
+): Promise<string[]> {
+  // Its parts all see the rows as they were before.
+  const { rows } = await sql<{ name: string }>`
+    with known as (
+      select name, first_seen_at from left_registrations
+      where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId}
+    ), forgotten as (
+      delete from left_registrations
+      where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and name <> all(${names}::text[])
+    ), noted as (
+      insert into left_registrations (entity_id, scope_repo_id, name)
+      select ${entityId}, ${scopeRepoId}, name from unnest(${names}::text[]) as shown(name)
+      on conflict do nothing
+    )
+    select name from known
+    where name = any(${names}::text[]) and first_seen_at < now() - ${milliseconds(graceMs)}`.execute(
+    db,
+  );
+  return rows.map(({ name }) => name);
 }

@@ -93,6 +93,13 @@ export async function markDeregistering(db: Kysely<Database>, podName: string): 
   return numAffectedRows === 1n;
 }
 
+/** Notes that GitHub no longer knows its runner. */
+export async function markDeregistered(db: Kysely<Database>, podName: string): Promise<void> {
+  await sql`
+    update workers set registration_gone_at = coalesce(registration_gone_at, now())
+    where pod_name = ${podName}`.execute(db);
+}
+
 /** Whether it is still stopping and no job is known to run on it. */
 export async function mayStop(db: Kysely<Database>, podName: string): Promise<boolean> {
   const { rows } = await sql`

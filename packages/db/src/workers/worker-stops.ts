@@ -36,28 +36,21 @@ export async function findHeldStops(db: Kysely<Database>, forMs: number): Promis
   return rows;
 }
 
-interface Scope {
-  readonly entityId: number;
-  readonly scopeRepoId: number;
-}
+/** Most runners that `findListableRunners` returns. */
+const MOST_LISTABLE = 100;
 
-/** Of a scope: registered, alive, and not known to have had the job after which they leave. */
-const isListable = ({ entityId, scopeRepoId }: Scope) => sql`
-  entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and ${LIVE}
-  and registered_at is not null and registration_gone_at is null and assigned_at is null`;
-
-/** How many workers of a scope GitHub should list. */
-export async function countListable(db: Kysely<Database>, scope: Scope): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from workers where ${isListable(scope)}`.execute(db);
-  return rows[0]?.count ?? 0;
-}
-
-/** The ids of their runners. */
-export async function findListableRunners(db: Kysely<Database>, scope: Scope): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    select runner_id as id from workers where ${isListable(scope)} and runner_id is not null limit 100`.execute(
-    db,
-  );
+/**
+ * The ids of the runners of a scope that GitHub should list: registered, alive, and not known to
+ * have had the job after which they leave. Null for an adopted worker, whose id is not known.
+ */
+export async function findListableRunners(
+  db: Kysely<Database>,
+  { entityId, scopeRepoId }: { readonly entityId: number; readonly scopeRepoId: number },
+): Promise<(number | null)[]> {
+  const { rows } = await sql<{ id: number | null }>`
+    select runner_id as id from workers
+    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and ${LIVE}
+      and registered_at is not null and registration_gone_at is null and assigned_at is null
+    limit ${MOST_LISTABLE}`.execute(db);
   return rows.map(({ id }) => id);
 }

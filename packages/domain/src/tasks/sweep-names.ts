@@ -14,7 +14,6 @@ export const SCHEDULED_SWEEPS = [
   'recover-tasks',
   'delete-ended-pods',
   'remove-registrations',
-  'remove-stray-registrations',
   'retire-rows',
   'purge-operations',
   'roll-up-counts',
@@ -29,7 +28,6 @@ export const DELETING_SWEEPS: ReadonlySet<string> = new Set([
   'check-workers',
   'delete-ended-pods',
   'remove-registrations',
-  'remove-stray-registrations',
 ]);
 
 /** How often a scheduled sweep is tried. Few, since the next tick starts it again anyway. */

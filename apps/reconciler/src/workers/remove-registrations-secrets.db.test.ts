@@ -1,20 +1,37 @@
-import { createPod } from '@paddock/kube/pods';
+import { createPod, findPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret, secretExists } from '@paddock/kube/secrets';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { waitFor } from '@paddock/testing/wait-for';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ACME, startStrayScene, type StrayScene } from '../scenes/stray-registrations.scene.ts';
+import {
+  ACME,
+  startRegistrationsScene,
+  type RegistrationsScene,
+} from '../scenes/registrations.scene.ts';
 
 const database = useTestDatabase();
-let scene: StrayScene;
+let scene: RegistrationsScene;
 
 beforeEach(async () => {
-  scene = await startStrayScene(database);
+  scene = await startRegistrationsScene(database);
 });
 afterEach(() => scene.stop());
 
-describe('a Secret with neither row nor pod (E6)', () => {
+/** A pod whose containers run; its runner is none that GitHub knows. */
+async function putRunningPod({ namespace, name }: { namespace: string; name: string }) {
+  await createPod(scene.cluster, {
+    metadata: { namespace, name },
+    spec: { containers: [{ name: 'runner', image: 'runner:1' }] },
+  });
+  await waitFor(
+    'the pod to run',
+    async () => (await findPod(scene.cluster, { namespace, name }))?.phase === 'Running',
+  );
+}
+
+describe('the Secret of a registration that is left (E6)', () => {
   const NAMESPACE = 'default';
 
   /** As a restore of the database leaves it, to a moment before the worker's row was made. */
@@ -39,7 +56,7 @@ describe('a Secret with neither row nor pod (E6)', () => {
     scopeRepoId: 0,
   });
 
-  test('goes with the registration that it is for', async () => {
+  test('goes with the registration, also with neither row nor pod', async () => {
     const secret = await secretDue();
     expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
     expect(await secretExists(scene.cluster, secret)).toBe(false);
@@ -52,6 +69,29 @@ describe('a Secret with neither row nor pod (E6)', () => {
     expect(await scene.sweep()).toMatchObject({ removed: 0, secrets: 0, left: 1 });
     expect(await secretExists(scene.cluster, secret)).toBe(true);
     expect(await scene.runners()).toEqual([secret.name]);
+  });
+
+  test('of a failed worker goes with the registration although its ended pod is kept for its log', async () => {
+    const secret = await secretDue();
+    await scene.knowScope(ACME, { status: 'failed', pod_name: secret.name });
+    await putRunningPod(secret);
+    expect(await scene.sweep()).toMatchObject({ removed: 0, secrets: 0, left: 1 });
+    expect(await scene.runners()).toEqual([secret.name]);
+    scene.kube.endPod({ ...secret, end: 'failed' });
+    await waitFor(
+      'the pod to end',
+      async () => (await findPod(scene.cluster, secret))?.containersTerminated,
+    );
+    expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await scene.runners()).toEqual([]);
+  });
+
+  test('of a failed worker is looked for in the worker’s own namespace, which no pool may have now', async () => {
+    const secret = await secretDue();
+    await scene.knowScope(ACME, { status: 'failed', pod_name: secret.name });
+    await putPools(database.db, examplePools({ pools: [{ namespace: 'other' }] }));
+    expect(await scene.sweep()).toMatchObject({ removed: 1, secrets: 1 });
+    expect(await secretExists(scene.cluster, secret)).toBe(false);
   });
 
   test('is left by a dry run', async () => {

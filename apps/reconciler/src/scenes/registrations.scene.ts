@@ -16,10 +16,10 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
 import { type Given, githubIsAway, passOf } from './pass.scene.ts';
 import {
-  removeStrayRegistrations,
-  type RemoveStrayRegistrationsOptions,
-  type StrayRegistrationsCounts,
-} from '../workers/remove-stray-registrations.ts';
+  removeRegistrations,
+  type RemovedRegistrationsCounts,
+  type RemoveRegistrationsOptions,
+} from '../workers/remove-registrations.ts';
 
 export const ACME: RegistrationScope = { kind: 'organization', owner: 'acme' };
 export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo: 'tool' };
@@ -28,7 +28,7 @@ export const TOOL: RegistrationScope = { kind: 'repository', owner: 'mona', repo
  * A simulated GitHub and cluster with registrations that have names of our form, and passes of the
  * sweep; for tests.
  */
-export interface StrayScene {
+export interface RegistrationsScene {
   readonly world: SmallWorld;
   readonly github: GitHub;
   readonly kube: KubeSimulator;
@@ -36,27 +36,36 @@ export interface StrayScene {
   readonly instance: string;
   /** The sweep's reports. */
   readonly told: string[];
-  sweep(more?: Given<RemoveStrayRegistrationsOptions>): Promise<StrayRegistrationsCounts>;
+  sweep(more?: Given<RemoveRegistrationsOptions>): Promise<RemovedRegistrationsCounts>;
   /**
    * Makes a worker that makes its scope a known one. Unless told otherwise it has ended, and its
    * registration with it.
    */
   knowScope(
     scope: RegistrationScope,
-    given?: { status?: 'running' | 'completed'; podName?: string },
+    given?: Parameters<typeof putWorker>[1],
   ): ReturnType<typeof putWorker>;
-  /** Makes a registration that has a name of our form and no worker. */
-  register(scope?: RegistrationScope, name?: string): Promise<{ name: string; jitConfig: string }>;
+  /** Makes a registration; unless told otherwise it has a name of our form and no worker. */
+  register(
+    scope?: RegistrationScope,
+    name?: string,
+  ): Promise<{ name: string; jitConfig: string; runnerId: number }>;
+  /** Makes a worker that has failed and left its registration. */
+  fail(
+    scope?: RegistrationScope,
+    given?: Parameters<typeof putWorker>[1],
+  ): Promise<{ name: string; jitConfig: string }>;
   /** Names of GitHub's runners. */
   runners(): Promise<string[]>;
-  /** How often each stray was seen. */
-  sightings(): Promise<number[]>;
+  /** Names of registrations that the last list showed unused. */
+  noted(): Promise<string[]>;
+  /** Lets hours pass since the lists so far. */
   passHours(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 /** In a test's own database; rows of an earlier scene are removed. */
-export async function startStrayScene(database: TestDatabase): Promise<StrayScene> {
+export async function startRegistrationsScene(database: TestDatabase): Promise<RegistrationsScene> {
   const { db } = database;
   // The sweep has the reconciler's rights; the test's own statements may do anything.
   const own = database.dbOf('reconciler');
@@ -67,7 +76,8 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
     'apps',
     'repositories',
     'demand_keys',
-    'stray_registrations',
+    'left_registrations',
+    'schedules',
   ]);
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
     .instance_id;
@@ -78,22 +88,49 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
     requestTimeoutMs: 60_000,
   });
   const told: string[] = [];
-  const events: RemoveStrayRegistrationsOptions['events'] = {
-    strayRegistrationRemoved: (name) => void told.push(`removed ${name}`),
-    strayRegistrationsNotChecked: (entity, failure) =>
-      void told.push(`${entity}: ${failure?.kind}`),
-    runnersMissing: (entity) => void told.push(`${entity}: runners missing`),
-    straySecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
+  const events: RemoveRegistrationsOptions['events'] = {
+    registrationRemoved: (name) => void told.push(`removed ${name}`),
+    registrationsNotChecked: (entity, failure) => void told.push(`${entity}: ${failure?.kind}`),
+    registrationsMissing: (entity) => void told.push(`${entity}: runners missing`),
+    registrationSecretNotRemoved: (name, { kind }) => void told.push(`Secret ${name}: ${kind}`),
     tooManyStrays: (count, cap) => void told.push(`${count} are more than ${cap}`),
   };
   const options = {
     madeWithinMs: 86_400_000,
     graceMs: 3_600_000,
     cap: 50,
+    strayCap: 50,
   };
   const entityOf = (scope: RegistrationScope) =>
     scope.kind === 'organization' ? world.organization : world.user;
+  const knowScope: RegistrationsScene['knowScope'] = (
+    scope,
+    { status = 'completed', ...given } = {},
+  ) =>
+    putWorker(db, {
+      status,
+      completed_at: status === 'running' ? null : minutesAgo(1),
+      registered_at: minutesAgo(10),
+      app_id: world.appId,
+      installation_id: entityOf(scope).installationId,
+      entity_id: entityOf(scope).id,
+      entity_name: entityOf(scope).login,
+      entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
+      scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
+      ...given,
+    });
   let lastName = 0;
+  const register: RegistrationsScene['register'] = async (
+    scope = ACME,
+    name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`,
+  ) => {
+    const made = await createJitConfig(github.asInstallation(entityOf(scope)), scope, {
+      name,
+      labels: ['linux'],
+      runnerGroupId: 1,
+    });
+    return { name, ...made };
+  };
   return {
     world,
     github,
@@ -102,42 +139,23 @@ export async function startStrayScene(database: TestDatabase): Promise<StrayScen
     instance,
     told,
     sweep: async ({ dryRun = false, pass = {}, ...more } = {}) =>
-      removeStrayRegistrations(
+      removeRegistrations(
         { db: own, github, cluster, events, ...options, ...more },
         await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
       ),
-    knowScope: (scope, { status = 'completed', podName } = {}) =>
-      putWorker(db, {
-        ...(podName === undefined ? {} : { pod_name: podName }),
-        status,
-        completed_at: status === 'completed' ? minutesAgo(1) : null,
-        registered_at: minutesAgo(10),
-        app_id: world.appId,
-        installation_id: entityOf(scope).installationId,
-        entity_id: entityOf(scope).id,
-        entity_name: entityOf(scope).login,
-        entity_type: scope.kind === 'organization' ? 'Organization' : 'User',
-        scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
-      }),
-    async register(
-      scope = ACME,
-      name = `pdk-${instance}-linux-f${String(++lastName).padStart(11, '0')}`,
-    ) {
-      const client = github.asInstallation(entityOf(scope));
-      const { jitConfig } = await createJitConfig(client, scope, {
-        name,
-        labels: ['linux'],
-        runnerGroupId: 1,
-      });
-      return { name, jitConfig };
+    knowScope,
+    register,
+    async fail(scope = ACME, given = {}) {
+      const { pod_name: name } = await knowScope(scope, { status: 'failed', ...given });
+      return register(scope, name);
     },
     runners: async () => (await world.github.truth()).runners.map(({ name }) => name).toSorted(),
-    sightings: async () =>
-      (await db.selectFrom('stray_registrations').select('sightings').execute()).map(
-        (row) => row.sightings,
+    noted: async () =>
+      (await db.selectFrom('left_registrations').select('name').orderBy('name').execute()).map(
+        (row) => row.name,
       ),
     passHours: () =>
-      sql`update stray_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(
+      sql`update left_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(
         db,
       ),
     async stop() {
