@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { allOf, has } from './newest-first.ts';
 
 /** What the sums are by. */
 export type UsageBy = 'repository' | 'workflow' | 'pool' | 'entity';
@@ -162,14 +163,10 @@ function toUsageRow(by: UsageBy, row: Row, key: number | string): UsageRow {
   };
 }
 
-function isMeant({ from, to, entityId, repoId, pool }: UsageFilter): RawBuilder<unknown> {
-  return sql.join(
-    [
-      sql`hour >= ${from} and hour < ${to}`,
-      ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
-      ...(repoId === undefined ? [] : [sql`repo_id = ${repoId}`]),
-      ...(pool === undefined ? [] : [sql`k8s_pool = ${pool}`]),
-    ],
-    sql` and `,
+const isMeant = ({ from, to, entityId, repoId, pool }: UsageFilter): RawBuilder<unknown> =>
+  allOf(
+    sql`hour >= ${from} and hour < ${to}`,
+    has('entity_id', entityId),
+    has('repo_id', repoId),
+    has('k8s_pool', pool),
   );
-}
