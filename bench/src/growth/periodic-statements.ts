@@ -27,7 +27,6 @@ import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
 import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import * as warm from '@paddock/db/matching/warm-workers';
-import { retireWaitReasons } from '@paddock/db/matching/wait-reason-changes';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
@@ -236,7 +235,7 @@ export const periodicStatements = {
   findHoursToSum: (trx) => findHoursToSum(trx, { keptDays: 365, most: 200 }),
   sumUsage: (trx) => sumUsage(trx, new Date(Date.now() - 24 * HOUR)),
   retireUsage: (trx) => retireUsage(trx),
-  retireWaitReasons: (trx) => retireWaitReasons(trx, { keepHours: 24, batch: BATCH }),
+  retireWaitReasons: (trx) => retire.retireWaitReasons(trx, { keepHours: 24, batch: BATCH }),
   readSnapshot: async (trx) => readSnapshot(trx, await sumUpDemand(trx), SETTINGS),
 
   // The redelivery

@@ -1,4 +1,4 @@
-import { retireWaitReasons } from '@paddock/db/matching/wait-reason-changes';
+import { retireWaitReasons } from '@paddock/db/deliveries/retire-rows';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
 import { done } from '@paddock/queue/outcome';
 import { purgeOperations } from '@paddock/queue/purge-operations';

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { EntityType } from '../schema/tables.ts';
 
 /** An entity, and the App and the installation through which to ask GitHub about it. */
-export interface EntityToday {
+export interface EntityToAsk {
   readonly entityId: number;
   readonly entityType: EntityType;
   readonly login: string;
@@ -55,7 +55,7 @@ export const loginToday = (row: string): RawBuilder<string> =>
         order by greatest(stated_at, login_stated_at) desc limit 1), ${row}.entity_name)`);
 
 /**
- * For a SELECT with `installationToday`: the `EntityToday` of a row of jobs or workers. Where no App
+ * For a SELECT with `installationToday`: the `EntityToAsk` of a row of jobs or workers. Where no App
  * may be used, it has those of the time when the row was made.
  */
 export const entityToday = (row: string): RawBuilder<unknown> => sql`

@@ -1,7 +1,7 @@
 import type { JobToJudge } from '@paddock/domain/jobs/judge-job';
 import { type Kysely, sql } from 'kysely';
 import {
-  type EntityToday,
+  type EntityToAsk,
   entityToday,
   installationToday,
 } from '../entities/installation-today.ts';
@@ -11,7 +11,7 @@ import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** A job to look up at GitHub. */
-export interface JobToLookUp extends EntityToday, JobToJudge {
+export interface JobToLookUp extends EntityToAsk, JobToJudge {
   readonly jobId: number;
   readonly runId: number;
   readonly runAttempt: number;

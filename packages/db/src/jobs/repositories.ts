@@ -1,6 +1,6 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
-import { type EntityToday, installationToday, isUsable } from '../entities/installation-today.ts';
+import { type EntityToAsk, installationToday, isUsable } from '../entities/installation-today.ts';
 import { isPinned } from '../entities/login-pins.ts';
 import { mayCall } from '../entities/told.ts';
 import { waitSince } from './note-look-ups.ts';
@@ -8,7 +8,7 @@ import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** A repository and who may ask GitHub about it now. */
-export interface RepositoryToList extends EntityToday {
+export interface RepositoryToList extends EntityToAsk {
   readonly repoId: number;
   /** As it was last heard of; null if only its id is known. */
   readonly fullName: string | null;
@@ -160,12 +160,12 @@ export async function findInstallation(
   db: Kysely<Database>,
   named: { readonly login: string } | { readonly installationId: number },
   appIds: readonly number[],
-): Promise<EntityToday | undefined> {
+): Promise<EntityToAsk | undefined> {
   const isMeant =
     'login' in named
       ? sql`lower(login) = lower(${named.login})`
       : sql`installation_id = ${named.installationId}`;
-  const { rows } = await sql<EntityToday>`
+  const { rows } = await sql<EntityToAsk>`
     select ${installationColumns} from installations entity
     where ${isMeant} and ${isUsable('entity', appIds)}
     order by ${isPinned('entity')} desc, stated_at desc limit 1`.execute(db);

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import { type EntityToday, isUsable } from '../entities/installation-today.ts';
+import { type EntityToAsk, isUsable } from '../entities/installation-today.ts';
 import { mayCall } from '../entities/told.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
 
 /** An installation whose repositories need listing. */
-export interface UnlistedInstallation extends EntityToday {
+export interface UnlistedInstallation extends EntityToAsk {
   /** It has changed since its last listing: created, unsuspended, given repositories. */
   readonly hasChanged: boolean;
   /** PostgreSQL's time, as text: a Date would cut the microseconds off. */

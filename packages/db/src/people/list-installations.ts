@@ -1,13 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { EntityToAsk } from '../entities/installation-today.ts';
+import type { Database } from '../schema/tables.ts';
 
 /** The App installed on one entity, as GitHub last stated it. */
-export interface ListedInstallation {
-  readonly entityId: number;
-  readonly login: string;
-  readonly entityType: EntityType;
-  readonly appId: number;
-  readonly installationId: number;
+export interface ListedInstallation extends EntityToAsk {
   /** `all` or `selected`; null: GitHub has not said. */
   readonly repositorySelection: string | null;
   readonly suspendedAt: Date | null;

@@ -8,7 +8,7 @@ import {
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { type EntityToday, installationToday } from '../entities/installation-today.ts';
+import { type EntityToAsk, installationToday } from '../entities/installation-today.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
@@ -191,7 +191,7 @@ export async function forgetFoundOutKeys(
 }
 
 /** What a request for the access of an unserved key's runner group takes, as it is known today. */
-export interface UnservedKeyPlace extends EntityToday {
+export interface UnservedKeyPlace extends EntityToAsk {
   scopeRepoId: number;
   /** The group of its pool; null: the pool has gone. */
   runnerGroup: string | null;

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
 import { RUNS_BOUND_JOB } from './assigned-workers.ts';
 import {
-  type EntityToday,
+  type EntityToAsk,
   entityToday,
   installationToday,
 } from '../entities/installation-today.ts';
@@ -16,7 +16,7 @@ import { LIVE } from '../states/worker-states.ts';
  * A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the
  * database's clock.
  */
-export interface OverdueWorker extends EntityToday {
+export interface OverdueWorker extends EntityToAsk {
   podName: string;
   pool: string;
   /** It was assigned, and its job ended long ago or was never identified. */

@@ -1,21 +1,16 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database, EntityType } from '../schema/tables.ts';
+import type { EntityToAsk } from '../entities/installation-today.ts';
+import type { Database } from '../schema/tables.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /**
  * The newest runner of a pool whose version, or whose version's end, is unknown or older than a
  * day.
  */
-export interface RunnerToRead {
+export interface RunnerToRead extends EntityToAsk {
   pool: string;
   podName: string;
   namespace: string;
-  /** Where it registered: the installation to ask for the end of its version. */
-  appId: number;
-  installationId: number;
-  entityId: number;
-  entityType: EntityType;
-  login: string;
   scopeRepoId: number;
   /** As known until now; null: unknown. */
   version: string | null;

@@ -1,7 +1,7 @@
 import type { KnownWorker } from '@paddock/domain/workers/nothing-runs';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import {
-  type EntityToday,
+  type EntityToAsk,
   entityToday,
   installationToday,
 } from '../entities/installation-today.ts';
@@ -17,7 +17,7 @@ import { isUnended } from '../states/job-states.ts';
 
 /** What a stop needs to know of a worker. Ages in milliseconds, by the database's clock. */
 export interface WorkerToStop
-  extends EntityToday, Omit<KnownWorker, 'hadPod' | 'idleForMs' | 'offlineForMs'> {
+  extends EntityToAsk, Omit<KnownWorker, 'hadPod' | 'idleForMs' | 'offlineForMs'> {
   podName: string;
   status: Status;
   isStopping: boolean;

@@ -2,7 +2,7 @@ import { type Pool, pool as storedPool } from '@paddock/domain/pools/pool';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import {
-  type EntityToday,
+  type EntityToAsk,
   entityToday,
   installationToday,
   loginToday,
@@ -16,7 +16,7 @@ import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
 
 /** What provisioning needs to know of a worker. */
-export interface WorkerToProvision extends EntityToday {
+export interface WorkerToProvision extends EntityToAsk {
   podName: string;
   instance: string;
   status: Status;
