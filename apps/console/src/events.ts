@@ -1,21 +1,27 @@
-import type { Logger } from '@paddock/runtime/logger';
+import { type EventLog, line, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { createSamples } from '@paddock/runtime/samples';
 import type { Answered } from './http/answer.ts';
 
-/** The console's events: each function moves the metric and writes the log line of one event. */
-export interface ConsoleEvents {
-  answered(answered: Answered & { readonly ms: number }): void;
-  connectionsCut(reason: string): void;
-  pageMissing(): void;
+const TABLE = {
+  ...SERVICE_ROWS,
+  answered: (fields: object) => line.debug('answered', fields),
+  personActed: (fields: object) => line.info('a person acted', fields),
+  answerFailed: (fields: object) => line.error('an answer failed', fields),
+  pageMissing: () =>
+    line.warn('the page has not been built, so only the API is there; run `pnpm build console`'),
   /** Pages are not told of changes meanwhile. */
-  lookFailed(error: unknown): void;
-}
+  lookFailed: (fields: object) => line.warn('a look for changes failed', fields),
+};
+
+export type ConsoleEvents = ReturnType<typeof createConsoleEvents>;
 
 /** From a read by an index to the longest statements. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function createConsoleEvents(log: Logger, metrics: Metrics): ConsoleEvents {
+/** The console's events. Each function writes the log line of one event and moves its metrics. */
+export function createConsoleEvents(log: EventLog, metrics: Metrics) {
+  const events = tellEvents(TABLE, { log, metrics });
   const requests = metrics.counter(
     'paddock_api_requests_total',
     'Requests answered, by endpoint and status; `none` is no endpoint that the token may call',
@@ -29,7 +35,14 @@ export function createConsoleEvents(log: Logger, metrics: Metrics): ConsoleEvent
   );
   const sample = createSamples();
   return {
-    answered({ reply: { status }, endpoint, person, error, ms }) {
+    ...events,
+    answered({
+      reply: { status },
+      endpoint,
+      person,
+      error,
+      ms,
+    }: Answered & { readonly ms: number }) {
       const name = endpoint?.name ?? 'none';
       requests.inc({ endpoint: name, status: String(status) });
       seconds.observe({ endpoint: name }, ms / 1_000);
@@ -38,16 +51,12 @@ export function createConsoleEvents(log: Logger, metrics: Metrics): ConsoleEvent
       if (error !== undefined) {
         // Anyone can send a token that has to be looked up while the database is away.
         const sampled = person === undefined ? sample('no person') : {};
-        if (sampled !== undefined) log.error('an answer failed', { ...fields, ...sampled, error });
-      } else if (endpoint?.access === 'operate') log.info('a person acted', fields);
-      else log.debug('answered', fields);
+        if (sampled !== undefined) events.answerFailed({ ...fields, ...sampled, error });
+      } else events[endpoint?.access === 'operate' ? 'personActed' : 'answered'](fields);
     },
-    pageMissing: () =>
-      log.warn('the page has not been built, so only the API is there; run `pnpm build console`'),
-    lookFailed(error) {
+    lookFailed(error: unknown) {
       const sampled = sample('look');
-      if (sampled !== undefined) log.warn('a look for changes failed', { ...sampled, error });
+      if (sampled !== undefined) events.lookFailed({ ...sampled, error });
     },
-    connectionsCut: (reason) => log.warn('closed connections to PostgreSQL', { reason }),
   };
 }

@@ -54,7 +54,7 @@ await main(async () => {
     statementTimeoutMs,
     lockTimeoutMs: statementTimeoutMs,
     outage,
-    onCut: ({ message }: Error) => events.connectionsCut(message),
+    onCut: events.connectionsCut,
   };
   const answering = connectDatabase({
     ...database,

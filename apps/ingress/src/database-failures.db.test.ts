@@ -129,7 +129,7 @@ describe('ingress while PostgreSQL fails', () => {
     await expectUnready(ingress, 'PostgreSQL cannot be asked');
     await waitFor(
       'a cut',
-      async () => (await ingress.metric('paddock_database_connections_cut_total')) > 0,
+      async () => (await ingress.metric('paddock_events_total{event="connectionsCut"}')) > 0,
     );
     tunnel.setSilent(false);
     await expectRecovered(ingress, 950);

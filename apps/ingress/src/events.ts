@@ -2,7 +2,7 @@ import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
-import type { Logger } from '@paddock/runtime/logger';
+import { type EventLog, line, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import { createSamples } from '@paddock/runtime/samples';
 import type { JobTimes } from './job-times.ts';
@@ -26,53 +26,6 @@ export type Refusal =
   | 'not_ready'
   | 'internal';
 
-export interface IngressEvents {
-  /**
-   * Only GitHub can have sent this delivery: its signature is right, and its body was not stored
-   * before.
-   */
-  verified(appId: number): void;
-  stored(delivery: {
-    guid: string;
-    event: string;
-    outcome: Outcome;
-    appId: number;
-    entity: Entity | null;
-    job: JobStatement | null;
-    ms: number;
-  }): void;
-  /**
-   * Without `appId` the signature was not checked, so `event` is not trusted. For requests that any
-   * sender can make, the log has one line a minute for each `kind`, with how many were left out.
-   */
-  refused(
-    refusal: Refusal,
-    details: {
-      guid?: string;
-      event?: string;
-      appId?: number;
-      kind?: string;
-      reason: string;
-      error?: unknown;
-    },
-  ): void;
-  /** A stored delivery says how long its job waited or ran. */
-  jobMoved(times: JobTimes): void;
-  batchWritten(size: number, ms: number): void;
-  batchFailed(size: number, what: 'split' | 'repeated' | 'refused', error: unknown): void;
-  /**
-   * Deliveries of the App may have failed before the one just stored. The reconciler reads GitHub's
-   * log.
-   */
-  gapSeen(appId: number, gap: Gap): void;
-  gapNotReported(error: unknown): void;
-  connectionsCut(reason: string): void;
-  poolsInForce(version: number): void;
-  poolsUnavailable(error: unknown): void;
-  /** The database cannot be used at the start. Called once for each reason. */
-  notReady(reason: string): void;
-}
-
 const KNOWN: ReadonlySet<string> = new Set(HANDLED_EVENTS);
 /**
  * Refusals that any sender can cause, without a signature or with a captured one. The log samples
@@ -92,18 +45,79 @@ const UNAUTHENTICATED: ReadonlySet<Refusal> = new Set<Refusal>([
 /** Most refused entities that a process logs, each once. */
 const MOST_REFUSED_ENTITIES = 1_000;
 
+/** Without `appId` the signature was not checked, so `event` is not trusted. */
+interface Refused {
+  readonly guid?: string;
+  readonly event?: string;
+  readonly appId?: number;
+  readonly reason: string;
+  readonly error?: unknown;
+  readonly leftOut?: number;
+}
+
+interface Stored {
+  readonly guid: string;
+  readonly event: string;
+  readonly outcome: Outcome;
+  readonly appId: number;
+  readonly entity: Entity | null;
+  readonly job: JobStatement | null;
+  readonly ms: number;
+}
+
+const TABLE = {
+  ...SERVICE_ROWS,
+  poolsInForce: (version: number) => line.info('pools document in force', { version }),
+  poolsUnavailable: (error: unknown) => line.warn('pools document could not be read', { error }),
+  /** Debug only: the stored row says the same. */
+  deliveryStored: ({ guid, event, outcome, appId, job }: Stored) =>
+    line.debug('delivery stored', { guid, event, outcome, appId, jobId: job?.jobId }),
+  workerMisused: (guid: string, job: JobStatement) =>
+    line.warn(
+      'a job runs on a worker of a pool that does not serve it: check who may use the runner group',
+      { guid, jobId: job.jobId, worker: job.runnerName, repository: job.repoFullName },
+    ),
+  entityRefused: (guid: string, { id: entityId, login }: Entity) =>
+    line.warn(
+      'refused an entity: its login is pinned to another entity; if it moved, update login_pins',
+      { entityId, login, guid },
+    ),
+  deliveryRefused: (refusal: Refusal, details: Refused) =>
+    line[UNAUTHENTICATED.has(refusal) ? 'info' : 'warn']('delivery refused', {
+      refusal,
+      ...details,
+    }),
+  batchFailed: (size: number, consequence: 'split' | 'repeated' | 'refused', error: unknown) =>
+    line.warn('a batch of deliveries failed', { size, consequence, error }),
+  /**
+   * Deliveries of the App may have failed before the one just stored. The reconciler reads GitHub's
+   * log.
+   */
+  gapSeen: (appId: number, after: Gap) =>
+    line.info('deliveries may have failed before this one: the reconciler reads GitHub’s log', {
+      appId,
+      after,
+    }),
+  gapNotReported: (error: unknown) =>
+    line.warn('could not ask for a pass over GitHub’s log of deliveries; trying again', { error }),
+};
+
+export type IngressEvents = ReturnType<typeof createIngressEvents>;
+
 /**
- * One function per event: its metric and its log line. `held`: the room that deliveries occupy now.
+ * Ingress's events. Each function writes the log line of one event and moves its metrics. `held`:
+ * the room that deliveries occupy now.
  */
 export function createIngressEvents({
   log,
   metrics,
   held,
 }: {
-  log: Logger;
+  log: EventLog;
   metrics: Metrics;
   held: Held;
-}): IngressEvents {
+}) {
+  const events = tellEvents(TABLE, { log, metrics });
   const sample = createSamples();
   metrics.reading('paddock_held_bytes', 'Bodies of deliveries in memory', () => held.heldBytes);
   metrics.reading(
@@ -115,10 +129,6 @@ export function createIngressEvents({
     'paddock_deliveries_total',
     'Deliveries stored, by event and outcome',
     ['event', 'outcome'],
-  );
-  const misused = metrics.counter(
-    'paddock_workers_misused_total',
-    'Workers that GitHub gave a job that their pool does not serve: of another entity or repository, or of a public one',
   );
   const refusals = metrics.counter(
     'paddock_deliveries_refused_total',
@@ -162,95 +172,60 @@ export function createIngressEvents({
     'Transactions of deliveries that failed',
     ['consequence'],
   );
-  const cuts = metrics.counter(
-    'paddock_database_connections_cut_total',
-    'Times that connections to PostgreSQL were cut because it had gone silent',
-  );
   const poolsVersion = metrics.gauge(
     'paddock_pools_version',
     'Version of the pools document in force here',
   );
 
-  // The metric counts each. Any number of entities may install the App.
+  // The metric counts each delivery. Any number of entities may install the App.
   const logged = new Set<number>();
-  const logRefusedEntity = ({ id, login }: Entity, guid: string): void => {
-    if (logged.has(id) || logged.size >= MOST_REFUSED_ENTITIES) return;
-    logged.add(id);
-    log.warn(
-      'refused an entity: its login is pinned to another entity; if it moved, update login_pins',
-      { entityId: id, login, guid },
-    );
-  };
 
   return {
-    verified: (appId) => newest.set({ app: String(appId) }, Date.now() / 1000),
-    stored: ({ guid, event, outcome, appId, entity, job, ms }) => {
+    ...events,
+    /**
+     * Only GitHub can have sent this delivery: its signature is right, and its body was not stored
+     * before.
+     */
+    verified: (appId: number) => newest.set({ app: String(appId) }, Date.now() / 1000),
+    stored(delivery: Stored) {
+      const { guid, event, outcome, entity, job, ms } = delivery;
       const name = event.split('.', 1)[0] ?? event;
       deliveries.inc({ event: KNOWN.has(name) ? name : 'other', outcome });
       seconds.observe(ms / 1000);
-      if (outcome === 'refused_entity' && entity !== null) logRefusedEntity(entity, guid);
-      // Debug only: the stored row says the same.
-      log.debug('delivery stored', {
-        guid,
-        event,
-        outcome,
-        appId,
-        ...(job === null ? {} : { jobId: job.jobId }),
-      });
-      if (outcome !== 'worker_misused' || job === null) return;
-      misused.inc();
-      const { jobId, runnerName: worker, repoFullName: repository } = job;
-      log.warn(
-        'a job runs on a worker of a pool that does not serve it: check who may use the runner group',
-        {
-          guid,
-          jobId,
-          worker,
-          repository,
-        },
-      );
+      events.deliveryStored(delivery);
+      if (outcome === 'worker_misused' && job !== null) events.workerMisused(guid, job);
+      if (outcome !== 'refused_entity' || entity === null) return;
+      if (logged.has(entity.id) || logged.size >= MOST_REFUSED_ENTITIES) return;
+      logged.add(entity.id);
+      events.entityRefused(guid, entity);
     },
-    refused: (refusal, { kind = '', ...details }) => {
+    /**
+     * For requests that any sender can make, the log has one line a minute for each `kind`, with how
+     * many were left out.
+     */
+    refused(refusal: Refusal, { kind = '', ...details }: Refused & { readonly kind?: string }) {
       refusals.inc({ reason: refusal });
-      const isUnauthenticated = UNAUTHENTICATED.has(refusal);
-      const sampled = isUnauthenticated ? sample(`${refusal} ${kind}`) : {};
-      if (sampled !== undefined)
-        log[isUnauthenticated ? 'info' : 'warn']('delivery refused', {
-          refusal,
-          ...details,
-          ...sampled,
-        });
+      const sampled = UNAUTHENTICATED.has(refusal) ? sample(`${refusal} ${kind}`) : {};
+      if (sampled !== undefined) events.deliveryRefused(refusal, { ...details, ...sampled });
     },
-    jobMoved: (times) => {
+    /** A stored delivery says how long its job waited or ran. */
+    jobMoved(times: JobTimes) {
       if (times.queueSeconds !== undefined)
         queueSeconds.observe({ pool: times.pool }, times.queueSeconds);
       if (times.runSeconds !== undefined)
         runSeconds.observe({ pool: times.pool }, times.runSeconds);
     },
-    batchWritten: (size, ms) => {
+    batchWritten(size: number, ms: number) {
       batchSize.observe(size);
       batchSeconds.observe(ms / 1000);
     },
-    batchFailed: (size, what, error) => {
-      batchFailures.inc({ consequence: what });
-      log.warn('a batch of deliveries failed', { size, consequence: what, error });
+    batchFailed(...[size, consequence, error]: Parameters<typeof events.batchFailed>) {
+      batchFailures.inc({ consequence });
+      events.batchFailed(size, consequence, error);
     },
-    gapSeen: (appId, gap) =>
-      log.info('deliveries may have failed before this one: the reconciler reads GitHub’s log', {
-        appId,
-        after: gap,
-      }),
-    gapNotReported: (error) =>
-      log.warn('could not ask for a pass over GitHub’s log of deliveries; trying again', { error }),
-    connectionsCut: (reason) => {
-      cuts.inc();
-      log.warn('connections to PostgreSQL given up', { reason });
-    },
-    poolsInForce: (version) => {
+    poolsInForce(version: number) {
       poolsVersion.set(version);
-      log.info('pools document in force', { version });
+      events.poolsInForce(version);
     },
-    poolsUnavailable: (error) => log.warn('pools document could not be read', { error }),
-    notReady: (reason) => log.warn('not ready', { reason }),
   };
 }

@@ -49,7 +49,7 @@ await main(async () => {
     schema,
     connectTimeoutMs: writeTimeoutMs,
     outage,
-    onCut: ({ message }: Error) => events.connectionsCut(message),
+    onCut: events.connectionsCut,
   };
   // Deliveries have their own connections. Their time limits fit into GitHub's 10 s.
   const writing = connectDatabase({

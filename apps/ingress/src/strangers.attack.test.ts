@@ -117,7 +117,7 @@ test.each([
 ])(
   'a job %s that GitHub gave to a worker is reported, and the worker continues (B7, B10)',
   async (_what, id, labels, repository) => {
-    const before = await ingress.metric('paddock_workers_misused_total');
+    const before = await ingress.metric('paddock_events_total{event="workerMisused"}');
     const worker = await putWorker(database.db, {
       status: 'running',
       entity_id: ACME.id,
@@ -143,7 +143,7 @@ test.each([
       .select('job_id')
       .where('outcome', '=', 'worker_misused');
     expect(await events.where('job_id', '=', id).execute()).toHaveLength(1);
-    expect(await ingress.metric('paddock_workers_misused_total')).toBe(before + 1);
+    expect(await ingress.metric('paddock_events_total{event="workerMisused"}')).toBe(before + 1);
     await waitFor('the line of the log', () =>
       ingress.lines().some((line) => line.includes('"warn"') && line.includes(worker.pod_name)),
     );

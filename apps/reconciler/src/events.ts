@@ -1,4 +1,4 @@
-import type { BegunWait } from '@paddock/db/entities/waits';
+import { githubAsksToWait } from '@paddock/db/entities/waits';
 import type { JoblessEnd } from '@paddock/db/jobs/jobs-in-doubt';
 import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
 import type { StoredJob } from '@paddock/db/jobs/store-jobs';
@@ -7,7 +7,7 @@ import type { EndingVersion } from '@paddock/db/workers/runner-versions';
 import type { HeldStop } from '@paddock/db/workers/worker-stops';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
-import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
+import { type EventLog, line, listed, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { Unanswered } from './passes/ask-github.ts';
 
@@ -21,15 +21,8 @@ interface Tick {
 }
 
 const TABLE = {
-  notReady: (reason: string) => line.warn('not ready', { reason }),
-  connectionsCut: ({ message: reason }: Error) =>
-    line.warn('cut the connections to PostgreSQL', { reason }),
-  githubAsksToWait: ({ caller, ms, message }: BegunWait) =>
-    line.warn('GitHub asks us to wait: we make no such calls until then', {
-      ...caller,
-      seconds: Math.ceil(ms / 1_000),
-      message,
-    }),
+  ...SERVICE_ROWS,
+  githubAsksToWait,
 
   // Schedules and tasks.
   tickTaken: (tick: Tick) => line.debug('took a tick', tick),

@@ -46,7 +46,7 @@ test('says and counts a pass of the matcher by its outcome and its duration (H5)
   expect(metricSum(page, counted('demandMatched'))).toBe(1);
   expect(metricSum(page, counted('keyUnserved'))).toBe(1);
   expect(info.mock.calls).toEqual([
-    ['demand matched', { reserved: 2, ended: 0, stopped: 3, takenBack: 0 }],
+    ['demand matched', { count: 5, reserved: 2, ended: 0, stopped: 3, takenBack: 0 }],
   ]);
 });
 

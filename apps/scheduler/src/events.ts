@@ -1,4 +1,4 @@
-import type { BegunWait } from '@paddock/db/entities/waits';
+import { githubAsksToWait } from '@paddock/db/entities/waits';
 import type { WarmScope } from '@paddock/db/matching/warm-workers';
 import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
 import type { UnservedKey } from '@paddock/db/workers/failing-keys';
@@ -9,7 +9,7 @@ import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
-import { type EventLog, line, listed, tellEvents } from '@paddock/runtime/events';
+import { type EventLog, line, listed, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';
 import type { Metrics } from '@paddock/runtime/metrics';
 import type { Matched } from './matching/match.ts';
 import type { FailReason } from './provisioning/fail-worker.ts';
@@ -34,25 +34,19 @@ const ofStop = ({ podName, pool, stopReason: reason, deliveryGuid }: WorkerToSto
   deliveryGuid,
 });
 
-/** A complete list of a namespace: how many pods are known, were missing before, and are missing now. */
-interface JudgedList {
+/** A complete list of a namespace: how many pods are known, were missing before, and are now. */
+type JudgedList = Readonly<Record<'known' | 'before' | 'unconfirmed' | 'gone', number>> & {
   readonly namespace: string;
-  readonly known: number;
-  readonly before: number;
-  readonly unconfirmed: number;
-  readonly gone: number;
-}
+};
+
+const podChanged = (pod: PodTransition) => {
+  const { podName, pool, was, status, failureReason: reason, unexplained } = pod;
+  return line.info('worker changed', { podName, pool, was, status, reason, unexplained });
+};
 
 const TABLE = {
-  notReady: (reason: string) => line.warn('not ready', { reason }),
-  connectionsCut: ({ message: reason }: Error) =>
-    line.warn('cut connections to PostgreSQL', { reason }),
-  githubAsksToWait: ({ caller, ms, message }: BegunWait) =>
-    line.warn('GitHub asks for a pause: its calls wait', {
-      ...caller,
-      seconds: Math.ceil(ms / 1_000),
-      message,
-    }),
+  ...SERVICE_ROWS,
+  githubAsksToWait,
 
   // The pools of the configuration file.
   fileRefused: (problems: readonly string[]) =>
@@ -68,10 +62,14 @@ const TABLE = {
     line.info('a change of the pools gave jobs another pool, or their first', { version, count }),
 
   // Matching waiting jobs with workers.
-  demandMatched: (counts: Readonly<Record<string, number>>) =>
-    Object.values(counts).some((count) => count > 0)
-      ? line.info('demand matched', counts)
-      : undefined,
+  demandMatched: ({ reserved, ended, stopped, takenBack }: Matched) =>
+    line.info('demand matched', {
+      count: reserved.length + ended.length + stopped.length + takenBack.length,
+      reserved: reserved.length,
+      ended: ended.length,
+      stopped: stopped.length,
+      takenBack: takenBack.length,
+    }),
   keyUnserved: ({ pool, entityName, pauses, pausedUntil }: UnservedKey) =>
     line.warn(
       'GitHub gives idle runners no job although one waits: no more are made for a while; see the runner group and its access',
@@ -123,8 +121,9 @@ const TABLE = {
     line[levelOf(failure)]('the cluster did not start a worker', { ...ofJob(worker), failure }),
 
   // Pods, as the cluster reports them.
-  podChanged: ({ podName, pool, was, status, failureReason, unexplained }: PodTransition) =>
-    line.info('worker changed', { podName, pool, was, status, reason: failureReason, unexplained }),
+  podChanged,
+  /** The pod may have run a job that no delivery reported. */
+  podUnexplained: podChanged,
   podStuck: (pod: { podName: string; pool: string; reason: string }) =>
     line.warn(
       'a pod does not start or does not go: see failure_info in the row of its worker',
@@ -195,27 +194,20 @@ export function createEvents(log: EventLog, metrics: Metrics) {
     'How long passes of the matcher took',
     LATENCY_BUCKETS,
   );
-  const jobToPod = metrics.histogram(
+  const secondsByPool = (name: string, help: string) =>
+    metrics.histogram(name, help, LATENCY_BUCKETS, ['pool']);
+  const jobToPod = secondsByPool(
     'paddock_job_to_pod_seconds',
     'From the job becoming known to its pod’s creation',
-    LATENCY_BUCKETS,
-    ['pool'],
   );
-  const toRunning = metrics.histogram(
+  const toRunning = secondsByPool(
     'paddock_worker_to_running_seconds',
     'From a worker’s reservation to its pod running',
-    LATENCY_BUCKETS,
-    ['pool'],
   );
   const ended = metrics.counter(
     'paddock_workers_ended_total',
     'Workers that ended, by pool, status and why they failed',
     ['pool', 'status', 'reason'],
-  );
-  const unexplained = metrics.counter(
-    'paddock_workers_unexplained_total',
-    'Workers that may have run a job that no delivery reported, by pool',
-    ['pool'],
   );
   const withoutRow = metrics.gauge(
     'paddock_pods_without_row',
@@ -237,14 +229,8 @@ export function createEvents(log: EventLog, metrics: Metrics) {
     },
     matched(matched: Matched, seconds: number) {
       matchSeconds.observe(seconds);
-      const { reserved, ended: givenBack, stopped, takenBack, unserved } = matched;
-      events.demandMatched({
-        reserved: reserved.length,
-        ended: givenBack.length,
-        stopped: stopped.length,
-        takenBack: takenBack.length,
-      });
-      for (const key of unserved) events.keyUnserved(key);
+      events.demandMatched(matched);
+      for (const key of matched.unserved) events.keyUnserved(key);
     },
     /** Called after each pass; logs only a change. */
     warmScopesUnknown(scopes: readonly WarmScope[]) {
@@ -280,8 +266,7 @@ export function createEvents(log: EventLog, metrics: Metrics) {
         toRunning.observe({ pool }, Math.max(0, startSeconds));
       if (status === 'completed' || status === 'failed')
         ended.inc({ pool, status, reason: failureReason ?? '' });
-      if (transition.unexplained) unexplained.inc({ pool });
-      events.podChanged(transition);
+      events[transition.unexplained ? 'podUnexplained' : 'podChanged'](transition);
     },
     absenceJudged(list: JudgedList) {
       if (list.unconfirmed > 0) events.podListUnconfirmed(list);

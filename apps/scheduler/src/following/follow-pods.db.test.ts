@@ -31,9 +31,7 @@ describe('a pod’s state goes into its worker’s row', () => {
 
   test('first seen Succeeded: both instants, the exit code, its Secret goes, and the job it may have run is looked up (A3, E7, C3)', async () => {
     const name = await pods.startWorker('succeeded');
-    expect(await world.growth('paddock_workers_unexplained_total{pool="linux"}', pods.relist)).toBe(
-      1,
-    );
+    expect(await world.growth('paddock_events_total{event="podUnexplained"}', pods.relist)).toBe(1);
     const instants = { running_at: expect.any(Date), completed_at: expect.any(Date) };
     expect(await pods.row(name)).toMatchObject({
       status: 'completed',

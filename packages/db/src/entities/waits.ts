@@ -1,3 +1,4 @@
+import { line } from '@paddock/runtime/events';
 import { type Kysely, sql } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
 import type { Database } from '../schema/tables.ts';
@@ -23,6 +24,14 @@ interface Wait {
 export interface BegunWait extends Wait {
   readonly caller: Caller;
 }
+
+/** For a service's table of events. */
+export const githubAsksToWait = ({ caller, ms, message }: BegunWait) =>
+  line.warn('GitHub asks us to wait: we make no such calls until then', {
+    ...caller,
+    seconds: Math.ceil(ms / 1_000),
+    message,
+  });
 
 /**
  * A client of GitHub calls `left` before each call and `note` after an answer that asks for a wait.
