@@ -116,15 +116,14 @@ export const queue: readonly NamedMutant[] = [
   {
     mutant: 'several tasks of one subject keep the first one’s instant',
     file: 'packages/queue/src/enqueue.ts',
-    find: `else if (Number(row.due_in_ms ?? 0) < Number(first.due_in_ms ?? 0))
-      first.due_in_ms = row.due_in_ms;`,
-    replace: '',
+    find: 'dueInMs < (first.dueInMs ?? 0) ? { ...first, dueInMs } : first',
+    replace: 'first',
     tests: ['packages/queue/src/enqueue.db.test.ts'],
   },
   {
     mutant: 'enqueuers of the same tasks lock them in the given order',
     file: 'packages/queue/src/enqueue.ts',
-    find: '    order by kind, subject_type, subject_id\n',
+    find: "    order by kind, subject ->> 'type', subject ->> 'id'\n",
     replace: '',
     tests: ['packages/queue/src/enqueue.db.test.ts'],
   },
