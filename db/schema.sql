@@ -2,6 +2,8 @@
 
 create type entity_type_enum as enum ('Organization', 'User');
 
+create type provider_enum as enum ('github', 'gitlab', 'azdo');
+
 create type status_enum as enum ('pending', 'running', 'completed', 'failed');
 
 CREATE OR REPLACE FUNCTION demand_key_of(entity_id bigint, scope_repo_id bigint, pool text)
@@ -307,6 +309,7 @@ create table jobs (
   status status_enum default 'pending'::status_enum not null,
   wants_worker boolean not null,
   failure_info jsonb,
+  provider provider_enum default 'github'::provider_enum not null,
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null,
@@ -645,6 +648,7 @@ create table workers (
   pod_name text not null,
   status status_enum default 'pending'::status_enum not null,
   failure_info jsonb,
+  provider provider_enum default 'github'::provider_enum not null,
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null,

@@ -18,6 +18,7 @@ from (select uuid_send(gen_random_uuid()) as bytes) random, generate_series(0, 5
 -- ## Types
 
 create type status_enum as enum ('pending', 'running', 'completed', 'failed');
+create type provider_enum as enum ('github', 'gitlab', 'azdo');
 create type entity_type_enum as enum ('Organization', 'User');
 
 -- The demand key: entity, scope and pool in one integer. A scope is the organisation
@@ -201,6 +202,7 @@ create table jobs (
   status status_enum not null default 'pending',
   wants_worker boolean not null,
   failure_info jsonb,
+  provider provider_enum not null default 'github',
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null check (entity_type in ('Organization', 'User')),
@@ -290,6 +292,7 @@ create table workers (
   pod_name text primary key check (pod_name ~ '^[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?$'),
   status status_enum not null default 'pending',
   failure_info jsonb,
+  provider provider_enum not null default 'github',
   entity_id bigint not null,
   entity_name text not null,
   entity_type text not null check (entity_type in ('Organization', 'User')),

@@ -18,7 +18,7 @@ const WAITING_PER_WORKER = 4;
 const entity = sql`(n % ${sql.lit(ENTITIES)} + 1)`;
 const pool = sql`(array[${sql.join(POOLS.map((name) => sql.lit(name)))}])[n / ${sql.lit(ENTITIES)} % ${sql.lit(POOLS.length)} + 1]`;
 const entityValues = sql`'github', ${entity}, 'entity-' || ${entity}, 'Organization', 1, ${entity}, jsonb_build_array('self-hosted', ${pool}), ${pool}, 'runner:1', 0, 1`;
-const ENTITY_COLUMNS = sql`entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
+const ENTITY_COLUMNS = sql`provider, entity_id, entity_name, entity_type, app_id, installation_id, job_labels, k8s_pool, k8s_image, scope_repo_id, pools_version`;
 const numbers = (first: number, count: number) =>
   sql`generate_series(${sql.lit(first)}::bigint, ${sql.lit(first + count - 1)}::bigint) n`;
 

@@ -33,10 +33,10 @@ export async function reserveWorkers(
       select p ->> 'name' as name, p ->> 'image' as image, p ->> 'namespace' as namespace
       from document cross join jsonb_array_elements(content -> 'pools') p
     )
-    insert into workers (pod_name, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
+    insert into workers (pod_name, provider, entity_id, entity_name, entity_type, app_id, installation_id, repo_full_name, scope_repo_id,
       job_labels, made_for_job_id, delivery_guid, k8s_pool, k8s_image, pools_version, namespace)
     select ${newWorkerName(sql.ref('instance.instance_id'), sql.ref('o.k8s_pool'))},
-      o.entity_id, o.entity_name, o.entity_type, coalesce(i.app_id, o.app_id), coalesce(i.installation_id, o.installation_id),
+      o.provider, o.entity_id, o.entity_name, o.entity_type, coalesce(i.app_id, o.app_id), coalesce(i.installation_id, o.installation_id),
       case when o.entity_type = 'User' then o.repo_full_name end, o.scope_repo_id,
       o.job_labels, o.job_id, o.delivery_guid, o.k8s_pool, p.image, d.version, p.namespace
     from oldest o join pools p on p.name = o.k8s_pool cross join instance cross join document d ${installationToday('o', appIds)}

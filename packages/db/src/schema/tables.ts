@@ -34,6 +34,7 @@ import type {
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
 export type EntityType = 'Organization' | 'User';
+type Provider = 'github' | 'gitlab' | 'azdo';
 
 /** `{ version: 1, message }` for everything but pod diagnostics, which are version 2. */
 export type FailureInfo = { version: 1; message: string } | ({ version: 2 } & Record<string, Json>);
@@ -49,6 +50,7 @@ export interface JobsTable {
   status: Generated<Status>;
   wants_worker: boolean;
   failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
+  provider: Generated<Provider>;
   entity_id: number;
   entity_name: string;
   entity_type: EntityType;
@@ -94,6 +96,7 @@ export interface WorkersTable {
   pod_name: string;
   status: Generated<Status>;
   failure_info: ColumnType<FailureInfo | null, string | null | undefined, string | null>;
+  provider: Generated<Provider>;
   entity_id: number;
   entity_name: string;
   entity_type: EntityType;
