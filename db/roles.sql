@@ -80,4 +80,5 @@ grant select (name) on schedules to :console;
 grant insert, update (origin, requested_by, payload, due_at) on tasks to :console;
 -- It requests the stop of workers, which the scheduler carries out after its proofs.
 grant update (stopping_at, stop_reason) on workers to :console;
-grant update (handled_by, handled_at, retried_as) on operations to :console;
+grant insert, update (handled_by, handled_at, retried_as) on operations to :console;
+grant insert on task_counts to :console;

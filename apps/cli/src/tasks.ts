@@ -1,6 +1,6 @@
 import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-delivery';
 import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
-import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
+import { type DrainedPool, drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
 import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
@@ -80,8 +80,10 @@ If jobs wait for it, another one is made.`,
     options: { 'dry-run': { type: 'boolean', doc: 'only count the workers' } },
     endpoint: drainPoolEndpoint,
     input: (given) => ({ pool: oneWord(given, 'name'), dryRun: given.options['dry-run'] }),
-    print: ({ stopping, busy, dryRun: isDry }) =>
-      `${stopping} workers ${isDry ? 'would stop' : 'are to stop'}; ${busy} go on to the end of their jobs.\n`,
+    print: ({ output }) => {
+      const { stopping, busy, dryRun = false } = output as DrainedPool;
+      return `${stopping} workers ${dryRun ? 'would stop' : 'are to stop'}; ${busy} go on to the end of their jobs.\n`;
+    },
   }),
   askCommand({
     name: 'run',

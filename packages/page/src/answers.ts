@@ -14,7 +14,6 @@ import type { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import type { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import type { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
 import type { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
-import type { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import type { lastHourEndpoint } from '@paddock/api/pools/last-hour';
 import type { retryFailedOperationsEndpoint } from '@paddock/api/operations/retry-failed';
 import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
@@ -43,7 +42,6 @@ export interface List<T> {
 }
 
 export type Pool = Item<typeof listPoolsEndpoint>;
-export type DrainedPool = Output<typeof drainPoolEndpoint>;
 export type LastHour = Output<typeof lastHourEndpoint>;
 export type PoolHour = LastHour['items'][number];
 export type JobRow = Item<typeof listJobsEndpoint>;

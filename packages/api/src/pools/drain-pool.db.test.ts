@@ -7,18 +7,26 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
+import { findOperationEndpoint } from '../operations/find-operation.ts';
 import { ask } from '../scenes/ask.scene.ts';
 import { listSwitchesEndpoint } from '../switches/list-switches.ts';
 import { drainPoolEndpoint } from './drain-pool.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, ['workers', 'tasks', 'switches', 'actions']);
+  await emptyTables(database.db, [
+    'workers',
+    'tasks',
+    'operations',
+    'task_counts',
+    'switches',
+    'actions',
+  ]);
   await putPools(database.db, examplePools());
 });
 
 const drain = (more: object = {}) =>
-  ask(drainPoolEndpoint, database.db, { pool: 'linux', ...more });
+  ask(drainPoolEndpoint, database.dbOf('console'), { pool: 'linux', ...more });
 const put = async (given: Parameters<typeof putWorker>[1] = {}) =>
   (await putWorker(database.db, given)).pod_name;
 const stops = async () =>
@@ -57,22 +65,41 @@ describe('draining a pool (F5)', () => {
     await put({ stopping_at: now, stop_reason: 'surplus', deregistration_started_at: now });
     await put({ k8s_pool: 'gpu' });
 
-    expect(await drain({ dryRun: true })).toEqual({ stopping: 3, busy: 1, dryRun: true });
+    const counts = { stopping: 3, busy: 1 };
+    expect(await drain({ dryRun: true })).toMatchObject({
+      kind: 'drain-pool',
+      subject: { type: 'dry-run', id: 'linux' },
+      status: 'OK',
+      output: { dryRun: true, ...counts },
+    });
     expect([await stops(), await tasks()]).toEqual([[], []]);
-    expect(await drain()).toEqual({ stopping: 3, busy: 1, dryRun: false });
+    const drained = await drain();
+    expect(drained).toMatchObject({
+      kind: 'drain-pool',
+      subject: { type: 'pool', id: 'linux' },
+      origin: 'MANUAL',
+      requestedBy: 'ada',
+      status: 'OK',
+      output: counts,
+      askers: [{ person: 'ada' }],
+    });
+    expect(await ask(findOperationEndpoint, database.db, { operation: drained.id })).toEqual(
+      drained,
+    );
     expect(await stops()).toEqual(wanted.toSorted());
     expect(await tasks()).toEqual(wanted.toSorted());
-    expect(await drain()).toEqual({ stopping: 0, busy: 1, dryRun: false });
+    expect(await drain()).toMatchObject({ output: { stopping: 0, busy: 1 } });
   });
 
-  test('stops the making there at once and stands in the audit, and a dry run does neither (C12)', async () => {
+  test('stops the making there at once, as a dry run does not, and stands in the audit (C12)', async () => {
     await drain({ dryRun: true });
-    expect([await switches(), await actions()]).toEqual([[], []]);
+    expect(await switches()).toEqual([]);
     const note = 'new image';
-    await drain({ note });
+    const { id } = await drain({ note });
     expect(await switches()).toMatchObject([{ subject: 'pool:linux', by: 'ada', note }]);
     expect(await actions()).toMatchObject([
-      { endpoint: 'drainPool', person: 'ada', subject: { pool: 'linux' }, note, operation: null },
+      { endpoint: 'drainPool', person: 'ada', subject: { pool: 'linux' }, note, operation: id },
+      { endpoint: 'drainPool', subject: { pool: 'linux', dryRun: 'true' } },
     ]);
   });
 
@@ -90,7 +117,7 @@ describe('draining a pool (F5)', () => {
     });
     await putWorker(pass);
     await pass.commit().execute();
-    expect(await drained).toMatchObject({ stopping: 1 });
+    expect(await drained).toMatchObject({ output: { stopping: 1 } });
     expect(await stops()).toHaveLength(1);
   });
 

@@ -1,5 +1,6 @@
+import type { DrainedPool } from '@paddock/api/pools/drain-pool';
 import { duration } from '@paddock/domain/text/duration';
-import type { DrainedPool, Pool as PoolAnswer, Switch } from '../answers.ts';
+import type { Operation, Pool as PoolAnswer, Switch } from '../answers.ts';
 import { Act } from '../parts/act.tsx';
 import { Answer } from '../parts/answer.tsx';
 import { Facts } from '../parts/facts.tsx';
@@ -63,11 +64,14 @@ export function Pool({ fields: { pool: name = '' } }: ViewProps) {
   );
 }
 
-const drained = ({ stopping, busy }: DrainedPool) => (
-  <p>
-    {count(stopping, 'worker')} will stop; {number(busy)} at work.
-  </p>
-);
+const drained = ({ output }: Operation) => {
+  const { stopping, busy } = output as DrainedPool;
+  return (
+    <p>
+      {count(stopping, 'worker')} will stop; {number(busy)} at work.
+    </p>
+  );
+};
 
 /** Stops the making of the pool's workers, or lets it go on: whoever sees the one acts on it here. */
 function Making({ pool, of }: { pool: string; of: Shown<{ items: readonly Switch[] }> }) {
