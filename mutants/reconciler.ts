@@ -141,6 +141,13 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts'],
   },
   {
+    mutant: 'workers of which lists have shown none for an hour are never asked about by their ids',
+    file: 'apps/reconciler/src/workers/read-runners.ts',
+    find: `if (isComplete || !byId) return`,
+    replace: `if (isComplete || !byId || listed !== undefined) return`,
+    tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts'],
+  },
+  {
     mutant: 'a pass asks to stop all overdue workers at once',
     file: 'apps/reconciler/src/workers/check-workers.ts',
     find: `inOrderOf(overdue, stops).slice(0, cap)`,

@@ -145,6 +145,7 @@ export async function startCheckScene() {
         'repositories',
         'demand_keys',
         'pools_documents',
+        'schedules',
       ]);
       await removeRunners();
     },

@@ -32,3 +32,22 @@ export const githubIsAway =
   (github: GitHub): PassOptions['isAway'] =>
   async (service) =>
     service === 'github' && (await probeGitHub(github, new AbortController().signal)) !== undefined;
+
+/**
+ * Makes a schedule whose passes have failed on the organisation three times, over two hours. Returns
+ * its name.
+ */
+export async function putFailedLong(db: Kysely<Database>, entityId: number): Promise<string> {
+  const since = Date.now() - 2 * 3_600_000;
+  const failing = { [`${entityId} 0`]: { times: 3, since, dueAt: since } };
+  const name = 'failing for long';
+  await db
+    .insertInto('schedules')
+    .values({
+      name,
+      last_tick_at: new Date(),
+      last_pass: JSON.stringify({ failing }),
+    })
+    .execute();
+  return name;
+}

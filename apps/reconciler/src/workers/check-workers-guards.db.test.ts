@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type CheckScene, QUERY, startCheckScene } from '../scenes/check-workers.scene.ts';
+import { putFailedLong } from '../scenes/pass.scene.ts';
 
 let scene: CheckScene;
 beforeAll(async () => {
@@ -42,6 +43,26 @@ describe('check-workers does nothing (E6)', () => {
     expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 0, unread: 1 });
     expect(await stopping()).toEqual([]);
     expect(scene.told().join()).toContain('missing');
+  });
+
+  test('for one without an id when such lists have come for long; the others are asked about by their ids', async () => {
+    const silent = await scene.putRunning(11, 'registered');
+    const gone = await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
+    await scene.putRunning(11, 'none', { online_seen_at: minutesAgo(9) });
+    const ids = { [silent]: (await scene.truth(silent))?.id ?? null, [gone]: 999_999 };
+    for (const [podName, id] of Object.entries(ids))
+      await scene.db
+        .updateTable('workers')
+        .set({ runner_id: id })
+        .where('pod_name', '=', podName)
+        .execute();
+    const empty = { path: `/orgs/acme${LIST}`, status: 200, body: { total_count: 0, runners: [] } };
+    await scene.world.github.failNext({ ...empty, times: 2 });
+    expect(await scene.sweep()).toMatchObject({ overdue: 3, stopping: 0, unread: 1 });
+    const schedule = await putFailedLong(scene.db, scene.world.organization.id);
+    expect(await scene.sweep({ pass: { schedule } })).toMatchObject({ stopping: 2, unread: 0 });
+    expect((await scene.row(silent)).stop_reason).toBe('not_registered');
+    expect((await scene.row(gone)).stop_reason).toBe('registration_gone');
   });
 
   test('when one that is asked for by its name is missing, and so are all other registered ones', async () => {

@@ -8,6 +8,7 @@ import {
   type RegistrationsScene,
   TOOL,
 } from '../scenes/registrations.scene.ts';
+import { putFailedLong } from '../scenes/pass.scene.ts';
 
 const database = useTestDatabase();
 let scene: RegistrationsScene;
@@ -36,22 +37,6 @@ const listNone = () =>
     status: 200,
     body: { total_count: 0, runners: [] },
   });
-
-/** A schedule whose passes have failed on acme three times, over two hours. Returns its name. */
-async function putFailedLong(): Promise<string> {
-  const since = Date.now() - 2 * 3_600_000;
-  const failing = { [`${scene.world.organization.id} 0`]: { times: 3, since, dueAt: since } };
-  const name = 'remove-registrations';
-  await database.db
-    .insertInto('schedules')
-    .values({
-      name,
-      last_tick_at: new Date(),
-      last_pass: JSON.stringify({ failing }),
-    })
-    .execute();
-  return name;
-}
 
 describe('remove-registrations does nothing', () => {
   test('when a list fails; other entities go on, and the refusal is written down once (C9)', async () => {
@@ -130,7 +115,7 @@ describe('remove-registrations does nothing', () => {
 
   test('when such lists have come for long, and GitHub knows one of ours by its id; when it knows none, the list is believed', async () => {
     const name = await oneDue();
-    const schedule = await putFailedLong();
+    const schedule = await putFailedLong(database.db, scene.world.organization.id);
     const { runnerId, name: alive } = await scene.register();
     await scene.knowScope(ACME, { status: 'running', pod_name: alive, runner_id: runnerId });
     await listNone();
@@ -147,7 +132,7 @@ describe('remove-registrations does nothing', () => {
 
   test('when such lists have come for long, and an adopted worker’s id is not known', async () => {
     const name = await oneDue();
-    const schedule = await putFailedLong();
+    const schedule = await putFailedLong(database.db, scene.world.organization.id);
     await scene.knowScope(ACME, { status: 'running', runner_id: null });
     await listNone();
     expect(await scene.sweep({ pass: { schedule } })).toMatchObject({ listed: 0, failed: 1 });

@@ -65,6 +65,9 @@ export interface RemovedRegistrationsCounts {
   overCap: number;
 }
 
+/** All lists must fit into a pass: what it removes is known after the last. */
+const LISTS_AT_ONCE = 8;
+
 interface LeftRegistration {
   readonly runnerId: number;
   readonly name: string;
@@ -108,6 +111,7 @@ export async function removeRegistrations(
   await pass.walk(scopes, {
     entityOf: ({ entityId }) => entityId,
     keyOf: ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`,
+    atOnce: LISTS_AT_ONCE,
     async visit(known, turn) {
       const ask = askFor({ ...known, repoId: known.scopeRepoId }, turn);
       const registered = await findListableRunners(db, known);
