@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { examplePools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
+import { POD_REFUSED } from '@paddock/domain/matching/failure-classes';
 import { useEvidence, useSchedulerWorld } from '../scenes/use-scheduler-world.scene.ts';
 
 const world = useSchedulerWorld({ kubelet: false });
@@ -39,6 +41,21 @@ test('while pods are refused, a trial asks the cluster first and costs no regist
   await world.settle();
   expect(await seen.runners()).toHaveLength(4);
   expect(seen.pods()).toHaveLength(4);
+});
+
+test('the worker that tries for a key whose pods were refused asks the cluster before GitHub (C11, P4)', async () => {
+  await world.queueJob();
+  await world.match();
+  const podName = (await world.workers())[0]?.pod_name ?? '';
+  const failure = { podName, failureClass: POD_REFUSED, message: 'no quota' };
+  for (let n = 0; n < 3; n += 1) await noteKeyFailure(world.db, failure, world.parts.failureRules);
+  world.kube.setQuota(0);
+  await world.settle(3);
+  expect(await seen.runners()).toEqual([]);
+  world.kube.setQuota(null);
+  await world.settle();
+  expect(await seen.runners()).toHaveLength(1);
+  expect(seen.pods()).toHaveLength(1);
 });
 
 test('a template that is refused time and again does not burn registrations (C11, P4)', async () => {
