@@ -141,7 +141,8 @@ export const reconciler: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/workers/check-workers-guards.db.test.ts'],
   },
   {
-    mutant: 'workers of which lists have shown none for an hour are never asked about by their ids',
+    mutant:
+      'check-workers never asks by id, although its lists have lacked all of ours for an hour',
     file: 'apps/reconciler/src/workers/read-runners.ts',
     find: `if (isComplete || !byId) return`,
     replace: `if (isComplete || !byId || listed !== undefined) return`,

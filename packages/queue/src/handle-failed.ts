@@ -42,7 +42,7 @@ export async function lockFailed(
   return rows;
 }
 
-/** SQL: an operation has failed, nobody has dealt with it, and it is meant. */
+/** SQL: the filter names the operation. It has failed, and nobody has retried or discarded it. */
 export function isFailed(filter: FailedFilter): RawBuilder<boolean> {
   const conditions = [sql`status = 'ERROR' and handled_at is null and expires_at > now()`];
   if ('id' in filter) conditions.push(sql`id = ${filter.id}::uuid`);

@@ -127,7 +127,7 @@ const noteRun = () =>
     .execute();
 
 describe('resync of an installation (E2, F5)', () => {
-  test('is one of each repository that was pushed to lately, or of which we know a run', async () => {
+  test('resyncs each repository with a push or a known run of late', async () => {
     const all = await resync(100_000 * DAY_MS);
     const none = await resync(0);
     await noteRun();
@@ -139,7 +139,7 @@ describe('resync of an installation (E2, F5)', () => {
     expect(known).toMatchObject({ followOn: expect.arrayContaining([resyncOfApi]) });
   });
 
-  test('is of so many at most', async () => {
+  test('resyncs as many repositories as it may, and no more', async () => {
     await noteRun();
     expect(await resync(DAY_MS, 0)).toMatchObject({ output: { resyncs: 0 }, followOn: [] });
   });

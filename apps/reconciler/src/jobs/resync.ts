@@ -90,8 +90,8 @@ async function resyncRepository(
 }
 
 /**
- * Has the active repositories of an installation resynced, each by a task of its own: those that
- * were pushed to lately, and those of which a delivery or a look-up showed a run.
+ * Enqueues a resync of each active repository of an installation. A repository is active after a push,
+ * or after a run that a delivery or a look-up showed.
  */
 async function resyncInstallation(
   { db, github, appIds, turns: { activeMs } }: ResyncOptions,

@@ -8,6 +8,7 @@ import {
   type RedeliverySceneOptions,
   startRedeliveryScene,
 } from './redelivery.scene.ts';
+import { type RegistrationsScene, startRegistrationsScene } from './registrations.scene.ts';
 import { startSweeps, type SweepsScene } from './sweeps.scene.ts';
 
 /** A scene for each test, stopped after it. */
@@ -32,6 +33,9 @@ export const useRedeliveryScene = (
   database: TestDatabase,
   options?: RedeliverySceneOptions,
 ): RedeliveryScene => useScene(() => startRedeliveryScene(database, options), stop);
+
+export const useRegistrationsScene = (database: TestDatabase): RegistrationsScene =>
+  useScene(() => startRegistrationsScene(database), stop);
 
 export const useSweeps = (database: TestDatabase): SweepsScene =>
   useScene(

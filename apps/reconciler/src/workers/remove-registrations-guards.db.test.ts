@@ -1,22 +1,13 @@
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  ACME,
-  startRegistrationsScene,
-  type RegistrationsScene,
-  TOOL,
-} from '../scenes/registrations.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { ACME, TOOL } from '../scenes/registrations.scene.ts';
+import { useRegistrationsScene } from '../scenes/use-scenes.scene.ts';
 import { putFailedLong } from '../scenes/pass.scene.ts';
 
 const database = useTestDatabase();
-let scene: RegistrationsScene;
-
-beforeEach(async () => {
-  scene = await startRegistrationsScene(database);
-});
-afterEach(() => scene.stop());
+const scene = useRegistrationsScene(database);
 
 const NOTHING = { unused: 0, inUse: 0, removed: 0, secrets: 0, left: 0, failed: 0, overCap: 0 };
 

@@ -4,20 +4,12 @@ import { createSecret, secretExists } from '@paddock/kube/secrets';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putPools } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  ACME,
-  startRegistrationsScene,
-  type RegistrationsScene,
-} from '../scenes/registrations.scene.ts';
+import { describe, expect, test } from '@jest/globals';
+import { ACME } from '../scenes/registrations.scene.ts';
+import { useRegistrationsScene } from '../scenes/use-scenes.scene.ts';
 
 const database = useTestDatabase();
-let scene: RegistrationsScene;
-
-beforeEach(async () => {
-  scene = await startRegistrationsScene(database);
-});
-afterEach(() => scene.stop());
+const scene = useRegistrationsScene(database);
 
 /** A pod whose containers run; its runner is none that GitHub knows. */
 async function putRunningPod({ namespace, name }: { namespace: string; name: string }) {

@@ -21,7 +21,6 @@ import { deleteSecret } from '@paddock/kube/secrets';
 import type { Kysely } from 'kysely';
 import { type Ask, createAskGitHub } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
-import { actOrCount } from '../count-only.ts';
 import type { ReconcilerEvents } from '../events.ts';
 import { scopeToday } from '../scope-today.ts';
 
@@ -200,12 +199,25 @@ async function noteLeft(
   counts.listed++;
   counts.unused += unused.length;
   counts.inUse += left.length - unused.length;
-  const due = await actOrCount(db, dryRun, (using) =>
-    noteLeftRegistrations(using, known, names(unused), graceMs),
-  );
+  const note = (using: Kysely<Database>) =>
+    noteLeftRegistrations(using, known, names(unused), graceMs);
+  const due = await (dryRun ? rolledBack(db, note) : note(db));
   return unused
     .filter(({ name }) => due.includes(name))
     .map(({ id, name }) => ({ runnerId: id, name, known, scope, worker: workers.get(name) }));
+}
+
+/** Returns what `act` finds, and undoes what it writes. */
+async function rolledBack<T>(
+  db: Kysely<Database>,
+  act: (trx: Kysely<Database>) => Promise<T>,
+): Promise<T> {
+  const trx = await db.startTransaction().execute();
+  try {
+    return await act(trx);
+  } finally {
+    await trx.rollback().execute();
+  }
 }
 
 /**

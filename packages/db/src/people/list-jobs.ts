@@ -88,21 +88,19 @@ const JOBS = {
   positionId: sql`j.job_id`,
 };
 
+const readFew = (
+  db: Kysely<Database>,
+  condition: RawBuilder<unknown>,
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> => readListed(db, JOBS, newestOfFew(JOBS, condition, page));
+
 /** Jobs that wait or run, newest first by their rows' time. */
 export const listActiveJobs = (
   db: Kysely<Database>,
   { state, ...place }: ActiveJobsFilter,
   page: PageOfTime<number>,
 ): Promise<ListedJob[]> =>
-  readListed(
-    db,
-    JOBS,
-    newestOfFew(
-      JOBS,
-      sql`status = ${state === 'waiting' ? 'pending' : state} and ${isAt(place)}`,
-      page,
-    ),
-  );
+  readFew(db, sql`status = ${state === 'waiting' ? 'pending' : state} and ${isAt(place)}`, page);
 
 /** Jobs that wait for a worker, and their keys for this reason; null: nothing holds these keys back. */
 export const listJobsByReason = (
@@ -110,18 +108,14 @@ export const listJobsByReason = (
   { reason, ...place }: JobPlace & { readonly reason: string | null },
   page: PageOfTime<number>,
 ): Promise<ListedJob[]> =>
-  readListed(
+  readFew(
     db,
-    JOBS,
-    newestOfFew(
-      JOBS,
-      sql`wants_worker and ${
-        reason === null
-          ? sql`demand_key not in (select demand_key from demand_keys where wait_reason is not null)`
-          : sql`demand_key in (select demand_key from demand_keys where wait_reason = ${reason})`
-      } and ${isAt(place)}`,
-      page,
-    ),
+    sql`wants_worker and ${
+      reason === null
+        ? sql`demand_key not in (select demand_key from demand_keys where wait_reason is not null)`
+        : sql`demand_key in (select demand_key from demand_keys where wait_reason = ${reason})`
+    } and ${isAt(place)}`,
+    page,
   );
 
 /** Jobs, newest first by their rows' time. */

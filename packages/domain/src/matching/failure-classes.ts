@@ -34,7 +34,7 @@ interface FailureClass {
 
 /** The class of a registration that GitHub answered with 5xx, or not at all. */
 export const GITHUB_ERROR = 'github_error';
-/** The class of a registration that GitHub refuses; news of whom it refuses end it. */
+/** GitHub refuses to register a runner (403, 404). News of the entity or the repository end it too. */
 export const GITHUB_REFUSED = 'github_refused';
 /** The class of a creation that the cluster refuses. */
 export const POD_REFUSED = 'pod_refused';
