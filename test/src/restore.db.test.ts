@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
+import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -112,6 +113,8 @@ describe('the database is restored from a backup while pods and runners live on 
         database.db,
       );
       expect(await jobsThat('running')).toEqual(ranAtBackup);
+      // Else jobs might come back before the pods that run them are adopted.
+      await setSwitch(database.db, 'redeliver', 'an operator');
       await start();
 
       await waitFor('the pods that run to be adopted', async () => {
@@ -121,6 +124,7 @@ describe('the database is restored from a backup while pods and runners live on 
       const appId = (
         await database.db.selectFrom('jobs').select('app_id').executeTakeFirstOrThrow()
       ).app_id;
+      await liftSwitch(database.db, 'redeliver');
       await enqueueAlone(database.db, [
         {
           kind: 'redeliver',

@@ -30,7 +30,8 @@ export async function putPools(db: Kysely<Database>, document: PoolsDocument): P
   await db.insertInto('pools_documents').values({ digest: content, content }).execute();
 }
 
-let lastJobId = 34_500_000_000;
+/** Far from the ids that the simulated GitHub gives: a test may have jobs of both. */
+let lastJobId = 64_500_000_000;
 
 /**
  * A queued job of the organisation acme for the pool `linux`, as ingress would have stored it;
