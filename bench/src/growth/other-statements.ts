@@ -108,7 +108,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'readTaskCounts',
     'enqueueAsked',
     'findInstallation',
-    'findActiveRepositoryIds',
+    'readAnew',
     'lockFailed',
     'noteHandled',
     'drainWorkers',

@@ -156,7 +156,8 @@ export async function discoverJobs(
   return all;
 }
 
-const listed = ({ id, owner, name, pushedAt }: GitHubRepository): ListedRepository => ({
+/** What is kept of a repository that an installation shows. */
+export const listed = ({ id, owner, name, pushedAt }: GitHubRepository): ListedRepository => ({
   repoId: id,
   fullName: `${owner}/${name}`,
   pushedAt,

@@ -105,43 +105,40 @@ describe('resync of one repository (E2, F5)', () => {
   });
 });
 
-const resync = (activeMs = DAY_MS, most?: number) =>
-  scene.resync(
-    String(scene.world.organization.installationId),
-    { turns: { everyMs: 300_000, activeMs } },
-    most,
-  );
-const resyncOfApi = expect.objectContaining({
-  kind: 'discover-jobs',
-  subject: { type: 'repository', id: 'acme/api' },
-});
-const noteRun = () =>
-  database.db
-    .insertInto('repositories')
-    .values({
-      repo_id: scene.world.repositories.api,
-      entity_id: scene.world.organization.id,
-      app_id: scene.world.appId,
-      active_at: new Date(),
-    })
-    .execute();
+const resync = (activeMs = DAY_MS) =>
+  scene.resync(String(scene.world.organization.installationId), {
+    turns: { everyMs: 300_000, activeMs },
+  });
+/** How much a pass reads, and how many lists it finds unchanged. */
+const read = async () => {
+  const { repositories, unchanged } = await scene.discover();
+  return { repositories, unchanged };
+};
 
 describe('resync of an installation (E2, F5)', () => {
-  test('resyncs each repository with a push or a known run of late', async () => {
-    const all = await resync(100_000 * DAY_MS);
-    const none = await resync(0);
-    await noteRun();
-    const known = await resync(60_000);
-    expect(all).toMatchObject({ followOn: expect.arrayContaining([resyncOfApi]) });
-    const due = all.outcome === 'done' ? (all.followOn ?? []).map(({ dueInMs }) => dueInMs) : [];
-    expect(due).toEqual(due.map((_, nth) => nth * 1_000));
-    expect(none).toMatchObject({ output: { active: 0, resyncs: 0 }, followOn: [] });
-    expect(known).toMatchObject({ followOn: expect.arrayContaining([resyncOfApi]) });
+  test('has discovery read each repository with a push or a known run of late, anew', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    expect(await read()).toMatchObject({ repositories: 0 });
+    expect(await resync()).toMatchObject({
+      output: { active: 1 },
+      followOn: [expect.objectContaining({ kind: 'discover-jobs' })],
+    });
+    expect(await read()).toEqual({ repositories: 1, unchanged: 0 });
   });
 
-  test('resyncs as many repositories as it may, and no more', async () => {
-    await noteRun();
-    expect(await resync(DAY_MS, 0)).toMatchObject({ output: { resyncs: 0 }, followOn: [] });
+  test('leaves those that rest to their turn', async () => {
+    await scene.queue('acme/api');
+    await scene.discover();
+    expect(await resync(0)).toMatchObject({ output: { active: 0 } });
+    expect(await read()).toMatchObject({ repositories: 0 });
+  });
+
+  test('finds active ones that no row names yet', async () => {
+    expect(await resync(100_000 * DAY_MS)).toMatchObject({
+      output: { active: expect.any(Number), repositories: expect.any(Number) },
+    });
+    expect((await read()).repositories).toBeGreaterThan(0);
   });
 
   test.each(['the token', 'the list'])(

@@ -1,8 +1,5 @@
-import {
-  findActiveRepositoryIds,
-  findInstallation,
-  noteResynced,
-} from '@paddock/db/jobs/repositories';
+import { findInstallation, noteResynced, readAnew } from '@paddock/db/jobs/repositories';
+import { noteListedRepositories } from '@paddock/db/jobs/unlisted-installations';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
@@ -10,10 +7,11 @@ import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { findRepositoryByName, listRepositories } from '@paddock/github/repositories';
 import { done, type Outcome, poison } from '@paddock/queue/outcome';
 import type { Pass } from '../passes/pass.ts';
-import type { DiscoverJobsOptions } from './discover-jobs.ts';
+import { type DiscoverJobsOptions, listed } from './discover-jobs.ts';
 import { discoverRepository } from './discover-repository.ts';
 import type { AskOne } from './list-jobs-of-runs.ts';
 import { parseRepositoryName } from './repository-name.ts';
+import { sweepTask } from '../schedules/sweep-schedules.ts';
 
 export type ResyncOptions = Pick<
   DiscoverJobsOptions,
@@ -23,23 +21,14 @@ export type ResyncOptions = Pick<
 /** What a resync takes of its pass. */
 type ResyncPass = Pick<Pass, 'task' | 'signal'>;
 
-/** Most repositories of an installation that one request has resynced: each costs some calls. */
-const MOST_RESYNCS = 200;
-/** Discovery's own passes, and what others ask for, come between them. */
-const RESYNCS_APART_MS = 1_000;
-
 /**
- * Discovery in what a person names, at once, without ETags or a budget. The subject is a repository,
- * by its name, or an installation, by GitHub's id of it. Throws Octokit's errors.
+ * Discovery in what a person names, without ETags: in a repository, by its name, at once and without
+ * a budget, or in an installation, by GitHub's id of it. Throws Octokit's errors.
  */
-export const resync = (
-  options: ResyncOptions,
-  pass: ResyncPass,
-  most = MOST_RESYNCS,
-): Promise<Outcome> => {
+export const resync = (options: ResyncOptions, pass: ResyncPass): Promise<Outcome> => {
   const { id } = pass.task.subject;
   return /^\d+$/.test(id)
-    ? resyncInstallation(options, Number(id), pass.signal, most)
+    ? resyncInstallation(options, Number(id), pass.signal)
     : resyncRepository(options, id, pass);
 };
 
@@ -90,32 +79,27 @@ async function resyncRepository(
 }
 
 /**
- * Enqueues a resync of each active repository of an installation. A repository is active after a push,
- * or after a run that a delivery or a look-up showed.
+ * Lists an installation's repositories, and has discovery's next passes begin with its active ones,
+ * in turn with other installations'. A repository is active after a push, or after a run that a
+ * delivery or a look-up showed.
  */
 async function resyncInstallation(
   { db, github, appIds, turns: { activeMs } }: ResyncOptions,
   installationId: number,
   signal: AbortSignal,
-  most: number,
 ): Promise<Outcome> {
   const installation = await findInstallation(db, { installationId }, appIds);
   if (installation === undefined)
     return poison(`no App of ours has the installation ${installationId}, or it is suspended`);
-  const since = (await databaseTime(db)).getTime() - activeMs;
-  const known = new Set(await findActiveRepositoryIds(db, installation.entityId, activeMs));
-  const listed = await listRepositories(github.asInstallation(installation, { signal }));
-  const active = listed
-    .map((one) => ({ ...one, pushedAtMs: Date.parse(one.pushedAt ?? '1970-01-01') }))
-    .filter(({ canRun, id, pushedAtMs }) => canRun && (known.has(id) || pushedAtMs > since));
-  const tasks = active
-    .toSorted((a, b) => b.pushedAtMs - a.pushedAtMs)
-    .slice(0, most)
-    .map(({ owner, name }, nth) => ({
-      kind: DISCOVER_JOBS,
-      subject: { type: 'repository', id: `${owner}/${name}`.toLowerCase() },
-      dueInMs: nth * RESYNCS_APART_MS,
-    }));
-  const counts = { repositories: listed.length, active: active.length, resyncs: tasks.length };
-  return done(counts, tasks);
+  const now = (await databaseTime(db)).toISOString();
+  const shown = await listRepositories(github.asInstallation(installation, { signal }));
+  const repositories = shown.filter(({ canRun }) => canRun).map(listed);
+  await noteListedRepositories(
+    db,
+    { ...installation, hasChanged: false, now },
+    repositories,
+    activeMs,
+  );
+  const active = await readAnew(db, installation.entityId, activeMs);
+  return done({ repositories: shown.length, active }, [sweepTask(DISCOVER_JOBS)]);
 }

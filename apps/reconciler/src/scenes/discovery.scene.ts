@@ -15,7 +15,7 @@ import { startJobsScene, type JobsScene } from './jobs.scene.ts';
 export interface DiscoveryScene extends JobsScene {
   discover(more?: Given<DiscoverJobsOptions>): Promise<DiscoverJobsCounts>;
   /** Of a repository, by its name, or of an installation, by its id. */
-  resync(id: string, more?: Partial<ResyncOptions>, most?: number): ReturnType<typeof resync>;
+  resync(id: string, more?: Partial<ResyncOptions>): ReturnType<typeof resync>;
   /** Queues a job at GitHub that our rows do not have. Returns its id. */
   queue(
     repo: string,
@@ -61,9 +61,9 @@ export async function startDiscoveryScene(database: TestDatabase): Promise<Disco
         { ...common, ...rules, ...more },
         await passOf(own, { isAway: githubIsAway(github), ...pass }),
       ),
-    resync: (id, more, most) => {
+    resync: (id, more) => {
       const task = { subject: { type: 'by hand', id, name: null }, payload: {} };
-      return resync({ ...common, ...more }, { task, signal }, most);
+      return resync({ ...common, ...more }, { task, signal });
     },
     queue: async (repo, more = {}) =>
       (await world.github.queueJob({ repo, labels: ['linux'], ...more })).id,

@@ -12,7 +12,7 @@ export const resyncInstallationEndpoint = endpoint({
   name: 'resyncInstallation',
   method: 'POST',
   path: '/api/v1/installations/{installation}/resync',
-  summary: 'Resyncs the active repositories of an installation, each by an operation of its own.',
+  summary: 'Has discovery read the active repositories of an installation anew, and first.',
   access: 'operate',
   status: 202,
   input: z.object({ installation: githubId(), note }),

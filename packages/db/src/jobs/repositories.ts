@@ -172,16 +172,19 @@ export async function findInstallation(
   return rows[0];
 }
 
-/** The ids of an entity's repositories in which something happened in the last `activeMs`. */
-export async function findActiveRepositoryIds(
+/**
+ * Has all runs of an entity's repositories read anew and first, where something happened in the last
+ * `activeMs`. Returns how many.
+ */
+export async function readAnew(
   db: Kysely<Database>,
   entityId: number,
   activeMs: number,
-): Promise<number[]> {
-  const { rows } = await sql<{ repoId: number }>`
-    select repo_id as "repoId" from repositories
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update repositories set due_at = now() - interval '1 day', full_at = null, etags = '{}'
     where active_at > now() - ${milliseconds(activeMs)} and entity_id = ${entityId}`.execute(db);
-  return rows.map(({ repoId }) => repoId);
+  return Number(numAffectedRows);
 }
 
 /** The result of listing a repository's runs. */
