@@ -94,4 +94,26 @@ export const following: readonly NamedMutant[] = [
     replace: ``,
     tests: ['apps/scheduler/src/following/adopt-pods.db.test.ts'],
   },
+  {
+    mutant: 'a scheduler makes workers before it has read all pods',
+    file: 'apps/scheduler/src/following/sync-pods.ts',
+    find: `let losses = 1;`,
+    replace: `let losses = 0;`,
+    tests: ['apps/scheduler/src/following/sync-pods.db.test.ts'],
+  },
+  {
+    mutant: 'rows that a failover lost are not looked for in the cluster',
+    file: 'apps/scheduler/src/following/sync-pods.ts',
+    find: `parts.outage.onFailure(() => void losses++);`,
+    replace: `parts.outage.onFailure(() => undefined);`,
+    tests: ['apps/scheduler/src/following/sync-pods.db.test.ts'],
+  },
+  {
+    mutant: 'a namespace that cannot be read keeps all workers from being made',
+    file: 'apps/scheduler/src/following/sync-pods.ts',
+    find: `return 'pods' in list || !(await reach.cluster.report());`,
+    replace: `await reach.cluster.report();
+    return 'pods' in list;`,
+    tests: ['apps/scheduler/src/following/sync-pods.db.test.ts'],
+  },
 ];

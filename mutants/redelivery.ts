@@ -10,13 +10,6 @@ export const redelivery: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/redelivery/redeliver-faults.db.test.ts'],
   },
   {
-    mutant: 'many lost rows are asked for before the pods of then are adopted',
-    file: 'apps/reconciler/src/redelivery/redeliver.ts',
-    find: `deliveredDueInMs = isFew ? 0 : BRING_BACK_AFTER_MS`,
-    replace: `deliveredDueInMs = isFew ? 0 : 0 * BRING_BACK_AFTER_MS`,
-    tests: ['apps/reconciler/src/redelivery/missing-deliveries.db.test.ts'],
-  },
-  {
     mutant: 'a success brings forward what GitHub calls successful too',
     file: 'packages/db/src/deliveries/redelivery.ts',
     find: ` and last_status_code not between 200 and 299`,

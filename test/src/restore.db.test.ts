@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Program } from '@paddock/processes/start-program';
-import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
@@ -113,18 +112,10 @@ describe('the database is restored from a backup while pods and runners live on 
         database.db,
       );
       expect(await jobsThat('running')).toEqual(ranAtBackup);
-      // Else jobs might come back before the pods that run them are adopted.
-      await setSwitch(database.db, 'redeliver', 'an operator');
-      await start();
-
-      await waitFor('the pods that run to be adopted', async () => {
-        const names = new Set((await liveWorkers()).map(({ pod_name: name }) => name));
-        return working.every(({ pod_name: name }) => names.has(name));
-      });
       const appId = (
         await database.db.selectFrom('jobs').select('app_id').executeTakeFirstOrThrow()
       ).app_id;
-      await liftSwitch(database.db, 'redeliver');
+      // Everything comes back at once: before the pods that run are adopted, nothing may be made.
       await enqueueAlone(database.db, [
         {
           kind: 'redeliver',
@@ -132,6 +123,12 @@ describe('the database is restored from a backup while pods and runners live on 
           payload: { since: sinceBefore(backup.takenAt) },
         },
       ]);
+      await start();
+
+      await waitFor('the pods that run to be adopted', async () => {
+        const names = new Set((await liveWorkers()).map(({ pod_name: name }) => name));
+        return working.every(({ pod_name: name }) => names.has(name));
+      });
       await untilAll([...ranAtBackup, ...endedMeanwhile], 'completed');
       await untilAll(running, 'running');
       await untilAll(waiting, 'pending');

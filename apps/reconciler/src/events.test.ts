@@ -27,8 +27,8 @@ test.each<[string, string, object, Tell]>([
   [
     'deliveredWithoutRow',
     'error',
-    { appId: 7, count: 2, some: ['one', 'two'], inSeconds: 0 },
-    (events) => events.deliveredWithoutRow(7, ['one', 'two'], 0),
+    { appId: 7, count: 2, some: ['one', 'two'] },
+    (events) => events.deliveredWithoutRow(7, ['one', 'two']),
   ],
   [
     'redelivered',

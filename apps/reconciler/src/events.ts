@@ -48,10 +48,10 @@ const TABLE = {
   redeliveriesGivenUp: (appId: number, count: number) =>
     line.error('gave up deliveries: GitHub can no longer repeat them', { appId, count }),
   /** After a failover, a restore, or when another endpoint answered in our place. */
-  deliveredWithoutRow: (appId: number, deliveryGuids: readonly string[], dueInMs: number) =>
+  deliveredWithoutRow: (appId: number, deliveryGuids: readonly string[]) =>
     line.error(
       'we lost deliveries that GitHub calls successful: GitHub is asked to repeat them, unless redeliver is paused; find out where many were lost',
-      { appId, ...listed(deliveryGuids), inSeconds: dueInMs / 1000 },
+      { appId, ...listed(deliveryGuids) },
     ),
 
   // Jobs, compared with GitHub's.

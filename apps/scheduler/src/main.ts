@@ -30,6 +30,7 @@ import { run } from '@paddock/runtime/run';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
 import { followPods } from './following/follow-pods.ts';
+import { createPodsSync } from './following/sync-pods.ts';
 import { declareSchedulerGauges } from './scheduler-gauges.ts';
 import { schedulerKinds } from './kinds.ts';
 import { createRecentRunJobs } from './stopping/recent-run-jobs.ts';
@@ -126,12 +127,15 @@ await main(async () => {
     reach,
     recentRunJobs: createRecentRunJobs(),
   };
+  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, stuckAfterMs } = config;
+  const recording = { db, events, cluster, reach, unexplainedGraceMs, ...failing };
+  const pods = createPodsSync({ ...recording, outage, onSynced: () => wakeExecutor?.() });
   const executor = createExecutor({
     connection,
     config: ownConfig,
     schema,
     kinds: schedulerKinds({ db, github, runnerGroups, cluster, events, ...stopping }),
-    isAway: (service) => reach[service].isAway(),
+    isAway: (service) => reach[service].isAway() || (service === 'cluster' && !pods.isSynced()),
     holder,
     secrets: apps.secrets,
     events: executorEvents(metrics, log),
@@ -149,10 +153,9 @@ await main(async () => {
     settings: matchingSettings(config, github),
     events,
     reach,
+    pods,
   };
-  const { unexplainedGraceMs, leaseMs, leaseRenewMs: renewMs, stuckAfterMs } = config;
-  const pace = { unexplainedGraceMs, leaseMs, renewMs, stuckAfterMs };
-  const following = { db, cluster, reach, events, ...failing, holder, ...pace };
+  const following = { ...recording, holder, leaseMs, renewMs, stuckAfterMs };
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);
     if (!signal.aborted) await part(signal);

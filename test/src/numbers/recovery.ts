@@ -8,11 +8,7 @@ import {
   RECOVERY_LIMIT,
   SILENCE_MS,
 } from '@paddock/reconciler/jobs/job-sweeps';
-import {
-  BRING_BACK_AFTER_MS,
-  FEW_MISSING,
-  lookBackMs,
-} from '@paddock/reconciler/redelivery/redeliver';
+import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
 import {
   GIVE_UP_AFTER_MS,
@@ -78,21 +74,6 @@ export const recovery: readonly NumberRow[] = [
     '72 h',
     'Age at which a delivery is given up; GitHub keeps none longer',
     code('GIVE_UP_AFTER_MS in apps/reconciler/src/sweeps.ts', () => GIVE_UP_AFTER_MS),
-  ),
-  row(
-    'E6',
-    '100',
-    'Most deliveries that GitHub calls delivered and our events lack that are asked for at once',
-    code('FEW_MISSING in apps/reconciler/src/redelivery/redeliver.ts', () => FEW_MISSING),
-  ),
-  row(
-    'E6',
-    '10 min',
-    'How long more of them wait, for the adoption of pods after a restore',
-    code(
-      'BRING_BACK_AFTER_MS in apps/reconciler/src/redelivery/redeliver.ts',
-      () => BRING_BACK_AFTER_MS,
-    ),
   ),
   row(
     'E1',

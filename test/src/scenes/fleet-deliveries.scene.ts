@@ -68,7 +68,7 @@ export async function putDeliveries(db: Kysely<Database>, hostile: number): Prom
         lastStatusCode: n === 0 ? 0 : 502,
         isDelivered: false,
       })),
-      { deliveredDueInMs: 0, isAsked: false },
+      { isAsked: false },
     );
     if (minutes !== 30) await giveUpRedeliveries(db, 1001, 0);
   }

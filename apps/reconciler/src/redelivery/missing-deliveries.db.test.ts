@@ -1,8 +1,5 @@
-import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
-import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { describe, expect, test } from '@jest/globals';
-import { FEW_MISSING } from './redeliver.ts';
 import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 
 const database = useTestDatabase();
@@ -61,21 +58,10 @@ describe('deliveries that GitHub calls successful and that our events lack (E1, 
     expect(await scene.cycle()).toMatchObject({ missing: 0, accepted: 0, resolved: 1 });
   });
 
-  test('many of them are asked for once the pods of then are adopted: no success and no discovery is faster (E6)', async () => {
-    await scene.queueJobs(FEW_MISSING + 1, {});
-    const cycle = () => scene.cycle({ handOverAbove: 0 });
-    expect(await cycle()).toMatchObject({ missing: FEW_MISSING + 1, accepted: 0 });
-    expect(scene.unstored).toHaveLength(FEW_MISSING + 1);
-    const due = (await scene.unresolved()).map(({ nextRequestAt }) =>
-      Math.round((nextRequestAt.getTime() - Date.now()) / 60_000),
-    );
-    expect(new Set(due)).toEqual(new Set([10]));
-    await putInstallation(scene.db, installationOf(scene.world.organization));
-    await scene.queueJobs(1, {});
-    expect(await cycle()).toMatchObject({ missing: 1, accepted: 0, handedOver: 0 });
-    await scene.pass(10);
-    expect(await cycle()).toMatchObject({ missing: 0, accepted: FEW_MISSING + 2 });
-    expect(scene.unstored).toHaveLength(FEW_MISSING + 2);
+  test('are asked for as soon as they are found, however many', async () => {
+    await scene.queueJobs(101, {});
+    expect(await scene.cycle({ handOverAbove: 0 })).toMatchObject({ missing: 101, accepted: 101 });
+    expect(scene.unstored).toHaveLength(101);
   });
 
   test('keep to their spacing where GitHub calls their repetition successful, however well others get through', async () => {

@@ -7,7 +7,7 @@ import type { Given } from '../scenes/pass.scene.ts';
 import { logMark } from '../scenes/redelivery.scene.ts';
 import { useRedeliveryScene } from '../scenes/use-scenes.scene.ts';
 import type { DeliveryLog } from './read-delivery-log.ts';
-import { FEW_MISSING, type RedeliverOptions } from './redeliver.ts';
+import type { RedeliverOptions } from './redeliver.ts';
 
 const database = useTestDatabase();
 const scene = useRedeliveryScene(database, { losesRows: true });
@@ -51,12 +51,6 @@ describe('redeliver since (E1, F5)', () => {
     await scene.queueJobs(1, {});
     const since = new Date(Date.now() + 60 * 60_000);
     expect(await find({ since })).toMatchObject({ pages: 1, attempts: 2, missing: 1 });
-  });
-
-  test('asks for many at once, also for those that wait for adoption', async () => {
-    await scene.queueJobs(FEW_MISSING + 1, {});
-    expect(await scene.cycle()).toMatchObject({ missing: FEW_MISSING + 1, accepted: 0 });
-    expect(await find()).toMatchObject({ missing: 0, accepted: FEW_MISSING + 1 });
   });
 
   test('goes on from where a pass stopped, at its cap of pages or at a page that failed', async () => {

@@ -77,18 +77,6 @@ const EXTRA_WINDOW_MS = 60_000;
 const LATE_MS = 12_000;
 
 /**
- * A failover loses at most this many rows. More point to a restore, or to another endpoint in our
- * place.
- */
-export const FEW_MISSING = 100;
-
-/**
- * By then the scheduler has adopted pods that the database lost: before, a job that comes back would
- * get a second worker. An operator has time to pause redelivery.
- */
-export const BRING_BACK_AFTER_MS = 600_000;
-
-/**
  * Runs one pass over one App's delivery log by one rule: what our events lack is asked for. Reads
  * the log, remembers lost deliveries, forgets those that arrived, and asks GitHub to repeat the due
  * ones. A listing that breaks off counts as far as it went. Throws PostgreSQL's errors, and the
@@ -194,14 +182,10 @@ async function noteVerdict(
   const failed = lost.filter(({ isDelivered }) => !isDelivered);
   // What an older endpoint took, before there was Paddock, was not lost.
   const missing = lost.filter((one) => one.isDelivered && one.lastFailedAt >= reading.since);
-  const isFew = since !== undefined || missing.length <= FEW_MISSING;
-  const deliveredDueInMs = isFew ? 0 : BRING_BACK_AFTER_MS;
-  const news = await rememberLostDeliveries(db, appId, [...failed, ...missing], {
-    deliveredDueInMs,
-    isAsked: since !== undefined,
-  });
+  const isAsked = since !== undefined;
+  const news = await rememberLostDeliveries(db, appId, [...failed, ...missing], { isAsked });
   const newlyMissing = news.flatMap(({ guid, isDelivered }) => (isDelivered ? [guid] : []));
-  if (newlyMissing.length > 0) events.deliveredWithoutRow(appId, newlyMissing, deliveredDueInMs);
+  if (newlyMissing.length > 0) events.deliveredWithoutRow(appId, newlyMissing);
   const resolved = await resolveDeliveries(
     db,
     appId,

@@ -12,6 +12,7 @@ import { pause } from '@paddock/runtime/pause';
 import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';
 import type { SchedulerEvents } from '../events.ts';
+import type { PodsSync } from '../following/sync-pods.ts';
 import { matchOnce } from './match.ts';
 import { WORKER_TASK, provisionTask } from '@paddock/domain/tasks/worker-tasks';
 
@@ -25,6 +26,7 @@ export interface Matching {
   readonly settings: MatchingSettings;
   readonly events: SchedulerEvents;
   readonly reach: Reaches;
+  readonly pods: Pick<PodsSync, 'before'>;
 }
 
 /**
@@ -32,15 +34,20 @@ export interface Matching {
  * that holds workers back, and every `tickMs` in any case.
  */
 export async function runMatching(parts: Matching, signal: AbortSignal): Promise<void> {
-  const { db, config, schema, tickMs, forgottenAfterMs, settings, events, reach } = parts;
+  const { db, config, schema, tickMs, forgottenAfterMs, settings, events, reach, pods } = parts;
   let nextLookMs = tickMs;
   let storedApps: readonly number[] | undefined;
   const wake = createWake();
+  config.outage?.onAnswer(() => wake.ring());
   const match = async (): Promise<void> => {
-    const began = performance.now();
     nextLookMs = Math.min(tickMs, AFTER_FAILURE_MS);
-    const matched = await matchOnce(db, settings);
-    const tookMs = performance.now() - began;
+    let tookMs = 0;
+    const matched = await pods.before(async (mayMake) => {
+      const began = performance.now();
+      const pass = await matchOnce(db, mayMake ? settings : { ...settings, most: 0 });
+      tookMs = performance.now() - began;
+      return mayMake ? pass : { ...pass, hasMore: false };
+    }, signal);
     events.matched(matched, tookMs / 1_000);
     await confirmOutages(db, reach, matched.away);
     const { appIds } = settings;

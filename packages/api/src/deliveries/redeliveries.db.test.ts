@@ -26,7 +26,7 @@ beforeAll(async () => {
         lastStatusCode: 502,
         isDelivered: false,
       })),
-      { deliveredDueInMs: 0, isAsked: false },
+      { isAsked: false },
     );
   await sql`update unresolved_deliveries set resolved_at = now() where guid = '7-3'`.execute(
     database.db,

@@ -50,7 +50,7 @@ beforeAll(async () => {
         isDelivered: false,
       },
     ],
-    { deliveredDueInMs: 0, isAsked: false },
+    { isAsked: false },
   );
   const [task] = await enqueueAlone(db, [
     { kind: 'check-apps', subject: { type: 'app', id: '7' } },

@@ -20,14 +20,13 @@ const IS_NEWER = sql`(excluded.last_failed_at, excluded.delivery_id) > (known.la
 
 /**
  * Remembers deliveries that our events lack; of a known one the newest attempt counts. A new one is
- * due at once, or after `deliveredDueInMs` if GitHub calls it delivered. `isAsked`: a person wants
- * them now. Returns the new ones.
+ * due at once. `isAsked`: a person wants them, those too that had arrived. Returns the new ones.
  */
 export async function rememberLostDeliveries(
   db: Kysely<Database>,
   appId: number,
   lost: readonly JudgedDelivery[],
-  { deliveredDueInMs, isAsked }: { deliveredDueInMs: number; isAsked: boolean },
+  { isAsked }: { isAsked: boolean },
 ): Promise<{ guid: string; isDelivered: boolean }[]> {
   if (lost.length === 0) return [];
   // Sorted, so that two that write the same rows wait for each other instead of deadlocking.
@@ -38,7 +37,7 @@ export async function rememberLostDeliveries(
        missing_here, next_request_at)
     select ${appId}, f."guid", f."deliveryId", f."event", f."action", f."installationId", f."repositoryId",
       f."firstFailedAt", f."lastFailedAt", f."lastStatusCode",
-      f."isDelivered", now() + case when f."isDelivered" then ${milliseconds(deliveredDueInMs)} else interval '0' end
+      f."isDelivered", now()
     from jsonb_to_recordset(${JSON.stringify(sorted)}::jsonb) as f(
       "guid" text, "deliveryId" bigint, "event" text, "action" text, "installationId" bigint, "repositoryId" bigint,
       "firstFailedAt" timestamptz, "lastFailedAt" timestamptz, "lastStatusCode" integer, "isDelivered" boolean)
@@ -49,7 +48,6 @@ export async function rememberLostDeliveries(
       first_failed_at = least(excluded.first_failed_at, known.first_failed_at),
       missing_here = known.missing_here or excluded.missing_here,
       next_request_at = case
-        when known.requests = 0 and ${isAsked}::boolean then now()
         when known.missing_here or not excluded.missing_here then known.next_request_at
         when ${mayBeAskedAtOnce('known')} then excluded.next_request_at
         else known.last_requested_at + interval '1 minute' end,
