@@ -57,7 +57,7 @@ grant select, insert, delete on installation_events to :reconciler;
 -- It locks rows before it deletes them, which needs `update`.
 grant select, insert, update, delete on operations to :reconciler;
 grant select, delete on wait_reason_changes to :reconciler;
-grant select, insert, update, delete on usage_hours, usage_summed to :reconciler;
+grant select, insert, delete on usage_hours to :reconciler;
 grant select on instance, leases, switches, runner_groups to :reconciler;
 -- It makes instants now that a wrong clock of PostgreSQL has left.
 grant update (expires_at) on leases to :reconciler;
@@ -68,7 +68,7 @@ grant update (received_at) on installation_events to :reconciler;
 -- to the audit, which it never changes.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, switches, outages,
-    apps, runner_groups, repositories, wait_reason_changes, former_logins, usage_hours, usage_summed,
+    apps, runner_groups, repositories, wait_reason_changes, former_logins, usage_hours,
     warm_repositories to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
 grant select, insert on actions to :console;

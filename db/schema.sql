@@ -618,14 +618,9 @@ create table usage_hours (
   workers integer not null,
   pod_ms bigint not null,
   idle_ms bigint not null,
-  thrown_away_ms bigint not null
-);
-
-create table usage_summed (
-  hour timestamp with time zone not null,
-  unended integer not null,
-  summed_at timestamp with time zone default now() not null,
-  constraint usage_summed_pkey PRIMARY KEY (hour)
+  thrown_away_ms bigint not null,
+  unended integer default 0 not null,
+  summed_at timestamp with time zone default now() not null
 );
 
 create table wait_reason_changes (
@@ -798,6 +793,8 @@ CREATE INDEX unresolved_deliveries_due ON unresolved_deliveries USING btree (app
 CREATE INDEX usage_hours_by_repository ON usage_hours USING btree (repo_id, hour DESC);
 
 CREATE INDEX usage_hours_by_time ON usage_hours USING btree (hour);
+
+CREATE INDEX usage_hours_unended ON usage_hours USING btree (hour) WHERE (unended > 0);
 
 CREATE INDEX wait_reason_changes_by_age ON wait_reason_changes USING btree (until);
 

@@ -774,17 +774,14 @@ create table usage_hours (
   -- Times of pods that ended, in milliseconds: from start to end; without a job; of workers that failed.
   pod_ms bigint not null,
   idle_ms bigint not null,
-  thrown_away_ms bigint not null
+  thrown_away_ms bigint not null,
+  -- Jobs and workers that had not ended: the hour is summed up again.
+  unended integer not null default 0,
+  summed_at timestamptz not null default now()
 );
 create index usage_hours_by_time on usage_hours (hour);
 create index usage_hours_by_repository on usage_hours (repo_id, hour desc);
-
--- The hours that were summed up, and how many of their jobs and workers had not ended.
-create table usage_summed (
-  hour timestamptz primary key,
-  unended integer not null,
-  summed_at timestamptz not null default now()
-);
+create index usage_hours_unended on usage_hours (hour) where unended > 0;
 
 -- ## What follows a change
 

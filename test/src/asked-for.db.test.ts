@@ -149,13 +149,13 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
   });
 
   test('a sweep runs now, and its counts are the output, dry or not', async () => {
-    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'retire-rows' });
+    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
     const dry = await ask(runSweepEndpoint, database.db, {
       sweep: 'delete-ended-pods',
       dryRun: true,
     });
     await run();
-    expect(await find(id)).toMatchObject({ status: 'OK', output: { waitReasons: 0 } });
+    expect(await find(id)).toMatchObject({ status: 'OK', output: { waitReasons: { removed: 0 } } });
     expect(await find(dry.id)).toMatchObject({
       status: 'OK',
       output: { dryRun: true, deleted: 0 },
@@ -163,16 +163,16 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
   });
 
   test('an expired operation is not found, and the counts have it (F2, F3)', async () => {
-    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'roll-up-counts' });
+    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
     await run();
     await sql`update operations set expires_at = now() - interval '1 second'`.execute(database.db);
     await expect(find(id)).rejects.toMatchObject({ status: 404 });
-    await ask(runSweepEndpoint, database.db, { sweep: 'purge-operations' });
+    await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
     await run();
     await expect(find(id)).rejects.toMatchObject({ status: 404 });
     const { items } = await ask(countOperationsEndpoint, database.db, { from: '-1h' });
     expect(items).toContainEqual(
-      expect.objectContaining({ kind: 'roll-up-counts', outcome: 'OK', ended: 1 }),
+      expect.objectContaining({ kind: 'upkeep', outcome: 'OK', ended: 2 }),
     );
   });
 });

@@ -184,7 +184,7 @@ describe('the journey of a job, over HTTP and through processes', () => {
     const caller = { db, person: 'ada', from: 'api' } as const;
     const { id: operation } = await runSweepEndpoint.answer(
       caller,
-      runSweepEndpoint.input.parse({ sweep: 'sum-usage' }),
+      runSweepEndpoint.input.parse({ sweep: 'upkeep' }),
     );
     await waitFor('the sums', async () => {
       const { status } = await findOperationEndpoint.answer(caller, { operation });

@@ -42,7 +42,7 @@ repository, unless said. A span has at most 31 days.`,
       ],
       `Nothing has ended from ${from} to ${to}.`,
     ) +
-    `\nFrom ${from} to ${to}, summed up ${summedAt === null ? 'never: the sweep sum-usage has not run' : `at ${summedAt}`}\n` +
+    `\nFrom ${from} to ${to}, summed up ${summedAt === null ? 'never: the sweep upkeep has summed up nothing' : `at ${summedAt}`}\n` +
     more(next),
 });
 

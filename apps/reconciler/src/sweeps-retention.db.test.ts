@@ -71,14 +71,21 @@ describe('the rows that the reconciler’s sweeps remove', () => {
       .selectAll()
       .orderBy('pod_name')
       .execute();
-    for (const kind of ['retire-rows', 'delete-ended-pods'])
+    for (const kind of ['upkeep', 'delete-ended-pods'])
       await sweeps.put(kind, { type: 'schedule', id: kind });
     await sweeps.drain();
     const outputs = (await sweeps.operations()).map(({ kind, output }) => [kind, output]);
     // The cluster of these tests answers no call: one pod was to be looked at.
     expect(outputs).toEqual([
       ['delete-ended-pods', expect.objectContaining({ deleted: 0, failed: 1 })],
-      ['retire-rows', { events: 3, jobs: 1, waitReasons: 1 }],
+      [
+        'upkeep',
+        expect.objectContaining({
+          rows: { events: 3, jobs: 1 },
+          waitReasons: { removed: 1 },
+          usage: { hours: 2, removed: 0 },
+        }),
+      ],
     ]);
     expect(
       await database.db.selectFrom('workers').selectAll().orderBy('pod_name').execute(),
@@ -97,12 +104,12 @@ describe('the rows that the reconciler’s sweeps remove', () => {
     const before = await counts();
     await sql`update operations set expires_at = now() - interval '1 second'`.execute(database.db);
     for (let time = 0; time < 2; time++) {
-      await sweeps.put('purge-operations', { type: 'schedule', id: 'purge-operations' });
+      await sweeps.put('upkeep', { type: 'schedule', id: 'upkeep' });
       await sweeps.drain();
     }
-    expect((await sweeps.operations()).map(({ kind, output }) => [kind, output])).toEqual([
-      ['purge-operations', { purged: 1 }],
-      ['purge-operations', { purged: 0 }],
+    expect((await sweeps.operations()).map(({ kind, output }) => [kind, output])).toMatchObject([
+      ['upkeep', { operations: { removed: 1 } }],
+      ['upkeep', { operations: { removed: 0 } }],
     ]);
     expect(await counts()).toEqual(before);
   });
@@ -122,7 +129,7 @@ describe('the rows that the reconciler’s sweeps remove', () => {
     await sweeps.drain();
     await sql`update operations set expires_at = now() - interval '1 second'`.execute(db);
     const outputs = async (payload: object) => {
-      for (const kind of ['recover-tasks', 'purge-operations', 'roll-up-counts']) {
+      for (const kind of ['recover-tasks', 'upkeep']) {
         await db
           .transaction()
           .execute((trx) =>
@@ -139,8 +146,27 @@ describe('the rows that the reconciler’s sweeps remove', () => {
       await db.deleteFrom('operations').where('kind', '<>', 'redeliver').execute();
       return rows.map(({ output }) => output);
     };
-    expect(await outputs({ dryRun: true })).toEqual([null, null, null]);
-    const counted = [{ purged: 1 }, { found: 1, requeued: 1, ended: 0 }, { merged: 4, removed: 0 }];
-    expect(await outputs({})).toEqual(counted);
+    expect(await outputs({ dryRun: true })).toEqual([null, null]);
+    expect(await outputs({})).toMatchObject([
+      { found: 1, requeued: 1, ended: 0 },
+      { operations: { removed: 1 }, taskCounts: { merged: 4, removed: 0 } },
+    ]);
+  });
+
+  test('a part of upkeep that fails stops no other, and the pass says which failed and why', async () => {
+    const { db } = database;
+    await sql`insert into wait_reason_changes values (1, 'at_pool_cap', now() - interval '3 days', now() - interval '2 days')`.execute(
+      db,
+    );
+    await sql`alter table usage_hours rename to mislaid`.execute(db);
+    await sweeps.put('upkeep', { type: 'schedule', id: 'upkeep' });
+    await sweeps.drain();
+    await sql`alter table mislaid rename to usage_hours`.execute(db);
+    const [task] = await db.selectFrom('tasks').select('failures').execute();
+    expect(task?.failures).toEqual([
+      expect.objectContaining({ message: 'usage: relation "usage_hours" does not exist' }),
+    ]);
+    const left = await db.selectFrom('wait_reason_changes').select('demand_key').execute();
+    expect(left).not.toContainEqual({ demand_key: 1 });
   });
 });

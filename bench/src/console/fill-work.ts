@@ -57,7 +57,4 @@ export async function putUsage(db: Kysely<Database>): Promise<void> {
         round(extract(epoch from started_at - queued_at), least(0, 1 - floor(log(greatest(extract(epoch from started_at - queued_at), 1)))::integer)) as seconds
       from jobs where completed_at is not null) ended
     group by hour, entity_id, repo_id, workflow_name, k8s_pool order by hour`.execute(db);
-  await sql`insert into usage_summed (hour, unended) select distinct hour, 0 from usage_hours`.execute(
-    db,
-  );
 }

@@ -161,9 +161,6 @@ async function putUsage(db: Kysely<Database>): Promise<void> {
     select date_trunc('hour', created_at), entity_id, repo_id, max(repo_full_name), workflow_name, k8s_pool, array_agg((job_id % 90)::integer order by job_id % 90), count(*), count(*),
       count(*) * 280000, count(*) * 20000, count(*) filter (where status = 'failed') * 280000
     from jobs group by 1, 2, 3, 5, 6 order by 1`.execute(db);
-  await sql`insert into usage_summed (hour, unended) select distinct hour, 0 from usage_hours`.execute(
-    db,
-  );
 }
 
 /**

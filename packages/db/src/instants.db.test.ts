@@ -80,7 +80,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   operations: ['queued_at', 'started_at', 'finished_at', 'handled_at'],
   pools_documents: ['loaded_at'],
   switches: ['since'],
-  usage_hours: ['hour'],
+  usage_hours: ['hour', 'summed_at'],
   warm_repositories: ['found_at'],
   // Each statement that reads it knows how far ahead it may lie.
   sessions: ['created_at', 'expires_at'],
@@ -98,7 +98,6 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   workers: ['secret_deleted_at', 'pod_deleted_at', 'updated_at'],
   // Read where other instants are void.
   installation_events: ['received_at'],
-  usage_summed: ['hour'],
 };
 
 test('every instant of a table has a longest length, or none is needed', async () => {

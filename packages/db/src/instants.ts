@@ -151,7 +151,6 @@ export const INSTANTS: readonly Instants[] = [
   ),
   instantsOf('left_registrations', past('first_seen_at')),
   instantsOf('pool_runner_versions', past('asked_at')),
-  instantsOf('usage_summed', past('summed_at')),
 ];
 
 /** Events are many and have no index by time: read only if others were void, and the newest only. */

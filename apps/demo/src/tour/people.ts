@@ -111,7 +111,7 @@ export const PEOPLE = {
   },
   usage: {
     cause: 'a person has the usage summed up now',
-    says: /^sum-usage OK: /,
-    play: async (world) => ended(world, await world.ask(runSweepEndpoint, { sweep: 'sum-usage' })),
+    says: /^upkeep OK: /,
+    play: async (world) => ended(world, await world.ask(runSweepEndpoint, { sweep: 'upkeep' })),
   },
 } as const satisfies Record<string, Stop>;

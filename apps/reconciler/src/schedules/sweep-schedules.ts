@@ -25,10 +25,7 @@ export function sweepSchedules(
     scheduleFor('recover-tasks', config.recoverTasksEverySeconds),
     scheduleFor('delete-ended-pods', config.endedPodsEverySeconds),
     scheduleFor('remove-registrations', config.registrationsEverySeconds),
-    scheduleFor('retire-rows', HOUR_SECONDS),
-    scheduleFor('purge-operations', 600),
-    scheduleFor('roll-up-counts', HOUR_SECONDS),
-    scheduleFor('sum-usage', 300),
+    scheduleFor('upkeep', 300),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { findHoursToSum, sumUsage } from '@paddock/db/people/sum-usage';
+import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -24,11 +24,12 @@ interface Ended {
   readonly queuedS: number;
 }
 
+const ENDED = { status: 'completed', wants_worker: false, conclusion: 'success' } as const;
 const ended: Ended[] = [];
 
 /** Sums up what the sweep would. */
 async function sumAll(): Promise<number> {
-  const hours = await findHoursToSum(database.db, { keptDays: 90, most: 500 });
+  const { hours } = await findHoursToSum(database.db, { keptDays: 90, most: 500 });
   for (const hour of hours) await sumUsage(database.db, hour);
   return hours.length;
 }
@@ -178,22 +179,55 @@ describe('usage (G1)', () => {
   });
 });
 
+const hour = (ms: number) => new Date(Math.floor(ms / HOUR_MS) * HOUR_MS);
+const find = (most = 500) => findHoursToSum(database.db, { keptDays: 90, most });
+
 describe('the sums', () => {
   test('are made again only for hours that may have changed', async () => {
-    await sql`update usage_summed set summed_at = now() + interval '1 day'`.execute(database.db);
-    expect(await sumAll()).toBe(0);
-    // A job that runs, and one that ran on a worker that lives.
-    await putJob(database.db, { job_id: 901, status: 'running', created_at: new Date(START) });
-    await sql`delete from usage_summed where hour = ${new Date(START)}`.execute(database.db);
-    expect(await sumAll()).toBe(1);
-    expect(await sumAll()).toBe(1);
+    const [newest] = (await find()).hours;
+    // The two newest hours with a job may have got another.
+    expect(await sumAll()).toBeLessThanOrEqual(2);
+    await putJob(database.db, { job_id: 900, status: 'running', created_at: newest as Date });
+    await sumAll();
     const before = (await list()).total.jobs;
-    await sql`update jobs set status = 'completed', completed_at = now() where job_id = 901`.execute(
+    // Hours later there are others, and this one has a job that has not ended.
+    await putJob(database.db, { job_id: 901, created_at: new Date(), ...ENDED });
+    await sumAll();
+    expect((await find()).hours).toContainEqual(newest);
+    await sql`update jobs set status = 'completed', completed_at = now() where job_id = 900`.execute(
       database.db,
     );
-    expect(await sumAll()).toBe(1);
-    expect((await list()).total.jobs).toBe(before + 1);
-    await sql`update usage_summed set summed_at = now() + interval '1 day'`.execute(database.db);
-    expect(await sumAll()).toBe(0);
+    await sumAll();
+    expect((await list()).total.jobs).toBe(before + 2);
+    expect((await find()).hours).toEqual([hour(Date.now())]);
+  });
+
+  test('follow after an outage, the oldest hour first, and hours that are open stop none', async () => {
+    const { db } = database;
+    await sql`delete from usage_hours where hour > ${new Date(START + 2 * HOUR_MS)}`.execute(db);
+    await sql`update usage_hours set unended = 1 where hour < ${new Date(START + HOUR_MS)}`.execute(
+      db,
+    );
+    const first = await find(2);
+    expect(first).toEqual({
+      hours: [new Date(START + HOUR_MS), new Date(START + 2 * HOUR_MS)],
+      isMore: true,
+    });
+    const all = await find();
+    expect(all.isMore).toBe(false);
+    expect(all.hours.at(-1)).toEqual(new Date(START));
+    await sumAll();
+    expect((await find()).hours).not.toContainEqual(new Date(START));
+  });
+
+  test('of an hour to come, which a wrong clock left, hold none up and go', async () => {
+    const { db } = database;
+    const ahead = new Date(Date.now() + 1_000 * HOUR_MS);
+    await sql`update usage_hours set hour = ${ahead} where hour = (select min(hour) from usage_hours)`.execute(
+      db,
+    );
+    expect((await find()).hours).toContainEqual(hour(Date.now()));
+    expect(await retireUsage(db)).toBeGreaterThan(0);
+    expect(await retireUsage(db)).toBe(0);
   });
 });

@@ -72,7 +72,7 @@ export const usageSpan = {
   summedAt: z.iso
     .datetime()
     .nullable()
-    .describe('When the sums were last made; null: the sweep `sum-usage` has not run'),
+    .describe('When the sums were last made; null: the sweep `upkeep` has summed up nothing'),
   total: z.object(sums).describe('Of all rows'),
 };
 

@@ -132,7 +132,7 @@ function nameOf(by: UsageBy): RawBuilder<unknown> {
 /** When the sums were last made; null: never. */
 export async function findUsageSummedAt(db: Kysely<Database>): Promise<Date | null> {
   const { rows } = await sql<{ at: Date }>`
-    select summed_at as at from usage_summed order by hour desc limit 1`.execute(db);
+    select summed_at as at from usage_hours order by hour desc limit 1`.execute(db);
   return rows[0]?.at ?? null;
 }
 
@@ -166,6 +166,8 @@ function toUsageRow(by: UsageBy, row: Row, key: number | string): UsageRow {
 const isMeant = ({ from, to, entityId, repoId, pool }: UsageFilter): RawBuilder<unknown> =>
   allOf(
     sql`hour >= ${from} and hour < ${to}`,
+    // Other rows only count what has not ended.
+    sql`(jobs > 0 or workers > 0)`,
     has('entity_id', entityId),
     has('repo_id', repoId),
     has('k8s_pool', pool),

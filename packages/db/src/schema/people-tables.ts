@@ -43,11 +43,8 @@ export interface UsageHoursTable {
   pod_ms: number;
   idle_ms: number;
   thrown_away_ms: number;
-}
-
-export interface UsageSummedTable {
-  hour: Date;
-  unended: number;
+  /** Jobs and workers that had not ended. */
+  unended: Generated<number>;
   summed_at: Generated<Date>;
 }
 

@@ -13,7 +13,6 @@ import type {
   SessionsTable,
   TokensTable,
   UsageHoursTable,
-  UsageSummedTable,
 } from './people-tables.ts';
 import type {
   LeftRegistrationsTable,
@@ -264,5 +263,4 @@ export interface Database {
   sessions: SessionsTable;
   actions: ActionsTable;
   usage_hours: UsageHoursTable;
-  usage_summed: UsageSummedTable;
 }

@@ -14,10 +14,7 @@ export const SCHEDULED_SWEEPS = [
   'recover-tasks',
   'delete-ended-pods',
   'remove-registrations',
-  'retire-rows',
-  'purge-operations',
-  'roll-up-counts',
-  'sum-usage',
+  'upkeep',
 ] as const;
 
 /** Every sweep of the reconciler, by the kind of its task. People pause them by these names. */
