@@ -20,8 +20,6 @@ grant execute on all functions in schema :schema to :ingress, :scheduler, :recon
 grant select on schema_migration, pools_documents, jobs, installations, demand_keys, apps to :ingress, :scheduler, :reconciler;
 -- The service that first sees a login pins it to its entity. Only a person changes a pin.
 grant select, insert on login_pins to :ingress, :scheduler, :reconciler;
--- The trigger of a renamed installation writes with its service's rights.
-grant select, insert, update on former_logins to :ingress, :scheduler, :reconciler;
 
 -- Ingress, which the outside reaches: stores deliveries, jobs and installations, binds workers, and
 -- requests passes of redelivery. It reads the columns of workers that binding and gauges need.
@@ -38,7 +36,7 @@ grant select (name, extra_at, extra_since, extra_until), update (extra_at, extra
 
 -- The scheduler: loads the pools, makes workers for jobs, and follows them to their end.
 grant select, insert on pools_documents to :scheduler;
-grant select, insert, update on jobs, workers, installations, apps, repositories, warm_repositories, leases, runner_groups to :scheduler;
+grant select, insert, update on jobs, workers, installations, apps, repositories, leases, runner_groups to :scheduler;
 grant select, insert on installation_events to :scheduler;
 grant select, insert, update, delete on demand_keys, tasks to :scheduler;
 grant select, insert, delete on outages to :scheduler, :reconciler;
@@ -51,7 +49,7 @@ grant select (app_id, guid) on unresolved_deliveries to :scheduler;
 -- The reconciler: finds what GitHub and the cluster have that the rows lack, and deletes old rows.
 grant select, update on workers to :reconciler;
 grant select, insert, update, delete on jobs, tasks, task_counts, repositories, unresolved_deliveries, left_registrations to :reconciler;
-grant select, insert, update on apps, installations, schedules, pool_runner_versions, retention_progress to :reconciler;
+grant select, insert, update on apps, installations, schedules, pool_runner_versions to :reconciler;
 grant select, insert, update, delete on demand_keys to :reconciler;
 grant select, insert, delete on installation_events to :reconciler;
 -- It locks rows before it deletes them, which needs `update`.
@@ -61,6 +59,7 @@ grant select, insert, delete on usage_hours to :reconciler;
 grant select on instance, leases, switches, runner_groups to :reconciler;
 -- It makes instants now that a wrong clock of PostgreSQL has left.
 grant update (expires_at) on leases to :reconciler;
+grant update (events_retired_to) on instance to :reconciler;
 grant update (paused_until, read_at) on runner_groups to :reconciler;
 grant update (received_at) on installation_events to :reconciler;
 
@@ -68,8 +67,7 @@ grant update (received_at) on installation_events to :reconciler;
 -- to the audit, which it never changes.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
 grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, switches, outages,
-    apps, runner_groups, repositories, wait_reason_changes, former_logins, usage_hours,
-    warm_repositories to :console;
+    apps, runner_groups, repositories, wait_reason_changes, usage_hours to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
 grant select, insert on actions to :console;
 grant select, insert, delete on sessions to :console;

@@ -68,9 +68,8 @@ CREATE OR REPLACE FUNCTION keep_former_login()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into former_logins (login, entity_id) values (left(old.login, 100), old.entity_id)
-  on conflict (entity_id, login) do update set left_at = excluded.left_at;
-  return null;
+  new.former_logins := old.former_logins || jsonb_build_object(old.login, now());
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION note_entity_of_action()
@@ -241,13 +240,6 @@ create table demand_keys (
   constraint demand_keys_pkey PRIMARY KEY (demand_key)
 );
 
-create table former_logins (
-  login text not null,
-  entity_id bigint not null,
-  left_at timestamp with time zone default now() not null,
-  constraint former_logins_pkey PRIMARY KEY (entity_id, login)
-);
-
 create table installation_events (
   id bigint generated always as identity not null,
   source text not null,
@@ -280,6 +272,7 @@ create table installations (
   deleted_at timestamp with time zone,
   stated_at timestamp with time zone not null,
   login_stated_at timestamp with time zone,
+  former_logins jsonb default '{}'::jsonb not null,
   listed_at timestamp with time zone,
   wait_until timestamp with time zone,
   wait_message text,
@@ -299,6 +292,7 @@ create table instance (
   only_row boolean default true not null,
   instance_id text not null,
   created_at timestamp with time zone default now() not null,
+  events_retired_to bigint default 0 not null,
   constraint instance_instance_id_check CHECK ((instance_id ~ '^[a-z0-9]{6}$'::text)),
   constraint instance_only_row_check CHECK (only_row),
   constraint instance_pkey PRIMARY KEY (only_row)
@@ -460,12 +454,6 @@ create table repositories (
   refused_reason text,
   refused_message text,
   constraint repositories_pkey PRIMARY KEY (repo_id)
-);
-
-create table retention_progress (
-  name text not null,
-  reached_id bigint not null,
-  constraint retention_progress_pkey PRIMARY KEY (name)
 );
 
 create table runner_groups (
@@ -630,15 +618,6 @@ create table wait_reason_changes (
   until timestamp with time zone not null
 );
 
-create table warm_repositories (
-  full_name text not null,
-  entity_id bigint not null,
-  repo_id bigint not null,
-  found_at timestamp with time zone default now() not null,
-  constraint warm_repositories_full_name_check CHECK ((full_name = lower(full_name))),
-  constraint warm_repositories_pkey PRIMARY KEY (full_name)
-);
-
 create table workers (
   pod_name text not null,
   status status_enum default 'pending'::status_enum not null,
@@ -708,8 +687,6 @@ CREATE INDEX actions_by_operation ON actions USING btree (operation) WHERE (oper
 
 CREATE INDEX demand_keys_failing ON demand_keys USING btree (k8s_pool) WHERE (failures > 0);
 
-CREATE INDEX former_logins_by_login ON former_logins USING btree (lower(login), left_at DESC);
-
 CREATE INDEX installation_events_by_body ON installation_events USING btree (body_digest) WHERE ((body_digest IS NOT NULL) AND (job_id IS NULL));
 
 CREATE INDEX installation_events_by_delivery ON installation_events USING btree (delivery_guid) WHERE (delivery_guid IS NOT NULL);
@@ -767,6 +744,8 @@ CREATE INDEX operations_unhandled ON operations USING btree (finished_at DESC, i
 CREATE INDEX operations_unhandled_by_kind ON operations USING btree (kind, finished_at DESC, id DESC) WHERE ((status = 'ERROR'::text) AND (handled_at IS NULL));
 
 CREATE INDEX repositories_active_by_entity ON repositories USING btree (entity_id, active_at);
+
+CREATE INDEX repositories_by_name ON repositories USING btree (entity_id, lower(full_name));
 
 CREATE INDEX repositories_due_by_entity ON repositories USING btree (entity_id, due_at);
 
@@ -838,7 +817,7 @@ CREATE TRIGGER installations_new AFTER INSERT ON installations FOR EACH ROW EXEC
 
 CREATE TRIGGER installations_news BEFORE UPDATE OF updated_at ON installations FOR EACH ROW EXECUTE FUNCTION note_news_of_installation();
 
-CREATE TRIGGER installations_renamed AFTER UPDATE OF login ON installations FOR EACH ROW WHEN ((lower(old.login) <> lower(new.login))) EXECUTE FUNCTION keep_former_login();
+CREATE TRIGGER installations_renamed BEFORE UPDATE OF login ON installations FOR EACH ROW WHEN ((lower(old.login) <> lower(new.login))) EXECUTE FUNCTION keep_former_login();
 
 CREATE TRIGGER jobs_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION notify_new_demand();
 

@@ -122,8 +122,8 @@ export const statements: readonly NamedMutant[] = [
   {
     mutant: 'the mark of retention moves back',
     file: 'packages/db/src/deliveries/retire-rows.ts',
-    find: 'reached_id = greatest(p.reached_id, excluded.reached_id)',
-    replace: 'reached_id = excluded.reached_id',
+    find: 'where reached > events_retired_to',
+    replace: 'where reached is not null',
     tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
   },
   {

@@ -9,7 +9,9 @@
 create table instance (
   only_row boolean primary key default true check (only_row),
   instance_id text not null check (instance_id ~ '^[a-z0-9]{6}$'),
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- Events up to this id have been removed, or are kept for ever (E7).
+  events_retired_to bigint not null default 0
 );
 insert into instance (instance_id)
 select string_agg(substr('abcdefghijklmnopqrstuvwxyz0123456789', 1 + (get_byte(bytes, i) % 36), 1), '')
@@ -50,6 +52,8 @@ create table installations (
   -- When GitHub stated the login, if a delivery about something else told it last. An earlier
   -- statement that comes late turns no name back.
   login_stated_at timestamptz,
+  -- The logins that it had before, and when it left each. Another entity may have one by now.
+  former_logins jsonb not null default '{}',
   -- When its repositories were last listed. If that is before updated_at, they must be listed again.
   listed_at timestamptz,
   -- What GitHub has told us of it: to wait, with everything or with the REST API alone, how many
@@ -97,15 +101,6 @@ create table login_pins (
   pinned_at timestamptz not null default now()
 );
 
--- The logins that an entity had before. A login may belong to another entity by now.
-create table former_logins (
-  login text not null,
-  entity_id bigint not null,
-  left_at timestamptz not null default now(),
-  primary key (entity_id, login)
-);
-create index former_logins_by_login on former_logins (lower(login), left_at desc);
-
 -- Repositories with recent runs. Only the reconciler writes it, so that no delivery pays for it.
 create table repositories (
   repo_id bigint primary key,
@@ -139,16 +134,9 @@ create index repositories_refused on repositories (entity_id) where refused_sinc
 -- Of each entity the least recently read, and the active ones.
 create index repositories_due_by_entity on repositories (entity_id, due_at);
 create index repositories_active_by_entity on repositories (entity_id, active_at);
+-- The configuration names those with warm workers.
+create index repositories_by_name on repositories (entity_id, lower(full_name));
 create index repositories_noted on repositories (noted_at) where noted_at is not null;
-
--- The repositories that the configuration keeps workers for. It has only names; a job tells the id.
--- The matcher writes a row once, so that a repository without jobs stays known.
-create table warm_repositories (
-  full_name text primary key check (full_name = lower(full_name)),
-  entity_id bigint not null,
-  repo_id bigint not null,
-  found_at timestamptz not null default now()
-);
 
 -- ## Pools
 
@@ -687,13 +675,6 @@ create table left_registrations (
   primary key (entity_id, scope_repo_id, name)
 );
 
--- How far retention has come in a table that only grows (E7): rows up to this id have been removed,
--- or are kept for ever.
-create table retention_progress (
-  name text primary key,
-  reached_id bigint not null
-);
-
 -- ## People
 
 -- Bearer tokens. `id` stands in the token and finds the row; of the secret there is only the hash. A
@@ -897,11 +878,10 @@ end $$;
 
 create function keep_former_login() returns trigger language plpgsql as $$
 begin
-  insert into former_logins (login, entity_id) values (left(old.login, 100), old.entity_id)
-  on conflict (entity_id, login) do update set left_at = excluded.left_at;
-  return null;
+  new.former_logins := old.former_logins || jsonb_build_object(old.login, now());
+  return new;
 end $$;
-create trigger installations_renamed after update of login on installations for each row
+create trigger installations_renamed before update of login on installations for each row
   when (lower(old.login) <> lower(new.login)) execute function keep_former_login();
 
 -- The entity to which a login in lower case is pinned; without a pin, this one gets it. Each query

@@ -45,15 +45,12 @@ export async function putEvents(
 /** One for each entity. Some are suspended, have another name or are gone. */
 export async function putInstallations(db: Kysely<Database>, entities: number): Promise<void> {
   await sql`
-    insert into installations (entity_id, app_id, installation_id, login, entity_type, repository_selection, suspended_at, deleted_at, stated_at, updated_at)
+    insert into installations (entity_id, app_id, installation_id, login, entity_type, repository_selection, suspended_at, deleted_at, stated_at, updated_at,
+      former_logins)
     select n, ${APP}, n, 'entity-' || n, case when n % 5 = 0 then 'User' else 'Organization' end::entity_type_enum, 'selected',
-      case when n % 50 = 3 then now() end, case when n % 50 = 4 then now() end, now() - interval '300 days', now() - interval '300 days'
+      case when n % 50 = 3 then now() end, case when n % 50 = 4 then now() end, now() - interval '300 days', now() - interval '300 days',
+      case when n % 3 = 1 then jsonb_build_object('former-' || n, now() - interval '100 days') else '{}' end
     from ${numbers(1, entities)}`.execute(db);
-  await sql`
-    insert into former_logins (login, entity_id, left_at)
-    select 'former-' || n, n, now() - interval '100 days' from ${numbers(1, entities)} where n % 3 = 1`.execute(
-    db,
-  );
 }
 
 /** As discovery knows them. */

@@ -131,7 +131,6 @@ export const periodicStatements = {
   findReservations,
   giveBackWorkers: (trx, { reservedNames }) => giveBackWorkers(trx, reservedNames),
   noteUnservedKeys: (trx) => noteUnservedKeys(trx, USUAL_FAILURE_RULES),
-  learnWarmRepositories: warm.learnWarmRepositories,
   findWarmKeys: (trx) => warm.findWarmKeys(trx, { lifetimeMs: HOUR, appIds: [APP] }),
   findUnknownWarmScopes: (trx) => warm.findUnknownWarmScopes(trx, [APP]),
   markWarm: (trx, { demandKeys }) => warm.markWarm(trx, ofEach(demandKeys, 1)),

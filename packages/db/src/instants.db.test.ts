@@ -72,7 +72,6 @@ describe('an instant too far ahead is void', () => {
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   // What people read.
   actions: ['acted_at'],
-  former_logins: ['left_at'],
   instance: ['created_at'],
   login_pins: ['pinned_at'],
   matching_settings: ['stored_at'],
@@ -81,7 +80,6 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   pools_documents: ['loaded_at'],
   switches: ['since'],
   usage_hours: ['hour', 'summed_at'],
-  warm_repositories: ['found_at'],
   // Each statement that reads it knows how far ahead it may lie.
   sessions: ['created_at', 'expires_at'],
   tokens: ['created_at', 'last_used_at', 'revoked_at'],

@@ -9,7 +9,8 @@ import { type RetiredRowsCounts, retireRows, type RetireRowsOptions } from './re
 
 const database = useTestDatabase();
 beforeEach(async () => {
-  await emptyTables(database.db, ['jobs', 'workers', 'installation_events', 'retention_progress']);
+  await emptyTables(database.db, ['jobs', 'workers', 'installation_events']);
+  await database.db.updateTable('instance').set({ events_retired_to: 0 }).execute();
 });
 
 const sweep = (

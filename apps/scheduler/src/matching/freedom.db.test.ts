@@ -82,6 +82,7 @@ async function unfounded(world: Freedom): Promise<unknown[]> {
 
 async function work(world: Freedom): Promise<void> {
   await world.alone(async () => {
+    await world.noteRepositories();
     // New workers and ended workers call for another pass.
     let hasMore = true;
     while (hasMore) {

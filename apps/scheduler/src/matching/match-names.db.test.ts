@@ -2,7 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { findInstallation } from '@paddock/db/jobs/repositories';
-import { findReasons, matchAll, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import {
+  findReasons,
+  matchAll,
+  noteRepositories,
+  useMatchingDatabase,
+} from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 
 const ACME = 11;
@@ -113,6 +118,7 @@ describe('an entity under a login that is another one’s', () => {
       await install('acme-renamed', ACME);
       await install('acme', THIEF);
       await putJob(db(), { ...at(THIEF), status: 'running' });
+      await noteRepositories(db());
       await matchAll(db());
       expect(await whoseWorkers()).toEqual([]);
       const { scope_repo_id: repoId } = at(THIEF);
@@ -137,8 +143,8 @@ describe('an entity under a login that is another one’s', () => {
     await install('acme-renamed', ACME);
     await install('acme', THIEF);
     await putJob(db(), { ...at(THIEF), status: 'running' });
+    await noteRepositories(db());
     await matchAll(db());
-    expect(await db().selectFrom('warm_repositories').selectAll().execute()).toEqual([]);
     expect(await whoseWorkers()).toEqual([]);
   });
 
@@ -153,6 +159,7 @@ describe('an entity under a login that is another one’s', () => {
     await pin('acme', ACME);
     await putJob(db(), { ...at(ACME), status: 'running' });
     await putJob(db(), { ...at(THIEF), status: 'running' });
+    await noteRepositories(db());
     await matchAll(db());
     expect(await whoseWorkers()).toEqual([ACME]);
   });
@@ -167,11 +174,11 @@ test('an old job that becomes known now does not take the name of a repository w
   await install('acme', ACME);
   const running = { entity_id: ACME, status: 'running', wants_worker: false } as const;
   await putJob(db(), { ...running, repo_id: 2, scope_repo_id: 2 });
-  await matchAll(db());
-  await db().updateTable('jobs').set({ status: 'completed' }).execute();
+  await noteRepositories(db());
   await putJob(db(), { ...running, repo_id: 1, scope_repo_id: 1, queued_at: before(60) });
+  await noteRepositories(db());
   await matchAll(db());
-  expect(
-    await db().selectFrom('warm_repositories').select(['full_name', 'repo_id']).execute(),
-  ).toEqual([{ full_name: 'acme/api', repo_id: 2 }]);
+  expect(await db().selectFrom('workers').select('scope_repo_id').execute()).toEqual([
+    { scope_repo_id: 2 },
+  ]);
 });

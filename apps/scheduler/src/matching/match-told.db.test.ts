@@ -120,7 +120,7 @@ describe('an entity that GitHub refuses us (C9, C11)', () => {
     if (works === undefined) throw new Error('There is no installation.');
     await testDb.db
       .insertInto('installations')
-      .values({ ...works, app_id: 1002, installation_id: 99 })
+      .values({ ...works, former_logins: '{}', app_id: 1002, installation_id: 99 })
       .execute();
     await matchAll(testDb.db);
     expect(await keys()).toEqual([

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
+import { findUnknownWarmScopes, findWarmKeys } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import type { Updateable } from 'kysely';
-import { matchAll, matchOnce } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, noteRepositories } from '../scenes/matching.scene.ts';
 import { ACME, SAM, useWarmDatabase } from '../scenes/warm.scene.ts';
 
 const testDb = useWarmDatabase();
@@ -74,8 +74,8 @@ describe('warm workers', () => {
     ['an entity whose App is suspended', 'away', ['away']],
     ['a repository where runners register at the organisation', 'acme/api', ['acme/api']],
     ['a user, where they register at repositories', 'sam', ['sam']],
-    ['a repository without a known job', 'sam/one', ['sam/one']],
-    ['a repository with a known job', 'sam/two', []],
+    ['a repository that discovery has not noted', 'sam/one', ['sam/one']],
+    ['a repository that discovery has noted', 'sam/two', []],
     ['an organisation', 'acme', []],
   ])(
     'for %s: %s is reported if none can be made for it (C10, P5)',
@@ -89,8 +89,14 @@ describe('warm workers', () => {
         .where('login', '=', 'away')
         .execute();
       await testDb.db
-        .insertInto('warm_repositories')
-        .values({ full_name: 'sam/two', entity_id: SAM, repo_id: 22 })
+        .insertInto('repositories')
+        .values({
+          full_name: 'Sam/two',
+          entity_id: SAM,
+          app_id: 1001,
+          repo_id: 22,
+          active_at: new Date(),
+        })
         .execute();
       await keep(scope, 1);
       expect(await findUnknownWarmScopes(testDb.db, [1001])).toEqual(
@@ -100,7 +106,7 @@ describe('warm workers', () => {
     },
   );
 
-  test('of a repository come with its first job, and stay when it has none (C2, C10)', async () => {
+  test('of a repository come once discovery has noted it, and stay when it has no job (C2, C10)', async () => {
     await install('sam', SAM, 'User');
     await keep('sam/One', 1);
     expect(await matchAll(testDb.db)).toBe(0);
@@ -112,6 +118,7 @@ describe('warm workers', () => {
       repo_full_name: 'sam/one',
     } as const;
     await putJob(testDb.db, sam);
+    await noteRepositories(testDb.db);
     expect(await matchAll(testDb.db)).toBe(2);
     expect(
       (await workers()).map((worker) => [worker.scope_repo_id, worker.repo_full_name]),
@@ -147,19 +154,14 @@ describe('warm workers', () => {
     await putJob(testDb.db, { ...sam, repo_id: 22, created_at: new Date(Date.now() - 60_000) });
     await putJob(testDb.db, { ...sam, repo_id: 21, created_at: new Date(Date.now() - 120_000) });
     await putJob(testDb.db, { ...sam, repo_full_name: 'sam/two', repo_id: 23 });
-    const known = () =>
-      testDb.db
-        .selectFrom('warm_repositories')
-        .select(['full_name', 'repo_id', 'found_at'])
-        .execute();
-    await matchOnce(testDb.db);
-    const first = await known();
-    expect(first).toEqual([{ full_name: 'sam/one', repo_id: 22, found_at: expect.any(Date) }]);
-    await matchOnce(testDb.db);
-    expect(await known()).toEqual(first);
+    const known = async () => {
+      await noteRepositories(testDb.db);
+      const keys = await findWarmKeys(testDb.db, { lifetimeMs: 1, appIds: [1001, 1002] });
+      return keys.map(({ scopeRepoId }) => scopeRepoId);
+    };
+    expect(await known()).toEqual([22]);
     await putJob(testDb.db, { ...sam, repo_id: 24 });
-    await matchOnce(testDb.db);
-    expect(await known()).toMatchObject([{ full_name: 'sam/one', repo_id: 24 }]);
+    expect(await known()).toEqual([24]);
   });
 
   test('serve waiting jobs like all others: one more is made as soon as a job waits for one, and none is too many after it (C3, C10)', async () => {

@@ -13,11 +13,7 @@ import {
   takeBackWorkers,
 } from '@paddock/db/matching/spare-workers';
 import { noteUnservedKeys, type UnservedKey } from '@paddock/db/workers/failing-keys';
-import {
-  learnWarmRepositories,
-  markWarm,
-  reserveWarmWorkers,
-} from '@paddock/db/matching/warm-workers';
+import { markWarm, reserveWarmWorkers } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { type MatchingSettings, MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { leaveAlone, type PassPlan, planPass } from '@paddock/domain/matching/plan-pass';
@@ -84,7 +80,6 @@ export async function matchIn(
   if (isIdle(totals)) return { ...NOTHING, nextPauseEndMs, away };
 
   // 3. Store what jobs and workers have shown since the last pass, and read one snapshot.
-  if (totals.hasWarm) await learnWarmRepositories(trx);
   const unserved = totals.hasBlamed ? await noteUnservedKeys(trx, settings.failureRules) : [];
   let snapshot = await readSnapshot(trx, totals, settings);
 

@@ -15,6 +15,7 @@ import {
   ENDLESS_MS,
   REPOSITORIES,
 } from './freedom-configuration.scene.ts';
+import { noteRepositories } from './matching.scene.ts';
 import { startRecordingIngress } from './recording-ingress.scene.ts';
 import { setStopScene } from './stop.scene.ts';
 import { NAMESPACE, startSchedulerWorld } from './scheduler.scene.ts';
@@ -197,13 +198,11 @@ export async function startFreedom(seed: number) {
       });
       await stops.letTimePass(20);
     },
-    /**
-     * Pool, entity and scope of all that is to be kept idle; a repository that had no job while
-     * the configuration named it is not known.
-     */
+    noteRepositories: () => noteRepositories(db),
+    /** Pool, entity and scope of all that is to be kept idle. */
     async warmPlaces(): Promise<string[]> {
       const known = await db
-        .selectFrom('warm_repositories')
+        .selectFrom('repositories')
         .select('repo_id')
         .where('full_name', '=', 'sam/one')
         .execute();

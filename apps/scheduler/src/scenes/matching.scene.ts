@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { noteActiveRepositories } from '@paddock/db/jobs/repositories';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { putPools } from '@paddock/testing/demand-rows';
 import type { Kysely } from 'kysely';
@@ -51,12 +52,15 @@ const TABLES = [
   'switches',
   'apps',
   'repositories',
-  'warm_repositories',
 ] as const;
 
 export async function emptyMatchingTables(db: Kysely<Database>): Promise<void> {
   await emptyTables(db, TABLES);
 }
+
+/** As discovery does: the repositories of the jobs that came since. */
+export const noteRepositories = (db: Kysely<Database>): Promise<number> =>
+  noteActiveRepositories(db, { activeMs: 86_400_000, everyMs: 300_000 });
 
 /**
  * One database for the tests of a file. Before each of them it has no rows that matching

@@ -18,8 +18,8 @@ let operation = '';
 beforeAll(async () => {
   const { db } = database;
   await sql`insert into installations (entity_id, app_id, installation_id, login, entity_type, stated_at)
-    values (1, 7, 70, 'Acme', 'Organization', now())`.execute(db);
-  await sql`insert into former_logins (entity_id, login) values (1, 'Oldcme')`.execute(db);
+    values (1, 7, 70, 'Oldcme', 'Organization', now())`.execute(db);
+  await sql`update installations set login = 'Acme'`.execute(db);
   await putPools(db, examplePools({ pools: [{ name: 'linux', labels: ['linux'] }] }));
   await putJob(db, {
     job_id: 345,

@@ -4,17 +4,12 @@ import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 import { hasEnded, isUnended } from '../states/job-states.ts';
 
-const EVENTS = 'installation_events';
 const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
 
 /** The id up to which events were retired; 0 before the first time. */
 export async function retiredUpTo(db: Kysely<Database>): Promise<number> {
-  const row = await db
-    .selectFrom('retention_progress')
-    .select('reached_id')
-    .where('name', '=', EVENTS)
-    .executeTakeFirst();
-  return row?.reached_id ?? 0;
+  const row = await db.selectFrom('instance').select('events_retired_to').executeTakeFirstOrThrow();
+  return row.events_retired_to;
 }
 
 export interface RetiredEvents {
@@ -52,17 +47,17 @@ export async function retireEvents(
     removed: number;
   }>`
     with next as materialized (
-      select id, ${isKept} or ${isVoid} as is_kept, received_at < ${daysAgo(keepDays)} or ${isVoid} as is_old from ${sql.table(EVENTS)}
+      select id, ${isKept} or ${isVoid} as is_kept, received_at < ${daysAgo(keepDays)} or ${isVoid} as is_old from installation_events
       where id > ${afterId} order by id limit ${batch}
     ), old as (
       select id, is_kept from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))
     ), gone as (
-      delete from ${sql.table(EVENTS)} e using old
+      delete from installation_events e using old
       where e.id = old.id and not old.is_kept
       returning 1 as one
     ), noted as (
-      insert into retention_progress as p (name, reached_id) select ${EVENTS}, max(id) from old having max(id) is not null
-      on conflict (name) do update set reached_id = greatest(p.reached_id, excluded.reached_id)
+      update instance set events_retired_to = reached from (select max(id) as reached from old) passed
+      where reached > events_retired_to
     )
     select (select count(*) from next) as read, (select count(*) from old) as passed, (select max(id) from old) as "reachedId",
       (select count(*) from gone) as removed`.execute(db);

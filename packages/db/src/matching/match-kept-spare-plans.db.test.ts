@@ -19,7 +19,6 @@ import { noteUnservedKeys } from '../workers/failing-keys.ts';
 import {
   findUnknownWarmScopes,
   findWarmKeys,
-  learnWarmRepositories,
   markWarm,
   reserveWarmWorkers,
 } from './warm-workers.ts';
@@ -94,7 +93,6 @@ const statements = (
       ),
   ],
   ['renewWarmWorkers', (trx) => renewWarmWorkers(trx, podNames)],
-  ['learnWarmRepositories', learnWarmRepositories],
   ['findUnknownWarmScopes', (trx) => findUnknownWarmScopes(trx, APP_IDS)],
   ['findWarmKeys', (trx) => findWarmKeys(trx, { lifetimeMs: LIFETIME_MS, appIds: APP_IDS })],
   [
@@ -169,12 +167,4 @@ test('statements about spare, warm and unserved workers, planned with few rows, 
   ))
     work.push([name, await rowsRead(db, act)]);
   expect(work.filter(([, rows]) => rows === 0 || rows > MOST)).toEqual([]);
-});
-
-test('the repositories whose workers are kept warm are looked for among the jobs of their entity once, however many they are (C10)', async () => {
-  const { db } = plans;
-  const warm = Array.from({ length: 20 }, (_, n) => ({ scope: `entity/api-${n}`, workers: 1 }));
-  await putPools(db, examplePools({ pools: [{ warm }] }));
-  await db.updateTable('jobs').set({ entity_id: 1 }).execute();
-  expect(await rowsRead(db, learnWarmRepositories)).toBeLessThan(2 * JOBS);
 });

@@ -8,7 +8,6 @@ import type { Database } from '../schema/tables.ts';
 import { STOPPING, UNASSIGNED, UNEXPLAINED } from '../states/worker-states.ts';
 import { newWorkerName } from '../workers/worker-name.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { isUnended } from '../states/job-states.ts';
 import { DOCUMENT_IN_FORCE, POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** `p`: the pools of the document in force; `w`: what each keeps warm. */
@@ -19,49 +18,9 @@ const configured = sql`
 export const hasWarm = sql`exists (select from ${configured})`;
 
 /**
- * Writes down the ids of repositories that the configuration names. Their waiting and running jobs
- * tell them: there is no other source without asking GitHub. When a name has passed to another
- * repository, the first job that is queued since gives it that repository's id.
- */
-export async function learnWarmRepositories(trx: Transaction<Database>): Promise<void> {
-  await sql`${prepared}
-    with named as (
-      select distinct lower(w ->> 'scope') as full_name, i.entity_id
-      from ${configured}
-      cross join lateral (
-        select entity_id from installations
-        where lower(login) = lower(split_part(w ->> 'scope', '/', 1)) and deleted_at is null and ${bearsOwnLogin('installations')}
-        order by stated_at desc limit 1
-      ) i
-      where w ->> 'scope' like '%/%'
-    ),
-    -- Read once for all names: an entity may have a hundred thousand jobs.
-    active as materialized (
-      select entity_id, repo_id, lower(repo_full_name) as full_name, max(least(created_at, queued_at)) as newest_at from jobs
-      where entity_id = any (array(select entity_id from named)) and ${isUnended('jobs')}
-      group by entity_id, repo_id, repo_full_name
-    ),
-    found as (
-      select distinct on (full_name) full_name, entity_id, repo_id, newest_at from named join active using (entity_id, full_name)
-      order by full_name, newest_at desc
-    )
-    insert into warm_repositories as r (full_name, entity_id, repo_id)
-    select full_name, entity_id, repo_id from found
-    where not exists (
-      select from warm_repositories known
-      where known.full_name = found.full_name
-        and (known.found_at > found.newest_at or (known.entity_id = found.entity_id and known.repo_id = found.repo_id))
-    )
-    order by full_name
-    on conflict (full_name) do update set entity_id = excluded.entity_id, repo_id = excluded.repo_id, found_at = now()`.execute(
-    trx,
-  );
-}
-
-/**
  * What the configuration keeps warm, with the entity and the repository's id (0: the entity
- * itself), or nulls. They are known once the App is installed on the entity and a job has told the
- * repository's id.
+ * itself), or nulls. They are known once the App is installed on the entity and discovery has noted
+ * the repository. When a name has passed to another repository, the one that GitHub named last has it.
  */
 const placed = (appIds: readonly number[]) => sql`
   select p ->> 'name' as pool, w ->> 'scope' as scope, (w ->> 'workers')::integer as wanted, i.entity_id, i.login, i.installation_id,
@@ -74,7 +33,10 @@ const placed = (appIds: readonly number[]) => sql`
       and ${bearsOwnLogin('installations')}
     order by stated_at desc limit 1
   ) i on true
-  left join warm_repositories r on r.full_name = lower(w ->> 'scope') and r.entity_id = i.entity_id`;
+  left join lateral (
+    select repo_id from repositories where entity_id = i.entity_id and lower(full_name) = lower(w ->> 'scope')
+    order by coalesce(named_at, active_at) desc limit 1
+  ) r on true`;
 
 /** A scope for which a pool keeps workers warm. */
 export interface WarmScope {
@@ -173,7 +135,7 @@ export async function reserveWarmWorkers(
     cross join ${DOCUMENT_IN_FORCE} document
     cross join lateral (select p from jsonb_array_elements(document.content -> 'pools') p where p ->> 'name' = key.pool limit 1) pool
     join installations i on i.entity_id = key."entityId" and i.installation_id = key."installationId" and i.deleted_at is null
-    left join lateral (select full_name from warm_repositories where repo_id = key."scopeRepoId" order by found_at desc limit 1) r on true
+    left join repositories r on r.repo_id = key."scopeRepoId"
     cross join generate_series(1, key.count)
     on conflict (pod_name) do nothing
     returning pod_name as "podName", k8s_pool as pool, demand_key as "demandKey", made_for_job_id as "madeForJobId",

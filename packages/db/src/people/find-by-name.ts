@@ -3,6 +3,10 @@ import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
 
+/** A row for each login that an entity had before. */
+export const FORMER_LOGINS = sql`(
+  select entity_id, key as former, value::timestamptz as left_at from installations cross join jsonb_each_text(former_logins)) former_logins`;
+
 /**
  * The entity with this login: the one that has the App, before one that had it, before the one that
  * had this login last.
@@ -16,7 +20,7 @@ export async function findEntityByLogin(
       (select 0 as place, entity_id as "entityId" from installations where lower(login) = lower(${login})
         order by deleted_at desc nulls first, updated_at desc limit 1)
       union all
-      (select 1, entity_id from former_logins where lower(login) = lower(${login}) order by left_at desc limit 1)
+      (select 1, entity_id from ${FORMER_LOGINS} where lower(former) = lower(${login}) order by left_at desc limit 1)
     ) named order by place limit 1`.execute(db);
   return rows[0]?.entityId;
 }

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
+import { FORMER_LOGINS } from './find-by-name.ts';
 
 /** Something that has an id or a name which a person may have at hand. */
 export interface Named {
@@ -59,7 +60,7 @@ export const findByName = (db: Kysely<Database>, name: string): Promise<Named[]>
     union all (select 2, 'pool', p ->> 'name', null from ${POOLS_IN_FORCE} where lower(p ->> 'name') = lower(${name}))
     union all (select 3, 'entity', entity_id::text, login from installations where lower(login) = lower(${name})
       order by deleted_at desc nulls first, updated_at desc limit 1)
-    union all (select 3, 'entity', entity_id::text, login from former_logins where lower(login) = lower(${name})
+    union all (select 3, 'entity', entity_id::text, former from ${FORMER_LOGINS} where lower(former) = lower(${name})
       and not exists (select from installations where lower(login) = lower(${name})) order by left_at desc limit 1)`,
   );
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema/tables.ts';
+import { FORMER_LOGINS } from './find-by-name.ts';
 import type { AppPlace } from './list-trace-events.ts';
 
 /** Whose trace is asked for. */
@@ -27,7 +28,7 @@ export async function findTracedEntity(
     db,
   );
   const { rows: former } = await sql<{ login: string }>`
-    select login from former_logins where entity_id = ${entityId} order by left_at desc, login`.execute(
+    select former as login from ${FORMER_LOGINS} where entity_id = ${entityId} group by former order by max(left_at) desc, former`.execute(
     db,
   );
   const login = rows[0]?.login ?? null;

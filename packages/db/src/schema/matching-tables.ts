@@ -32,13 +32,6 @@ export interface WaitReasonChangesTable {
   until: Date;
 }
 
-export interface WarmRepositoriesTable {
-  full_name: string;
-  entity_id: number;
-  repo_id: number;
-  found_at: Generated<Date>;
-}
-
 export interface RunnerGroupsTable {
   demand_key: number;
   entity_id: number;

@@ -21,12 +21,6 @@ export interface ActionsTable {
   entity_id: Nullable<number>;
 }
 
-export interface FormerLoginsTable {
-  entity_id: number;
-  login: string;
-  left_at: Generated<Date>;
-}
-
 export interface UsageHoursTable {
   hour: Date;
   entity_id: number;

@@ -43,11 +43,6 @@ export interface LeftRegistrationsTable {
   first_seen_at: Generated<Date>;
 }
 
-export interface RetentionProgressTable {
-  name: string;
-  reached_id: number;
-}
-
 export interface PoolRunnerVersionsTable {
   k8s_pool: string;
   version: string;

@@ -7,18 +7,11 @@ import type {
   RefusedColumns,
 } from './columns.ts';
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
-import type {
-  ActionsTable,
-  FormerLoginsTable,
-  SessionsTable,
-  TokensTable,
-  UsageHoursTable,
-} from './people-tables.ts';
+import type { ActionsTable, SessionsTable, TokensTable, UsageHoursTable } from './people-tables.ts';
 import type {
   LeftRegistrationsTable,
   PoolRunnerVersionsTable,
   RepositoriesTable,
-  RetentionProgressTable,
   UnresolvedDeliveriesTable,
 } from './reconciler-tables.ts';
 import type {
@@ -28,7 +21,6 @@ import type {
   RunnerGroupsTable,
   SwitchesTable,
   WaitReasonChangesTable,
-  WarmRepositoriesTable,
 } from './matching-tables.ts';
 
 export type Status = 'pending' | 'running' | 'completed' | 'failed';
@@ -42,6 +34,7 @@ export interface InstanceTable {
   only_row: Generated<boolean>;
   instance_id: string;
   created_at: Generated<Date>;
+  events_retired_to: Generated<number>;
 }
 
 export interface JobsTable {
@@ -192,6 +185,8 @@ export interface InstallationsTable extends RefusedColumns {
   listed_at: Nullable<Date>;
   stated_at: Date;
   login_stated_at: Nullable<Date>;
+  /** When the entity left each. */
+  former_logins: JsonColumnWithDefault<Readonly<Record<string, string>>>;
   /** When GitHub last said something new of it. */
   updated_at: Generated<Date>;
   wait_until: Nullable<Date>;
@@ -244,8 +239,6 @@ export interface Database {
   matching_settings: MatchingSettingsTable;
   wait_reason_changes: WaitReasonChangesTable;
   login_pins: LoginPinsTable;
-  former_logins: FormerLoginsTable;
-  warm_repositories: WarmRepositoriesTable;
   runner_groups: RunnerGroupsTable;
   switches: SwitchesTable;
   outages: OutagesTable;
@@ -253,7 +246,6 @@ export interface Database {
   leases: LeasesTable;
   schedules: SchedulesTable;
   left_registrations: LeftRegistrationsTable;
-  retention_progress: RetentionProgressTable;
   pool_runner_versions: PoolRunnerVersionsTable;
   tasks: TasksTable;
   operations: OperationsTable;
