@@ -48,7 +48,7 @@ grant select (app_id, guid) on unresolved_deliveries to :scheduler;
 
 -- The reconciler: finds what GitHub and the cluster have that the rows lack, and deletes old rows.
 grant select, update on workers to :reconciler;
-grant select, insert, update, delete on jobs, tasks, task_counts, repositories, unresolved_deliveries, left_registrations to :reconciler;
+grant select, insert, update, delete on jobs, tasks, task_counts, repositories, unresolved_deliveries to :reconciler;
 grant select, insert, update on apps, installations, schedules, pool_runner_versions to :reconciler;
 grant select, insert, update, delete on demand_keys to :reconciler;
 grant select, insert, delete on installation_events to :reconciler;

@@ -355,14 +355,6 @@ create table leases (
   constraint leases_pkey PRIMARY KEY (name)
 );
 
-create table left_registrations (
-  entity_id bigint not null,
-  scope_repo_id bigint not null,
-  name text not null,
-  first_seen_at timestamp with time zone default now() not null,
-  constraint left_registrations_pkey PRIMARY KEY (entity_id, scope_repo_id, name)
-);
-
 create table login_pins (
   login text not null,
   entity_id bigint not null,

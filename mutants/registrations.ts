@@ -62,16 +62,16 @@ export const registrations: readonly NamedMutant[] = [
   },
   {
     mutant: 'a registration is removed a moment after it is first seen',
-    file: 'packages/db/src/workers/registrations.ts',
-    find: `and first_seen_at < now() - \${milliseconds(graceMs)}`,
-    replace: `and \${milliseconds(graceMs)} >= '0'`,
+    file: 'apps/reconciler/src/workers/remove-registrations.ts',
+    find: '(unusedForMs.get(name) ?? -1) >= graceMs',
+    replace: 'unusedForMs.has(name)',
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
   {
     mutant: 'a registration that went and came back counts as left all the time',
-    file: 'packages/db/src/workers/registrations.ts',
-    find: `and name <> all(\${names}::text[])`,
-    replace: `and name = any(\${names}::text[]) and false`,
+    file: 'apps/reconciler/src/passes/pass.ts',
+    find: 'names.map((name) => [name, since(name)])',
+    replace: '[...Object.keys(known), ...names].map((name) => [name, since(name)])',
     tests: ['apps/reconciler/src/workers/remove-registrations.db.test.ts'],
   },
 ];

@@ -665,16 +665,6 @@ create table schedules (
   extra_since timestamptz
 );
 
--- Registrations at GitHub that have our name, no live worker and no runner that uses them (E6), since
--- when lists in a row have shown them so. The row goes when a list does not.
-create table left_registrations (
-  entity_id bigint not null,
-  scope_repo_id bigint not null,
-  name text not null,
-  first_seen_at timestamptz not null default now(),
-  primary key (entity_id, scope_repo_id, name)
-);
-
 -- ## People
 
 -- Bearer tokens. `id` stands in the token and finds the row; of the secret there is only the hash. A

@@ -188,7 +188,10 @@ export const periodicStatements = {
   takeTick: (trx) => takeTick(trx, { name: 'growth', tickAt: new Date() }),
   findPassMemory: (trx) => findPassMemory(trx, 'check-apps'),
   notePass: (trx) =>
-    notePass(trx, 'check-apps', { memory: { failing: {}, unreached: {} }, isSuccess: true }),
+    notePass(trx, 'check-apps', {
+      memory: { failing: {}, unreached: {}, seen: {} },
+      isSuccess: true,
+    }),
   findSwitchOfSweep: (trx) => findSwitchOfSweep(trx, 'check-workers', 'check-workers'),
   whyUnfit: (trx) => whyUnfit(trx, 'paddock'),
   findInstance,
@@ -225,8 +228,6 @@ export const periodicStatements = {
     registrations.findKnownScopes(trx, { madeWithinMs: 24 * HOUR, appIds: [APP] }),
   findWorkersByName: (trx, { podNames, endedNames }) =>
     registrations.findWorkersByName(trx, [...podNames, ...endedNames]),
-  noteLeftRegistrations: (trx) =>
-    registrations.noteLeftRegistrations(trx, { entityId: 1, scopeRepoId: 0 }, ['left'], HOUR),
   findAppInstallations: (trx) => findAppInstallations(trx, APP),
   retiredUpTo: retire.retiredUpTo,
   retireEvents: (trx) => retire.retireEvents(trx, { afterId: 0, keepDays: 90, batch: BATCH }),

@@ -149,7 +149,6 @@ export const INSTANTS: readonly Instants[] = [
     { last_requested_at: PAST, next_request_at: TO_COME },
     sql`resolved_at is null`,
   ),
-  instantsOf('left_registrations', past('first_seen_at')),
   instantsOf('pool_runner_versions', past('asked_at')),
 ];
 

@@ -40,6 +40,11 @@ export interface Pass {
    * object had its visit.
    */
   walk<T>(objects: readonly T[], how: Walking<T>): Promise<boolean>;
+  /**
+   * Notes the names that a list shows, and forgets those that it does not. Returns how long those
+   * have been shown that earlier lists showed too, in milliseconds.
+   */
+  note(list: string, names: readonly string[]): ReadonlyMap<string, number>;
   /** For a call without a usable answer: whether the service is away. That ends the pass. */
   isAway(service: Service): Promise<boolean>;
 }
@@ -79,7 +84,13 @@ export async function beginPass(
   const { db, schedule, task, signal, dryRun, shareMs = SHARE_MS } = options;
   const clock = options.clock ?? (() => performance.now());
   const begunAt = clock();
-  const { now, failing: failingBefore, unreached: before } = await findPassMemory(db, schedule);
+  const {
+    now,
+    failing: failingBefore,
+    unreached: before,
+    seen,
+  } = await findPassMemory(db, schedule);
+  const shown = new Map(Object.entries(seen));
   const failing = new Map(Object.entries(failingBefore));
   const resting = [...failing].flatMap(([key, { dueAt }]) => (dueAt > now ? [key] : []));
   const unreached = new Set<string>();
@@ -142,6 +153,14 @@ export async function beginPass(
     dryRun,
     resting,
     walk,
+    note(list, names) {
+      const known = shown.get(list) ?? {};
+      const since = (name: string) => Math.min(known[name] ?? now, now);
+      shown.set(list, Object.fromEntries(names.map((name) => [name, since(name)])));
+      return new Map(
+        names.flatMap((name) => (name in known ? [[name, now - since(name)] as const] : [])),
+      );
+    },
     async isAway(service) {
       if (endedBy !== 'away' && (await options.isAway(service))) endedBy = 'away';
       return endedBy === 'away';
@@ -158,6 +177,7 @@ export async function beginPass(
         endedBy === 'stopped'
           ? before
           : Object.fromEntries([...unreached].map((name) => [name, (before[name] ?? 0) + 1])),
+      seen: Object.fromEntries([...shown].filter(([, names]) => Object.keys(names).length > 0)),
     },
   });
   return { pass, end };

@@ -10,22 +10,25 @@ export type Given<T> = Partial<T> & {
   readonly pass?: Partial<PassOptions>;
 };
 
-/** A pass by hand, of a sweep without a schedule; no service is away. */
-export const passOf = async (
-  db: Kysely<Database>,
-  given: Partial<PassOptions> = {},
-): Promise<Pass> => {
-  const { pass } = await beginPass({
+/** The schedule of passes by hand; it has a row only where a test makes one. */
+export const BY_HAND = 'by hand';
+
+/** A pass by hand; no service is away. */
+export const beginByHand = (db: Kysely<Database>, given: Partial<PassOptions> = {}) =>
+  beginPass({
     db,
-    schedule: 'by hand',
+    schedule: BY_HAND,
     task: { subject: { type: 'schedule', id: 'by hand', name: null }, payload: {} },
     signal: new AbortController().signal,
     dryRun: false,
     isAway: () => Promise.resolve(false),
     ...given,
   });
-  return pass;
-};
+
+export const passOf = async (
+  db: Kysely<Database>,
+  given: Partial<PassOptions> = {},
+): Promise<Pass> => (await beginByHand(db, given)).pass;
 
 /** Asks the simulated GitHub; the cluster is never away. */
 export const githubIsAway =

@@ -1,4 +1,5 @@
 import { createWaits } from '@paddock/db/entities/waits';
+import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
 import type { Database } from '@paddock/db/schema/tables';
 import { connectSmallWorld } from '@paddock/github/scenes/connect-small-world.scene';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
@@ -14,7 +15,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import type { TestDatabase } from '@paddock/testing/database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { type Kysely, sql } from 'kysely';
-import { type Given, githubIsAway, passOf } from './pass.scene.ts';
+import { beginByHand, BY_HAND, type Given, githubIsAway } from './pass.scene.ts';
 import {
   removeRegistrations,
   type RemovedRegistrationsCounts,
@@ -76,7 +77,6 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
     'apps',
     'repositories',
     'demand_keys',
-    'left_registrations',
     'schedules',
   ]);
   const instance = (await db.selectFrom('instance').select('instance_id').executeTakeFirstOrThrow())
@@ -119,6 +119,13 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
       scope_repo_id: scope.kind === 'organization' ? 0 : world.repositories.tool,
       ...given,
     });
+  // Schedules of other names know the same lists.
+  await db.insertInto('schedules').values({ name: BY_HAND, last_tick_at: new Date() }).execute();
+  const readSeen = async () => (await findPassMemory(db, BY_HAND)).seen;
+  const setSeen = (seen: PassMemory['seen']) =>
+    sql`update schedules set last_pass = last_pass || ${JSON.stringify({ seen })}::jsonb`.execute(
+      db,
+    );
   let lastName = 0;
   const register: RegistrationsScene['register'] = async (
     scope = ACME,
@@ -138,11 +145,14 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
     cluster,
     instance,
     told,
-    sweep: async ({ dryRun = false, pass = {}, ...more } = {}) =>
-      removeRegistrations(
-        { db: own, github, cluster, events, ...options, ...more },
-        await passOf(own, { isAway: githubIsAway(github), dryRun, ...pass }),
-      ),
+    async sweep({ dryRun = false, pass = {}, ...more } = {}) {
+      await setSeen(await readSeen());
+      const begun = await beginByHand(own, { isAway: githubIsAway(github), dryRun, ...pass });
+      const given = { db: own, github, cluster, events, ...options, ...more };
+      const counts = await removeRegistrations(given, begun.pass);
+      if (!dryRun) await setSeen(begun.end().memory.seen);
+      return counts;
+    },
     knowScope,
     register,
     async fail(scope = ACME, given = {}) {
@@ -151,12 +161,12 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
     },
     runners: async () => (await world.github.truth()).runners.map(({ name }) => name).toSorted(),
     noted: async () =>
-      (await db.selectFrom('left_registrations').select('name').orderBy('name').execute()).map(
-        (row) => row.name,
-      ),
-    passHours: () =>
-      sql`update left_registrations set first_seen_at = first_seen_at - interval '2 hours'`.execute(
-        db,
+      Object.values(await readSeen())
+        .flatMap((names) => Object.keys(names))
+        .toSorted(),
+    passHours: async () =>
+      setSeen(
+        mapValues(await readSeen(), (names) => mapValues(names, (since) => since - 2 * HOUR_MS)),
       ),
     async stop() {
       cluster.close();
@@ -164,6 +174,11 @@ export async function startRegistrationsScene(database: TestDatabase): Promise<R
     },
   };
 }
+
+const HOUR_MS = 3_600_000;
+
+const mapValues = <T, U>(given: Readonly<Record<string, T>>, change: (value: T) => U) =>
+  Object.fromEntries(Object.entries(given).map(([key, value]) => [key, change(value)]));
 
 /** Whether a worker of this name has a row. */
 export const isKnown = async (db: Kysely<Database>, name: string) =>

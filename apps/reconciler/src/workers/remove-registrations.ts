@@ -4,7 +4,6 @@ import {
   findWorkersByName,
   type KnownScope,
   type NamedWorker,
-  noteLeftRegistrations,
 } from '@paddock/db/workers/registrations';
 import type { Database } from '@paddock/db/schema/tables';
 import { findListableRunners } from '@paddock/db/workers/worker-stops';
@@ -109,7 +108,7 @@ export async function removeRegistrations(
   const scopes = await findKnownScopes(db, { madeWithinMs, appIds: github.appIds });
   await pass.walk(scopes, {
     entityOf: ({ entityId }) => entityId,
-    keyOf: ({ entityId, scopeRepoId }) => `${entityId} ${scopeRepoId}`,
+    keyOf,
     atOnce: LISTS_AT_ONCE,
     async visit(known, turn) {
       const ask = askFor({ ...known, repoId: known.scopeRepoId }, turn);
@@ -119,7 +118,7 @@ export async function removeRegistrations(
       );
       if (seen?.isComplete === false) events.registrationsMissing(known.login, registered.length);
       if (seen?.isComplete !== true) counts.failed++;
-      else due.push(...(await noteLeft(options, { known, seen, counts }, pass.dryRun)));
+      else due.push(...(await noteLeft(options, { known, seen, counts }, pass)));
       return seen?.isComplete === true;
     },
   });
@@ -183,7 +182,7 @@ async function areAllGone(
 
 const names = (runners: readonly GitHubRunner[]) => runners.map(({ name }) => name);
 
-/** Stores what a list shows unused. Returns what is due for removal. */
+/** Notes what a list shows unused. Returns what is due for removal. */
 async function noteLeft(
   { db, graceMs }: RemoveRegistrationsOptions,
   {
@@ -191,7 +190,7 @@ async function noteLeft(
     seen: { scope, ours },
     counts,
   }: { known: KnownScope; seen: Listed; counts: RemovedRegistrationsCounts },
-  dryRun: boolean,
+  pass: Pass,
 ): Promise<LeftRegistration[]> {
   const workers = await findWorkersByName(db, names(ours));
   const left = ours.filter(({ name }) => workers.get(name)?.isLive !== true);
@@ -199,26 +198,13 @@ async function noteLeft(
   counts.listed++;
   counts.unused += unused.length;
   counts.inUse += left.length - unused.length;
-  const note = (using: Kysely<Database>) =>
-    noteLeftRegistrations(using, known, names(unused), graceMs);
-  const due = await (dryRun ? rolledBack(db, note) : note(db));
+  const unusedForMs = pass.note(keyOf(known), names(unused));
   return unused
-    .filter(({ name }) => due.includes(name))
+    .filter(({ name }) => (unusedForMs.get(name) ?? -1) >= graceMs)
     .map(({ id, name }) => ({ runnerId: id, name, known, scope, worker: workers.get(name) }));
 }
 
-/** Returns what `act` finds, and undoes what it writes. */
-async function rolledBack<T>(
-  db: Kysely<Database>,
-  act: (trx: Kysely<Database>) => Promise<T>,
-): Promise<T> {
-  const trx = await db.startTransaction().execute();
-  try {
-    return await act(trx);
-  } finally {
-    await trx.rollback().execute();
-  }
-}
+const keyOf = ({ entityId, scopeRepoId }: KnownScope): string => `${entityId} ${scopeRepoId}`;
 
 /**
  * Checks GitHub, our rows and the cluster again before deleting, since the list may be minutes old.

@@ -12,6 +12,11 @@ export interface PassMemory {
   >;
   /** How many passes in a row have not reached an entity, by its id. */
   readonly unreached: Readonly<Record<string, number>>;
+  /**
+   * What the lists of a sweep show, by the list's name, in one list after another: since when, in
+   * the same milliseconds.
+   */
+  readonly seen: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** What the last pass left, and PostgreSQL's time; nothing without such a schedule. */
@@ -20,10 +25,12 @@ export async function findPassMemory(
   schedule: string,
 ): Promise<PassMemory & { readonly now: number }> {
   const { rows } = await sql<Partial<PassMemory> & { now: number }>`
-    select extract(epoch from now())::float8 * 1000 as now, last_pass -> 'failing' as failing, last_pass -> 'unreached' as unreached
+    select extract(epoch from now())::float8 * 1000 as now, last_pass -> 'failing' as failing, last_pass -> 'unreached' as unreached,
+      last_pass -> 'seen' as seen
     from (select) one left join schedules on name = ${schedule}`.execute(db);
   const [row] = rows;
-  return { now: row?.now ?? 0, failing: row?.failing ?? {}, unreached: row?.unreached ?? {} };
+  const { now = 0, failing, unreached, seen } = row ?? {};
+  return { now, failing: failing ?? {}, unreached: unreached ?? {}, seen: seen ?? {} };
 }
 
 /**

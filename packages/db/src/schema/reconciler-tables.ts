@@ -36,13 +36,6 @@ export interface UnresolvedDeliveriesTable {
   missing_here: Generated<boolean>;
 }
 
-export interface LeftRegistrationsTable {
-  entity_id: number;
-  scope_repo_id: number;
-  name: string;
-  first_seen_at: Generated<Date>;
-}
-
 export interface PoolRunnerVersionsTable {
   k8s_pool: string;
   version: string;

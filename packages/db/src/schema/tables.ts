@@ -9,7 +9,6 @@ import type {
 import type { OperationsTable, TaskCountsTable, TasksTable } from './queue-tables.ts';
 import type { ActionsTable, SessionsTable, TokensTable, UsageHoursTable } from './people-tables.ts';
 import type {
-  LeftRegistrationsTable,
   PoolRunnerVersionsTable,
   RepositoriesTable,
   UnresolvedDeliveriesTable,
@@ -245,7 +244,6 @@ export interface Database {
   pools_documents: PoolsDocumentsTable;
   leases: LeasesTable;
   schedules: SchedulesTable;
-  left_registrations: LeftRegistrationsTable;
   pool_runner_versions: PoolRunnerVersionsTable;
   tasks: TasksTable;
   operations: OperationsTable;

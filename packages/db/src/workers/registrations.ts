@@ -61,34 +61,3 @@ export async function findWorkersByName(
     from workers where pod_name = any(${names}::text[])`.execute(db);
   return new Map(rows.map((worker) => [worker.name, worker]));
 }
-
-/**
- * Stores which registrations without a live worker a complete list of the scope showed unused, and
- * forgets those not shown now. Returns the names that earlier lists showed too, the first of them
- * before the grace, in milliseconds.
- */
-export async function noteLeftRegistrations(
-  db: Kysely<Database>,
-  { entityId, scopeRepoId }: Pick<KnownScope, 'entityId' | 'scopeRepoId'>,
-  names: readonly string[],
-  graceMs: number,
-): Promise<string[]> {
-  // Its parts all see the rows as they were before.
-  const { rows } = await sql<{ name: string }>`
-    with known as (
-      select name, first_seen_at from left_registrations
-      where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId}
-    ), forgotten as (
-      delete from left_registrations
-      where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and name <> all(${names}::text[])
-    ), noted as (
-      insert into left_registrations (entity_id, scope_repo_id, name)
-      select ${entityId}, ${scopeRepoId}, name from unnest(${names}::text[]) as shown(name)
-      on conflict do nothing
-    )
-    select name from known
-    where name = any(${names}::text[]) and first_seen_at < now() - ${milliseconds(graceMs)}`.execute(
-    db,
-  );
-  return rows.map(({ name }) => name);
-}
