@@ -14,7 +14,7 @@ export interface BatcherOptions<T, R> {
    * Longest wait in milliseconds. Its sender has then been answered, so the item is not written.
    */
   maxWaitMs: number;
-  onWritten: (size: number, ms: number) => void;
+  onWritten: (ms: number) => void;
   onFailed: (size: number, consequence: 'split' | 'repeated' | 'refused', error: unknown) => void;
 }
 
@@ -84,7 +84,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     try {
       const results = await write(entries.map(({ item }) => item));
       for (const [index, result] of results.entries()) entries[index]?.resolve(result);
-      onWritten(entries.length, performance.now() - begun);
+      onWritten(performance.now() - begun);
     } catch (error) {
       await recover(entries, mayRepeat, error);
     }

@@ -115,7 +115,7 @@ describe('eight connections that send the same jobs', () => {
     }
     expect(
       await Promise.all(
-        replicas.map((ingress) => ingress.metric('paddock_delivery_batch_failures_total')),
+        replicas.map((ingress) => ingress.metric('paddock_events_total{event="batchFailed"}')),
       ),
     ).toEqual([0, 0]);
     expect(

@@ -154,9 +154,7 @@ describe('ingress while PostgreSQL fails', () => {
         );
         return (await ingress.ask('/readyz')).text.includes(cancelled);
       });
-      expect(
-        await ingress.metric('paddock_delivery_batch_failures_total{consequence="refused"}'),
-      ).toBeGreaterThan(0);
+      expect(await ingress.metric('paddock_events_total{event="batchFailed"}')).toBeGreaterThan(0);
       await expectUnready(ingress, cancelled);
     });
     expect(await jobIds()).toEqual([]);

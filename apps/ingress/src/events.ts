@@ -157,24 +157,10 @@ export function createIngressEvents({
     [10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600],
     ['pool'],
   );
-  const batchSize = metrics.histogram(
-    'paddock_delivery_batch_size',
-    'Deliveries in one transaction',
-    [1, 2, 5, 10, 20, 50, 100, 200, 500],
-  );
   const batchSeconds = metrics.histogram(
     'paddock_delivery_batch_seconds',
     'Duration of one transaction of deliveries',
     [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-  );
-  const batchFailures = metrics.counter(
-    'paddock_delivery_batch_failures_total',
-    'Transactions of deliveries that failed',
-    ['consequence'],
-  );
-  const poolsVersion = metrics.gauge(
-    'paddock_pools_version',
-    'Version of the pools document in force here',
   );
 
   // The metric counts each delivery. Any number of entities may install the App.
@@ -215,17 +201,6 @@ export function createIngressEvents({
       if (times.runSeconds !== undefined)
         runSeconds.observe({ pool: times.pool }, times.runSeconds);
     },
-    batchWritten(size: number, ms: number) {
-      batchSize.observe(size);
-      batchSeconds.observe(ms / 1000);
-    },
-    batchFailed(...[size, consequence, error]: Parameters<typeof events.batchFailed>) {
-      batchFailures.inc({ consequence });
-      events.batchFailed(size, consequence, error);
-    },
-    poolsInForce(version: number) {
-      poolsVersion.set(version);
-      events.poolsInForce(version);
-    },
+    batchWritten: (ms: number) => batchSeconds.observe(ms / 1000),
   };
 }

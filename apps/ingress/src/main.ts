@@ -90,9 +90,9 @@ await main(async () => {
     bytesOf: ({ payload }) => payload.length,
     writers: config.writers,
     maxWaitMs: config.answerTimeoutMs,
-    onWritten: (size, ms) => {
+    onWritten: (ms) => {
       writes.forget();
-      events.batchWritten(size, ms);
+      events.batchWritten(ms);
     },
     onFailed: (size, consequence, error) => {
       // Readiness itself finds out whether PostgreSQL is away.

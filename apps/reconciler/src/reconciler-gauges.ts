@@ -33,14 +33,6 @@ const GAUGES = {
 } satisfies DeclaredGauges;
 
 const SWEEPS = {
-  paddock_sweep_seconds_since_success: {
-    help: 'Seconds since a pass of a sweep last succeeded, by schedule',
-    labels: ['schedule'],
-  },
-  paddock_sweep_entities_not_reached: {
-    help: 'Entities that two passes of a sweep running have not reached, by schedule',
-    labels: ['schedule'],
-  },
   paddock_sweep_overdue: {
     help: '1 while a sweep has not succeeded for several cadences; the log says why',
     labels: ['schedule'],
@@ -57,20 +49,11 @@ export function declareReconcilerGauges(
   }: Pick<ReconcilerConfig, 'stopAlertMs'> & { schedules: () => readonly Schedule[] },
 ): void {
   metrics.readings(SWEEPS, async () =>
-    (await readSweeps(db, schedules())).flatMap(
-      ({ name: schedule, secondsSinceSuccess, missed, overdueFor }) => {
-        const reading = (gauge: keyof typeof SWEEPS, value: number) => ({
-          gauge,
-          labels: { schedule },
-          value,
-        });
-        return [
-          reading('paddock_sweep_seconds_since_success', secondsSinceSuccess),
-          reading('paddock_sweep_entities_not_reached', missed),
-          reading('paddock_sweep_overdue', overdueFor === undefined ? 0 : 1),
-        ];
-      },
-    ),
+    (await readSweeps(db, schedules())).map(({ name: schedule, overdueFor }) => ({
+      gauge: 'paddock_sweep_overdue' as const,
+      labels: { schedule },
+      value: overdueFor === undefined ? 0 : 1,
+    })),
   );
   metrics.readings(GAUGES, async () => {
     const { stuck, misjudged } = await countStuckJobs(db, RECOVERY_LIMIT);

@@ -21,7 +21,7 @@ const NO_REGISTRATIONS_UNTIL =
   'case when i.registrations_left = 0 then i.registrations_reset_at end';
 
 /** For a WHERE: GitHub has asked installation `i` to wait with registrations. */
-export const HOLDS_REGISTRATIONS = sql.raw<boolean>(
+const HOLDS_REGISTRATIONS = sql.raw<boolean>(
   `(greatest(i.wait_until, ${NO_REGISTRATIONS_UNTIL}) > now())`,
 );
 

@@ -1,6 +1,5 @@
 import type { Sample } from '@paddock/runtime/metrics';
 import { type Kysely, sql } from 'kysely';
-import { HOLDS_REGISTRATIONS } from '../entities/told.ts';
 import type { SharedGauge } from './shared-gauges.ts';
 import type { Database } from '../schema/tables.ts';
 import { LIVE } from '../states/worker-states.ts';
@@ -46,8 +45,6 @@ export const sharedState = sql<Sample<SharedGauge>>`
     ), budgets as (
       select coalesce(entity, '*') as entity, registrations_left
       from installations i ${ENTRY} where registrations_reset_at > now()
-    ), waits as (
-      select coalesce(entity, '*') as entity, entity_id from installations i ${ENTRY} where ${HOLDS_REGISTRATIONS}
     )
     select 'paddock_jobs_waiting' as gauge, jsonb_build_object('pool', pool, 'reason', reason) as labels, sum(jobs)::float8 as value
     from reasons group by pool, reason
@@ -74,10 +71,7 @@ export const sharedState = sql<Sample<SharedGauge>>`
       ('app', (select count(*) from apps where refused_since is not null)),
       ('installation', (select count(*) from installations where refused_since is not null)),
       ('repository', (select count(*) from repositories where refused_since is not null))
-    ) told(subject, refused)
-    union all
-    select 'paddock_registrations_paused', jsonb_build_object('entity', entity), count(distinct entity_id)::float8
-    from waits group by entity`;
+    ) told(subject, refused)`;
 
 export async function readSharedState(db: Kysely<Database>): Promise<Sample<SharedGauge>[]> {
   return (await sharedState.execute(db)).rows;

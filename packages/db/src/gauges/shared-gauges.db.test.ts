@@ -4,12 +4,8 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { createWaits } from '../entities/waits.ts';
 import { readSharedState, sharedState } from './read-shared-state.ts';
 import { declareSharedGauges, type SharedGauge } from './shared-gauges.ts';
-
-/** An installation whose ids are one number. */
-const of = (id: number) => ({ appId: 4, entityId: id, installationId: id });
 
 describe('gauges of rows that all services share (H5)', () => {
   const database = useTestDatabase();
@@ -168,28 +164,6 @@ describe('gauges of rows that all services share (H5)', () => {
       '*': 30,
       'id:3': 20,
     });
-  });
-
-  test('entities that GitHub asked to register no runner for a while', async () => {
-    for (const [id, login] of [
-      [1, 'acme'],
-      [2, 'globex'],
-      [3, 'initech'],
-    ] as const)
-      await putInstallation(db(), { entity_id: id, login, app_id: 4, installation_id: id });
-    await putPools(db(), examplePools({ entities: { acme: {}, '*': {} } }));
-    const waits = createWaits(db(), () => undefined);
-    const wait = { ms: 600_000, message: 'slow down' };
-    const registrations = { ...wait, resource: 'actions_runner_registration' };
-    await waits.note(of(1), wait);
-    await waits.note(of(1), registrations);
-    await waits.note(of(2), registrations);
-    await waits.note(of(3), { ...wait, resource: 'core' });
-    await waits.note({ appId: 4 }, wait);
-    expect(await read('paddock_registrations_paused')).toEqual({ acme: 1, '*': 1 });
-    const over = { wait_until: minutesAgo(1), registrations_reset_at: minutesAgo(1) };
-    await db().updateTable('installations').set(over).execute();
-    expect(await read('paddock_registrations_paused')).toEqual({});
   });
 
   test('the gauge shows an older schema, also where its tables cannot be read', async () => {

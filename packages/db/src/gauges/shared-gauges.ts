@@ -38,10 +38,6 @@ const SHARED = {
     help: 'Registrations that GitHub still allows in this hour, by entity of the configuration; the least of its installations',
     labels: ['entity'],
   },
-  paddock_registrations_paused: {
-    help: 'Installations for which GitHub asked for a pause of registrations, by entity of the configuration',
-    labels: ['entity'],
-  },
 } satisfies DeclaredGauges;
 
 export type SharedGauge = keyof typeof SHARED;
