@@ -17,6 +17,10 @@ import { sweepKinds } from '@paddock/reconciler/sweeps';
 import { settings as schedulerSettings } from '@paddock/scheduler/config';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
 
+const DEFAULTS = Object.fromEntries(
+  Object.entries(reconcilerSettings).map(([name, setting]) => [name, setting.default]),
+) as never;
+
 interface KindRow {
   kind: string;
   service: string;
@@ -66,7 +70,7 @@ test('the table of kinds in ARCHITECTURE.md names every registered kind, its ser
 test('people pause each sweep by the kind of its task (F5)', () => {
   const reconciler = registeredKinds().filter(({ service }) => service === 'reconciler');
   expect(reconciler.map(({ kind }) => kind).toSorted()).toEqual(SWEEPS.toSorted());
-  const schedules = sweepSchedules({} as never, []);
+  const schedules = sweepSchedules(DEFAULTS, []);
   expect(schedules.map(({ name }) => name)).toEqual([...SCHEDULED_SWEEPS]);
 });
 
@@ -75,7 +79,7 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
     provisionTask({ podName: 'a', deliveryGuid: null }),
     ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
   ];
-  const scheduled = sweepSchedules({} as never, [1]).map(({ task }) => task);
+  const scheduled = sweepSchedules(DEFAULTS, [1]).map(({ task }) => task);
   const asked: NewTask[] = [lookUpJobsTask, lookUpAccessTask(1)];
   const made = [...ofWorkers, ...scheduled, ...asked];
   const documented = new Map(documentedKinds().map(({ kind, attempts }) => [kind, attempts]));

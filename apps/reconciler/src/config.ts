@@ -14,7 +14,7 @@ import {
   type SettingsOf,
   tuning,
 } from '@paddock/runtime/settings';
-import { cronExpression } from './schedules/cron-expression.ts';
+import { evenExpression } from './schedules/cron-expression.ts';
 import { cadence } from './schedules/cadence.ts';
 import { jobCadences, jobSettings } from './jobs/job-settings.ts';
 import { upkeepSettings } from './upkeep/upkeep-settings.ts';
@@ -87,7 +87,7 @@ export function readReconcilerConfig(environment: Environment): ReconcilerConfig
   return readConfig(settings, environment, (values, problems) => {
     for (const [key, { env }] of Object.entries(cadences)) {
       const seconds = values[key as keyof typeof cadences];
-      if (seconds !== undefined && cronExpression(seconds) === undefined) {
+      if (seconds !== undefined && evenExpression(seconds) === undefined) {
         problems.push(`${env} must divide a minute, an hour or a day evenly, and is ${seconds}`);
       }
     }

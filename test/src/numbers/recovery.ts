@@ -9,7 +9,8 @@ import {
   SILENCE_MS,
 } from '@paddock/reconciler/jobs/job-sweeps';
 import { lookBackMs } from '@paddock/reconciler/redelivery/redeliver';
-import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
+import { cadenceOf } from '@paddock/reconciler/schedules/nominal-tick';
+import { HOURLY } from '@paddock/reconciler/schedules/sweep-schedules';
 import {
   GIVE_UP_AFTER_MS,
   HAND_OVER_ABOVE,
@@ -23,11 +24,6 @@ const spacing = testOf(
   'apps/reconciler/src/redelivery/redeliver.db.test.ts',
   'a delivery that fails again is requested after 5, 5, 5, 10, 20, 40, then 60 minutes, counted from the last request',
 );
-
-const everyMs = (name: string): number | undefined => {
-  const schedule = sweepSchedules({} as never, []).find((one) => one.name === name);
-  return schedule === undefined ? undefined : schedule.everySeconds * 1_000;
-};
 
 /** The reconciler: missed deliveries and jobs, and rows to remove. */
 export const recovery: readonly NumberRow[] = [
@@ -196,8 +192,9 @@ export const recovery: readonly NumberRow[] = [
     'H4',
     '1 h',
     'How often the Apps’ rights and installations are checked',
-    code('sweepSchedules in apps/reconciler/src/schedules/sweep-schedules.ts', () =>
-      everyMs('check-apps'),
+    code(
+      'HOURLY in apps/reconciler/src/schedules/sweep-schedules.ts',
+      () => cadenceOf(HOURLY) * 1_000,
     ),
   ),
   row(

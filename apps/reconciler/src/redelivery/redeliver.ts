@@ -19,6 +19,7 @@ import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
 import { isOutage } from '../passes/ask-github.ts';
 import type { Pass } from '../passes/pass.ts';
+import { cronExpression } from '../schedules/cron-expression.ts';
 import { nominalTick } from '../schedules/nominal-tick.ts';
 import { hasArrived, judgeLog, showsReturn } from './judge-delivery-log.ts';
 import { type DeliveryLog, type LogReading, readDeliveryLog } from './read-delivery-log.ts';
@@ -87,7 +88,7 @@ export async function redeliver(options: RedeliverOptions, pass: Pass): Promise<
   const { mark, readAt, now } = await readLogMark(db, appId);
   const isRead = since === undefined || (mark.readTo !== null && mark.readTo <= since);
   // The first pass of each cadence reads the whole window, extra passes only new entries.
-  const isExtra = readAt !== null && readAt >= nominalTick(now, everySeconds);
+  const isExtra = readAt !== null && readAt >= nominalTick(now, cronExpression(everySeconds));
   // The log's instants are GitHub's, whose clock may differ from ours: so the window goes by it.
   const firstPage = log.list(undefined);
   const clock = await firstPage.then(

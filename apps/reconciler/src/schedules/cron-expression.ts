@@ -2,7 +2,7 @@
  * The cron expression (with seconds, UTC) that ticks at the multiples of a cadence. Undefined if
  * the cadence does not divide a minute, an hour or a day: cron would tick unevenly where those end.
  */
-export function cronExpression(everySeconds: number): string | undefined {
+export function evenExpression(everySeconds: number): string | undefined {
   if (divides(everySeconds, 60)) return `*/${everySeconds} * * * * *`;
   if (divides(everySeconds, 3600) && everySeconds % 60 === 0)
     return `0 */${everySeconds / 60} * * * *`;
@@ -14,3 +14,12 @@ export function cronExpression(everySeconds: number): string | undefined {
 
 /** A step of a whole unit must be written in the next larger unit. */
 const divides = (part: number, whole: number): boolean => part < whole && whole % part === 0;
+
+/** The same of a cadence that the configuration has checked. */
+export function cronExpression(everySeconds: number): string {
+  const expression = evenExpression(everySeconds);
+  if (expression !== undefined) return expression;
+  throw new RangeError(
+    `A schedule cannot run every ${everySeconds} s: it must divide a minute, an hour or a day evenly.`,
+  );
+}

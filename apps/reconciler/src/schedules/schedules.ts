@@ -7,15 +7,15 @@ import type { NewTask } from '@paddock/queue/new-task';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';
-import { schedule as cron } from 'node-cron';
-import { cronExpression } from './cron-expression.ts';
+import { schedule as ringAt } from 'node-cron';
 import type { ReconcilerEvents } from '../events.ts';
 import { missedTicks, nominalTick } from './nominal-tick.ts';
 
 /** Recurring work: each tick enqueues the task, once in the cluster. */
 export interface Schedule {
   name: string;
-  everySeconds: number;
+  /** The ticks, in UTC; the same on each day. */
+  cron: string;
   task: NewTask;
 }
 
@@ -34,9 +34,9 @@ export interface SchedulesOptions {
 const LOOK_MS = 5_000;
 
 /**
- * The schedules of one replica. Every replica runs them. PostgreSQL's clock decides which tick is
- * the newest, and the schedule's row gives each tick to one replica. Of the ticks missed in an
- * outage, only the newest is taken.
+ * The schedules of one replica. Every replica runs them. node-cron says when each expression ticks,
+ * and rings then. PostgreSQL's clock decides which tick is the newest, and the schedule's row gives
+ * each tick to one replica. Of the ticks missed in an outage, only the newest is taken.
  */
 export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: SchedulesOptions) {
   /**
@@ -45,11 +45,8 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
    */
   const taken = new Map<string, number>();
 
-  const takeNewest = async (
-    { name, everySeconds, task }: Schedule,
-    now: Date,
-  ): Promise<boolean> => {
-    const tickAt = nominalTick(now, everySeconds);
+  const takeNewest = async ({ name, cron, task }: Schedule, now: Date): Promise<boolean> => {
+    const tickAt = nominalTick(now, cron);
     if (taken.get(name) === tickAt.getTime()) return false;
     const tick = await db.transaction().execute(async (trx) => {
       const mine = await takeTick(trx, { name, tickAt });
@@ -58,7 +55,7 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
     });
     taken.set(name, tickAt.getTime());
     if (tick === undefined) return false;
-    events.tickTaken(name, tickAt, missedTicks(tick.previousTickAt, tickAt, everySeconds));
+    events.tickTaken(name, tickAt, missedTicks(tick.previousTickAt, tickAt, cron));
     return true;
   };
 
@@ -93,12 +90,8 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
 
   const wake = createWake();
   const run = async (signal: AbortSignal): Promise<void> => {
-    const bells = [...new Set(schedules().map(({ everySeconds }) => everySeconds))].map(
-      (everySeconds) =>
-        cron(expressionOf(everySeconds), () => wake.ring(), {
-          timezone: 'Etc/UTC',
-          suppressMissedWarning: true,
-        }),
+    const bells = [...new Set(schedules().map(({ cron }) => cron))].map((cron) =>
+      ringAt(cron, () => wake.ring(), { timezone: 'Etc/UTC', suppressMissedWarning: true }),
     );
     try {
       await loop(once, { wake, intervalMs: () => restMs, onError: events.scheduleFailed }, signal);
@@ -111,13 +104,3 @@ export function createSchedules({ db, schedules, events, lookMs = LOOK_MS }: Sch
 }
 
 const namesOf = (schedules: readonly Schedule[]): string[] => schedules.map(({ name }) => name);
-
-function expressionOf(everySeconds: number): string {
-  const expression = cronExpression(everySeconds);
-  if (expression === undefined) {
-    throw new RangeError(
-      `A schedule cannot run every ${everySeconds} s: it must divide a minute, an hour or a day evenly.`,
-    );
-  }
-  return expression;
-}

@@ -2,9 +2,11 @@ import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';
 import type { ReconcilerConfig } from '../config.ts';
+import { cronExpression } from './cron-expression.ts';
 import type { Schedule } from './schedules.ts';
 
-const HOUR_SECONDS = 3_600;
+export const HOURLY = '0 0 * * * *';
+const EVERY_FIVE_MINUTES = '0 */5 * * * *';
 
 /** When each sweep runs, with these Apps. */
 export function sweepSchedules(
@@ -14,18 +16,18 @@ export function sweepSchedules(
   return [
     ...appIds.map((appId) => ({
       name: redeliverySchedule(appId),
-      everySeconds: config.redeliveryEverySeconds,
+      cron: cronExpression(config.redeliveryEverySeconds),
       task: redeliverTask(appId),
     })),
-    scheduleFor('look-up-jobs', config.lookUpJobsEverySeconds),
-    scheduleFor('discover-jobs', config.discoverJobsEverySeconds),
-    scheduleFor('check-apps', HOUR_SECONDS),
-    scheduleFor('check-workers', config.checkWorkersEverySeconds),
-    scheduleFor('check-runner-versions', HOUR_SECONDS),
-    scheduleFor('recover-tasks', config.recoverTasksEverySeconds),
-    scheduleFor('delete-ended-pods', config.endedPodsEverySeconds),
-    scheduleFor('remove-registrations', config.registrationsEverySeconds),
-    scheduleFor('upkeep', 300),
+    scheduleFor('look-up-jobs', cronExpression(config.lookUpJobsEverySeconds)),
+    scheduleFor('discover-jobs', cronExpression(config.discoverJobsEverySeconds)),
+    scheduleFor('check-apps', HOURLY),
+    scheduleFor('check-workers', cronExpression(config.checkWorkersEverySeconds)),
+    scheduleFor('check-runner-versions', HOURLY),
+    scheduleFor('recover-tasks', cronExpression(config.recoverTasksEverySeconds)),
+    scheduleFor('delete-ended-pods', cronExpression(config.endedPodsEverySeconds)),
+    scheduleFor('remove-registrations', cronExpression(config.registrationsEverySeconds)),
+    scheduleFor('upkeep', EVERY_FIVE_MINUTES),
   ];
 }
 
@@ -51,8 +53,8 @@ export const sweepTask = (kind: string): NewTask => ({
   maxAttempts: SWEEP_ATTEMPTS,
 });
 
-const scheduleFor = (kind: string, everySeconds: number): Schedule => ({
+const scheduleFor = (kind: string, cron: string): Schedule => ({
   name: kind,
-  everySeconds,
+  cron,
   task: sweepTask(kind),
 });

@@ -32,8 +32,8 @@ beforeEach(async () => {
 
 const redeliver = redeliverTask(7);
 const SCHEDULES: Schedule[] = [
-  { name: 'mow', everySeconds: 60, task: sweepTask('mow') },
-  { name: scheduleOf(redeliver), everySeconds: 300, task: redeliver },
+  { name: 'mow', cron: '0 * * * * *', task: sweepTask('mow') },
+  { name: scheduleOf(redeliver), cron: '0 */5 * * * *', task: redeliver },
 ];
 
 const sweep = counting(1, () =>

@@ -3,6 +3,7 @@ import { findSweepStates, type SweepState } from '@paddock/db/schedules/sweep-st
 import { isOverdue, whyOverdue } from '@paddock/domain/tasks/why-overdue';
 import type { Kysely } from 'kysely';
 import type { ReconcilerEvents } from '../events.ts';
+import { cadenceOf } from './nominal-tick.ts';
 import type { Schedule } from './schedules.ts';
 
 /** A schedule's state, and why it is overdue if it is. */
@@ -15,7 +16,7 @@ export async function readSweeps(
   db: Kysely<Database>,
   schedules: readonly Schedule[],
 ): Promise<WatchedSweep[]> {
-  const cadences = new Map(schedules.map(({ name, everySeconds }) => [name, everySeconds]));
+  const cadences = new Map(schedules.map(({ name, cron }) => [name, cadenceOf(cron)]));
   const states = await findSweepStates(
     db,
     schedules.map(({ name, task: { kind, subject } }) => ({ name, kind, subjectId: subject.id })),
