@@ -182,14 +182,14 @@ export const reconciler: readonly NamedMutant[] = [
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: ` or starts_with(event, 'auth_attempt.')`,
     replace: ``,
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'the job of a live worker is retired',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: `where \${LIVE} and of.id is not null)`,
     replace: `where \${LIVE} and false and of.id is not null)`,
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'a job of a run that goes on is retired',
@@ -197,14 +197,14 @@ export const reconciler: readonly NamedMutant[] = [
     find: `
   and j.run_id not in (select run_id from jobs where \${isUnended('jobs')})\``,
     replace: `\``,
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'newer events are retired with older ones of higher ids',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: `select id, is_kept from next where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))`,
     replace: `select id, is_kept from next`,
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'the repositories that were read last have their turn first',

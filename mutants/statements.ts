@@ -81,7 +81,7 @@ export const statements: readonly NamedMutant[] = [
     file: 'db/roles.sql',
     find: 'grant select, insert, delete on installation_events to :reconciler;',
     replace: 'grant select, insert on installation_events to :reconciler;',
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'a lease is taken from a holder whose time is not over',
@@ -117,21 +117,21 @@ export const statements: readonly NamedMutant[] = [
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: 'where id < coalesce((select min(id) from next where not is_old), (select max(id) + 1 from next))',
     replace: 'where is_old',
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'the mark of retention moves back',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: 'where reached > events_retired_to',
     replace: 'where reached is not null',
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'a job is removed while its worker lives',
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: '(values (assigned_job_id), (made_for_job_id)) of(id)',
     replace: '(values (made_for_job_id)) of(id)',
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'a repeated start takes back demand that GitHub has confirmed since',
@@ -189,7 +189,7 @@ export const statements: readonly NamedMutant[] = [
     file: 'packages/db/src/deliveries/retire-rows.ts',
     find: "\n  and j.run_id not in (select run_id from jobs where ${isUnended('jobs')})`",
     replace: '`',
-    tests: ['apps/reconciler/src/upkeep/retire-rows.db.test.ts'],
+    tests: ['apps/reconciler/src/upkeep/upkeep.db.test.ts'],
   },
   {
     mutant: 'a job whose worker is being made gets another',

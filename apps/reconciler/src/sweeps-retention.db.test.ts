@@ -81,7 +81,8 @@ describe('the rows that the reconciler’s sweeps remove', () => {
       [
         'upkeep',
         expect.objectContaining({
-          rows: { events: 3, jobs: 1 },
+          events: { removed: 3 },
+          jobs: { removed: 1 },
           waitReasons: { removed: 1 },
           usage: { hours: 2, removed: 0 },
         }),

@@ -5,6 +5,9 @@ import type { Sweep } from '../sweep.ts';
 import { sweepTask } from '../schedules/sweep-schedules.ts';
 import type { SweepContext } from '../sweep-context.ts';
 
+/** A pass with as much of each part ends well within its task's time. */
+const BOUNDS = { batch: 1_000, maxBatches: 100, maxHours: 200 };
+
 /** The sweeps that check the Apps, and that sum up and remove old rows. */
 export function upkeepSweeps({ db, github, config, events }: SweepContext) {
   return {
@@ -19,7 +22,7 @@ export function upkeepSweeps({ db, github, config, events }: SweepContext) {
     upkeep: {
       slots: 1,
       pass: async ({ signal }) => {
-        const { counts, failed, isMore } = await upkeep({ db, config }, signal);
+        const { counts, failed, isMore } = await upkeep({ db, config, signal, ...BOUNDS });
         if (failed.length > 0) throw new Error(failed.join('; '));
         return done(counts, isMore ? [sweepTask('upkeep')] : []);
       },

@@ -1,27 +1,42 @@
-import { retireWaitReasons } from '@paddock/db/deliveries/retire-rows';
+import {
+  retiredUpTo,
+  retireEvents,
+  retireJobs,
+  retireWaitReasons,
+} from '@paddock/db/deliveries/retire-rows';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
+import type { Database } from '@paddock/db/schema/tables';
 import { messageOf } from '@paddock/queue/mask-secrets';
 import { purgeOperations } from '@paddock/queue/purge-operations';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
-import type { SweepContext } from '../sweep-context.ts';
-import { inBatches, ofBatch, retireRows } from './retire-rows.ts';
+import type { Kysely } from 'kysely';
+import type { ReconcilerConfig } from '../config.ts';
 
-/** A pass with as many batches of each part ends well within its task's time. */
-const BATCHES = { batch: 1_000, maxBatches: 100 };
-/** The same of busy hours. */
-const HOURS_OF_A_PASS = 200;
+export interface UpkeepOptions {
+  readonly db: Kysely<Database>;
+  readonly config: Pick<
+    ReconcilerConfig,
+    'keepEventsDays' | 'keepJobsDays' | 'keepWaitReasonsHours'
+  >;
+  /** Rows of one statement, each in its own transaction. */
+  readonly batch: number;
+  /** Most statements of a pass for each part. */
+  readonly maxBatches: number;
+  /** Most hours of usage that a pass sums up. */
+  readonly maxHours: number;
+  readonly signal: AbortSignal;
+}
 
-type Counts = Readonly<Record<string, number>>;
-
+/** What one part did. */
 interface Part {
-  readonly counts: Counts;
+  readonly counts: Readonly<Record<string, number>>;
   /** There may be more to do. */
   readonly isMore: boolean;
 }
 
 export interface UpkeepResult {
   /** Of each part that did not fail. */
-  readonly counts: Readonly<Record<string, Counts>>;
+  readonly counts: Readonly<Record<string, Part['counts']>>;
   /** Of each part that failed, its name and why. */
   readonly failed: readonly string[];
   readonly isMore: boolean;
@@ -31,17 +46,14 @@ export interface UpkeepResult {
  * Sums up the counts of tasks and what was used, and removes old rows: each part in turn. A part
  * that fails stops no other.
  */
-export async function upkeep(
-  context: Pick<SweepContext, 'db' | 'config'>,
-  signal: AbortSignal,
-): Promise<UpkeepResult> {
-  const counts: Record<string, Counts> = {};
+export async function upkeep(options: UpkeepOptions): Promise<UpkeepResult> {
+  const counts: Record<string, Part['counts']> = {};
   const failed: string[] = [];
   let isMore = false;
   for (const [name, part] of Object.entries(PARTS)) {
-    if (signal.aborted) break;
+    if (options.signal.aborted) break;
     try {
-      const done = await part(context, signal);
+      const done = await part(options);
       counts[name] = done.counts;
       isMore ||= done.isMore;
     } catch (error) {
@@ -51,21 +63,13 @@ export async function upkeep(
   return { counts, failed, isMore };
 }
 
-const PARTS: Readonly<
-  Record<
-    string,
-    (context: Pick<SweepContext, 'db' | 'config'>, signal: AbortSignal) => Promise<Part>
-  >
-> = {
+const PARTS: Readonly<Record<string, (options: UpkeepOptions) => Promise<Part>>> = {
   taskCounts: async ({ db }) => ({ counts: { ...(await rollUpTaskCounts(db)) }, isMore: false }),
 
-  operations: ({ db }, signal) => removeAll((batch) => purgeOperations(db, batch), signal),
+  operations: (options) => removeAll(options, ({ db, batch }) => purgeOperations(db, batch)),
 
-  async usage({ db, config }, signal) {
-    const { hours, isMore } = await findHoursToSum(db, {
-      keptDays: config.keepJobsDays,
-      most: HOURS_OF_A_PASS,
-    });
+  async usage({ db, config, maxHours: most, signal }) {
+    const { hours, isMore } = await findHoursToSum(db, { keptDays: config.keepJobsDays, most });
     let summed = 0;
     for (const hour of hours) {
       if (signal.aborted) break;
@@ -75,32 +79,50 @@ const PARTS: Readonly<
     return { counts: { hours: summed, removed: await retireUsage(db) }, isMore };
   },
 
-  waitReasons: ({ db, config }, signal) =>
-    removeAll(
-      (batch) => retireWaitReasons(db, { keepHours: config.keepWaitReasonsHours, batch }),
-      signal,
+  waitReasons: (options) =>
+    removeAll(options, ({ db, config, batch }) =>
+      retireWaitReasons(db, { keepHours: config.keepWaitReasonsHours, batch }),
     ),
 
-  async rows({ db, config }, signal) {
-    const { keepEventsDays, keepJobsDays } = config;
-    const { more, ...counts } = await retireRows(
-      { db, keepEventsDays, keepJobsDays, ...BATCHES },
-      signal,
-    );
-    return { counts, isMore: more };
+  async events(options) {
+    const { keepEventsDays: keepDays } = options.config;
+    let afterId = await retiredUpTo(options.db);
+    return inBatches(options, async ({ db, batch }) => {
+      const some = await retireEvents(db, { afterId, keepDays, batch });
+      afterId = some.reachedId;
+      return some;
+    });
   },
+
+  jobs: (options) =>
+    removeAll(options, ({ db, config, batch }) =>
+      retireJobs(db, { keepDays: config.keepJobsDays, batch }),
+    ),
 };
 
-/** Removes what `remove` finds, in small batches. */
-async function removeAll(
-  remove: (batch: number) => Promise<number>,
-  signal: AbortSignal,
+/** Removes what `remove` finds; fewer than a batch are the last ones. */
+const removeAll = (
+  options: UpkeepOptions,
+  remove: (options: UpkeepOptions) => Promise<number>,
+): Promise<Part> =>
+  inBatches(options, async () => {
+    const removed = await remove(options);
+    return { removed, isLast: removed < options.batch };
+  });
+
+/** Removes rows in batches so small that no other statement waits for them. */
+async function inBatches(
+  options: UpkeepOptions,
+  removeSome: (
+    options: UpkeepOptions,
+  ) => Promise<{ readonly removed: number; readonly isLast: boolean }>,
 ): Promise<Part> {
-  const { batch, maxBatches } = BATCHES;
-  const { removed, more } = await inBatches(
-    async () => ofBatch(await remove(batch), batch),
-    signal,
-    maxBatches,
-  );
-  return { counts: { removed }, isMore: more };
+  let removed = 0;
+  for (let batches = 0; batches < options.maxBatches; batches++) {
+    if (options.signal.aborted) return { counts: { removed }, isMore: false };
+    const some = await removeSome(options);
+    removed += some.removed;
+    if (some.isLast) return { counts: { removed }, isMore: false };
+  }
+  return { counts: { removed }, isMore: true };
 }

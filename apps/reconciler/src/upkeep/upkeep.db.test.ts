@@ -5,7 +5,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type RetiredRowsCounts, retireRows, type RetireRowsOptions } from './retire-rows.ts';
+import { upkeep, type UpkeepOptions } from './upkeep.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {
@@ -13,21 +13,22 @@ beforeEach(async () => {
   await database.db.updateTable('instance').set({ events_retired_to: 0 }).execute();
 });
 
-const sweep = (
-  more: Partial<RetireRowsOptions> = {},
-  signal = new AbortController().signal,
-): Promise<RetiredRowsCounts> =>
-  retireRows(
-    {
-      db: database.dbOf('reconciler'),
-      keepEventsDays: 90,
-      keepJobsDays: 90,
-      batch: 100,
-      maxBatches: 100,
-      ...more,
-    },
-    signal,
-  );
+const KEPT = { keepEventsDays: 90, keepJobsDays: 90, keepWaitReasonsHours: 24 };
+
+/** What a pass removed of events and jobs. */
+async function sweep(more: Partial<UpkeepOptions> = {}) {
+  const bounds = { batch: 100, maxBatches: 100, maxHours: 200 };
+  const { counts, isMore, failed } = await upkeep({
+    db: database.dbOf('reconciler'),
+    config: KEPT,
+    signal: new AbortController().signal,
+    ...bounds,
+    ...more,
+  });
+  expect(failed).toEqual([]);
+  const removed = (part: string) => counts[part]?.['removed'] ?? 0;
+  return { events: removed('events'), jobs: removed('jobs'), more: isMore };
+}
 
 const DAY_MINUTES = 1_440;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MINUTES * 60_000);
@@ -223,5 +224,5 @@ test('neither waits until all of the other are gone', async () => {
 test('a process that stops leaves the rest to the next pass', async () => {
   await putEvent('ping', 100);
   await putOldJob(100);
-  expect(await sweep({}, AbortSignal.abort())).toEqual({ events: 0, jobs: 0, more: false });
+  expect(await sweep({ signal: AbortSignal.abort() })).toEqual({ events: 0, jobs: 0, more: false });
 });
