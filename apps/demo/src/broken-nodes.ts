@@ -1,6 +1,6 @@
-import { callJson, objectPath } from '@paddock/kube/call';
 import type { Cluster } from '@paddock/kube/connect';
-import { classifyKubeError } from '@paddock/kube/errors';
+import { coreApi } from '@paddock/kube/core-api';
+import { unless } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { pause } from '@paddock/runtime/pause';
 
@@ -51,9 +51,9 @@ export async function addBrokenNodes(
     [`demo-${instance}-no-images`]: 'image_pull',
     [`demo-${instance}-lost`]: 'node_lost',
   } as const;
+  const api = coreApi(cluster);
   const failureOn: Readonly<Record<string, NodeFailure | undefined>> = nodes;
-  for (const name of Object.keys(nodes))
-    await callJson(cluster, { method: 'POST', path: NODES, body: nodeManifest(name) });
+  for (const name of Object.keys(nodes)) await api.createNode({ body: nodeManifest(name) });
   const taken: Record<NodeFailure, ReturnType<typeof newNode>> = {
     image_pull: newNode(),
     node_lost: newNode(),
@@ -62,11 +62,10 @@ export async function addBrokenNodes(
   const problems: unknown[] = [];
   const begin = (work: Promise<unknown>): void => {
     // A pod may be gone meanwhile; any other refusal by the cluster is reported at the end.
-    begun.push(unlessAbsent(work).catch((error: unknown) => problems.push(error)));
+    begun.push(unless('not_found', work).catch((error: unknown) => problems.push(error)));
   };
 
-  const patch = (path: string, body: object) =>
-    callJson(cluster, { method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+  const patching = coreApi(cluster, { contentType: 'application/merge-patch+json' });
   const say = async (
     { namespace, name, image = '' }: ObservedPod,
     failure: NodeFailure,
@@ -79,14 +78,12 @@ export async function addBrokenNodes(
     const containerStatuses = [
       { name: 'runner', image, imageID: '', ready: isLost, restartCount: 0, state },
     ];
-    await patch(objectPath(namespace, 'pods', name, 'status'), {
-      status: { phase: isLost ? 'Running' : 'Pending', startTime: now, containerStatuses },
-    });
+    const status = { phase: isLost ? 'Running' : 'Pending', startTime: now, containerStatuses };
+    await patching.patchNamespacedPodStatus({ namespace, name, body: { status } });
   };
-  const vanish = async (node: string): Promise<void> =>
-    void (await callJson(cluster, { method: 'DELETE', path: `${NODES}/${node}` }));
+  const vanish = async (node: string): Promise<void> => void (await api.deleteNode({ name: node }));
   const cordon = async (node: string): Promise<void> =>
-    void (await patch(`${NODES}/${node}`, { spec: { unschedulable: true } }));
+    void (await patching.patchNode({ name: node, body: { spec: { unschedulable: true } } }));
   const finish = { image_pull: cordon, node_lost: vanish };
 
   return {
@@ -110,7 +107,7 @@ export async function addBrokenNodes(
     },
     async remove() {
       await Promise.all(begun);
-      for (const name of Object.keys(nodes)) await unlessAbsent(vanish(name));
+      for (const name of Object.keys(nodes)) await unless('not_found', vanish(name));
       if (problems.length > 0)
         throw new AggregateError(
           problems,
@@ -120,8 +117,6 @@ export async function addBrokenNodes(
   };
 }
 
-const NODES = '/api/v1/nodes';
-
 const newNode = () => ({ pods: new Set<string>(), full: Promise.withResolvers<void>() });
 
 /** Acts as the kubelet once the pod's processes have ended. */
@@ -129,21 +124,14 @@ const letGo = (
   cluster: Cluster,
   { namespace, name, uid }: Pick<ObservedPod, 'namespace' | 'name' | 'uid'>,
 ): Promise<unknown> =>
-  unlessAbsent(
-    callJson(cluster, {
-      method: 'DELETE',
-      path: objectPath(namespace, 'pods', name),
+  unless(
+    'not_found',
+    coreApi(cluster).deleteNamespacedPod({
+      namespace,
+      name,
       body: { gracePeriodSeconds: 0, preconditions: { uid } },
     }),
   );
-
-async function unlessAbsent(work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (classifyKubeError(error).kind !== 'not_found') throw error;
-  }
-}
 
 function nodeManifest(name: string): object {
   const capacity = {

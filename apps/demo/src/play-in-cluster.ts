@@ -1,6 +1,6 @@
-import { callJson, objectPath } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
-import { classifyKubeError } from '@paddock/kube/errors';
+import { coreApi } from '@paddock/kube/core-api';
+import { unless } from '@paddock/kube/errors';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { deletePod, listPods } from '@paddock/kube/pods';
 import { JIT_CONFIG_KEY } from '@paddock/kube/runner-pod';
@@ -87,15 +87,7 @@ export async function playInCluster(
 }
 
 async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
-  try {
-    await callJson(cluster, {
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
-    });
-  } catch (error) {
-    if (classifyKubeError(error).kind !== 'exists') throw error;
-  }
+  await unless('exists', coreApi(cluster).createNamespace({ body: { metadata: { name } } }));
 }
 
 async function playPod(
@@ -104,11 +96,9 @@ async function playPod(
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const secret = await callJson(cluster, {
-    method: 'GET',
-    path: objectPath(namespace, 'secrets', name),
-  });
-  const { exitCode } = await playRunner(jitConfigOf(secret), signal);
+  const { data } = await coreApi(cluster).readNamespacedSecret({ namespace, name });
+  const jitConfig = Buffer.from(data?.[JIT_CONFIG_KEY] ?? '', 'base64').toString('utf8');
+  const { exitCode } = await playRunner(jitConfig, signal);
   if (signal.aborted) return;
   await end(cluster, namespace, name, {
     [END]: exitCode === 0 ? 'succeeded' : 'failed',
@@ -123,15 +113,6 @@ async function end(
   name: string,
   annotations: Record<string, string>,
 ): Promise<void> {
-  await callJson(cluster, {
-    method: 'PATCH',
-    path: objectPath(namespace, 'pods', name),
-    contentType: 'application/merge-patch+json',
-    body: { metadata: { annotations } },
-  });
-}
-
-function jitConfigOf(secret: unknown): string {
-  const { data } = secret as { data?: Record<string, string> };
-  return Buffer.from(data?.[JIT_CONFIG_KEY] ?? '', 'base64').toString('utf8');
+  const api = coreApi(cluster, { contentType: 'application/merge-patch+json' });
+  await api.patchNamespacedPod({ namespace, name, body: { metadata: { annotations } } });
 }

@@ -8,6 +8,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { callJson, callText } from './call.ts';
 import { connectCluster, type Cluster } from './connect.ts';
 import { classifyKubeError } from './errors.ts';
+import { podEvents } from './events.ts';
+import { deletePod } from './pods.ts';
 
 const named = (name: string) => ({ context: { cluster: 'c', user: name }, name });
 
@@ -218,5 +220,14 @@ describe('a call', () => {
     });
     answer = (_request, response) => void response.end('<html>welcome</html>');
     expect(await failure()).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('the JSON of a proxy is no answer of the cluster', async () => {
+    answer = (_request, response) => void response.end('{"message":"please log in"}');
+    const pod = { namespace: 'runners', name: 'pdk-1' };
+    for (const ask of [podEvents, deletePod])
+      expect(await ask(cluster, pod).catch(classifyKubeError)).toMatchObject({
+        kind: 'unavailable',
+      });
   });
 });

@@ -1,14 +1,16 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
+import type { HttpMethod } from '@kubernetes/client-node';
 import { repairJsonText, storable } from '@paddock/domain/text/storable';
 import type { Cluster } from './connect.ts';
 import { KubeError, kindOf, readStatus, redactedWords, type KubeFailure } from './errors.ts';
 
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: HttpMethod;
   /** Path below the server's address, already encoded (see `objectPath`). */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  /** A value, or its JSON. */
   readonly body?: unknown;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
@@ -110,7 +112,10 @@ export function networkError(cluster: Cluster, call: Call, error: unknown): Kube
 }
 
 async function send(cluster: Cluster, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
-  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const body =
+    call.body === undefined || typeof call.body === 'string'
+      ? call.body
+      : JSON.stringify(call.body);
   const answer = await cluster.send({
     method: call.method,
     path: call.path + queryOf(call),

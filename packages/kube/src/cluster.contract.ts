@@ -279,10 +279,9 @@ export function clusterContract(name: string, connect: () => Promise<ContractClu
       });
 
       test('the cluster’s words about a bad Secret are kept out of the error', async () => {
-        const secret = {
-          ...runnerSecret({ ...newWorker(), jitConfig: '' }),
+        const secret = Object.assign(runnerSecret({ ...newWorker(), jitConfig: '' }), {
           data: { jitconfig: '!sensitive!' },
-        };
+        });
         const failure = await failureOf(createSecret(cluster, secret));
         expect(failure).toMatchObject({ kind: 'invalid', status: 400 });
         expect(failure?.message).not.toContain('sensitive');

@@ -5,7 +5,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps, type RequestOptions } from 'node:https';
-import { KubeConfig } from '@kubernetes/client-node';
+import { type HttpMethod, KubeConfig } from '@kubernetes/client-node';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { isRecord } from '@paddock/domain/pools/as-record';
 import { KubeError } from './errors.ts';
@@ -24,7 +24,7 @@ export interface ConnectOptions {
 }
 
 export interface ClusterRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: HttpMethod;
   /** Path below the server's address, with the query. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
@@ -43,10 +43,10 @@ export interface Cluster {
 
 /**
  * Reads the configuration and prepares calls. It sends nothing. The library reads every kind of
- * kubeconfig and renews tokens (files, exec plugins, OIDC). We send requests ourselves. The
- * library's calls open a TLS connection for each request and have no time limit. Its Watch ignores
- * lines that it cannot parse, and drops the body of an error. Throws ConfigError if the file cannot
- * be read or names no cluster.
+ * kubeconfig, renews tokens (files, exec plugins, OIDC), and writes most requests (`coreApi`). We
+ * send them, because the library opens a connection for each and sets no time limit. Each thing
+ * that it does badly is a test in client-node.test.ts. Throws ConfigError if the file cannot be
+ * read or names no cluster.
  */
 export function connectCluster(options: ConnectOptions): Cluster {
   const config = loadConfig(options);
@@ -145,26 +145,18 @@ const withoutAddress = (options: ConnectOptions, server: string): string =>
     : `the Kubernetes configuration${inFile(options)} names ${JSON.stringify(server)} as its cluster's address, which is no URL`;
 
 /** Keeps sockets open between requests. Makes a new agent if certificates change on disk. */
-function keepAgents(secure: boolean): {
-  agentFor(credentials: RequestOptions): HttpAgent;
-  close(): void;
-} {
+function keepAgents(secure: boolean) {
   // Probes after 30 s find a dead peer, and stay under the idle limits of cloud load balancers.
   const settings = { keepAlive: true, keepAliveMsecs: 30_000 };
   let agent: HttpAgent | undefined;
   let madeFor = '';
   return {
-    agentFor({ ca, cert, key, rejectUnauthorized, servername }) {
-      const material = JSON.stringify([ca, cert, key, rejectUnauthorized, servername].map(String));
+    agentFor({ ca, cert, key, rejectUnauthorized = true, servername }: RequestOptions): HttpAgent {
+      const name = servername === undefined ? {} : { servername };
+      const tls = { ca, cert, key, rejectUnauthorized, ...name };
+      const material = JSON.stringify(Object.values(tls).map(String));
       if (agent === undefined || material !== madeFor) {
         // To destroy the old agent would break running calls. The server closes its idle sockets.
-        const tls = {
-          ca,
-          cert,
-          key,
-          rejectUnauthorized: rejectUnauthorized ?? true,
-          ...(servername === undefined ? {} : { servername }),
-        };
         agent = secure ? new HttpsAgent({ ...settings, ...tls }) : new HttpAgent(settings);
         madeFor = material;
       }

@@ -57,6 +57,16 @@ export function classifyKubeError(error: unknown): KubeFailure {
   return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
 }
 
+/** The call's answer, or undefined if it failed in this way. */
+export async function unless<T>(kind: KubeFailureKind, call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (classifyKubeError(error).kind === kind) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Whether the API server cannot be reached, as opposed to a failure of one call. An internal error
  * concerns one call: most often a webhook failed.

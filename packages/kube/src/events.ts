@@ -1,9 +1,6 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { isRecord } from '@paddock/domain/pools/as-record';
-import type { WireJson } from './wire-json.ts';
-import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { KubeError } from './errors.ts';
+import { coreApi } from './core-api.ts';
 import type { ObjectName } from './pods.ts';
 
 export interface PodEvent {
@@ -33,14 +30,12 @@ export async function podEvents(
     `involvedObject.name=${name}`,
     ...(uid === undefined ? [] : [`involvedObject.uid=${uid}`]),
   ];
-  const query = { fieldSelector: selectors.join(','), limit: MOST_EVENTS };
-  const answer = await callJson(cluster, {
-    method: 'GET',
-    path: objectPath(namespace, 'events'),
-    query,
-    signal,
+  const { items } = await coreApi(cluster, { signal }).listNamespacedEvent({
+    namespace,
+    fieldSelector: selectors.join(','),
+    limit: MOST_EVENTS,
   });
-  return readEvents(answer)
+  return items
     .map(observeEvent)
     .toSorted((a, b) => (a.lastAt?.getTime() ?? 0) - (b.lastAt?.getTime() ?? 0));
 }
@@ -48,7 +43,7 @@ export async function podEvents(
 /** `spec.initContainers{prepare}` */
 const OF_CONTAINER = /\{(.+)\}$/;
 
-function observeEvent(event: WireJson<CoreV1Event>): PodEvent {
+function observeEvent(event: CoreV1Event): PodEvent {
   // Older reporters write the timestamps and the count, newer ones eventTime and a series.
   const first = event.firstTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
   const last = event.series?.lastObservedTime ?? event.lastTimestamp ?? first;
@@ -63,14 +58,4 @@ function observeEvent(event: WireJson<CoreV1Event>): PodEvent {
     ...(last ? { lastAt: new Date(last) } : {}),
     ...(container === undefined ? {} : { container }),
   };
-}
-
-function readEvents(value: unknown): WireJson<CoreV1Event>[] {
-  if (!isRecord(value) || !Array.isArray(value['items'])) {
-    throw new KubeError({
-      kind: 'unavailable',
-      message: 'The answer to a list of events is not an EventList.',
-    });
-  }
-  return value['items'] as WireJson<CoreV1Event>[];
 }

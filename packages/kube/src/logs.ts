@@ -1,5 +1,6 @@
-import { type Call, callText, objectPath } from './call.ts';
+import type { CoreV1Api } from '@kubernetes/client-node';
 import type { Cluster } from './connect.ts';
+import { coreApi } from './core-api.ts';
 import { classifyKubeError, KubeError, type KubeFailure } from './errors.ts';
 import type { ObjectName } from './pods.ts';
 
@@ -29,8 +30,7 @@ export async function readLogTail(
 ): Promise<LogRead> {
   const read = await readLog(
     cluster,
-    { namespace, name },
-    { container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES },
+    { namespace, name, container, tailLines, limitBytes: LOG_TRANSFER_LIMIT_BYTES },
     signal,
   );
   return read.text === null ? read : { text: keepEnd(read.text, maxBytes) };
@@ -40,36 +40,27 @@ export async function readLogTail(
 export async function readLogHead(
   cluster: Cluster,
   {
+    namespace,
+    name,
     container,
     bytes,
     signal,
-    ...pod
   }: ObjectName & {
     readonly container: string;
     readonly bytes: number;
     readonly signal: AbortSignal;
   },
 ): Promise<LogRead> {
-  return readLog(cluster, pod, { container, limitBytes: bytes }, signal);
+  return readLog(cluster, { namespace, name, container, limitBytes: bytes }, signal);
 }
 
 async function readLog(
   cluster: Cluster,
-  { namespace, name }: ObjectName,
-  query: NonNullable<Call['query']>,
+  log: Parameters<CoreV1Api['readNamespacedPodLog']>[0],
   signal: AbortSignal | undefined,
 ): Promise<LogRead> {
   try {
-    const path = objectPath(namespace, 'pods', name, 'log');
-    return {
-      text: await callText(cluster, {
-        method: 'GET',
-        path,
-        query,
-        accept: '*/*',
-        signal,
-      }),
-    };
+    return { text: await coreApi(cluster, { signal }).readNamespacedPodLog(log) };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return { text: null, failure: classifyKubeError(error) };

@@ -215,9 +215,9 @@ function unschedulableMessage(conditions: readonly WireJson<V1PodCondition>[]): 
 const byTime = (a: Date, b: Date): number => a.getTime() - b.getTime();
 
 /** The API server sends `null` for instants that a kubelet never learned. */
-function instant(text: string | null | undefined): Date | undefined {
-  if (text === undefined || text === null) return undefined;
-  const date = new Date(text);
+function instant(at: string | Date | null | undefined): Date | undefined {
+  if (at === undefined || at === null) return undefined;
+  const date = new Date(at);
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 

@@ -1,9 +1,10 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { isRecord } from '@paddock/domain/pools/as-record';
+import { asList, asRecord, isRecord } from '@paddock/domain/pools/as-record';
 import type { WireJson } from './wire-json.ts';
 import { callJson, objectPath } from './call.ts';
 import type { Cluster } from './connect.ts';
-import { KubeError } from './errors.ts';
+import { coreApi } from './core-api.ts';
+import { KubeError, unless } from './errors.ts';
 import { instanceSelector } from './labels.ts';
 import { observePod, type ObservedPod } from './observed-pod.ts';
 
@@ -54,16 +55,8 @@ export async function findPod(
   cluster: Cluster,
   { namespace, name }: ObjectName,
 ): Promise<ObservedPod | undefined> {
-  try {
-    return observePod(
-      readPod(
-        await callJson(cluster, { method: 'GET', path: objectPath(namespace, 'pods', name) }),
-      ),
-    );
-  } catch (error) {
-    if (error instanceof KubeError && error.failure.kind === 'not_found') return undefined;
-    throw error;
-  }
+  const pod = await unless('not_found', coreApi(cluster).readNamespacedPod({ namespace, name }));
+  return pod && observePod(readPod(pod));
 }
 
 export interface PodDeletion extends ObjectName {
@@ -79,20 +72,14 @@ export interface PodDeletion extends ObjectName {
  */
 export async function deletePod(
   cluster: Cluster,
-  pod: PodDeletion,
+  { namespace, name, uid, resourceVersion }: PodDeletion,
 ): Promise<'deleted' | 'absent' | 'changed'> {
-  const { uid, resourceVersion } = pod;
   const preconditions = {
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
   };
-  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
   try {
-    await callJson(cluster, {
-      method: 'DELETE',
-      path: objectPath(pod.namespace, 'pods', pod.name),
-      body,
-    });
+    await coreApi(cluster).deleteNamespacedPod({ namespace, name, body: { preconditions } });
     return 'deleted';
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
@@ -149,24 +136,19 @@ export async function listPods(
   return { pods, resourceVersion };
 }
 
-function readPodPage(value: unknown): {
-  items: WireJson<V1Pod>[];
-  next: string | undefined;
-  resourceVersion: string;
-} {
-  const metadata = isRecord(value) ? value['metadata'] : undefined;
-  if (!isRecord(value) || !isRecord(metadata) || typeof metadata['resourceVersion'] !== 'string') {
+function readPodPage(value: unknown) {
+  const { metadata, items } = asRecord(value);
+  const { resourceVersion, continue: next } = asRecord(metadata);
+  if (typeof resourceVersion !== 'string') {
     throw new KubeError({
       kind: 'unavailable',
       message: 'The answer to a list of pods is not a PodList.',
     });
   }
-  const items = Array.isArray(value['items']) ? value['items'].map(readPod) : [];
-  const next = metadata['continue'];
   return {
-    items,
+    items: asList(items).map(readPod),
     next: typeof next === 'string' && next !== '' ? next : undefined,
-    resourceVersion: metadata['resourceVersion'],
+    resourceVersion,
   };
 }
 

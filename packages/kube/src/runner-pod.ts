@@ -206,7 +206,7 @@ export interface RunnerSecretSpec extends WorkerIdentity {
  * changes, so the Secret is immutable and kubelets need not watch it. Its owner is set once the pod
  * has a uid.
  */
-export function runnerSecret(worker: RunnerSecretSpec): WireJson<V1Secret> {
+export function runnerSecret(worker: RunnerSecretSpec): V1Secret {
   const marks = labelsAndAnnotations(worker);
   return {
     apiVersion: 'v1',

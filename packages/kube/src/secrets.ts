@@ -1,8 +1,7 @@
-import type { V1Secret } from '@kubernetes/client-node';
-import type { WireJson } from './wire-json.ts';
-import { callJson, objectPath } from './call.ts';
+import { PatchStrategy, type V1Secret } from '@kubernetes/client-node';
 import type { Cluster } from './connect.ts';
-import { KubeError } from './errors.ts';
+import { coreApi } from './core-api.ts';
+import { unless } from './errors.ts';
 import type { ObjectName } from './pods.ts';
 
 /**
@@ -11,25 +10,13 @@ import type { ObjectName } from './pods.ts';
  */
 export async function createSecret(
   cluster: Cluster,
-  secret: WireJson<V1Secret>,
+  secret: V1Secret,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<'created' | 'exists'> {
-  const path = objectPath(secret.metadata?.namespace ?? '', 'secrets');
-  const query = { dryRun: dryRun ? 'All' : undefined };
-  try {
-    await callJson(cluster, {
-      method: 'POST',
-      path,
-      query,
-      body: secret,
-      secretBody: true,
-      accept: METADATA_ONLY,
-    });
-    return 'created';
-  } catch (error) {
-    if (error instanceof KubeError && error.failure.kind === 'exists') return 'exists';
-    throw error;
-  }
+  const namespace = secret.metadata?.namespace ?? '';
+  const api = coreApi(cluster, { accept: METADATA_ONLY, secretBody: true });
+  const request = { namespace, body: secret, ...(dryRun ? { dryRun: 'All' } : {}) };
+  return (await unless('exists', api.createNamespacedSecret(request))) ? 'created' : 'exists';
 }
 
 /** Whether the Secret exists. Does not read its content. */
@@ -37,16 +24,16 @@ export async function secretExists(
   cluster: Cluster,
   { namespace, name }: ObjectName,
 ): Promise<boolean> {
-  const path = objectPath(namespace, 'secrets', name);
-  return present(callJson(cluster, { method: 'GET', path, accept: METADATA_ONLY }));
+  const api = coreApi(cluster, { accept: METADATA_ONLY });
+  return (await unless('not_found', api.readNamespacedSecret({ namespace, name }))) !== undefined;
 }
 
 export async function deleteSecret(
   cluster: Cluster,
   { namespace, name }: ObjectName,
 ): Promise<'deleted' | 'absent'> {
-  const path = objectPath(namespace, 'secrets', name);
-  return (await present(callJson(cluster, { method: 'DELETE', path, accept: METADATA_ONLY })))
+  const api = coreApi(cluster, { accept: METADATA_ONLY });
+  return (await unless('not_found', api.deleteNamespacedSecret({ namespace, name })))
     ? 'deleted'
     : 'absent';
 }
@@ -59,34 +46,16 @@ export interface SecretOwner extends ObjectName {
 /** Makes the pod the Secret's owner, so that the cluster deletes the Secret with the pod. */
 export async function setSecretOwner(
   cluster: Cluster,
-  owner: SecretOwner,
+  { namespace, name, podName, podUid }: SecretOwner,
 ): Promise<'owned' | 'absent'> {
-  const path = objectPath(owner.namespace, 'secrets', owner.name);
-  const ownerReferences = [
-    { apiVersion: 'v1', kind: 'Pod', name: owner.podName, uid: owner.podUid },
-  ];
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: podName, uid: podUid }];
   const body = { metadata: { ownerReferences } };
-  const contentType = 'application/merge-patch+json';
-  const patched = callJson(cluster, {
-    method: 'PATCH',
-    path,
-    body,
-    contentType,
-    accept: METADATA_ONLY,
-  });
-  return (await present(patched)) ? 'owned' : 'absent';
+  const api = coreApi(cluster, { accept: METADATA_ONLY, contentType: PatchStrategy.MergePatch });
+  return (await unless('not_found', api.patchNamespacedSecret({ namespace, name, body })))
+    ? 'owned'
+    : 'absent';
 }
 
 /** Asks for an answer without the content, so that it does not enter this process again. */
 const METADATA_ONLY =
   'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
-
-async function present(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    if (error instanceof KubeError && error.failure.kind === 'not_found') return false;
-    throw error;
-  }
-}

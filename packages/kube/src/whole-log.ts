@@ -82,7 +82,7 @@ interface Page {
 type PageCall = Pick<Call, 'path' | 'query'> & { readonly signal: AbortSignal };
 
 async function readPage(cluster: Cluster, page: PageCall, take: TakeLine): Promise<Page> {
-  const call = { ...page, method: 'GET', accept: '*/*', answeredByNode: true } as const;
+  const call = { ...page, method: 'GET', accept: '*/*' } as const;
   const answer = await callStream(cluster, call);
   let bytes = 0;
   let stamp = '';

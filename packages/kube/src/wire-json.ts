@@ -1,9 +1,8 @@
 /**
- * An API object as its JSON: instants are strings. The client library's types show Date, which its
- * deserialiser makes. We do not use it: it walks every field of every pod and drops unknown ones.
+ * An API object as its JSON, where instants are strings, or as the client library's calls read it.
  */
 export type WireJson<T> = T extends Date
-  ? string
+  ? string | Date
   : T extends object
     ? { [K in keyof T]: WireJson<T[K]> }
     : T;

@@ -129,13 +129,17 @@ export function recording(cluster: Cluster): { cluster: Cluster; used: Set<strin
   };
 }
 
-const VERBS = { POST: 'create', PATCH: 'patch', DELETE: 'delete' };
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
 
 function verbOf({ method, path }: ClusterRequest): string {
   const url = new URL(path, 'http://cluster');
   const [resource, name, subresource] = url.pathname.split('/').slice(5);
   const whole = [resource, subresource].filter((part) => part !== undefined).join('/');
-  if (method !== 'GET') return `${whole} ${VERBS[method]}`;
+  if (method !== 'GET') return `${whole} ${VERBS[method] ?? method}`;
   if (url.searchParams.has('watch')) return `${whole} watch`;
   return `${whole} ${name === undefined ? 'list' : 'get'}`;
 }
