@@ -1,0 +1,19 @@
+// Fails if anything that budget.json bounds is above its bound. With --write, lowers the bounds to
+// today's counts.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Budget, lowered, overruns } from './compare.ts';
+import { countAll } from './count.ts';
+
+const FILE = 'budget.json';
+const budget = JSON.parse(readFileSync(FILE, 'utf8')) as Budget;
+const counts = countAll();
+
+const above = overruns(budget, counts);
+for (const sentence of above) process.stderr.write(`${sentence}\n`);
+if (above.length > 0) {
+  process.stderr.write(
+    `Make it smaller, or raise the bound in ${FILE} and say why in the commit.\n`,
+  );
+  process.exitCode = 1;
+} else if (process.argv.includes('--write'))
+  writeFileSync(FILE, `${JSON.stringify(lowered(budget, counts), undefined, 2)}\n`);
