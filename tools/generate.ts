@@ -1,8 +1,9 @@
-// Writes the generated files, or with --check names those that are stale. db/schema.sql: the schema
-// that the migrations make in an empty database. docs/settings.md: the services' environment
+// Writes the generated files, or with --check names those in git that are stale. db/schema.sql: the
+// schema that the migrations make in an empty database. docs/settings.md: the services' environment
 // variables. docs/metrics.md: their metrics. docs/numbers.md: the numbers that promises depend on.
-// docs/config.schema.json: the configuration file, for editors. docs/openapi.json: the API. deploy/helm/paddock: what the chart's
-// values may be, and its README.
+// docs/config.schema.json: the configuration file, for editors. deploy/helm/paddock/README.md: the
+// chart. Git ignores two, which are always written: docs/openapi.json, the API; and what the chart's
+// values may be.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -10,48 +11,36 @@ import { describeSchema } from '@paddock/testing/describe-schema';
 import { migrate } from '@paddock/db/migrate';
 import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import type { Declarations } from '@paddock/runtime/settings';
 import { describeApi } from '@paddock/api/description/describe-api';
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { settings as consoleSettings } from '../apps/console/src/config.ts';
-import { settings as ingress } from '../apps/ingress/src/config.ts';
-import { settings as migrateSettings } from '../apps/migrate/src/config.ts';
-import { settings as reconciler } from '../apps/reconciler/src/config.ts';
-import { settings as scheduler } from '../apps/scheduler/src/config.ts';
 import { NUMBERS } from '../test/src/numbers/number-table.ts';
 import { describeMetrics } from './describe-metrics.ts';
 import { describeNumbers } from './describe-numbers.ts';
 import { describeSettings } from './describe-settings.ts';
+import { CHART_SCHEMA, PROGRAMS, writeChartSchema } from './helm/chart-schema.ts';
 import { describeValues } from './helm/describe-values.ts';
-import { helmValuesSchema } from './helm/values-schema.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-const programs: Record<string, Declarations> = {
-  ingress,
-  scheduler,
-  reconciler,
-  'db:migrate': migrateSettings,
-  console: consoleSettings,
-};
-
 const VALUES = 'deploy/helm/paddock/values.yaml';
-const valuesSchema = helmValuesSchema(Object.values(programs));
 
 const files = {
   'db/schema.sql': await schemaText(),
-  'docs/settings.md': describeSettings(programs),
+  'docs/settings.md': describeSettings(PROGRAMS),
   'docs/metrics.md': describeMetrics(),
   'docs/numbers.md': describeNumbers(NUMBERS),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
-  'docs/openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), undefined, 2)}\n`,
-  'deploy/helm/paddock/values.schema.json': `${JSON.stringify(valuesSchema, undefined, 2)}\n`,
   'deploy/helm/paddock/README.md': describeValues(
     readFileSync(join(ROOT, VALUES), 'utf8'),
-    valuesSchema,
+    CHART_SCHEMA,
   ),
 };
 
+writeChartSchema();
+writeFileSync(
+  join(ROOT, 'docs/openapi.json'),
+  `${JSON.stringify(describeApi(ENDPOINTS), undefined, 2)}\n`,
+);
 if (process.argv.includes('--check')) check();
 else for (const [path, text] of Object.entries(files)) writeFileSync(join(ROOT, path), text);
 

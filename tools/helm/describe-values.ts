@@ -35,11 +35,15 @@ kubectl create namespace paddock
 kubectl create namespace runners
 kubectl create secret generic paddock-github -n paddock \\
   --from-literal=webhook-secret="$WEBHOOK_SECRET" --from-file=private-key.pem
+npx -y pnpm@12 generate
 helm install paddock deploy/helm/paddock -n paddock -f deploy/helm/examples/kind.yaml \\
   --set "config.github.apps[0].id=$APP_ID" --set "config.entities.$ORGANISATION.maxWorkers=4" --wait
 helm test paddock -n paddock
 kubectl port-forward -n paddock service/paddock-webhook 8080:80
 \`\`\`
+
+In a clone, \`generate\` writes the schema by which Helm refuses unknown keys. The chart of a release
+has it.
 
 Let GitHub reach port 8080 at \`/webhooks/github\`, by a tunnel of your choice, and start a workflow with
 \`runs-on: [self-hosted, linux, x64]\`. Without a tunnel the reconciler finds the job too, but later

@@ -48,7 +48,7 @@ With --endpoint and --subject it calls this endpoint for this subject, and nothi
     options: {
       access: { type: 'string', value: 'read|operate', doc: 'what it may do; read unless said' },
       'one-time': { type: 'boolean', doc: 'it signs in to the page once, within an hour' },
-      endpoint: { type: 'string', value: 'NAME', doc: 'an operationId of docs/openapi.json' },
+      endpoint: { type: 'string', value: 'NAME', doc: 'an operationId of /api/v1/openapi.json' },
       subject: {
         type: 'string',
         value: 'FIELD=VALUE',

@@ -58,6 +58,7 @@ described('the commands of the chart’s README (H1; needs helm)', () => {
       'kubectl create namespace',
       'kubectl create namespace',
       'kubectl create secret',
+      'npx -y pnpm@12',
       `helm install paddock`,
       'helm test paddock',
       'kubectl port-forward -n',

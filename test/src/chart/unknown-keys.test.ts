@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { CHART, HELM, renderChart } from '@paddock/testing/render-chart';
+import { HELM, renderChart } from '@paddock/testing/render-chart';
+import { CHART_SCHEMA } from '../../../tools/helm/chart-schema.ts';
 import { LEAST } from '../scenes/chart-releases.scene.ts';
 
 interface Schema {
@@ -20,7 +19,7 @@ interface Place {
   readonly isStrict: boolean;
 }
 
-const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')) as Schema;
+const SCHEMA = CHART_SCHEMA as Schema;
 
 /** The key of a map whose keys are the operator's own, as accounts. */
 const OWN = 'acme';

@@ -1,6 +1,10 @@
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { CHART, type Release } from '@paddock/testing/render-chart';
+import { writeChartSchema } from '../../../tools/helm/chart-schema.ts';
+
+// Git has no schema of the values; without it, Helm would refuse no unknown key.
+writeChartSchema();
 
 /** The folder of the chart, its examples and what they render. */
 export const DEPLOYED = join(CHART, '..');

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Declarations } from '@paddock/runtime/settings';
+import { settings as consoleSettings } from '../../apps/console/src/config.ts';
+import { settings as ingress } from '../../apps/ingress/src/config.ts';
+import { settings as migrate } from '../../apps/migrate/src/config.ts';
+import { settings as reconciler } from '../../apps/reconciler/src/config.ts';
+import { settings as scheduler } from '../../apps/scheduler/src/config.ts';
+import { helmValuesSchema } from './values-schema.ts';
+
+export const PROGRAMS: Readonly<Record<string, Declarations>> = {
+  ingress,
+  scheduler,
+  reconciler,
+  'db:migrate': migrate,
+  console: consoleSettings,
+};
+
+export const CHART_SCHEMA = helmValuesSchema(Object.values(PROGRAMS));
+
+const DEPLOYED = join(import.meta.dirname, '../../deploy/helm');
+
+/**
+ * Writes the schema where Helm reads it. Tests that run side by side all do, so the file changes in
+ * one step, and only if it must.
+ */
+export function writeChartSchema(): void {
+  const path = join(DEPLOYED, 'paddock/values.schema.json');
+  const text = `${JSON.stringify(CHART_SCHEMA, undefined, 2)}\n`;
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  const beside = join(DEPLOYED, `values.schema.${process.pid}.log`);
+  writeFileSync(beside, text);
+  renameSync(beside, path);
+}
