@@ -35,7 +35,7 @@ export const ingress: readonly NamedMutant[] = [
   {
     mutant: 'a body that has arrived whole can still be cut off',
     file: 'apps/ingress/src/body-budget.ts',
-    find: 'arrived: () => void body.share.arriving.delete(body),',
+    find: 'arrived: () => void arriving.delete(body),',
     replace: 'arrived: () => undefined,',
     tests: ['apps/ingress/src/body-budget.test.ts'],
   },
@@ -105,11 +105,10 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/receive-delivery.test.ts'],
   },
   {
-    mutant: 'large bodies use the room of ordinary ones',
+    mutant: 'a body that has just begun is cut off for another',
     file: 'apps/ingress/src/body-budget.ts',
-    find: `    if (outgrows) move(body, large);
-`,
-    replace: '',
+    find: 'now() - oldest.begunAt < ARRIVES_WITHIN_MS',
+    replace: 'now() < oldest.begunAt',
     tests: ['apps/ingress/src/body-budget.test.ts'],
   },
   {
@@ -129,12 +128,18 @@ export const ingress: readonly NamedMutant[] = [
     tests: ['apps/ingress/src/batcher.test.ts'],
   },
   {
-    mutant: 'a body that makes progress is cut off as if it trickled',
-    file: 'apps/ingress/src/body-budget.ts',
-    find: `    if (size - body.progressBytes >= PROGRESS_BYTES) noteProgress(body, size, now());
-`,
-    replace: '',
-    tests: ['apps/ingress/src/body-budget.test.ts'],
+    mutant: 'bodies that are being read take any memory',
+    file: 'apps/ingress/src/read-body.ts',
+    find: 'else if (!claim.hold(chunk.length))',
+    replace: 'else if (claim.hold(0), false)',
+    tests: ['apps/ingress/src/receive-delivery.test.ts'],
+  },
+  {
+    mutant: 'only the first secret of an App counts',
+    file: 'packages/github/src/signature.ts',
+    find: 'if (fits) signed = true;',
+    replace: 'if (fits && secret === secrets[0]) signed = true;',
+    tests: ['packages/github/src/signature.test.ts'],
   },
   {
     mutant: 'a new job alone counts as one of a known installation',

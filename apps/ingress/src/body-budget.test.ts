@@ -4,7 +4,7 @@ import { createBodyBudget } from './body-budget.ts';
 const KB = 1_024;
 const MB = 1_024 * KB;
 
-/** Room for 64 MB with bodies of up to 16 MB: two large places, and 32 MB for ordinary bodies. */
+/** Room for 64 MB with bodies of up to 16 MB. */
 const start = ({ maxRequests = 1_000 } = {}) => {
   const clock = { now: 0 };
   const budget = createBodyBudget(
@@ -24,60 +24,56 @@ const start = ({ maxRequests = 1_000 } = {}) => {
 };
 
 describe('the room for bodies', () => {
-  test('large bodies have a few places, and use no room of ordinary ones (B6)', () => {
+  test('bodies of all sizes share it, and none has more than there is (B6)', () => {
     const { budget, cut, send } = start();
-    const large = ['one', 'two'].map((name) => send(name, 15 * MB));
-    expect(send('three', 15 * MB)).toBeUndefined();
-    for (let index = 0; index < 128; index++)
+    const large = ['one', 'two', 'three'].map((name) => send(name, 16 * MB));
+    for (let index = 0; index < 64; index++)
       expect(send(`ordinary ${index}`, 256 * KB)).toBeDefined();
     expect(send('one too many', 1)).toBeUndefined();
-    expect(budget.heldBytes).toBe(62 * MB);
+    expect(budget.heldBytes).toBe(64 * MB);
     expect(cut).toEqual([]);
     large[0]?.release();
+    large[0]?.release();
+    expect(budget).toMatchObject({ heldBytes: 48 * MB, requests: 67 });
+    expect(large[0]?.hold(1)).toBe(false);
     expect(send('three', 15 * MB)).toBeDefined();
   });
 
-  test('an ordinary body that grows takes a large place, or is refused (B6)', () => {
-    const { budget, send } = start();
-    const growing = [1, 2, 3].map((index) => send(`growing ${index}`, 200 * KB));
-    expect(growing.map((claim) => claim?.hold(100 * KB))).toEqual([true, true, false]);
-    growing[2]?.release();
-    growing[2]?.release();
-    expect(budget).toMatchObject({ heldBytes: 600 * KB, requests: 2 });
-    expect(send('ordinary', 32 * MB)).toBeUndefined();
-  });
-
-  test('a trickling body is cut off first, and only without free room (B6)', () => {
+  test('the body that has been arriving for longest is cut off first, and only without free room (B6)', () => {
     const { budget, clock, cut, send } = start();
-    const trickling = send('trickling', 15 * MB);
-    const steady = send('steady', 15 * MB);
-    for (clock.now = 100; clock.now <= 1_000; clock.now += 100) {
-      expect(trickling?.hold(1)).toBe(true);
-      expect(steady?.hold(64 * KB)).toBe(true);
-    }
+    send('oldest', 15 * MB);
+    clock.now = 100;
+    const older = send('older', 15 * MB);
+    clock.now = 1_000;
+    expect(older?.hold(MB)).toBe(true);
+    for (const name of ['young', 'younger']) expect(send(name, 16 * MB)).toBeDefined();
     expect(cut).toEqual([]);
-    expect(send('next', 1 * MB)).toBeDefined();
-    expect(cut).toEqual(['trickling']);
-    expect(send('one too many', 1 * MB)).toBeUndefined();
-    expect(budget.heldBytes).toBe(16 * MB + 640 * KB);
+    expect(send('next', 16 * MB)).toBeDefined();
+    expect(cut).toEqual(['oldest']);
+    expect(send('after it', 16 * MB)).toBeDefined();
+    expect(cut).toEqual(['oldest', 'older']);
+    // All others have just begun.
+    expect(send('one too many', 16 * MB)).toBeUndefined();
+    expect(cut).toEqual(['oldest', 'older']);
+    expect(budget.heldBytes).toBe(64 * MB);
   });
 
-  test('a body that trickles is not given room that it lacks: it is cut off itself (B6)', () => {
+  test('the oldest is not given room that it lacks: it is cut off itself (B6)', () => {
     const { clock, cut, send } = start();
-    const slowest = send('slowest', 256 * KB - 10);
-    for (let index = 1; index < 128; index++) send(`ordinary ${index}`, 256 * KB);
+    const oldest = send('oldest', 16 * MB - 10);
+    for (const name of ['one', 'two', 'three']) send(name, 16 * MB);
     send('last', 10);
     clock.now = 1_000;
-    expect(slowest?.hold(10)).toBe(false);
-    expect(cut).toEqual(['slowest']);
+    expect(oldest?.hold(10)).toBe(false);
+    expect(cut).toEqual(['oldest']);
     expect(send('small', 10)).toBeDefined();
   });
 
   test('one that is here whole keeps its room, however long it waits to be stored (B6)', () => {
     const { clock, cut, send } = start();
-    for (const name of ['one', 'two']) send(name, 15 * MB)?.arrived();
+    for (const name of ['one', 'two', 'three', 'four']) send(name, 16 * MB)?.arrived();
     clock.now = 10_000;
-    expect(send('three', 1 * MB)).toBeUndefined();
+    expect(send('five', 1)).toBeUndefined();
     expect(cut).toEqual([]);
   });
 
@@ -89,11 +85,5 @@ describe('the room for bodies', () => {
     expect(send('four', 1)).toBeDefined();
     expect(cut).toEqual(['one']);
     expect(budget.requests).toBe(3);
-  });
-
-  test('where no body can be large, ordinary ones share all there is (B6)', () => {
-    const budget = createBodyBudget({ maxBodyBytes: 100 * KB, maxHeldBytes: MB, maxRequests: 100 });
-    for (let index = 0; index < 10; index++)
-      expect(budget.admit(() => undefined)?.hold(100 * KB)).toBe(true);
   });
 });

@@ -17,7 +17,6 @@ export type Refusal =
   | 'bad_signature'
   | 'bad_body'
   | 'too_large'
-  | 'body_too_slow'
   | 'cut_off'
   | 'aborted'
   | 'overloaded'
@@ -36,7 +35,6 @@ const UNAUTHENTICATED: ReadonlySet<Refusal> = new Set<Refusal>([
   'bad_signature',
   'bad_body',
   'too_large',
-  'body_too_slow',
   'cut_off',
   'aborted',
   'overloaded',

@@ -122,7 +122,6 @@ await main(async () => {
     repeats: createRepeats(),
     answerTimeoutMs: config.answerTimeoutMs,
     budget,
-    bodyTimeoutMs,
     reducesIgnoredJobs: config.ignoredJobPayload === 'reduced',
   });
 

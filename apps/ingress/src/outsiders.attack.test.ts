@@ -40,6 +40,12 @@ const REQUESTS: Readonly<Record<string, readonly [request: string, statuses: rea
       `${line('POST', '/webhooks/github')}${GUESS}content-length: 0\r\n`,
       [401],
     ],
+    'an address that is none': [
+      `${line('POST', 'http://[/webhooks/github')}content-length: 0\r\n`,
+      [404],
+    ],
+    'an address in full': [line('GET', 'http://x/webhooks/github'), [404]],
+    'a path that cannot be decoded': [line('GET', '/%E0%A4%A'), [404]],
     'no HTTP': ['hello', [400]],
     'a header that ends the other': [
       `${line('GET', '/readyz')}x-forwarded-host: a\r\ncontent-length: -1\r\n`,

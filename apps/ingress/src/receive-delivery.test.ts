@@ -51,7 +51,6 @@ describe('receiving a delivery', () => {
       apps: () => [{ id: 7, secrets: [new Secret(SECRET)] }],
       batcher: { add: store },
       budget,
-      bodyTimeoutMs: 10_000,
       answerTimeoutMs: 5_000,
       reducesIgnoredJobs: true,
       events,

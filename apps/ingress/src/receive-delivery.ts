@@ -1,15 +1,15 @@
-import type { IncomingMessage } from 'node:http';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { isBadData, isUnavailable } from '@paddock/db/connection/errors';
 import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import type { Request, Response } from 'express';
 import { type Batcher, TooSlow } from './batcher.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { AppSecrets } from './config.ts';
 import { decodeDelivery, withQuotedNumbers } from './decode-delivery.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import type { Gaps } from './gaps.ts';
-import { readBody } from './read-body.ts';
+import { createReadBody } from './read-body.ts';
 import type { Repeats } from './count-repeats.ts';
 import { readHeaders, verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
@@ -19,8 +19,6 @@ export interface ReceiveOptions {
   readonly apps: () => readonly AppSecrets[];
   readonly batcher: Batcher<DeliveryToRecord, Outcome>;
   readonly budget: BodyBudget;
-  /** Longest time for a body to arrive whole. */
-  readonly bodyTimeoutMs: number;
   /** Longest time from the end of the body to the answer. */
   readonly answerTimeoutMs: number;
   readonly reducesIgnoredJobs: boolean;
@@ -37,41 +35,32 @@ export interface Answer {
 }
 
 /** Receives one delivery. Answers 200 only after the commit. Never rejects. */
-export type ReceiveDelivery = (request: IncomingMessage) => Promise<Answer>;
+export type ReceiveDelivery = (request: Request, response: Response) => Promise<Answer>;
 
 const UNVERIFIED: Answer = { status: 401, text: 'The signature does not match.' };
-const CUT_OFF: Answer = {
-  status: 503,
-  text: 'The body came slowly, and others needed its room: send it again later.',
-  endsConnection: true,
-};
 const BUSY: Answer = {
   status: 503,
   text: 'The delivery could not be stored: send it again later.',
 };
+const CUT_OFF: Answer = {
+  status: 503,
+  text: 'There is no room for the rest of the body: send it again later.',
+  endsConnection: true,
+};
 
 export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery {
-  const {
-    apps,
-    batcher,
-    budget,
-    bodyTimeoutMs,
-    answerTimeoutMs,
-    reducesIgnoredJobs,
-    events,
-    gaps,
-    repeats,
-  } = options;
+  const { apps, batcher, budget, answerTimeoutMs, reducesIgnoredJobs, events, gaps, repeats } =
+    options;
 
-  return async function receiveDelivery(request) {
+  const readBody = createReadBody(budget);
+
+  return async function receiveDelivery(request, response) {
     const begun = performance.now();
     const headers = readHeaders(request.headers);
-    if ('problem' in headers) {
-      request.resume();
+    if ('problem' in headers)
       return refuse('bad_headers', { status: 400, text: headers.problem }, {});
-    }
     const about = { guid: headers.guid, event: headers.event };
-    const { body, release } = await readBody(request, budget, bodyTimeoutMs);
+    const { body, release } = await readBody(request, response);
     let added: Promise<Outcome> | undefined;
     try {
       switch (body.kind) {
@@ -85,21 +74,11 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
           return refuse('overloaded', BUSY, about);
         case 'cut_off':
           return refuse('cut_off', CUT_OFF, about);
-        case 'too_slow':
-          return refuse(
-            'body_too_slow',
-            {
-              status: 408,
-              text: `A body has to arrive within ${bodyTimeoutMs} ms.`,
-              endsConnection: true,
-            },
-            about,
-          );
         case 'aborted':
           return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
         case 'whole': {
           const known = apps();
-          const appId = verifyDelivery(known, headers, body.bytes);
+          const appId = await verifyDelivery(known, headers, body.bytes);
           if (appId === undefined)
             return refuse('bad_signature', UNVERIFIED, {
               ...about,

@@ -49,14 +49,14 @@ const UNKNOWN_SECRET = randomBytes(32).toString('hex');
  * tell which, neither by the answer nor by its time. Without a named App, the only configured one
  * counts.
  */
-export function verifyDelivery(
+export async function verifyDelivery(
   apps: readonly AppSecrets[],
   { target, signature }: DeliveryHeaders,
   body: Buffer,
-): number | undefined {
+): Promise<number | undefined> {
   const app = appOf(apps, target);
   const secrets = app?.secrets.map((secret) => secret.reveal()) ?? [UNKNOWN_SECRET];
-  return isSigned(body, signature, secrets) ? app?.id : undefined;
+  return (await isSigned(body, signature, secrets)) ? app?.id : undefined;
 }
 
 /** Why a signature was refused; for the log, never for the sender. */

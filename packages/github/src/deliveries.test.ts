@@ -31,9 +31,11 @@ describe('webhook deliveries (E1)', () => {
     await world.github.settled();
     const [arrived] = receiver.received;
     expect(
-      isSigned(Buffer.from(arrived?.body ?? ''), String(arrived?.headers['x-hub-signature-256']), [
-        world.webhookSecret,
-      ]),
+      await isSigned(
+        Buffer.from(arrived?.body ?? ''),
+        String(arrived?.headers['x-hub-signature-256']),
+        [world.webhookSecret],
+      ),
     ).toBe(true);
     const { deliveries, nextCursor } = await listDeliveries(client);
     expect(nextCursor).toBeUndefined();

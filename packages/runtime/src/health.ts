@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
-import express, { type Express } from 'express';
+import type { Express } from 'express';
+import { createApp } from './express-app.ts';
 
 export interface HealthOptions {
   registry: Registry;
@@ -14,8 +15,7 @@ export interface HealthOptions {
  * asks GitHub or Kubernetes: their absence must not restart us.
  */
 export function createHealthApp({ registry, whyNotReady, warning }: HealthOptions): Express {
-  const app = express();
-  app.disable('x-powered-by');
+  const app = createApp();
   app.get('/healthz', (_request, response) => {
     response.type('text').send('ok\n');
   });

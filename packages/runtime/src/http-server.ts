@@ -16,6 +16,9 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** Stands for an address that is no path. No route leads there. */
+const NOWHERE = '/*';
+
 /**
  * Listens; port 0 picks a free one. Rejects with a ConfigError if the port is taken or this machine
  * does not have the address.
@@ -25,7 +28,11 @@ export async function listenHttp(
   { port, host }: { port: number; host: string },
 ): Promise<HttpServer> {
   // Node checks only twice a minute for requests that take too long to arrive.
-  const server = createServer({ connectionsCheckingInterval: 1_000 }, handler);
+  const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
+    // Express cannot read some addresses in full, as `http://[/`, and would answer them by itself.
+    if (request.url?.startsWith('/') !== true) request.url = NOWHERE;
+    handler(request, response);
+  });
   // Longer than load balancers keep idle connections (60 s). Else we might close one just as the
   // load balancer sends the next request on it.
   server.keepAliveTimeout = 65_000;
