@@ -98,8 +98,8 @@ export const consoleAccess: readonly NamedMutant[] = [
   },
   {
     mutant: 'the page comes without its policy',
-    file: 'apps/console/src/page/send-page.ts',
-    find: '    ...SAFE_HEADERS,\n',
+    file: 'apps/console/src/page/page-reply.ts',
+    find: "  'content-security-policy': POLICY,\n",
     replace: '',
     tests: page,
   },

@@ -160,8 +160,8 @@ export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'a narrowed token learns which paths there are',
     file: ANSWER,
-    find: 'bearer.narrowedTo === null ? nothingThere(found.methods) : STRANGER',
-    replace: 'nothingThere(found.methods)',
+    find: 'bearer.narrowedTo === null ? reply : STRANGER',
+    replace: 'bearer.narrowedTo === undefined ? STRANGER : reply',
     tests: answers,
   },
   {
@@ -173,7 +173,7 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'a misspelt filter is passed over',
-    file: 'apps/console/src/http/find-endpoint.ts',
+    file: 'apps/console/src/create-listener.ts',
     find: 'endpoint.input.strict()',
     replace: 'endpoint.input',
     tests: answers,
@@ -181,8 +181,8 @@ export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'a page of another site can send an action',
     file: 'apps/console/src/http/read-body.ts',
-    find: "!/^application\\/json\\s*(;|$)/i.test(request.headers['content-type'] ?? '')",
-    replace: "request.headers['content-type'] === 'none'",
+    find: 'hasBody(request) ? { reply: WRONG_TYPE } : { fields: {} }',
+    replace: 'hasBody(request) ? { fields: {} } : { fields: {} }',
     tests: answers,
   },
   {
@@ -195,7 +195,7 @@ export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'a console that stops keeps connections open',
     file: 'apps/console/src/create-listener.ts',
-    find: "    if (isStopping()) response.setHeader('connection', 'close');\n",
+    find: "    if (isStopping()) response.set('connection', 'close');\n",
     replace: '',
     tests: service,
   },

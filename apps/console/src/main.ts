@@ -18,7 +18,6 @@ import { createAdmit } from './admit.ts';
 import { readConsoleConfig, settings } from './config.ts';
 import { createCredentialOf } from './credential.ts';
 import { createConsoleEvents } from './events.ts';
-import { createFindEndpoint } from './http/find-endpoint.ts';
 import { createChangeStreams } from './changes/changes.ts';
 import { loadPage } from './page/page-files.ts';
 import { createListener } from './create-listener.ts';
@@ -106,7 +105,7 @@ await main(async () => {
       unproven: unproven.db,
       mostEach: Math.floor(answering.pool.options.max / 2),
     }),
-    findEndpoint: createFindEndpoint(ENDPOINTS),
+    endpoints: ENDPOINTS,
     db: answering.db,
     events,
     isStopping: () => isStopping,

@@ -9,7 +9,7 @@ import type { AppSecrets } from './config.ts';
 import { decodeDelivery, withQuotedNumbers } from './decode-delivery.ts';
 import type { IngressEvents, Refusal } from './events.ts';
 import type { Gaps } from './gaps.ts';
-import { createReadBody } from './read-body.ts';
+import { type Body, createReadBody } from './read-body.ts';
 import type { Repeats } from './count-repeats.ts';
 import { readHeaders, verifyDelivery, whyUnverified } from './verify-delivery.ts';
 import { NotReady } from './write-deliveries.ts';
@@ -53,6 +53,12 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     options;
 
   const readBody = createReadBody(budget);
+  const unread: Readonly<Record<Exclude<Body['kind'], 'whole'>, Answer>> = {
+    overloaded: BUSY,
+    cut_off: CUT_OFF,
+    too_large: { status: 413, text: `A body may have at most ${budget.maxBodyBytes} bytes.` },
+    aborted: { status: 400, text: 'The body did not arrive whole.' },
+  };
 
   return async function receiveDelivery(request, response) {
     const begun = performance.now();
@@ -63,41 +69,24 @@ export function createReceiveDelivery(options: ReceiveOptions): ReceiveDelivery 
     const { body, release } = await readBody(request, response);
     let added: Promise<Outcome> | undefined;
     try {
-      switch (body.kind) {
-        case 'too_large':
-          return refuse(
-            'too_large',
-            { status: 413, text: `A body may have at most ${budget.maxBodyBytes} bytes.` },
-            about,
-          );
-        case 'overloaded':
-          return refuse('overloaded', BUSY, about);
-        case 'cut_off':
-          return refuse('cut_off', CUT_OFF, about);
-        case 'aborted':
-          return refuse('aborted', { status: 400, text: 'The body did not arrive whole.' }, about);
-        case 'whole': {
-          const known = apps();
-          const appId = await verifyDelivery(known, headers, body.bytes);
-          if (appId === undefined)
-            return refuse('bad_signature', UNVERIFIED, {
-              ...about,
-              ...whyUnverified(known, headers.target),
-            });
-          const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
-          if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);
-          const delivery = decodeDelivery(
-            { ...about, appId, digest, reduces: reducesIgnoredJobs },
-            body.bytes,
-          );
-          if ('problem' in delivery)
-            return refuse('bad_body', { status: 400, text: delivery.problem }, about);
-          added = add(delivery);
-          return await answerFor(delivery, added, begun);
-        }
-        default:
-          return body satisfies never;
-      }
+      if (body.kind !== 'whole') return refuse(body.kind, unread[body.kind], about);
+      const known = apps();
+      const appId = await verifyDelivery(known, headers, body.bytes);
+      if (appId === undefined)
+        return refuse('bad_signature', UNVERIFIED, {
+          ...about,
+          ...whyUnverified(known, headers.target),
+        });
+      const digest = bodyDigest({ appId, event: headers.event }, body.bytes);
+      if (repeats.isExcessive(digest)) return repeated({ ...about, appId }, begun);
+      const delivery = decodeDelivery(
+        { ...about, appId, digest, reduces: reducesIgnoredJobs },
+        body.bytes,
+      );
+      if ('problem' in delivery)
+        return refuse('bad_body', { status: 400, text: delivery.problem }, about);
+      added = add(delivery);
+      return await answerFor(delivery, added, begun);
     } catch (error) {
       return refuse('internal', BUSY, { ...about, error });
     } finally {

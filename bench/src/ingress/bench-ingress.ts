@@ -51,7 +51,7 @@ async function benchIngress(deliveries: number, say: Say): Promise<Run[]> {
   const rows = openRows(place);
   const contenders: Contender[] = [];
   try {
-    await migrate(place);
+    await migrate({ url: place.url, schema: place.schema });
     contenders.push(...(await startServices(place, generator)), await openLimit(place));
     return await measureAll(contenders, rows, deliveries, say);
   } finally {

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Request } from 'express';
 import {
   type Answered,
   type AnswerOptions,
@@ -15,8 +16,7 @@ export type Opened = Answered & { readonly begin?: (response: ServerResponse) =>
 /** Opens a stream of changes for a bearer, who then holds no place of a request. */
 export const answerChanges = (
   { admit, streams }: Pick<AnswerOptions, 'admit'> & { readonly streams: ChangeStreams },
-  request: IncomingMessage,
-  query: URLSearchParams,
+  request: Request,
 ): Promise<Opened> =>
   withBearer({ admit }, request, ({ bearer, credential: { ownerId, session } }) => {
     if (bearer.narrowedTo !== null) return Promise.resolve({ reply: STRANGER });
@@ -25,7 +25,7 @@ export const answerChanges = (
       ownerId,
       token: bearer.token,
       session: session?.id,
-      wantsPools: query.has('pools'),
+      wantsPools: 'pools' in request.query,
     });
     return Promise.resolve(
       begin === undefined ? { reply: BUSY } : { reply: { status: 200, text: '' }, begin },

@@ -18,7 +18,6 @@ import { asker, makeToken } from '../scenes/console.scene.ts';
 import { ENDPOINTS } from '../scenes/example-endpoints.scene.ts';
 import { NO_PAGE, TOKENS_ALONE } from '../scenes/no-page.scene.ts';
 import { createListener } from '../create-listener.ts';
-import { createFindEndpoint } from './find-endpoint.ts';
 
 const makeLesser = (database: TestDatabase, input: object) =>
   makeToken(database, { name: 'less', ...input }, ENDPOINTS);
@@ -56,7 +55,7 @@ describe('the API', () => {
     const db = database.dbOf('console');
     const listener = createListener({
       admit: createAdmit({ credentialOf: TOKENS_ALONE, db, unproven: db, mostEach: 10 }),
-      findEndpoint: createFindEndpoint(ENDPOINTS),
+      endpoints: ENDPOINTS,
       db,
       events: createConsoleEvents(SILENT_LOG, metrics),
       isStopping: () => false,

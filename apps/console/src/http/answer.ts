@@ -1,13 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
 import type { Bearer } from '@paddock/api/tokens/check-token';
 import { isNarrowedTo, mayCall, maySee, mayTouch } from '@paddock/api/tokens/narrowed-token';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
+import type { Request, Response } from 'express';
 import type { Kysely } from 'kysely';
 import type { Admission, Admit } from '../admit.ts';
-import type { createFindEndpoint } from './find-endpoint.ts';
 import { readInput, readPath } from './read-input.ts';
 import { problem, type Reply } from './reply.ts';
 
@@ -22,32 +21,38 @@ export interface Answered {
 
 export interface AnswerOptions {
   readonly admit: Admit;
-  readonly findEndpoint: ReturnType<typeof createFindEndpoint>;
   readonly db: Kysely<Database>;
 }
 
-/** Where a request of the API leads, whatever its address was. */
-export interface ApiTarget {
-  readonly pathname: string;
-  readonly query: URLSearchParams;
-}
-
 /**
- * Answers one request of the API. Without a good token each has the same answer, whatever it asks:
- * also a revoked token has it, and a narrowed one for anything but its endpoint and its subject.
- * Never rejects.
+ * Answers one request of an endpoint. Without a good token each request of the API has the same
+ * answer, whatever it asks: also a revoked token has it, and a narrowed one for anything but its
+ * endpoint and its subject. Never rejects.
  */
 export const answer = (
   options: AnswerOptions,
-  request: IncomingMessage,
-  target: ApiTarget,
+  endpoint: Endpoint,
+  request: Request,
+  response: Response,
 ): Promise<Answered> =>
-  withBearer(options, request, ({ bearer }) => answerBearer(options, request, target, bearer));
+  withBearer(options, request, ({ bearer }) =>
+    answerBearer(options, endpoint, request, response, bearer),
+  );
+
+/** Answers where there is no endpoint. Never rejects. */
+export const answerNothing = (
+  options: AnswerOptions,
+  request: Request,
+  reply: Reply,
+): Promise<Answered> =>
+  withBearer(options, request, ({ bearer }) =>
+    Promise.resolve({ reply: bearer.narrowedTo === null ? reply : STRANGER }),
+  );
 
 /** The answer to a bearer, or the one that all others get. Never rejects. */
 export async function withBearer(
   { admit }: Pick<AnswerOptions, 'admit'>,
-  request: IncomingMessage,
+  request: Request,
   answerTo: (admitted: Exclude<Admission, string>) => Promise<Answered>,
   options?: Parameters<Admit>[1],
 ): Promise<Answered> {
@@ -66,23 +71,19 @@ export async function withBearer(
 }
 
 async function answerBearer(
-  { findEndpoint, db }: AnswerOptions,
-  request: IncomingMessage,
-  { pathname, query }: ApiTarget,
+  { db }: AnswerOptions,
+  endpoint: Endpoint,
+  request: Request,
+  response: Response,
   bearer: Bearer,
 ): Promise<Answered> {
-  const { method = '' } = request;
-  const found = findEndpoint(method, pathname);
-  if ('methods' in found)
-    return { reply: bearer.narrowedTo === null ? nothingThere(found.methods) : STRANGER };
-  const { endpoint, path } = found;
   if (!mayCall(bearer, endpoint)) return { reply: STRANGER };
   if (endpoint.access === 'operate' && bearer.access === 'read')
     return { endpoint, reply: MAY_ONLY_READ };
-  const read = await readInput(endpoint, request, path, query);
+  const read = await readInput(endpoint, request, response);
   // Its bearer hears of mistakes where it may call at all, and nothing of what is elsewhere.
   if ('reply' in read)
-    return isNarrowedTo(bearer, endpoint, readPath(endpoint, path))
+    return isNarrowedTo(bearer, endpoint, readPath(endpoint, request.params))
       ? { endpoint, reply: read.reply }
       : { reply: STRANGER };
   if (!mayTouch(bearer, endpoint, read.input)) return { reply: STRANGER };
@@ -94,8 +95,8 @@ async function answerBearer(
     if (!maySee(bearer, endpoint, body)) return { reply: STRANGER };
     const headers = {
       ...(endpoint.media !== undefined && { 'content-type': `${endpoint.media}; charset=utf-8` }),
-      ...linkTo(body, query),
-      ...locationOf(endpoint, pathname, body),
+      ...linkTo(body, request),
+      ...locationOf(endpoint, body),
     };
     return { endpoint, reply: { status: endpoint.status, headers, text: textOf(endpoint, body) } };
   } catch (error) {
@@ -147,18 +148,18 @@ function failed(error: unknown): Reply {
 }
 
 /** The next page of a list, as GitHub's. Relative, so that a proxy may add a prefix. */
-function linkTo(body: unknown, query: URLSearchParams): { link?: string } {
+function linkTo(body: unknown, { url }: Request): { link?: string } {
   if (typeof body !== 'object' || body === null || !('next' in body)) return {};
   if (typeof body.next !== 'string') return {};
-  const next = new URLSearchParams(query);
+  const next = new URL(url, 'http://console').searchParams;
   next.set('after', body.next);
   return { link: `<?${next.toString()}>; rel="next"` };
 }
 
-/** Where the operation of an enqueued task is, from the path that was asked. */
-function locationOf({ status }: Endpoint, pathname: string, body: unknown): { location?: string } {
+/** Where the operation of an enqueued task is, from the endpoint's path. */
+function locationOf({ path, status }: Endpoint, body: unknown): { location?: string } {
   if (status !== 202 || typeof body !== 'object' || body === null || !('id' in body)) return {};
   // Below `/api/v1/`, which has two names before it.
-  const up = '../'.repeat(pathname.split('/').length - 4);
+  const up = '../'.repeat(path.split('/').length - 4);
   return { location: `${up}operations/${encodeURIComponent(String(body.id))}` };
 }

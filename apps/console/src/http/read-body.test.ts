@@ -1,19 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createApp } from '@paddock/runtime/express-app';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { readBody } from './read-body.ts';
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await readBody(request);
-  response.statusCode = 'reply' in body ? body.reply.status : 200;
-  response.end();
-}
-
 let http: HttpServer;
 beforeAll(async () => {
-  http = await listenHttp((...given) => void answer(...given), { port: 0, host: '127.0.0.1' });
+  const app = createApp();
+  app.use(async (request, response) => {
+    const body = await readBody(request, response);
+    response.status('reply' in body ? body.reply.status : 200).end();
+  });
+  http = await listenHttp(app, { port: 0, host: '127.0.0.1' });
 });
 afterAll(() => http.close());
 

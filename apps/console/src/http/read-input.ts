@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@paddock/api/endpoint';
 import { mistakeInWords } from '@paddock/api/mistake-in-words';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { readBody } from './read-body.ts';
 import { type Mistake, problem, type Reply } from './reply.ts';
@@ -13,16 +13,18 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function readInput(
   { method, input: schema }: Endpoint,
-  request: IncomingMessage,
-  path: Fields,
-  query: URLSearchParams,
+  request: Request,
+  response: Response,
 ): Promise<{ input: Fields } | { reply: Reply }> {
+  const { params: path, query } = request;
   const rest = method === 'GET' ? 'query' : 'body';
-  const body = method === 'GET' ? { fields: Object.fromEntries(query) } : await readBody(request);
+  const body = method === 'GET' ? { fields: query } : await readBody(request, response);
   if ('reply' in body) return body;
   const misplaced = [
-    ...twice(query).map((name) => ({ place: `query.${name}`, message: 'is given twice' })),
-    ...(method === 'GET' ? [] : [...query.keys()]).map((name) => ({
+    ...Object.keys(query)
+      .filter((name) => Array.isArray(query[name]))
+      .map((name) => ({ place: `query.${name}`, message: 'is given twice' })),
+    ...(method === 'GET' ? [] : Object.keys(query)).map((name) => ({
       place: `query.${name}`,
       message: 'belongs into the body',
     })),
@@ -46,9 +48,6 @@ export const readPath = ({ input: { shape } }: Endpoint, path: Fields): Fields |
 
 const wrongInput = (errors: readonly Mistake[]): Reply =>
   problem(400, 'Wrong input', 'Correct what `errors` names.', { errors });
-
-const twice = (query: URLSearchParams): string[] =>
-  [...new Set(query.keys())].filter((name) => query.getAll(name).length > 1);
 
 function mistakes(issue: z.core.$ZodIssue, path: Fields, rest: string): Mistake[] {
   if (issue.code === 'unrecognized_keys')

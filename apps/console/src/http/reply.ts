@@ -1,11 +1,12 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Response } from 'express';
 
 /** An answer before it is sent. */
 export interface Reply {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;
   /** The body: JSON, unless `content-type` says otherwise. */
-  readonly text: string;
+  readonly text: string | Buffer;
 }
 
 /** One mistake of an input, and its place, as `query.limit`. */
@@ -35,7 +36,7 @@ export const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-export function send(response: ServerResponse, { status, headers, text }: Reply): void {
+export function send(response: Response, { status, headers, text }: Reply): void {
   response.writeHead(status, {
     'content-type': 'application/json',
     ...SAFE_HEADERS,

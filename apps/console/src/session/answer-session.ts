@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { beginSession, endSession } from '@paddock/api/sessions/sessions';
+import type { Request } from 'express';
 import {
   type Answered,
   type AnswerOptions,
@@ -16,7 +16,7 @@ import { cookieWith, cookieWithout } from './cookie.ts';
  */
 export const answerSession = (
   { admit, db }: Pick<AnswerOptions, 'admit' | 'db'>,
-  request: IncomingMessage,
+  request: Request,
 ): Promise<Answered> => {
   const { method, headers } = request;
   return withBearer(

@@ -4,7 +4,6 @@ import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { type Answered, BUSY, nothingThere } from '../http/answer.ts';
 import type { Reply } from '../http/reply.ts';
-import type { SignInStep } from '../http/target.ts';
 import { createPlaces } from '../places.ts';
 import { cookieWith } from '../session/cookie.ts';
 import { begunIn, flowCookie } from './flow-cookie.ts';
@@ -20,6 +19,9 @@ export interface SignInOptions {
 
 /** Sign-ins at a time that ask the provider. Anybody may begin one. */
 const MOST = 20;
+
+/** Of a sign-in by an identity provider. */
+export type SignInStep = 'begin' | 'callback';
 
 export type AnswerSignIn = (
   request: Pick<IncomingMessage, 'method' | 'headers'>,
