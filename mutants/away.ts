@@ -66,6 +66,6 @@ export const away: readonly NamedMutant[] = [
     file: 'packages/domain/src/matching/caps.ts',
     find: `blockedBy(rules, key) ?? rules.away ?? budgetBlock(key, rules)`,
     replace: `blockedBy(rules, key) ?? budgetBlock(key, rules)`,
-    tests: ['packages/domain/src/matching/caps.test.ts'],
+    tests: ['packages/domain/src/matching/plan-workers.test.ts'],
   },
 ];

@@ -47,7 +47,7 @@ export const connection: readonly NamedMutant[] = [
     tests: ['packages/db/src/connection/silence.db.test.ts'],
   },
   {
-    mutant: 'a silent host keeps a pool from closing',
+    mutant: 'a silent host keeps a connection from closing',
     file: 'packages/db/src/connection/client.ts',
     find: 'setTimeout(() => this.connection.stream.destroy(), CLOSE_LIMIT_MS)',
     replace: 'setTimeout(() => undefined, CLOSE_LIMIT_MS)',

@@ -101,8 +101,7 @@ export const faults: readonly MutantOfRow[] = [
     find: `      await interrupted(list.failure);
       continue;`,
     replace: '      return;',
-    row: 'api-server-away',
-    jobs: 12,
+    tests: ['packages/kube/src/watch-pods.test.ts'],
   },
   {
     mutant: 'a call that the API server never answers has no time limit',

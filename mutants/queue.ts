@@ -23,7 +23,7 @@ export const queue: readonly NamedMutant[] = [
     file: 'packages/queue/src/claim-tasks.ts',
     find: '          and not exists (${TWIN})\n',
     replace: '',
-    tests: ['packages/queue/src/claim-tasks.db.test.ts'],
+    tests: ['packages/queue/src/enqueue.db.test.ts'],
   },
   {
     mutant: 'a claim keeps the fence of the claim before it',

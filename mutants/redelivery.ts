@@ -17,13 +17,6 @@ export const redelivery: readonly NamedMutant[] = [
     tests: ['apps/reconciler/src/redelivery/missing-deliveries.db.test.ts'],
   },
   {
-    mutant: 'discovery is handed what waits for the adoption',
-    file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
-    find: `resolved_at is null and not \${isHeldBack}`,
-    replace: `resolved_at is null`,
-    tests: ['apps/reconciler/src/redelivery/missing-deliveries.db.test.ts'],
-  },
-  {
     mutant: 'what an older endpoint took counts as lost',
     file: 'apps/reconciler/src/redelivery/redeliver.ts',
     find: `one.isDelivered && one.lastFailedAt >= reading.since`,

@@ -3,13 +3,6 @@ import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 /** Promises of the statements of packages/db. */
 export const statements: readonly NamedMutant[] = [
   {
-    mutant: 'the jobs of a batch are locked in the order in which they are given',
-    file: 'packages/db/src/jobs/read-jobs.ts',
-    find: '      order by job_id, position\n',
-    replace: '',
-    tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
-  },
-  {
     mutant: 'each batch locks its jobs in a random order',
     file: 'packages/db/src/jobs/read-jobs.ts',
     find: 'order by job_id, position\n',

@@ -30,7 +30,8 @@ export async function startTunnel(url: string) {
   let isSilent = false;
   let isHeld = false;
   let silenced = 0;
-  const server = createServer((inbound) => {
+  // A dead host does not answer a goodbye either.
+  const server = createServer({ allowHalfOpen: true }, (inbound) => {
     const outbound = connect(Number(target.port), target.hostname);
     const passage = { inbound, outbound, isOrphan: false };
     passages.add(passage);
@@ -42,6 +43,9 @@ export async function startTunnel(url: string) {
         if (!isSilent && !passage.isOrphan) other.write(data);
       });
       if (isHeld) socket.pause();
+      socket.on('end', () => {
+        if (!isSilent && !passage.isOrphan) socket.end();
+      });
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
         if (!passage.isOrphan) other.destroy();

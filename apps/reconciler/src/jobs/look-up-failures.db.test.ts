@@ -77,8 +77,8 @@ describe('when GitHub fails', () => {
   });
 
   test('refuses a repository: no other call about it is made, and the entity’s others are asked about (P6)', async () => {
-    const ofSite = await scene.addJob({ job: { repo: 'acme/site' } });
     for (let index = 0; index < 3; index++) await scene.addJob();
+    const ofSite = await scene.addJob({ job: { repo: 'acme/site' } });
     await scene.world.github.failNext({ path: '/repos/acme/api/', status: 403, times: 9 });
     expect(await scene.lookUp()).toMatchObject({ runs: 1, unanswered: 3 });
     expect(scene.unanswered).toEqual(['forbidden']);

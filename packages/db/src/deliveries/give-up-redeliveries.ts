@@ -16,12 +16,6 @@ const handOverToDiscovery = (lost: string) =>
     returning repo_id`);
 
 /**
- * SQL: GitHub calls it delivered, and it was not asked for yet. After a restore it waits until the
- * pods of then are adopted: before, a job that comes back would get a second worker.
- */
-const isHeldBack = sql`(missing_here and requests = 0)`;
-
-/**
  * While more than `most` deliveries are unresolved, hands their repositories to discovery, which is
  * faster than requests. Returns how many.
  */
@@ -32,7 +26,7 @@ export async function handOverUnresolved(
 ): Promise<number> {
   const { rows } = await sql`
     with unresolved as (
-      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null and not ${isHeldBack}
+      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null
     ), lost as (
       select * from unresolved where event = 'workflow_job' and (select count(*) from unresolved) > ${most}
     ) ${handOverToDiscovery('lost')}`.execute(db);
