@@ -96,14 +96,6 @@ export const faults: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'pods are not followed after their list has failed',
-    file: 'packages/kube/src/watch-pods.ts',
-    find: `      await interrupted(list.failure);
-      continue;`,
-    replace: '      return;',
-    tests: ['packages/kube/src/watch-pods.test.ts'],
-  },
-  {
     mutant: 'a call that the API server never answers has no time limit',
     file: 'packages/kube/src/call.ts',
     find: 'const timer = setTimeout(() => limit.abort(), cluster.requestTimeoutMs);',

@@ -116,4 +116,12 @@ export const following: readonly NamedMutant[] = [
     return 'pods' in list;`,
     tests: ['apps/scheduler/src/following/sync-pods.db.test.ts'],
   },
+  {
+    mutant: 'pods are not followed after their list has failed',
+    file: 'packages/kube/src/watch-pods.ts',
+    find: `      await interrupted(list.failure);
+      continue;`,
+    replace: '      return;',
+    tests: ['packages/kube/src/watch-pods.test.ts'],
+  },
 ];
