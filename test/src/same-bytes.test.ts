@@ -35,7 +35,7 @@ test('a build in another folder, at another time, gives the same bytes', () => {
   const [bundle, map] = build(ROOT);
   const copy = mkdtempSync(join(tmpdir(), 'paddock-copy-'));
   try {
-    for (const path of ['package.json', ...packagesIn(map)])
+    for (const path of ['package.json', 'tsconfig.base.json', ...packagesIn(map)])
       cpSync(join(ROOT, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
     rmSync(join(copy, dirname(BUNDLE)), { recursive: true });
     const again = build(copy);
