@@ -131,7 +131,7 @@ export const ingress: readonly NamedMutant[] = [
     mutant: 'bodies that are being read take any memory',
     file: 'apps/ingress/src/read-body.ts',
     find: 'else if (!claim.hold(chunk.length))',
-    replace: 'else if (claim.hold(0), false)',
+    replace: 'else if (!claim.hold(chunk.length) && size < 0)',
     tests: ['apps/ingress/src/receive-delivery.test.ts'],
   },
   {

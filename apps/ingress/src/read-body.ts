@@ -18,12 +18,17 @@ export function createReadBody(budget: BodyBudget): ReadBody {
 
   return (request, response) => {
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<ReadBody>>>();
-    const claim = budget.admit(() => settle({ kind: 'cut_off' }));
+    const claim = budget.admit(() => cutOff());
     const release = () => claim?.release();
     const settle = (body: Body) => {
       if (body.kind === 'whole') claim?.arrived();
       else release();
       resolve({ body, release });
+    };
+    const cutOff = () => {
+      // Express keeps what has come until the connection ends, and no more comes.
+      request.pause();
+      settle({ kind: 'cut_off' });
     };
     if (claim === undefined) {
       settle({ kind: 'overloaded' });
@@ -34,7 +39,7 @@ export function createReadBody(budget: BodyBudget): ReadBody {
       size += chunk.length;
       // Express reads the rest of a body that is too large, and keeps none of it.
       if (size > maxBodyBytes) release();
-      else if (!claim.hold(chunk.length)) settle({ kind: 'cut_off' });
+      else if (!claim.hold(chunk.length)) cutOff();
     });
     // A signature is over the bytes as they come.
     delete request.headers['content-encoding'];

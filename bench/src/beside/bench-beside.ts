@@ -53,7 +53,7 @@ async function benchBeside(deliveries: number, say: (line: string) => void): Pro
   const folder = await makeTemporaryFolder(tmpdir());
   const generator = startLoadGenerator();
   const place = { url: postgres.url(), schema: 'paddock', dataDir: postgres.dataDir, folder };
-  await migrate(place);
+  await migrate({ url: place.url, schema: place.schema });
   const connection = connectDatabase({ ...place, applicationName: 'bench-beside', poolSize: 4 });
   const { db } = connection;
   const closing: (() => Promise<unknown>)[] = [() => connection.close(), () => generator.close()];
