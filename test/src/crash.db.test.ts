@@ -8,12 +8,9 @@ import { startSystem, type TestSystem } from './start-system.ts';
  * GitHub are removed.
  */
 const SHORT = {
-  PADDOCK_LEASE_MS: '2000',
-  PADDOCK_LEASE_RENEW_MS: '500',
-  PADDOCK_TASK_CLAIM_MS: '5000',
-  PADDOCK_TASK_BACKOFF_FIRST_MS: '200',
-  PADDOCK_REGISTRATION_GRACE_MS: '500',
-  PADDOCK_REGISTRATIONS_EVERY_SECONDS: '1',
+  scheduler: { leaseMs: 2_000, leaseRenewMs: 500 },
+  queue: { taskLeaseMs: 5_000, taskBackoffFirstMs: 200 },
+  reconciler: { registrationGraceMs: 500, registrationsEverySeconds: 1 },
 };
 
 const TOKEN = {
@@ -54,7 +51,7 @@ describe('the scheduler is killed in the middle of provisioning and started agai
   beforeAll(async () => {
     system = await startSystem();
     await system.start('ingress');
-    await system.start('reconciler', SHORT);
+    await system.start('reconciler', { rules: SHORT });
   });
 
   afterAll(() => system.stop());
@@ -62,7 +59,7 @@ describe('the scheduler is killed in the middle of provisioning and started agai
   /** The one that took over in one test is killed in the next. */
   let scheduler: Program | undefined;
   const startScheduler = async () => {
-    scheduler = await system.start('scheduler', SHORT);
+    scheduler = await system.start('scheduler', { rules: SHORT });
   };
   const killScheduler = async () => {
     const killed = scheduler;

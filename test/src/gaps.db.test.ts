@@ -4,16 +4,15 @@ import { setSwitch } from '@paddock/db/switches';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { startSystem, type TestSystem } from './start-system.ts';
+import { type HowToStart, startSystem, type TestSystem } from './start-system.ts';
 
 /**
  * The reconciler reads the log by itself once a day: only a request of ingress can bring a delivery
  * back.
  */
 const BY_ITSELF = {
-  PADDOCK_REDELIVERY_EVERY_SECONDS: '86400',
-  PADDOCK_REDELIVERY_SPACING_MS: '300000',
-  PADDOCK_LOG_LEVEL: 'info',
+  settings: { PADDOCK_LOG_LEVEL: 'info' },
+  rules: { reconciler: { redeliveryEverySeconds: 86_400, redeliverySpacingMs: 300_000 } },
 };
 
 let system: TestSystem;
@@ -62,8 +61,11 @@ const untilAllStored = () =>
 const isReady = async ({ healthPort }: Program) =>
   (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
 
-async function startIngress(settings: Record<string, string> = {}): Promise<Program> {
-  const ingress = await system.start('ingress', { PADDOCK_LOG_LEVEL: 'info', ...settings });
+async function startIngress(how: HowToStart = {}): Promise<Program> {
+  const ingress = await system.start('ingress', {
+    ...how,
+    settings: { PADDOCK_LOG_LEVEL: 'info', ...how.settings },
+  });
   await waitFor('readiness', () => isReady(ingress));
   return ingress;
 }
@@ -106,9 +108,9 @@ const wantedUntil = async () => {
  * Starts ingress, has it store its first delivery, and waits until it has asked for the look that
  * this is worth.
  */
-async function startStoring(settings: Record<string, string> = {}): Promise<Program> {
+async function startStoring(how: HowToStart = {}): Promise<Program> {
   const before = await wantedUntil();
-  const ingress = await startIngress(settings);
+  const ingress = await startIngress(how);
   await queueJobs(1);
   await untilAllStored();
   await waitFor('the look that its start is worth', async () => (await wantedUntil()) !== before);
@@ -124,7 +126,7 @@ const untilLooksAreOver = () =>
 describe('deliveries that failed while ingress was away (E1)', () => {
   let ingress: Program;
   beforeEach(async () => {
-    ingress = await startStoring({ DATABASE_URL: tunnel.url });
+    ingress = await startStoring({ settings: { DATABASE_URL: tunnel.url } });
   });
 
   test('have rows after the first delivery that a restarted replica stores, even if other replicas have stored more', async () => {
@@ -165,7 +167,7 @@ describe('deliveries that failed while ingress was away (E1)', () => {
 
 test('deliveries that are all stored cost no look at the log beside the cycles (E1, P4)', async () => {
   // Patient: else a refusal on a busy machine would cause a look.
-  await startStoring({ PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' });
+  await startStoring({ rules: { ingress: { writeTimeoutMs: 9_000, answerTimeoutMs: 9_000 } } });
   await untilLooksAreOver();
   const before = await listings();
   await queueJobs(30);

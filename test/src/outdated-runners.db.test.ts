@@ -8,11 +8,10 @@ beforeAll(async () => {
   await system.start('ingress');
   // Short, so that the trials after the alarm come soon.
   await system.start('scheduler', {
-    PADDOCK_FAILING_PAUSE_MS: '500',
-    PADDOCK_FAILING_LONGEST_PAUSE_MS: '1000',
+    rules: { db: { failingPauseMs: 500, failingLongestPauseMs: 1_000 } },
   });
   // It finds the success of a trial whose job was heard of only after its end.
-  await system.start('reconciler', { PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '2' });
+  await system.start('reconciler', { rules: { reconciler: { lookUpJobsEverySeconds: 2 } } });
 });
 afterAll(() => system.stop());
 

@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { beforeAll, expect, test } from '@jest/globals';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import {
@@ -12,7 +13,7 @@ import { putFleet } from './scenes/fleet.scene.ts';
 import { SIZES } from './scenes/looks.scene.ts';
 
 describeInBrowser('what the page answers an operator at night', () => {
-  const { database, service } = useConsole({ PADDOCK_CONSOLE_LOOK_EVERY_MS: '500' });
+  const { database, service } = useConsole(rulesVariable({ console: { lookEveryMs: 500 } }));
   const browser = useBrowser();
   let ids: Awaited<ReturnType<typeof putFleet>>;
   let context: BrowserContext;

@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import type { WhyAnswer } from '@paddock/api/why/why-answer';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
@@ -28,7 +29,7 @@ const SHOWN = HOSTILE.replace('\u202E', String.raw`\u202e`);
 const shows = (page: Page, name: string) => page.getByRole('link', { name }).waitFor();
 
 describeInBrowser('the page in a browser', () => {
-  const { database, service } = useConsole({ PADDOCK_CONSOLE_LOOK_EVERY_MS: '500' });
+  const { database, service } = useConsole(rulesVariable({ console: { lookEveryMs: 500 } }));
   const browser = useBrowser();
   let token: string;
   let ids: Awaited<ReturnType<typeof putFleet>>;

@@ -12,7 +12,9 @@ beforeAll(async () => {
   tunnel = await startTunnel(system.database.url);
   for (const name of ['ingress', 'scheduler', 'reconciler'] as const) {
     services.push(
-      await system.start(name, { DATABASE_URL: tunnel.url, PADDOCK_LOG_LEVEL: 'info' }),
+      await system.start(name, {
+        settings: { DATABASE_URL: tunnel.url, PADDOCK_LOG_LEVEL: 'info' },
+      }),
     );
   }
 });

@@ -9,11 +9,8 @@ import { startSystem, type TestSystem } from './start-system.ts';
  * is never given up here.
  */
 const SHORT = {
-  PADDOCK_LEASE_MS: '2000',
-  PADDOCK_LEASE_RENEW_MS: '500',
-  PADDOCK_TASK_CLAIM_MS: '3000',
-  PADDOCK_TASK_BACKOFF_FIRST_MS: '200',
-  PADDOCK_UNEXPLAINED_GRACE_MS: '600000',
+  scheduler: { leaseMs: 2_000, leaseRenewMs: 500, unexplainedGraceMs: 600_000 },
+  queue: { taskLeaseMs: 3_000, taskBackoffFirstMs: 200 },
 };
 
 const JOBS = 16;
@@ -55,9 +52,9 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
     system = await startSystem();
     await system.start('ingress');
     // Deliveries may be refused while a stopped scheduler has rows locked.
-    await system.start('reconciler', SHORT);
+    await system.start('reconciler', { rules: SHORT });
     schedulers = await Promise.all(
-      Array.from({ length: replicas }, () => system.start('scheduler', SHORT)),
+      Array.from({ length: replicas }, () => system.start('scheduler', { rules: SHORT })),
     );
   }, 150_000);
 
@@ -150,7 +147,7 @@ describe.each([2, 3])('%i schedulers on one database', (replicas) => {
       const enough = Math.min(before + afterRegistrations, JOBS);
       await waitFor('more registrations', async () => (await registrations()) >= enough);
       await kill(victim);
-      schedulers[victim] = await system.start('scheduler', SHORT);
+      schedulers[victim] = await system.start('scheduler', { rules: SHORT });
     }
     await untilCompleted(jobs);
     expect({ chosen, ...(await faults()) }).toEqual({ chosen, ...NONE });

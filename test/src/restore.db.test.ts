@@ -10,18 +10,20 @@ import { startSystem, type TestSystem } from './start-system.ts';
  * Soon enough for a test; new services take over the dead ones' tasks, and ended rows are removed.
  */
 const SHORT = {
-  PADDOCK_LEASE_MS: '2000',
-  PADDOCK_LEASE_RENEW_MS: '500',
-  PADDOCK_TASK_CLAIM_MS: '5000',
-  PADDOCK_TASK_BACKOFF_FIRST_MS: '200',
-  PADDOCK_POD_GRACE_SUCCEEDED_MS: '0',
-  PADDOCK_POD_GRACE_FAILED_MS: '0',
-  PADDOCK_ENDED_PODS_EVERY_SECONDS: '1',
-  PADDOCK_SURPLUS_AFTER_MS: '1000',
-  PADDOCK_STOP_IDLE_APART_MS: '500',
-  PADDOCK_STOP_LAST_LOOK_MS: '500',
-  PADDOCK_STOP_OFFLINE_MS: '1000',
-  PADDOCK_STOP_RETRY_MS: '1000',
+  settings: { PADDOCK_POD_GRACE_SUCCEEDED_MS: '0', PADDOCK_POD_GRACE_FAILED_MS: '0' },
+  rules: {
+    scheduler: {
+      leaseMs: 2_000,
+      leaseRenewMs: 500,
+      stopIdleApartMs: 500,
+      stopLastLookMs: 500,
+      stopOfflineMs: 1_000,
+      stopRetryMs: 1_000,
+    },
+    queue: { taskLeaseMs: 5_000, taskBackoffFirstMs: 200 },
+    db: { surplusAfterMs: 1_000 },
+    reconciler: { endedPodsEverySeconds: 1 },
+  },
 };
 const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
 const LABELS = ['self-hosted', 'linux'];

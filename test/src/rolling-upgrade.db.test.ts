@@ -53,7 +53,7 @@ afterAll(async () => {
 async function replace(service: ServiceName, version: 'this' | 'next') {
   const before = running.get(service);
   const program = version === 'next' ? next.program(service) : undefined;
-  running.set(service, await system.start(service, {}, program));
+  running.set(service, await system.start(service, { program }));
   if (before === undefined) return undefined;
   await untilMoreCompleted();
   before.kill('SIGTERM');
@@ -103,7 +103,7 @@ describe('an upgrade to the next version under load (A10)', () => {
   test('a service of the next version waits for its migration, and says so', async () => {
     for (const service of SERVICES) await replace(service, 'this');
     stopLoad = startLoad();
-    early = await system.start('scheduler', {}, next.program('scheduler'));
+    early = await system.start('scheduler', { program: next.program('scheduler') });
     await untilMoreCompleted();
     expect(await readiness(early)).toContain(
       `is at version ${SCHEMA_VERSION} and this service needs ${SCHEMA_VERSION + 1}`,

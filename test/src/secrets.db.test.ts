@@ -63,7 +63,7 @@ async function findLeaks(
 ): Promise<string[]> {
   const programs = [];
   for (const service of ['ingress', 'scheduler', 'reconciler'] as const) {
-    programs.push(await system.start(service, { PADDOCK_LOG_LEVEL: 'debug' }));
+    programs.push(await system.start(service, { settings: { PADDOCK_LOG_LEVEL: 'debug' } }));
   }
   const { db } = system.database;
   const jitConfigs = new Map<string, string>();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@paddock/db/migrate';
 import type { Program } from '@paddock/processes/start-program';
+import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { sharedAppKey } from '@paddock/testing/shared-app-key';
 import { playRunner } from '@paddock/simulators/github/play-runner';
 import {
@@ -31,12 +32,15 @@ export interface TestSystem {
   readonly cluster: KubeSimulator;
   readonly webhookUrl: string;
   /** Starts today's version of a service, or another program in its place. */
-  start(
-    service: ServiceName,
-    settings?: Readonly<Record<string, string>>,
-    program?: string,
-  ): Promise<Program>;
+  start(service: ServiceName, how?: HowToStart): Promise<Program>;
   stop(): Promise<void>;
+}
+
+export interface HowToStart {
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Beside `SHORT_TIMES`. */
+  readonly rules?: RuleValues;
+  readonly program?: string | undefined;
 }
 
 const APP_ID = 4711;
@@ -59,12 +63,13 @@ const POOLS = {
 
 /** Short, so that a test need not wait long; nothing depends on them. */
 const SHORT_TIMES = {
-  PADDOCK_MATCH_TICK_MS: '200',
-  PADDOCK_TASK_POLL_MS: '200',
-  PADDOCK_REDELIVERY_EVERY_SECONDS: '1',
-  PADDOCK_REDELIVERY_SPACING_MS: '500',
-  // As long as a delivery may take on a busy machine: until then, the end counts for its job.
-  PADDOCK_UNEXPLAINED_GRACE_MS: '60000',
+  scheduler: {
+    matchTickMs: 200,
+    // As long as a delivery may take on a busy machine: until then, the end counts for its job.
+    unexplainedGraceMs: 60_000,
+  },
+  queue: { taskPollMs: 200 },
+  reconciler: { redeliveryEverySeconds: 1, redeliverySpacingMs: 500 },
 };
 
 export interface TestSystemOptions {
@@ -124,7 +129,7 @@ export async function startSystem({
     get webhookUrl() {
       return webhookUrl;
     },
-    async start(app, settings = {}, other) {
+    async start(app, { settings = {}, rules = {}, program: other } = {}) {
       const program = await startService({
         app,
         program: other,
@@ -134,14 +139,12 @@ export async function startSystem({
           PADDOCK_CONFIG: config,
           PADDOCK_KUBECONFIG: realKubeconfig ?? kubeconfig,
           PADDOCK_HTTP_HOST: '127.0.0.1',
-          PADDOCK_INGRESS_HTTP_PORT: '0',
-          PADDOCK_INGRESS_HEALTH_PORT: '0',
-          PADDOCK_SCHEDULER_HTTP_PORT: '0',
-          PADDOCK_RECONCILER_HTTP_PORT: '0',
+          PADDOCK_PUBLIC_PORT: '0',
+          PADDOCK_HEALTH_PORT: '0',
           WEBHOOK_SECRET,
           APP_KEY: key.privateKeyPem,
-          ...SHORT_TIMES,
           ...settings,
+          ...rulesVariable(SHORT_TIMES, rules),
         },
       });
       running.push(program);

@@ -20,7 +20,7 @@ describe.each(TROUBLES)('$how', ({ trouble }) => {
     system = await startSystem();
     lost = await loseNotifications(system.database.url, trouble);
     await system.start('ingress');
-    await system.start('scheduler', { DATABASE_URL: lost.url });
+    await system.start('scheduler', { settings: { DATABASE_URL: lost.url } });
   });
 
   afterAll(async () => {

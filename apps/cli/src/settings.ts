@@ -61,28 +61,32 @@ export type Place =
 
 /** Throws a ConfigError with every problem: also where neither place is set, or both are. */
 export const readPlace = (environment: Environment): Place =>
-  readConfig(settings, environment, (given, problems): { place: Place } | undefined => {
-    if (problems.length > 0) return undefined;
-    const { url, token, databaseUrl: dsn, sslMode: mode, schema: name = '' } = given;
-    if (url === undefined && dsn !== undefined) {
-      const database = { url: databaseUrlOf({ databaseUrl: dsn, sslMode: mode }), schema: name };
-      return { place: { database } };
-    }
-    if (url === undefined || dsn !== undefined)
-      problems.push(
-        `${url === undefined ? 'Neither DATABASE_URL nor PADDOCK_URL is set' : 'DATABASE_URL and PADDOCK_URL are both set, and may mean two installations'}: set one of them. DATABASE_URL asks the database itself, PADDOCK_URL the API of a console, with PADDOCK_TOKEN`,
-      );
-    else if (token === undefined)
-      problems.push(
-        'PADDOCK_TOKEN is not set: PADDOCK_URL needs a token. `paddock token create NAME` makes one, the first one where DATABASE_URL is set',
-      );
-    else if (isPlain(url.reveal()) && given.allowPlainHttp !== 'true')
-      problems.push(
-        'PADDOCK_URL must begin with https://, for the token is sent there; PADDOCK_ALLOW_PLAIN_HTTP=true lets it cross the network unencrypted',
-      );
-    else return { place: { api: { url: url.reveal().replace(/\/+$/, ''), token } } };
-    return undefined;
-  }).place;
+  readConfig(
+    { settings, rules: {} },
+    environment,
+    (given, problems): { place: Place } | undefined => {
+      if (problems.length > 0) return undefined;
+      const { url, token, databaseUrl: dsn, sslMode: mode, schema: name = '' } = given;
+      if (url === undefined && dsn !== undefined) {
+        const database = { url: databaseUrlOf({ databaseUrl: dsn, sslMode: mode }), schema: name };
+        return { place: { database } };
+      }
+      if (url === undefined || dsn !== undefined)
+        problems.push(
+          `${url === undefined ? 'Neither DATABASE_URL nor PADDOCK_URL is set' : 'DATABASE_URL and PADDOCK_URL are both set, and may mean two installations'}: set one of them. DATABASE_URL asks the database itself, PADDOCK_URL the API of a console, with PADDOCK_TOKEN`,
+        );
+      else if (token === undefined)
+        problems.push(
+          'PADDOCK_TOKEN is not set: PADDOCK_URL needs a token. `paddock token create NAME` makes one, the first one where DATABASE_URL is set',
+        );
+      else if (isPlain(url.reveal()) && given.allowPlainHttp !== 'true')
+        problems.push(
+          'PADDOCK_URL must begin with https://, for the token is sent there; PADDOCK_ALLOW_PLAIN_HTTP=true lets it cross the network unencrypted',
+        );
+      else return { place: { api: { url: url.reveal().replace(/\/+$/, ''), token } } };
+      return undefined;
+    },
+  ).place;
 
 const isPlain = (url: string): boolean =>
   new URL(url).protocol === 'http:' && !isLoopback(new URL(url));

@@ -17,8 +17,8 @@ test('a database is all that the console needs; it reads no file with credential
 
 test('every problem is named at once, and no secret is printed (H1)', () => {
   expect(() =>
-    readConsoleConfig({ PADDOCK_CONSOLE_HTTP_PORT: 'x', PADDOCK_CONSOLE_POOL_SIZE: '1' }),
-  ).toThrow(/DATABASE_URL is not set[^]*PADDOCK_CONSOLE_HTTP_PORT[^]*PADDOCK_CONSOLE_POOL_SIZE/);
+    readConsoleConfig({ PADDOCK_PUBLIC_PORT: 'x', PADDOCK_CONSOLE_POOL_SIZE: '1' }),
+  ).toThrow(/DATABASE_URL is not set[^]*PADDOCK_PUBLIC_PORT[^]*PADDOCK_CONSOLE_POOL_SIZE/);
   expect(printSettings(settings, readConsoleConfig(GOOD))).not.toContain('hidden');
 });
 

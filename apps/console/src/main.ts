@@ -12,6 +12,7 @@ import { loop } from '@paddock/runtime/loop';
 import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { warnOfRules } from '@paddock/runtime/rules';
 import { run } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { createAdmit } from './admit.ts';
@@ -42,6 +43,7 @@ await main(async () => {
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
   const { outage, log } = watchOutages(createLogger('console', config.logLevel));
+  warnOfRules(process.env, log);
   const metrics = createMetrics(log);
   const events = createConsoleEvents(log, metrics);
 

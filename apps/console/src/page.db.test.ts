@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
 import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
@@ -9,7 +10,7 @@ import { makeToken, useConsole } from './scenes/console.scene.ts';
 import { eventsOf, signIn } from './scenes/session.scene.ts';
 
 const { database, service } = useConsole({
-  PADDOCK_CONSOLE_LOOK_EVERY_MS: '500',
+  ...rulesVariable({ console: { lookEveryMs: 500 } }),
   PADDOCK_CONSOLE_PATH_PREFIX: '/tools/paddock',
 });
 const get = (path: string, headers = {}) => service.ask(`../../${path}`, undefined, { headers });

@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
 import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
@@ -12,7 +13,9 @@ const PLACES = 6;
 
 describe('the console', () => {
   // Statements wait here until the test lets them go.
-  const { database, service } = useConsole({ PADDOCK_CONSOLE_STATEMENT_TIMEOUT_MS: '60000' });
+  const { database, service } = useConsole(
+    rulesVariable({ console: { statementTimeoutMs: 60_000 } }),
+  );
 
   test('is alive and ready, and its metrics are at its other port (H1)', async () => {
     expect(await service.health('/healthz')).toEqual({ status: 200, text: 'ok' });

@@ -1,3 +1,4 @@
+import type { RuleValues } from '@paddock/runtime/rules';
 import type { DemoPool } from './prepare-folder.ts';
 
 /** The demo's platform: two organisations and a user, three pools of runners. */
@@ -66,8 +67,8 @@ export interface Platform {
   readonly pools: readonly DemoPool[];
   readonly entities: Readonly<Record<string, object>>;
   readonly namespaces: readonly string[];
-  /** Settings of the services, besides the usual ones. */
-  readonly settings: Readonly<Record<string, string>>;
+  /** Besides those of every demo. */
+  readonly rules: readonly RuleValues[];
 }
 
 export const PLATFORM: Platform = {
@@ -76,7 +77,7 @@ export const PLATFORM: Platform = {
   pools: POOLS,
   entities: ENTITIES,
   namespaces: [NAMESPACE],
-  settings: {},
+  rules: [],
 };
 
 const LABEL_SETS = [

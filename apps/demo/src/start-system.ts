@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -21,17 +22,18 @@ const SIMULATED = {
   cluster: fileURLToPath(import.meta.resolve('@paddock/simulators/programs/simulate-cluster')),
 };
 
-/** For a demo that ends within a minute; all of them are ordinary settings. */
+/** For a demo that ends within a minute. */
 const TIMES = {
-  PADDOCK_REDELIVERY_EVERY_SECONDS: '2',
-  PADDOCK_REDELIVERY_SPACING_MS: '2000',
-  PADDOCK_UNEXPLAINED_GRACE_MS: '15000',
-  PADDOCK_MATCH_TICK_MS: '1000',
-  // Longer: the demo loses no job that only discovery would find, and discovery's calls would count
-  // in the summary of a few seconds.
-  PADDOCK_DISCOVER_JOBS_EVERY_SECONDS: '3600',
+  reconciler: {
+    redeliveryEverySeconds: 2,
+    redeliverySpacingMs: 2_000,
+    // Longer: the demo loses no job that only discovery would find, and discovery's calls would
+    // count in the summary of a few seconds.
+    discoverJobsEverySeconds: 3_600,
+  },
+  scheduler: { unexplainedGraceMs: 15_000, matchTickMs: 1_000 },
   // The simulated GitHub has no secondary limits.
-  PADDOCK_REGISTRATIONS_PER_MINUTE: '1000000',
+  db: { registrationsPerMinute: 1_000_000 },
 };
 
 /**
@@ -39,16 +41,19 @@ const TIMES = {
  * proofs.
  */
 export const TIMES_OF_FAILURES = {
-  PADDOCK_CHECK_WORKERS_EVERY_SECONDS: '2',
-  PADDOCK_STOP_IDLE_APART_MS: '1000',
-  PADDOCK_STOP_LAST_LOOK_MS: '1000',
-  PADDOCK_STOP_OFFLINE_MS: '2000',
-  PADDOCK_STOP_RETRY_MS: '1000',
-  // To GitHub, a registration whose pod has failed looks like a runner that is still to come.
-  PADDOCK_REGISTRATIONS_EVERY_SECONDS: '2',
-  PADDOCK_REGISTRATION_GRACE_MS: '0',
-  PADDOCK_FAILING_PAUSE_MS: '2000',
-  PADDOCK_FAILING_LONGEST_PAUSE_MS: '4000',
+  reconciler: {
+    checkWorkersEverySeconds: 2,
+    // To GitHub, a registration whose pod has failed looks like a runner that is still to come.
+    registrationsEverySeconds: 2,
+    registrationGraceMs: 0,
+  },
+  scheduler: {
+    stopIdleApartMs: 1_000,
+    stopLastLookMs: 1_000,
+    stopOfflineMs: 2_000,
+    stopRetryMs: 1_000,
+  },
+  db: { failingPauseMs: 2_000, failingLongestPauseMs: 4_000 },
 };
 const FAILING = { pendingDeadlineSeconds: 15, template: TEMPLATE };
 
@@ -162,13 +167,9 @@ export async function startSystem({
     PADDOCK_CONFIG: await folder.writeConfig('paddock.yaml', config),
     PADDOCK_KUBECONFIG: clusterFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
-    PADDOCK_INGRESS_HTTP_PORT: '0',
-    PADDOCK_INGRESS_HEALTH_PORT: '0',
-    PADDOCK_SCHEDULER_HTTP_PORT: '0',
-    PADDOCK_RECONCILER_HTTP_PORT: '0',
-    ...TIMES,
-    ...(played === undefined ? {} : TIMES_OF_FAILURES),
-    ...platform.settings,
+    PADDOCK_PUBLIC_PORT: '0',
+    PADDOCK_HEALTH_PORT: '0',
+    ...rulesVariable(TIMES, played === undefined ? {} : TIMES_OF_FAILURES, ...platform.rules),
     ...folder.secrets,
   };
   // Ingress accepts no delivery before the scheduler has loaded the pools.
@@ -188,8 +189,8 @@ export async function startSystem({
       DATABASE_URL: logins?.urlOf('console') ?? databaseUrl,
       PADDOCK_SCHEMA: schema,
       PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_CONSOLE_HTTP_PORT: '0',
-      PADDOCK_CONSOLE_HEALTH_PORT: '0',
+      PADDOCK_PUBLIC_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
     });
   for (const { appId } of folder.apps)
     await github.setApp(appId, { webhookUrl: `${addresses['ingress']}/webhooks/github` });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rulesVariable } from '@paddock/runtime/rules';
 import { printSettings } from '@paddock/runtime/settings';
 import { readIngressConfig, settings } from './config.ts';
 
@@ -53,8 +54,8 @@ describe('the ingress settings', () => {
 
   test('reports all problems at once, without a secret (H1, H6)', () => {
     const env = {
-      PADDOCK_MAX_BATCH: '0',
-      PADDOCK_INGRES_HTTP_PORT: '80',
+      ...rulesVariable({ ingress: { maxBatch: 0 } }),
+      PADDOCK_PUBLIC_PROT: '80',
       PADDOCK_LOG_LEVEL: 'loud',
       DATABASE_URL: 'mysql://user:hidden@host',
     };
@@ -62,8 +63,8 @@ describe('the ingress settings', () => {
       'DATABASE_URL must be a URL that begins with postgresql://',
       expect.stringContaining('PADDOCK_CONFIG is not set'),
       expect.stringContaining('PADDOCK_LOG_LEVEL must be one of error, warn, info, debug'),
-      expect.stringContaining('PADDOCK_MAX_BATCH must be between 1 and 2000'),
-      'PADDOCK_INGRES_HTTP_PORT is not a setting: did you mean PADDOCK_INGRESS_HTTP_PORT?',
+      'PADDOCK_PUBLIC_PROT is not a setting: did you mean PADDOCK_PUBLIC_PORT?',
+      'PADDOCK_RULES: ingress.maxBatch: must be at least 1',
     ];
     expect(() => readIngressConfig(env)).toThrow(
       expect.objectContaining({ name: 'ConfigError', problems }),
@@ -97,7 +98,7 @@ describe('the ingress settings', () => {
     [
       'less room for bodies than a large one and ordinary ones need',
       { PADDOCK_MAX_HELD_BYTES: '26214400' },
-      'PADDOCK_MAX_HELD_BYTES must be at least 27262976: PADDOCK_MAX_BODY_BYTES and 1 MB more',
+      'PADDOCK_MAX_HELD_BYTES must be at least 27262976: the largest body and 1 MB more',
     ],
     [
       'a secret whose variable is not set',
@@ -110,16 +111,16 @@ describe('the ingress settings', () => {
       'the configuration file /nowhere/paddock.yaml cannot be read',
     ],
     [
-      'a batch size that is no number',
-      { PADDOCK_MAX_BATCH: 'many' },
-      'PADDOCK_MAX_BATCH must be a whole number, and is "many"',
+      'a size of the pool that is no number',
+      { PADDOCK_INGRESS_POOL_SIZE: 'many' },
+      'PADDOCK_INGRESS_POOL_SIZE must be a whole number, and is "many"',
     ],
   ])('%s is named', (_what, changes, problem) => {
     expect(() => readIngressConfig({ ...good, ...changes })).toThrow(problem);
   });
 
   test('the writers fit into the connections there are (A11)', () => {
-    const few = { ...good, PADDOCK_INGRESS_POOL_SIZE: '5', PADDOCK_INGRESS_WRITERS: '4' };
+    const few = { ...good, PADDOCK_INGRESS_POOL_SIZE: '5' };
     expect(() => readIngressConfig(few)).toThrow('PADDOCK_INGRESS_POOL_SIZE must be at least 6');
     expect(readIngressConfig({ ...few, PADDOCK_INGRESS_POOL_SIZE: '6' }).writers).toBe(4);
   });
@@ -139,10 +140,10 @@ describe('the ingress settings', () => {
   test('the values in force are printed with secrets masked (H6)', () => {
     const printed = printSettings(
       settings,
-      readIngressConfig({ ...good, PADDOCK_ANSWER_TIMEOUT_MS: '1234' }),
+      readIngressConfig({ ...good, PADDOCK_DRAIN_MS: '1234' }),
     );
-    expect(printed).toContain('PADDOCK_ANSWER_TIMEOUT_MS=1234\n');
-    expect(printed).toContain('PADDOCK_INGRESS_HTTP_PORT=8080\n');
+    expect(printed).toContain('PADDOCK_DRAIN_MS=1234\n');
+    expect(printed).toContain('PADDOCK_PUBLIC_PORT=8080\n');
     expect(printed).toContain('DATABASE_URL=[secret]\n');
     expect(printed).not.toMatch(/hidden|new secret|old secret/);
   });

@@ -1,35 +1,24 @@
-import { poolsSettings } from '@paddock/db/pools/pools-settings';
+import { dbRules } from '@paddock/db/rules';
 import { configFile, type GitHubPart } from '@paddock/domain/pools/config-file';
 import { type ReadFile, readText } from '@paddock/runtime/file-reading';
 import { readConfig } from '@paddock/runtime/read-config';
 import { readSecret } from '@paddock/runtime/read-secret';
 import type { Secret } from '@paddock/runtime/secret';
-import { serviceSettings } from '@paddock/runtime/service-settings';
-import {
-  choice,
-  duration,
-  type Environment,
-  integer,
-  port,
-  type SettingsOf,
-  tuning,
-} from '@paddock/runtime/settings';
+import { healthPort, httpPort, serviceSettings } from '@paddock/runtime/service-settings';
+import { choice, type Environment, integer } from '@paddock/runtime/settings';
 import { readYamlFile } from '@paddock/runtime/yaml-file';
+import { ingressRules } from './rules.ts';
 
 export const settings = {
   ...serviceSettings,
-  httpPort: port({ env: 'PADDOCK_INGRESS_HTTP_PORT', default: 8080, doc: 'Port of the webhook' }),
-  healthPort: port({
-    env: 'PADDOCK_INGRESS_HEALTH_PORT',
-    default: 8083,
-    doc: 'Port of health and metrics',
-  }),
+  httpPort: httpPort(8080),
+  healthPort: healthPort(8083),
   poolSize: integer({
     env: 'PADDOCK_INGRESS_POOL_SIZE',
     default: 10,
     min: 3,
     max: 100,
-    doc: 'Connections to PostgreSQL: one for each of PADDOCK_INGRESS_WRITERS, at least two more',
+    doc: 'Connections to PostgreSQL: four that write deliveries, and at least two more',
   }),
   maxHeldBytes: integer({
     env: 'PADDOCK_MAX_HELD_BYTES',
@@ -44,52 +33,9 @@ export const settings = {
     doc: 'How much to store of the payload of a job that no pool serves',
     of: ['reduced', 'full'],
   }),
-  ...tuning({
-    maxBodyBytes: integer({
-      env: 'PADDOCK_MAX_BODY_BYTES',
-      default: 26_214_400,
-      min: 1_024,
-      max: 104_857_600,
-      doc: 'Largest body of a delivery; GitHub sends at most 25 MB',
-    }),
-    bodyTimeoutMs: duration({
-      env: 'PADDOCK_BODY_TIMEOUT_MS',
-      default: 10_000,
-      min: 100,
-      max: 300_000,
-      doc: 'Longest time for a request to arrive whole',
-    }),
-    answerTimeoutMs: duration({
-      env: 'PADDOCK_ANSWER_TIMEOUT_MS',
-      default: 3_000,
-      min: 100,
-      max: 9_000,
-      doc: 'A delivery that is not stored after this time gets a 503; GitHub itself waits for 10 s',
-    }),
-    writeTimeoutMs: duration({
-      env: 'PADDOCK_WRITE_TIMEOUT_MS',
-      default: 2_500,
-      min: 50,
-      max: 9_000,
-      doc: 'Longest time to connect to PostgreSQL, and for one transaction of deliveries. A statement gets four fifths of it',
-    }),
-    maxBatch: integer({
-      env: 'PADDOCK_MAX_BATCH',
-      default: 64,
-      min: 1,
-      max: 2_000,
-      doc: 'Most deliveries in one transaction',
-    }),
-    writers: integer({
-      env: 'PADDOCK_INGRESS_WRITERS',
-      default: 4,
-      min: 1,
-      max: 50,
-      doc: 'Most transactions of deliveries at one time, each on a connection of its own',
-    }),
-  }),
-  ...poolsSettings,
 };
+
+const rules = { ingress: ingressRules, db: dbRules };
 
 /** Connections besides the writers': one for readiness, one for reading. */
 const OTHER_CONNECTIONS = 2;
@@ -103,32 +49,22 @@ export interface AppSecrets {
   readonly secrets: readonly Secret[];
 }
 
-export type IngressConfig = SettingsOf<typeof settings> & { readonly apps: readonly AppSecrets[] };
-
 /**
  * Reads the settings, their file and the webhook secrets. Throws one ConfigError with all problems.
  */
-export function readIngressConfig(environment: Environment): IngressConfig {
+export function readIngressConfig(environment: Environment) {
   return readConfig(
-    settings,
+    { settings, rules },
     environment,
     ({ configPath, poolSize, writers, maxBodyBytes, maxHeldBytes }, problems) => {
-      if (
-        maxBodyBytes !== undefined &&
-        maxHeldBytes !== undefined &&
-        maxHeldBytes < maxBodyBytes + LEAST_ORDINARY_BYTES
-      ) {
+      if (maxHeldBytes !== undefined && maxHeldBytes < maxBodyBytes + LEAST_ORDINARY_BYTES) {
         problems.push(
-          `PADDOCK_MAX_HELD_BYTES must be at least ${maxBodyBytes + LEAST_ORDINARY_BYTES}: PADDOCK_MAX_BODY_BYTES and 1 MB more`,
+          `PADDOCK_MAX_HELD_BYTES must be at least ${maxBodyBytes + LEAST_ORDINARY_BYTES}: the largest body and 1 MB more`,
         );
       }
-      if (
-        poolSize !== undefined &&
-        writers !== undefined &&
-        poolSize < writers + OTHER_CONNECTIONS
-      ) {
+      if (poolSize !== undefined && poolSize < writers + OTHER_CONNECTIONS) {
         problems.push(
-          `PADDOCK_INGRESS_POOL_SIZE must be at least ${writers + OTHER_CONNECTIONS}: PADDOCK_INGRESS_WRITERS and ${OTHER_CONNECTIONS} more`,
+          `PADDOCK_INGRESS_POOL_SIZE must be at least ${writers + OTHER_CONNECTIONS}: ${writers} that write deliveries and ${OTHER_CONNECTIONS} more`,
         );
       }
       if (configPath === undefined) return undefined;

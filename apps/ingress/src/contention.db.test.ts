@@ -42,7 +42,7 @@ describe('eight connections that send the same jobs', () => {
       const ingress = await startIngress({
         url: database.url,
         schema: database.schema,
-        env: PATIENT,
+        rules: PATIENT,
       });
       replicas.push(ingress);
       await ingress.untilReady();

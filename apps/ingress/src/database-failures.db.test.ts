@@ -1,3 +1,4 @@
+import type { RuleValues } from '@paddock/runtime/rules';
 import { describe, expect, test } from '@jest/globals';
 import { createEmptyDatabase } from '@paddock/testing/database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -40,8 +41,8 @@ describe('ingress while PostgreSQL fails', () => {
   const startOne = useIngresses(database);
 
   /** With the settings' default time limits, for calls that are never answered. */
-  const startHasty = (url = database.url, env: Record<string, string> = {}) =>
-    startOne({ url, env, patienceMs: GITHUBS_PATIENCE_MS });
+  const startHasty = (url = database.url, rules: RuleValues = {}) =>
+    startOne({ url, rules, patienceMs: GITHUBS_PATIENCE_MS });
   const start = (url?: string) => startHasty(url, PATIENT);
   const jobIds = async () =>
     (await database.db.selectFrom('jobs').select('job_id').orderBy('job_id').execute()).map(

@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
@@ -56,10 +57,10 @@ describe.each(seedsAnd(1_116_340))('hostile requests, seed %i', (seed) => {
   beforeAll(async () => {
     database = await createIngressDatabase(CONFIG);
     const env = {
-      ...PATIENT,
-      PADDOCK_MAX_BODY_BYTES: String(MAX_BODY_BYTES),
       PADDOCK_MAX_HELD_BYTES: '4000000',
-      PADDOCK_BODY_TIMEOUT_MS: '1000',
+      ...rulesVariable(PATIENT, {
+        ingress: { maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: 1_000 },
+      }),
       // A leak of a sent body would end the process.
       NODE_OPTIONS: '--max-old-space-size=128',
     };

@@ -13,10 +13,11 @@ import { createLogger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { warnOfRules } from '@paddock/runtime/rules';
 import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
 import { createBodyBudget } from './body-budget.ts';
-import { readApps, readIngressConfig, settings } from './config.ts';
+import { type AppSecrets, readApps, readIngressConfig, settings } from './config.ts';
 import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';
@@ -37,6 +38,7 @@ await main(async () => {
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
   const { outage, log } = watchOutages(createLogger('ingress', config.logLevel));
+  warnOfRules(process.env, log);
   const metrics = createMetrics(log);
   const budget = createBodyBudget(config);
   const events = createIngressEvents({ log, metrics, held: budget });
@@ -105,7 +107,7 @@ await main(async () => {
     onGap: events.gapSeen,
     onError: events.gapNotReported,
   });
-  let { apps } = config;
+  let apps: readonly AppSecrets[] = config.apps;
   const followed = followApps({
     configPath: config.configPath,
     apps,

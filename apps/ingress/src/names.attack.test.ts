@@ -34,7 +34,7 @@ async function startWith(entities: string): Promise<void> {
   ingress = await startIngress({
     ...database,
     config,
-    env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' },
+    rules: { ...PATIENT, db: { poolsRefreshMs: 100 } },
   });
   await ingress.untilReady();
 }
@@ -170,7 +170,7 @@ test('a renamed entity is served by its id, and its old login serves no other', 
 test('when two entities have a login at the same instant, one is served', async () => {
   const logins = Array.from({ length: 20 }, (_, nth) => `org-${nth}`);
   await startWith(`{ ${logins.map((login) => `${login}: {}`).join(', ')} }`);
-  const other = await startIngress({ ...database, config: configOf('{}'), env: PATIENT });
+  const other = await startIngress({ ...database, config: configOf('{}'), rules: PATIENT });
   await other.untilReady();
   const outcomes = await Promise.all(
     logins.map((login, nth) =>

@@ -65,8 +65,8 @@ describe('an outsider at the webhook’s port', () => {
 
   beforeAll(async () => {
     database = await createIngressDatabase();
-    ready = await startIngress({ url: database.url, schema: database.schema, env: PATIENT });
-    away = await startIngress({ url: AWAY, schema: 'paddock_prod', env: PATIENT });
+    ready = await startIngress({ url: database.url, schema: database.schema, rules: PATIENT });
+    away = await startIngress({ url: AWAY, schema: 'paddock_prod', rules: PATIENT });
     await ready.untilReady();
     await waitFor(
       'the reason on the inner port',

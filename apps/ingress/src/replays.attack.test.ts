@@ -54,7 +54,7 @@ describe('one captured delivery, sent again', () => {
     await sql`truncate installation_events`.execute(database.db);
   });
 
-  const start = () => startIngress({ url: database.url, schema: database.schema, env: PATIENT });
+  const start = () => startIngress({ url: database.url, schema: database.schema, rules: PATIENT });
   const replica = (nth: number): Ingress => {
     const ingress = ingresses[nth % ingresses.length];
     if (ingress === undefined) throw new Error('There is no replica.');

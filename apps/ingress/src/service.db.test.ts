@@ -7,6 +7,7 @@ import {
   CONFIG,
   createIngressDatabase,
   type Ingress,
+  type IngressStart,
   jobDelivery,
   PATIENT,
   putPoolsOf,
@@ -23,8 +24,8 @@ describe('the ingress as a process', () => {
   const database = useTestDatabase(createIngressDatabase);
   const startOne = useIngresses(database);
 
-  const start = async (env: Record<string, string> = {}) => {
-    const ingress = await startOne({ env: { ...PATIENT, ...env } });
+  const start = async (given: Pick<IngressStart, 'env' | 'rules'> = {}) => {
+    const ingress = await startOne({ ...given, rules: { ...PATIENT, ...given.rules } });
     await ingress.untilReady();
     return ingress;
   };
@@ -88,7 +89,7 @@ describe('the ingress as a process', () => {
 
   test('the log names a webhook port that is taken, and the process ends (H1)', async () => {
     const ingress = await start();
-    const second = startOne({ env: { PADDOCK_INGRESS_HTTP_PORT: String(ingress.port) } });
+    const second = startOne({ env: { PADDOCK_PUBLIC_PORT: String(ingress.port) } });
     await expect(second).rejects.toThrow(`It is not possible to listen on port ${ingress.port}`);
   });
 
@@ -119,7 +120,7 @@ describe('the ingress as a process', () => {
   });
 
   test('judges by the pools in the database, not by those of its configuration file (B4)', async () => {
-    const ingress = await start({ PADDOCK_POOLS_REFRESH_MS: '100' });
+    const ingress = await start({ rules: { db: { poolsRefreshMs: 100 } } });
     expect(await deliver(ingress, 900)).toMatchObject({ text: 'job_stored' });
     await putPoolsOf(database, CONFIG.replace('linux', 'windows'));
     // Each look uses another job: one that was stored by the older document would be known from
@@ -135,7 +136,7 @@ describe('the ingress as a process', () => {
   test('stores a job that no pool serves cut down, or whole where that is set (A4)', async () => {
     const delivery = await jobDelivery('queued', 900, { labels: ['no-pool-serves-this'] });
     const kept = async (env: Record<string, string>) => {
-      expect(await (await start(env)).deliver(delivery)).toMatchObject({
+      expect(await (await start({ env })).deliver(delivery)).toMatchObject({
         text: 'ignored_no_label',
       });
       const { payload } = await database.db
@@ -156,7 +157,7 @@ describe('the ingress as a process', () => {
     const ingress = await startOne({
       url: empty.url,
       schema: empty.schema,
-      env: { ...PATIENT, PADDOCK_POOLS_REFRESH_MS: '100' },
+      rules: { ...PATIENT, db: { poolsRefreshMs: 100 } },
     });
     const reason = await waitFor('the reason', async () => {
       const { status, text } = await ingress.ask('/readyz');

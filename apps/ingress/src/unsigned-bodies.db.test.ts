@@ -14,7 +14,7 @@ const KB = 1_024;
 const MB = 1_024 * KB;
 
 /** Longer than it takes to send all of it: no body ends by its own time here. */
-const ENDLESS = { PADDOCK_BODY_TIMEOUT_MS: '300000' };
+const ENDLESS = { ingress: { ...PATIENT.ingress, bodyTimeoutMs: 300_000 } };
 
 /** A few hundred KB, as a job with very many steps. */
 const largeDelivery = (jobId: number) =>
@@ -32,7 +32,7 @@ describe('unsigned bodies that never end', () => {
     ingress = await startIngress({
       url: database.url,
       schema: database.schema,
-      env: { ...PATIENT, ...ENDLESS },
+      rules: ENDLESS,
     });
     await ingress.untilReady();
   });

@@ -18,5 +18,5 @@ export type MigrateConfig = SettingsOf<typeof settings>;
 
 /** Reads the settings of `pnpm db:migrate`. Throws one ConfigError that names every problem. */
 export function readMigrateConfig(environment: Environment): MigrateConfig {
-  return readConfig(settings, environment, () => ({}));
+  return readConfig({ settings, rules: {} }, environment, () => ({}));
 }

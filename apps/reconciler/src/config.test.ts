@@ -42,34 +42,43 @@ describe('the reconciler’s configuration (H1, H6)', () => {
     });
   });
 
-  test('reports all problems at once: a missing key, a cadence that cron cannot express, a number out of range', () => {
+  test('reports all problems at once: a missing key, an unknown name, a number out of range', () => {
     const wrong = {
       ...environment,
       APP_KEY: '',
-      PADDOCK_REDELIVERY_EVERY_SECONDS: '7',
-      PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE: '181',
-      PADDOCK_KEEP_JOB_DAYS: '1',
-      PADDOCK_GITHUB_TIMEOUT_MS: '0',
-      PADDOCK_KUBE_TIMEOUT_MS: '0',
+      PADDOCK_KEEPDAYS: '1',
+      PADDOCK_DRAIN_MS: '-1',
     };
     const problems = readProblems(wrong);
-    expect(problems).toContain(
-      'PADDOCK_REDELIVERY_EVERY_SECONDS must divide a minute, an hour or a day evenly, and is 7',
-    );
-    expect(problems).toContain('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE must be between 1 and 180');
-    expect(problems).toContain('PADDOCK_GITHUB_TIMEOUT_MS must be between 100 and 600000');
-    expect(problems).toContain('PADDOCK_KUBE_TIMEOUT_MS must be between 100 and 600000');
+    expect(problems).toContain('PADDOCK_DRAIN_MS must be between 0 and 3600000');
     expect(problems).toContain(
       'The private key of App 7 is read from the variable APP_KEY, which is not set',
     );
     expect(problems).toContain(
-      'PADDOCK_KEEP_JOB_DAYS is not a setting: did you mean PADDOCK_KEEP_JOBS_DAYS?',
+      'PADDOCK_KEEPDAYS is not a setting: did you mean PADDOCK_KEEP_DAYS?',
     );
+  });
+
+  test.each([
+    [
+      '{ reconciler: { redeliveryEverySeconds: 7 } }',
+      'redeliveryEverySeconds must divide a minute, an hour or a day evenly, and is 7',
+    ],
+    [
+      '{ reconciler: { redeliveryRequestsPerMinute: 181 } }',
+      'redeliveryRequestsPerMinute: must be at most 180',
+    ],
+    [
+      '{ github: { githubTimeoutMs: 0 }, kube: { kubeTimeoutMs: 0 } }',
+      'kube.kubeTimeoutMs: must be at least 100',
+    ],
+  ])('obeys no rules outside their ranges: %s', (PADDOCK_RULES, problem) => {
+    expect(readProblems({ ...environment, PADDOCK_RULES })).toContain(problem);
   });
 
   test('is printed without its secrets', () => {
     const printed = printSettings(settings, readReconcilerConfig(environment));
-    expect(printed).toContain('PADDOCK_REDELIVERY_EVERY_SECONDS=300');
+    expect(printed).toContain('PADDOCK_KEEP_DAYS=90');
     expect(printed).not.toContain('hidden');
     expect(JSON.stringify(readReconcilerConfig(environment))).not.toContain('the private key');
   });

@@ -1,50 +1,19 @@
-import { failureSettings } from '@paddock/db/matching/failure-settings';
-import { githubSettings } from '@paddock/github/github-settings';
-import { type GitHubSection, readGitHubSection } from '@paddock/github/read-github-section';
+import { dbRules } from '@paddock/db/rules';
+import { readGitHubSection } from '@paddock/github/read-github-section';
+import { githubRules } from '@paddock/github/rules';
 import { clusterSettings } from '@paddock/kube/cluster-settings';
+import { kubeRules } from '@paddock/kube/rules';
 import { executorSettings } from '@paddock/queue/executor-settings';
+import { queueRules } from '@paddock/queue/rules';
 import { readConfig } from '@paddock/runtime/read-config';
-import { serviceSettings } from '@paddock/runtime/service-settings';
-import {
-  DAY_MS,
-  duration,
-  type Environment,
-  integer,
-  port,
-  type SettingsOf,
-  tuning,
-} from '@paddock/runtime/settings';
+import { healthPort, serviceSettings } from '@paddock/runtime/service-settings';
+import { DAY_MS, duration, type Environment, integer } from '@paddock/runtime/settings';
+import { cadenceRules, reconcilerRules } from './rules.ts';
 import { evenExpression } from './schedules/cron-expression.ts';
-import { cadence } from './schedules/cadence.ts';
-import { jobCadences, jobSettings } from './jobs/job-settings.ts';
-import { upkeepSettings } from './upkeep/upkeep-settings.ts';
-import { workerCadences, workerSettings } from './workers/worker-settings.ts';
-
-/** The schedules' cadences, by setting. */
-const cadences = {
-  ...tuning({
-    redeliveryEverySeconds: cadence(
-      'PADDOCK_REDELIVERY_EVERY_SECONDS',
-      300,
-      'How often to read each App’s delivery log',
-    ),
-    recoverTasksEverySeconds: cadence(
-      'PADDOCK_RECOVER_TASKS_EVERY_SECONDS',
-      60,
-      'How often to look for stuck tasks',
-    ),
-  }),
-  ...jobCadences,
-  ...workerCadences,
-};
 
 export const settings = {
   ...serviceSettings,
-  httpPort: port({
-    env: 'PADDOCK_RECONCILER_HTTP_PORT',
-    default: 8082,
-    doc: 'Port of health and metrics',
-  }),
+  healthPort: healthPort(8082),
   poolSize: integer({
     env: 'PADDOCK_RECONCILER_POOL_SIZE',
     default: 24,
@@ -52,43 +21,64 @@ export const settings = {
     max: 1_000,
     doc: 'Pooled connections to PostgreSQL: one for each task that may run at once, and a few more. Three others are not pooled',
   }),
-  ...githubSettings,
   ...clusterSettings,
   ...executorSettings,
-  ...failureSettings,
-  ...cadences,
-  ...tuning({
-    redeliverySpacingMs: duration({
-      env: 'PADDOCK_REDELIVERY_SPACING_MS',
-      default: 300_000,
-      max: DAY_MS / 6,
-      doc: 'Wait after the first request for a delivery. Later waits are 1, 1, 2, 4, 8 and then 12 times as long',
-    }),
-    redeliveryRequestsPerMinute: integer({
-      env: 'PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE',
-      default: 150,
-      min: 1,
-      max: 180,
-      doc: 'Most requests of one App in a minute; GitHub allows 180',
-    }),
+  podGraceSucceededMs: duration({
+    env: 'PADDOCK_POD_GRACE_SUCCEEDED_MS',
+    default: 21_600_000,
+    max: 90 * DAY_MS,
+    doc: 'How long to keep the pod of a worker that succeeded',
   }),
-  ...jobSettings,
-  ...workerSettings,
-  ...upkeepSettings,
+  podGraceFailedMs: duration({
+    env: 'PADDOCK_POD_GRACE_FAILED_MS',
+    default: 21_600_000,
+    max: 90 * DAY_MS,
+    doc: 'How long to keep the pod of a failed worker. Raise it to have more time to examine one',
+  }),
+  strayRegistrationCap: integer({
+    env: 'PADDOCK_STRAY_REGISTRATION_CAP',
+    default: 50,
+    min: 0,
+    max: 10_000,
+    doc: 'If a pass finds more of our runners that no worker’s row names, it removes none of them, since our rows may be wrong. Raise it once you have checked them',
+  }),
+  installationsGoneAtMost: integer({
+    env: 'PADDOCK_INSTALLATIONS_GONE_AT_MOST',
+    default: 20,
+    min: 0,
+    max: 10_000,
+    doc: 'If an App’s list lacks more installations, the list is ignored. Raise it after you removed more at once',
+  }),
+  keepDays: integer({
+    env: 'PADDOCK_KEEP_DAYS',
+    default: 90,
+    min: 1,
+    max: 36_500,
+    doc: 'How long to keep events and ended jobs. Events of installations and failed authentications are kept for ever',
+  }),
 };
 
-export type ReconcilerConfig = SettingsOf<typeof settings> & { readonly github: GitHubSection };
+const rules = {
+  reconciler: reconcilerRules,
+  db: dbRules,
+  github: githubRules,
+  kube: kubeRules,
+  queue: queueRules,
+};
+
+export type ReconcilerConfig = ReturnType<typeof readReconcilerConfig>;
 
 /**
  * Reads settings, configuration file and private keys. Throws one ConfigError that names every
  * problem.
  */
-export function readReconcilerConfig(environment: Environment): ReconcilerConfig {
-  return readConfig(settings, environment, (values, problems) => {
-    for (const [key, { env }] of Object.entries(cadences)) {
-      const seconds = values[key as keyof typeof cadences];
-      if (seconds !== undefined && evenExpression(seconds) === undefined) {
-        problems.push(`${env} must divide a minute, an hour or a day evenly, and is ${seconds}`);
+export function readReconcilerConfig(environment: Environment) {
+  return readConfig({ settings, rules }, environment, (values, problems) => {
+    for (const key of Object.keys(cadenceRules) as (keyof typeof cadenceRules)[]) {
+      if (evenExpression(values[key]) === undefined) {
+        problems.push(
+          `${key} must divide a minute, an hour or a day evenly, and is ${values[key]}`,
+        );
       }
     }
     if (values.configPath === undefined) return undefined;

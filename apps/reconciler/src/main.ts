@@ -26,6 +26,7 @@ import { loop } from '@paddock/runtime/loop';
 import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { warnOfRules } from '@paddock/runtime/rules';
 import { run } from '@paddock/runtime/run';
 import { createWake } from '@paddock/runtime/wake';
 import { readReconcilerConfig, settings } from './config.ts';
@@ -48,6 +49,7 @@ await main(async () => {
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
   const { outage, log } = watchOutages(createLogger('reconciler', config.logLevel));
+  warnOfRules(process.env, log);
   const metrics = createMetrics(log);
   const events = createEvents(log, metrics);
   const holder = `reconciler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
@@ -99,7 +101,7 @@ await main(async () => {
     whyNotReady: async () => (stopping ? 'stopping' : whyNotReady()),
     warning: apps.warning,
   });
-  const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
+  const http = await listenHttp(health, { port: config.healthPort, host: config.httpHost });
 
   const onceFit = (part: (signal: AbortSignal) => Promise<void>) => async (signal: AbortSignal) => {
     await waitUntilFit({ whyNotReady, pollMs: 1_000, onUnfit: events.notReady }, signal);

@@ -1,3 +1,4 @@
+import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ interface Outside {
   receiver: Receiver;
   world: SmallWorld;
   /** The environment of a reconciler that talks to them and to the given database. */
-  environment(databaseUrl: string): Record<string, string>;
+  environment(databaseUrl: string, rules?: RuleValues): Record<string, string>;
   stop(): Promise<void>;
 }
 
@@ -34,13 +35,13 @@ async function startOutside(): Promise<Outside> {
   return {
     receiver,
     world,
-    environment: (databaseUrl) => ({
+    environment: (databaseUrl, rules = {}) => ({
       DATABASE_URL: databaseUrl,
       PADDOCK_CONFIG: config,
       PADDOCK_KUBECONFIG: kubeconfig,
-      PADDOCK_RECONCILER_HTTP_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
       PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_REDELIVERY_EVERY_SECONDS: '1',
+      ...rulesVariable({ reconciler: { redeliveryEverySeconds: 1 } }, rules),
       APP_KEY: world.privateKeyPem,
     }),
     async stop() {
@@ -163,7 +164,7 @@ describe('the reconciler as a process', () => {
     await storeEvents(database.db, [String(receiver.received[0]?.guid)]);
     const second = await startService({
       app: 'reconciler',
-      env: { ...outside.environment(database.urlOf('reconciler')), PADDOCK_TASK_CLAIM_MS: '1000' },
+      env: outside.environment(database.urlOf('reconciler'), { queue: { taskLeaseMs: 1_000 } }),
     });
     const resolved = async () =>
       (

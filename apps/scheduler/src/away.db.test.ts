@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import { APP_ID } from './scenes/settings.scene.ts';
 
 type Program = Awaited<ReturnType<typeof startService>>;
 
-const HOUR_MS = '3600000';
+const HOUR_MS = 3_600_000;
 const JOBS = 6;
 
 let world: SchedulerWorld;
@@ -62,13 +63,14 @@ async function startScheduler(way: 'direct' | 'tunnel' = 'direct'): Promise<Prog
       DATABASE_URL: world.databaseUrl,
       PADDOCK_CONFIG: join(folder, `${way}.yaml`),
       PADDOCK_KUBECONFIG: world.kube.writeKubeconfig(),
-      PADDOCK_SCHEDULER_HTTP_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
       PADDOCK_HTTP_HOST: '127.0.0.1',
       APP_KEY: world.privateKeyPem,
-      PADDOCK_TASK_POLL_MS: '300000',
-      PADDOCK_MATCH_TICK_MS: '600000',
-      PADDOCK_FAILING_PAUSE_MS: HOUR_MS,
-      PADDOCK_FAILING_LONGEST_PAUSE_MS: HOUR_MS,
+      ...rulesVariable({
+        queue: { taskPollMs: 300_000 },
+        scheduler: { matchTickMs: 600_000 },
+        db: { failingPauseMs: HOUR_MS, failingLongestPauseMs: HOUR_MS },
+      }),
     },
   });
   schedulers.push(scheduler);
@@ -197,7 +199,7 @@ describe('an outage is over when it is over (C11)', () => {
     const { entityId, installationId } = world;
     const caller = { appId: APP_ID, entityId, installationId };
     const waits = createWaits(world.db, () => undefined);
-    await waits.note(caller, { ms: Number(HOUR_MS), message: 'slow down' });
+    await waits.note(caller, { ms: HOUR_MS, message: 'slow down' });
     await world.gitHub.clearFaults();
     await waitFor('the outage to end', async () => (await outages()).length === 0);
     expect(await failures()).toBe(0);

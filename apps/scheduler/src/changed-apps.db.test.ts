@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,9 +62,9 @@ describe('Apps that change while the scheduler runs (B2)', () => {
         DATABASE_URL: world.databaseUrl,
         PADDOCK_CONFIG: path('paddock.yaml'),
         PADDOCK_KUBECONFIG: path('kubeconfig'),
-        PADDOCK_SCHEDULER_HTTP_PORT: '0',
+        PADDOCK_HEALTH_PORT: '0',
         PADDOCK_HTTP_HOST: '127.0.0.1',
-        PADDOCK_MATCH_TICK_MS: '200',
+        ...rulesVariable({ scheduler: { matchTickMs: 200 } }),
         PADDOCK_LOG_LEVEL: 'info',
       },
     });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { rulesVariable } from '@paddock/runtime/rules';
 import { readSchedulerConfig } from './config.ts';
 
 let folder: string;
@@ -33,7 +34,7 @@ describe('readSchedulerConfig', () => {
       matchTickMs: 15_000,
       unexplainedGraceMs: 660_000,
       taskLeaseMs: 15_000,
-      httpPort: 8081,
+      healthPort: 8081,
       schema: 'paddock',
       kubeconfig: undefined,
       github: { apiUrl: 'https://api.github.com', apps: [{ appId: 7 }] },
@@ -50,18 +51,25 @@ describe('readSchedulerConfig', () => {
     const wrong = {
       ...env,
       KEY_OF_7: '',
-      PADDOCK_MATCH_TICK_MS: 'often',
       PADDOCK_SCHEDULER_POOL_SIZE: '1',
-      PADDOCK_MATCH_TICKMS: '5',
+      PADDOCK_HEALTHPORT: '5',
+      ...rulesVariable({ scheduler: { matchTickMs: 1 } }),
     };
     const read = () => readSchedulerConfig(wrong);
     for (const problem of [
       'KEY_OF_7',
-      'PADDOCK_MATCH_TICK_MS must be a whole number',
+      'scheduler.matchTickMs: must be at least 50',
       'between 4 and 1000',
       'did you mean',
     ]) {
       expect(read).toThrow(problem);
     }
+  });
+
+  test('a lease is renewed three times before it expires (A12)', () => {
+    const rules = rulesVariable({ scheduler: { leaseMs: 5_999 } });
+    expect(() => readSchedulerConfig({ ...env, ...rules })).toThrow(
+      'leaseRenewMs must be at most a third of leaseMs, and is 2000 of 5999',
+    );
   });
 });

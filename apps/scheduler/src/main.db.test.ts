@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ beforeAll(async () => {
     DATABASE_URL: world.databaseUrl,
     PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
     PADDOCK_KUBECONFIG: join(folder, 'kubeconfig'),
-    PADDOCK_SCHEDULER_HTTP_PORT: '0',
+    PADDOCK_HEALTH_PORT: '0',
     PADDOCK_HTTP_HOST: '127.0.0.1',
     APP_KEY: world.privateKeyPem,
   };
@@ -88,7 +89,7 @@ describe('the scheduler as a process', () => {
       env: {
         ...env,
         PADDOCK_CONFIG: path,
-        PADDOCK_POOLS_REFRESH_MS: '100',
+        ...rulesVariable({ db: { poolsRefreshMs: 100 } }),
         PADDOCK_LOG_LEVEL: 'info',
       },
     });
@@ -138,7 +139,7 @@ describe('the scheduler as a process', () => {
   test('reports unknown scopes of warm workers, by gauge and once in the log (P5, C10)', async () => {
     const scheduler = await startService({
       app: 'scheduler',
-      env: { ...env, PADDOCK_MATCH_TICK_MS: '100' },
+      env: { ...env, ...rulesVariable({ scheduler: { matchTickMs: 100 } }) },
     });
     const passes = async () => {
       const { text } = await get(scheduler.port, '/metrics');
@@ -181,7 +182,10 @@ describe('the scheduler as a process', () => {
   test('goes on at once when PostgreSQL answers again, though every poll and tick is a minute away (A7)', async () => {
     await world.reset();
     const tunnel = await startTunnel(world.databaseUrl);
-    const longPolls = { PADDOCK_TASK_POLL_MS: '60000', PADDOCK_MATCH_TICK_MS: '600000' };
+    const longPolls = rulesVariable({
+      queue: { taskPollMs: 60_000 },
+      scheduler: { matchTickMs: 600_000 },
+    });
     const scheduler = await startService({
       app: 'scheduler',
       env: { ...env, ...longPolls, DATABASE_URL: tunnel.url },

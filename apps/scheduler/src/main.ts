@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createWaits } from '@paddock/db/entities/waits';
-import { failureRules } from '@paddock/db/matching/failure-settings';
+import { failureRules } from '@paddock/db/rules';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';
@@ -26,6 +26,7 @@ import { createLogger } from '@paddock/runtime/logger';
 import { main } from '@paddock/runtime/main';
 import { createMetrics } from '@paddock/runtime/metrics';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
+import { warnOfRules } from '@paddock/runtime/rules';
 import { run } from '@paddock/runtime/run';
 import { matchingSettings, readSchedulerConfig, settings } from './config.ts';
 import { createEvents } from './events.ts';
@@ -43,6 +44,7 @@ await main(async () => {
   if (printConfigIfAsked(process.argv, settings, config)) return;
 
   const { outage, log } = watchOutages(createLogger('scheduler', config.logLevel));
+  warnOfRules(process.env, log);
   const metrics = createMetrics(log);
   const events = createEvents(log, metrics);
   const holder = `scheduler/${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
@@ -111,7 +113,7 @@ await main(async () => {
     whyNotReady: async () => (isStopping ? 'the service is stopping' : whyNotReady()),
     warning: () => poolsFile.warning() ?? apps.warning(),
   });
-  const http = await listenHttp(health, { port: config.httpPort, host: config.httpHost });
+  const http = await listenHttp(health, { port: config.healthPort, host: config.httpHost });
 
   const {
     stopIdleApartMs: idleApartMs,

@@ -129,10 +129,8 @@ export async function startSystem({
       PADDOCK_CONFIG: await writeConfig(folder, simulatedGitHub.url, pools),
       PADDOCK_KUBECONFIG: kubeconfigFile,
       PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_INGRESS_HTTP_PORT: '0',
-      PADDOCK_INGRESS_HEALTH_PORT: '0',
-      PADDOCK_SCHEDULER_HTTP_PORT: '0',
-      PADDOCK_RECONCILER_HTTP_PORT: '0',
+      PADDOCK_PUBLIC_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
       WEBHOOK_SECRET,
       APP_KEY: privateKeyPem,
     };

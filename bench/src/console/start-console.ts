@@ -25,8 +25,8 @@ export async function startConsole(postgres: Postgres, schema: string): Promise<
       DATABASE_URL: urlFor(postgres.url(), logins, 'console'),
       PADDOCK_SCHEMA: schema,
       PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_CONSOLE_HTTP_PORT: '0',
-      PADDOCK_CONSOLE_HEALTH_PORT: '0',
+      PADDOCK_PUBLIC_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
     },
   });
   return {

@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -68,13 +69,12 @@ export async function createEnvironment(options: EnvironmentOptions): Promise<En
     PADDOCK_CONFIG: await writeConfig(options, labels, ownLabels),
     PADDOCK_KUBECONFIG: options.kubeconfigFile,
     PADDOCK_HTTP_HOST: '127.0.0.1',
-    PADDOCK_INGRESS_HTTP_PORT: '0',
-    PADDOCK_INGRESS_HEALTH_PORT: '0',
-    PADDOCK_SCHEDULER_HTTP_PORT: '0',
-    PADDOCK_RECONCILER_HTTP_PORT: '0',
+    PADDOCK_PUBLIC_PORT: '0',
+    PADDOCK_HEALTH_PORT: '0',
     WEBHOOK_SECRET,
     APP_KEY: options.privateKeyPem,
     ...options.times.settings,
+    ...rulesVariable(...options.times.rules),
   };
   const service = (app: string, onStart: (url: string) => Promise<void> | void = () => undefined) =>
     createService({ name: `${app} of ${schema}`, program: appProgram(app), env, onStart, onEnd });

@@ -1,3 +1,4 @@
+import type { RuleValues } from '@paddock/runtime/rules';
 import type { DeliveryFaults } from '@paddock/simulators/github/delivery-log';
 import type { RunnerFaults } from '@paddock/simulators/kube/runner-faults';
 import type { Signs } from './signs.ts';
@@ -87,7 +88,7 @@ export interface Fault {
   /** Sweeps to pause, because they would hide the fault's effect. */
   readonly heldSweeps?: readonly string[];
   /** Settings of the services that the fault needs to strike. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly rules?: RuleValues;
   /**
    * People wait for the fault's end: the times that decide for how long are the defaults, and jobs
    * come at an everyday pace.

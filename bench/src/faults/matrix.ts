@@ -27,7 +27,7 @@ const LOOKS = ['discover-jobs', 'look-up-jobs'];
  */
 const middleOf = ([from, to]: Window): number => (from + to) / 2;
 /** Nor does a schedule read the log of deliveries: a service must ask for it. */
-const UNREAD = { PADDOCK_REDELIVERY_EVERY_SECONDS: '3600' };
+const UNREAD = { reconciler: { redeliveryEverySeconds: 3_600 } };
 
 /** Longer than it takes to stop an idle runner, even on a busy machine. */
 const LONG = [18_000, 24_000] as const;
@@ -134,7 +134,7 @@ const restarted: Fault = {
   signs: { postgresRestarted: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
   atUsualTimes: true,
   heldSweeps: LOOKS,
-  settings: UNREAD,
+  rules: UNREAD,
   begin: postgresRestarts,
 };
 /** Every service has connections, and logs that it has lost them. */
@@ -168,7 +168,7 @@ const down: Fault = {
   signs: { servicesKilled: 1, deliveriesFailed: 1, deliveriesRepeated: 1 },
   atUsualTimes: true,
   heldSweeps: LOOKS,
-  settings: UNREAD,
+  rules: UNREAD,
   lone: middleOf(FIRST_THIRD),
   begin: ingressDown(FIRST_THIRD),
 };
@@ -254,7 +254,7 @@ export const FAULTS: readonly Fault[] = [
     stretch: 3,
     tightCaps: true,
     jobMs: LONG,
-    settings: {},
+    rules: {},
     heldSweeps: [],
     // Two environments learn of most jobs minutes late.
     excess: 0.4,

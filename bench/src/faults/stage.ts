@@ -1,3 +1,4 @@
+import type { RuleValues } from '@paddock/runtime/rules';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Postgres } from '@paddock/embedded-postgres/start-postgres';
@@ -63,7 +64,7 @@ export interface StageOptions {
   /** Sweeps to pause; none by default. */
   readonly heldSweeps?: readonly string[] | undefined;
   /** Settings of the services that differ from these. */
-  readonly settings?: Readonly<Record<string, string>> | undefined;
+  readonly rules?: RuleValues | undefined;
   /** The seed of the faults' random choices. */
   readonly seed?: number | undefined;
 }
@@ -80,7 +81,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
     environments: environmentCount = 1,
     seed = 1,
     times,
-    settings = {},
+    rules = {},
     heldSweeps = [],
   } = options;
   const undo: (() => Promise<unknown>)[] = [];
@@ -151,7 +152,7 @@ export async function startStage(postgres: Postgres, options: StageOptions): Pro
         githubUrl,
         kubeconfigFile,
         folder,
-        times: { ...times, settings: { ...times.settings, ...settings } },
+        times: { ...times, rules: [...times.rules, rules] },
         heldSweeps,
         onEnd,
       };

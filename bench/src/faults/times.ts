@@ -1,19 +1,23 @@
+import type { RuleValues } from '@paddock/runtime/rules';
+
 /** Times of clean-up, which no job waits for. They are short, so that a run sees the end of it. */
 const SHORT_TIDYING = {
-  PADDOCK_SURPLUS_AFTER_MS: '3000',
-  PADDOCK_STOP_IDLE_APART_MS: '2000',
-  PADDOCK_STOP_LAST_LOOK_MS: '2000',
-  PADDOCK_STOP_OFFLINE_MS: '5000',
-  PADDOCK_STOP_RETRY_MS: '2000',
-  PADDOCK_CHECK_WORKERS_EVERY_SECONDS: '2',
-  PADDOCK_RUNNER_READINGS_APART_MS: '2000',
-  PADDOCK_RUNNER_OFFLINE_MS: '5000',
-  PADDOCK_FORGOTTEN_STOP_MS: '5000',
-  PADDOCK_ENDED_PODS_EVERY_SECONDS: '2',
-  PADDOCK_POD_GRACE_SUCCEEDED_MS: '2000',
-  PADDOCK_POD_GRACE_FAILED_MS: '2000',
-  PADDOCK_REGISTRATIONS_EVERY_SECONDS: '2',
-  PADDOCK_REGISTRATION_GRACE_MS: '3000',
+  db: { surplusAfterMs: 3_000 },
+  scheduler: {
+    stopIdleApartMs: 2_000,
+    stopLastLookMs: 2_000,
+    stopOfflineMs: 5_000,
+    stopRetryMs: 2_000,
+  },
+  reconciler: {
+    checkWorkersEverySeconds: 2,
+    runnerReadingsApartMs: 2_000,
+    runnerOfflineMs: 5_000,
+    forgottenStopMs: 5_000,
+    endedPodsEverySeconds: 2,
+    registrationsEverySeconds: 2,
+    registrationGraceMs: 3_000,
+  },
 };
 
 /**
@@ -21,35 +25,51 @@ const SHORT_TIDYING = {
  * the duration; a busy machine still keeps the leases and the limits of calls.
  */
 const SHORT_TIMES = {
-  ...SHORT_TIDYING,
-  PADDOCK_MATCH_TICK_MS: '500',
-  PADDOCK_TASK_POLL_MS: '500',
-  PADDOCK_TASK_CLAIM_MS: '10000',
-  PADDOCK_TASK_BACKOFF_FIRST_MS: '500',
-  PADDOCK_TASK_BACKOFF_LONGEST_MS: '5000',
-  PADDOCK_LEASE_MS: '6000',
-  PADDOCK_LEASE_RENEW_MS: '500',
-  PADDOCK_GITHUB_TIMEOUT_MS: '10000',
-  PADDOCK_KUBE_TIMEOUT_MS: '10000',
-  PADDOCK_FAILING_PAUSE_MS: '500',
-  PADDOCK_FAILING_LONGEST_PAUSE_MS: '2500',
-  PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '2',
-  PADDOCK_DISCOVER_JOBS_EVERY_SECONDS: '2',
-  PADDOCK_DISCOVER_REPOSITORY_EVERY_MS: '500',
-  PADDOCK_DISCOVER_LIST_EVERY_MS: '5000',
-  PADDOCK_POD_STUCK_AFTER_MS: '10000',
-  PADDOCK_STUCK_JOB_AFTER_MS: '10000',
-  PADDOCK_HELD_LOOK_UP_FIRST_MS: '10000',
-  PADDOCK_HELD_LOOK_UP_LONGEST_MS: '40000',
-  PADDOCK_SECOND_LOOK_MS: '2000',
-  PADDOCK_LOOK_UP_RETRY_MS: '3000',
-  PADDOCK_FORGOTTEN_WORKER_MS: '5000',
-  PADDOCK_UNEXPLAINED_GRACE_MS: '15000',
-  PADDOCK_REGISTRATIONS_PER_MINUTE: '3000',
-  PADDOCK_REDELIVERY_EVERY_SECONDS: '2',
-  PADDOCK_REDELIVERY_SPACING_MS: '2000',
-  PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE: '180',
-  PADDOCK_RECOVER_TASKS_EVERY_SECONDS: '2',
+  db: {
+    ...SHORT_TIDYING.db,
+    failingPauseMs: 500,
+    failingLongestPauseMs: 2_500,
+    registrationsPerMinute: 3_000,
+  },
+  scheduler: {
+    ...SHORT_TIDYING.scheduler,
+    matchTickMs: 500,
+    leaseMs: 6_000,
+    leaseRenewMs: 500,
+    stuckAfterMs: 10_000,
+    forgottenAfterMs: 5_000,
+    unexplainedGraceMs: 15_000,
+  },
+  queue: {
+    taskPollMs: 500,
+    taskLeaseMs: 10_000,
+    taskBackoffFirstMs: 500,
+    taskBackoffLongestMs: 5_000,
+  },
+  github: { githubTimeoutMs: 10_000 },
+  kube: { kubeTimeoutMs: 10_000 },
+  reconciler: {
+    ...SHORT_TIDYING.reconciler,
+    lookUpJobsEverySeconds: 2,
+    discoverJobsEverySeconds: 2,
+    discoverRepositoryEveryMs: 500,
+    discoverListEveryMs: 5_000,
+    stuckAfterMs: 10_000,
+    heldLookUpFirstMs: 10_000,
+    heldLookUpLongestMs: 40_000,
+    secondLookMs: 2_000,
+    lookUpRetryMs: 3_000,
+    redeliveryEverySeconds: 2,
+    redeliverySpacingMs: 2_000,
+    redeliveryRequestsPerMinute: 180,
+    recoverTasksEverySeconds: 2,
+  },
+};
+
+/** How long the pods of ended workers stay. */
+const SHORT_GRACES = {
+  PADDOCK_POD_GRACE_SUCCEEDED_MS: '2000',
+  PADDOCK_POD_GRACE_FAILED_MS: '2000',
 };
 
 /** Deadlines of the pool's workers, as short as the configuration allows. */
@@ -59,9 +79,10 @@ const SHORT_DEADLINES = {
   idleDeadlineSeconds: 10,
 };
 
-/** The services' settings of times on a stage, and the caps of workers. */
+/** The services' times on a stage, and the caps of workers. */
 export interface Times {
   readonly settings: Readonly<Record<string, string>>;
+  readonly rules: readonly RuleValues[];
   readonly deadlines: Readonly<Record<string, number>>;
   /** The caps of an entity, and of the pool. */
   readonly caps: Caps;
@@ -74,7 +95,8 @@ export interface Caps {
 
 /** A run ends within a minute or two. With many jobs, some wait for a cap. */
 export const SHORT: Times = {
-  settings: SHORT_TIMES,
+  settings: SHORT_GRACES,
+  rules: [SHORT_TIMES],
   deadlines: SHORT_DEADLINES,
   caps: { entity: 20, pool: 30 },
 };
@@ -87,10 +109,16 @@ export const TIGHT_CAPS: Caps = { entity: 3, pool: 4 };
  * alone.
  */
 export const USUAL: Times = {
-  settings: SHORT_TIDYING,
+  settings: SHORT_GRACES,
+  rules: [SHORT_TIDYING],
   deadlines: SHORT_DEADLINES,
   caps: { entity: 200, pool: 300 },
 };
 
 /** The defaults of an installation. The run's remains are cleaned up hours later. */
-export const UNTOUCHED: Times = { settings: {}, deadlines: {}, caps: { entity: 200, pool: 300 } };
+export const UNTOUCHED: Times = {
+  settings: {},
+  rules: [],
+  deadlines: {},
+  caps: { entity: 200, pool: 300 },
+};

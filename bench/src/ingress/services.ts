@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectDatabase } from '@paddock/db/connection/connect';
@@ -16,8 +17,7 @@ const PLAIN = join(import.meta.dirname, 'plain-service.ts');
 
 /** As many transactions at a time as node-postgres' default, which the plain handler has. */
 const WITHOUT_GROUP_COMMIT = {
-  PADDOCK_MAX_BATCH: '1',
-  PADDOCK_INGRESS_WRITERS: '10',
+  ...rulesVariable({ ingress: { maxBatch: 1, writers: 10 } }),
   PADDOCK_INGRESS_POOL_SIZE: '12',
 };
 
@@ -67,8 +67,8 @@ async function environmentOf(place: Place) {
     DATABASE_URL: place.url,
     PADDOCK_SCHEMA: place.schema,
     PADDOCK_CONFIG: await writeConfig(place.folder, document),
-    PADDOCK_INGRESS_HTTP_PORT: '0',
-    PADDOCK_INGRESS_HEALTH_PORT: '0',
+    PADDOCK_PUBLIC_PORT: '0',
+    PADDOCK_HEALTH_PORT: '0',
     PADDOCK_HTTP_HOST: '127.0.0.1',
     NODE_ENV: 'production',
     WEBHOOK_SECRET,

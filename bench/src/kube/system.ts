@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -109,9 +110,11 @@ export async function startSystem(assets: string): Promise<System> {
       PADDOCK_CONFIG: configFile,
       PADDOCK_KUBECONFIG: real.kubeconfigFile,
       PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_SCHEDULER_HTTP_PORT: '0',
-      PADDOCK_FORGOTTEN_WORKER_MS: '86400000',
-      PADDOCK_SURPLUS_AFTER_MS: '86400000',
+      PADDOCK_HEALTH_PORT: '0',
+      ...rulesVariable({
+        scheduler: { forgottenAfterMs: 86_400_000 },
+        db: { surplusAfterMs: 86_400_000 },
+      }),
       WEBHOOK_SECRET: 'unused here',
       APP_KEY: privateKeyPem,
     });

@@ -4,6 +4,7 @@ import { enqueueAlone } from '@paddock/queue/enqueue';
 import { createExecutor } from '@paddock/queue/executor';
 import { executorEvents } from '@paddock/queue/executor-events';
 import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
+import { queueRules } from '@paddock/queue/rules';
 import { done } from '@paddock/queue/outcome';
 import { createLogger } from '@paddock/runtime/logger';
 import { createMetrics } from '@paddock/runtime/metrics';
@@ -26,7 +27,13 @@ export async function createPaddock(url: string): Promise<Contender> {
   const log = createLogger('bench', 'warn');
   const metrics = createMetrics();
   const events = executorEvents(metrics, log);
-  const config = readConfig(executorSettings, {}, () => ({ drainMs: 30_000 }));
+  const config = readConfig(
+    { settings: executorSettings, rules: { queue: queueRules } },
+    {},
+    () => ({
+      drainMs: 30_000,
+    }),
+  );
   let subjects = 0;
   let starts = 0;
   return {

@@ -13,9 +13,9 @@ type Length = string;
 
 /** When something was. */
 const PAST: Length = '0';
-/** When something is due, or may go on. No setting and no answer of GitHub's asks for longer. */
+/** When something is due, or may go on. No setting, rule or answer of GitHub's asks for longer. */
 const TO_COME: Length = '2 days';
-/** The most that `PADDOCK_LEASE_MS` and `PADDOCK_TASK_CLAIM_MS` allow. */
+/** The most that the rules `leaseMs` and `taskLeaseMs` allow. */
 export const LEASE: Length = '5 minutes';
 /** How long a session lasts. */
 export const SESSION: Length = '12 hours';

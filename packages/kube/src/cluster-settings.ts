@@ -1,5 +1,7 @@
-import { duration, optional, type SettingsOf, text, tuning } from '@paddock/runtime/settings';
+import type { ValuesOf } from '@paddock/runtime/rules';
+import { optional, type SettingsOf, text } from '@paddock/runtime/settings';
 import { type Cluster, connectCluster } from './connect.ts';
+import type { kubeRules } from './rules.ts';
 
 /** The settings of every service that talks to the cluster. */
 export const clusterSettings = {
@@ -15,22 +17,15 @@ export const clusterSettings = {
       doc: 'The context of that file to use, if not its current one',
     }),
   ),
-  ...tuning({
-    kubeTimeoutMs: duration({
-      env: 'PADDOCK_KUBE_TIMEOUT_MS',
-      default: 30_000,
-      min: 100,
-      max: 600_000,
-      doc: 'Longest wait for an answer of the cluster',
-    }),
-  }),
 };
 
 /**
  * Connects to the cluster that the settings name, without a call. Throws ConfigError if they name
  * none.
  */
-export const connectConfiguredCluster = (config: SettingsOf<typeof clusterSettings>): Cluster =>
+export const connectConfiguredCluster = (
+  config: SettingsOf<typeof clusterSettings> & ValuesOf<typeof kubeRules>,
+): Cluster =>
   connectCluster({
     kubeconfigFile: config.kubeconfig,
     context: config.kubeContext,

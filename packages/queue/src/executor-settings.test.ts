@@ -1,14 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
+import { valuesOf } from '@paddock/runtime/rules';
 import { readSettings } from '@paddock/runtime/settings';
 import { executorRules, executorSettings } from './executor-settings.ts';
 import { scaledSlots } from './held-tasks.ts';
 import { done } from './outcome.ts';
+import { queueRules } from './rules.ts';
 
 describe('executorSettings', () => {
-  test('have the numbers of the requirements as defaults (D3, D5, D13, F2)', () => {
+  test('and rules have the numbers of the requirements (D3, D5, D13, F2)', () => {
     const { values, problems } = readSettings(executorSettings, {});
     expect(problems).toEqual([]);
-    expect(executorRules({ ...values, drainMs: 30_000 })).toEqual({
+    expect(executorRules({ ...values, ...valuesOf(queueRules), drainMs: 30_000 })).toEqual({
       claimMs: 15_000,
       pollMs: 5_000,
       timeoutMs: 300_000,

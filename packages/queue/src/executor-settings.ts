@@ -1,4 +1,6 @@
-import { DAY_MS, duration, integer, type SettingsOf, tuning } from '@paddock/runtime/settings';
+import type { ValuesOf } from '@paddock/runtime/rules';
+import { DAY_MS, duration, integer, type SettingsOf } from '@paddock/runtime/settings';
+import type { queueRules } from './rules.ts';
 
 const YEAR_MS = 365 * DAY_MS;
 
@@ -23,48 +25,15 @@ export const executorSettings = {
     max: YEAR_MS,
     doc: 'How long to keep failed operations',
   }),
-  ...tuning({
-    taskLeaseMs: duration({
-      env: 'PADDOCK_TASK_CLAIM_MS',
-      default: 15_000,
-      min: 1_000,
-      max: 300_000,
-      doc: 'After how long without a heartbeat another process takes a task over',
-    }),
-    taskPollMs: duration({
-      env: 'PADDOCK_TASK_POLL_MS',
-      default: 5_000,
-      min: 10,
-      max: 300_000,
-      doc: 'How often to check the queue without a notification',
-    }),
-    taskTimeoutMs: duration({
-      env: 'PADDOCK_TASK_TIMEOUT_MS',
-      default: 300_000,
-      min: 100,
-      doc: 'Longest run of a task whose kind sets no other limit',
-    }),
-    taskBackoffFirstMs: duration({
-      env: 'PADDOCK_TASK_BACKOFF_FIRST_MS',
-      default: 30_000,
-      min: 1,
-      doc: 'How long a task waits after its first failed run; doubled after each further one, ± 20 %',
-    }),
-    taskBackoffLongestMs: duration({
-      env: 'PADDOCK_TASK_BACKOFF_LONGEST_MS',
-      default: 3_600_000,
-      min: 1,
-      doc: 'Longest wait of a task between two runs, before the ± 20 %',
-    }),
-  }),
 };
 
 /** The rest of the process's drain limit is for giving claims back. */
 const RELEASE_SHARE = 0.8;
 
-/** Reads an executor's rules from a service's settings. `drainMs` is the whole process's limit. */
+/** Reads an executor's rules from a service's settings and rules. `drainMs` is the whole process's limit. */
 export const executorRules = (
-  config: Readonly<SettingsOf<typeof executorSettings>> & { readonly drainMs: number },
+  config: SettingsOf<typeof executorSettings> &
+    ValuesOf<typeof queueRules> & { readonly drainMs: number },
 ) => ({
   claimMs: config.taskLeaseMs,
   pollMs: config.taskPollMs,
@@ -76,5 +45,5 @@ export const executorRules = (
   drainMs: Math.floor(config.drainMs * RELEASE_SHARE),
 });
 
-/** How an executor runs tasks: `executorSettings` says what each of them means. */
+/** How an executor runs tasks: `executorSettings` and `queueRules` say what each means. */
 export type ExecutorRules = Readonly<ReturnType<typeof executorRules>>;

@@ -1,4 +1,5 @@
 import { ConfigError } from './config-error.ts';
+import { readRules, type Sections, type ValuesOfSections } from './rules.ts';
 import {
   type Declarations,
   type Environment,
@@ -7,20 +8,27 @@ import {
   type SettingsOf,
 } from './settings.ts';
 
+/** What a program reads from its environment. */
+interface Declared<D extends Declarations, S extends Sections> {
+  readonly settings: D;
+  readonly rules: S;
+}
+
 /**
- * Reads a service's settings, then what depends on them (files, secrets). Throws one ConfigError
- * with every problem of both. `rest` gets only the settings that could be read, hence Partial, and
- * adds its own problems to the list.
+ * Reads a service's settings and rules, then what depends on them (files, secrets). Throws one
+ * ConfigError with every problem. `rest` gets only the settings that could be read, hence Partial,
+ * and adds its own problems to the list.
  */
-export function readConfig<D extends Declarations, R extends object>(
-  declared: D,
+export function readConfig<D extends Declarations, S extends Sections, R extends object>(
+  declared: Declared<D, S>,
   environment: Environment,
-  rest: (settings: Partial<SettingsOf<D>>, problems: string[]) => R | undefined,
-): Readonly<SettingsOf<D> & R> {
-  const { values, problems } = readSettings(declared, environment);
-  const more = rest(values, problems);
+  rest: (given: Partial<SettingsOf<D>> & ValuesOfSections<S>, problems: string[]) => R | undefined,
+): Readonly<SettingsOf<D> & ValuesOfSections<S> & R> {
+  const { values, problems } = readSettings(declared.settings, environment);
+  const rules = readRules(declared.rules, environment, problems);
+  const more = rest({ ...values, ...rules }, problems);
   if (problems.length > 0 || more === undefined) throw new ConfigError(problems);
-  return Object.freeze({ ...values, ...more });
+  return Object.freeze({ ...values, ...rules, ...more });
 }
 
 /**

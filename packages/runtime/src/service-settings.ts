@@ -1,5 +1,5 @@
 import { LOG_LEVELS } from './logger.ts';
-import { choice, duration, optional, secret, text } from './settings.ts';
+import { choice, duration, port, type Setting, optional, secret, text } from './settings.ts';
 
 /** Settings of every service. */
 export const serviceSettings = {
@@ -41,6 +41,21 @@ export const serviceSettings = {
     doc: 'How long a service may finish its work after SIGTERM or SIGINT. Raise the pod’s termination grace period with it',
   }),
 };
+
+/** Each service has a default of its own, for one machine may run them all. */
+export const httpPort = (usual: number): Setting<number> =>
+  port({
+    env: 'PADDOCK_PUBLIC_PORT',
+    default: usual,
+    doc: 'Port of the webhook, or of the page and the API; 0 picks a free one',
+  });
+
+export const healthPort = (usual: number): Setting<number> =>
+  port({
+    env: 'PADDOCK_HEALTH_PORT',
+    default: usual,
+    doc: 'Port of health and metrics; 0 picks a free one',
+  });
 
 /**
  * The parser takes anything after an unescaped / ? or # of a password for another part of the URL,

@@ -38,7 +38,7 @@ const declared = {
 };
 
 const readWithMissingFile = () =>
-  readConfig(declared, {}, (_settings, problems) => {
+  readConfig({ settings: declared, rules: {} }, {}, (_settings, problems) => {
     problems.push('the file is missing');
     return undefined;
   });

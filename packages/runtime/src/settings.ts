@@ -18,10 +18,6 @@ export interface Setting<T> {
   readonly range?: string;
   /** Its value is never shown, not even a wrong one. */
   readonly secret?: true;
-  /**
-   * For tests, which shorten it, and for people who search for a fault. Operators leave it alone.
-   */
-  readonly tuning?: true;
 }
 
 export type Declarations = Readonly<Record<string, Setting<unknown>>>;
@@ -62,8 +58,8 @@ export const duration = ({
   integer({ ...rest, min, max });
 
 /** A port to listen on. */
-export const port = ({ doc, ...rest }: Common<number>): Setting<number> =>
-  integer({ ...rest, doc: `${doc}; 0 picks a free one`, min: 0, max: 65_535 });
+export const port = (options: Common<number>): Setting<number> =>
+  integer({ ...options, min: 0, max: 65_535 });
 
 export function text(
   options: Common<string> & { pattern?: RegExp; hint?: string },
@@ -98,12 +94,6 @@ export function secret(
 export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
   return { ...setting, default: undefined, schema: setting.schema };
 }
-
-/** Marks settings that docs/settings.md lists apart from those for operators. */
-export const tuning = <D extends Declarations>(declared: D): D =>
-  Object.fromEntries(
-    Object.entries(declared).map(([key, setting]) => [key, { ...setting, tuning: true }]),
-  ) as D;
 
 /**
  * Reads all settings from an environment. `values` lacks those with a problem: if there are

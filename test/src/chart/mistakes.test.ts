@@ -37,18 +37,18 @@ const MISTAKES: readonly (readonly [mistake: string, values: object, says: reado
   ],
   [
     'a port that the system picks',
-    { settings: { PADDOCK_SCHEDULER_HTTP_PORT: 0 } },
-    ["at '/settings/PADDOCK_SCHEDULER_HTTP_PORT'", 'got 0, want 1'],
+    { settings: { PADDOCK_HEALTH_PORT: 0 } },
+    ["at '/settings/PADDOCK_HEALTH_PORT'", 'got 0, want 1'],
   ],
   [
     'one port for the webhook and for health',
-    { settings: { PADDOCK_INGRESS_HTTP_PORT: 8083 } },
-    ['settings.PADDOCK_INGRESS_HEALTH_PORT: 8083', 'PADDOCK_INGRESS_HTTP_PORT'],
+    { settings: { PADDOCK_PUBLIC_PORT: 8083 } },
+    ['settings.PADDOCK_HEALTH_PORT: 8083', 'PADDOCK_PUBLIC_PORT'],
   ],
   [
     'one port for the page and for health',
-    { settings: { PADDOCK_CONSOLE_HTTP_PORT: 8085 } },
-    ['settings.PADDOCK_CONSOLE_HEALTH_PORT: 8085', 'PADDOCK_CONSOLE_HTTP_PORT'],
+    { settings: { PADDOCK_PUBLIC_PORT: 8085 } },
+    ['settings.PADDOCK_HEALTH_PORT: 8085', 'PADDOCK_PUBLIC_PORT'],
   ],
   ['no App', config({ github: { apps: [] } }), ["at '/config/github/apps'", 'got 0, want 1']],
   [

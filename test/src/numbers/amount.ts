@@ -21,8 +21,9 @@ export function amountOf(text: string): number {
   return Number(digits.replaceAll(' ', '')) * (UNITS.get(unit ?? '') ?? 1);
 }
 
-/** The value of a setting in milliseconds, in bytes, or as it is: its name ends in its unit. */
-export function amountOfSetting(name: string, value: number): number {
-  const [, unit] = /_([A-Z]+)$/.exec(name) ?? [];
-  return value * (Object.entries(MS).find(([ending]) => ending === unit)?.[1] ?? 1);
-}
+/**
+ * The value of a setting or a rule in milliseconds, in bytes, or as it is: its name ends in its
+ * unit.
+ */
+export const amountOfValue = (name: string, value: number): number =>
+  value * (Object.entries(MS).find(([unit]) => name.toUpperCase().endsWith(unit))?.[1] ?? 1);

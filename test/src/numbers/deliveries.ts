@@ -2,24 +2,19 @@ import { assertSchemaName } from '@paddock/db/connection/schema-name';
 import { newWorkerName } from '@paddock/db/workers/worker-name';
 import { LOOK_EVERY_MS } from '@paddock/github/follow-apps';
 import { sql } from 'kysely';
-import { code, database, type NumberRow, row, setting, testOf } from './number-row.ts';
+import { code, database, type NumberRow, row, rule, setting, testOf } from './number-row.ts';
 
 /** Of ingress, and of the names in an environment. */
 export const deliveries: readonly NumberRow[] = [
-  row('B1', '25 MB', 'Largest body of a delivery', setting('PADDOCK_MAX_BODY_BYTES')),
+  row('B1', '25 MB', 'Largest body of a delivery', rule('ingress', 'maxBodyBytes')),
   row(
     'B5',
     '3 s',
     'Longest wait for an answer; an unstored delivery then gets a 503',
-    setting('PADDOCK_ANSWER_TIMEOUT_MS'),
+    rule('ingress', 'answerTimeoutMs'),
   ),
-  row('B5', '2.5 s', 'Longest transaction of deliveries', setting('PADDOCK_WRITE_TIMEOUT_MS')),
-  row(
-    'B5',
-    '10 s',
-    'Longest time for a request to arrive whole',
-    setting('PADDOCK_BODY_TIMEOUT_MS'),
-  ),
+  row('B5', '2.5 s', 'Longest transaction of deliveries', rule('ingress', 'writeTimeoutMs')),
+  row('B5', '10 s', 'Longest time for a request to arrive whole', rule('ingress', 'bodyTimeoutMs')),
   row(
     'B5',
     '10 s',
@@ -29,8 +24,8 @@ export const deliveries: readonly NumberRow[] = [
       'answers 503 to a delivery that is not stored in time, while not ready, and on unexpected errors (B5)',
     ),
   ),
-  row('B6', '64', 'Most deliveries that share a commit', setting('PADDOCK_MAX_BATCH')),
-  row('B6', '4', 'Most transactions of deliveries at one time', setting('PADDOCK_INGRESS_WRITERS')),
+  row('B6', '64', 'Most deliveries that share a commit', rule('ingress', 'maxBatch')),
+  row('B6', '4', 'Most transactions of deliveries at one time', rule('ingress', 'writers')),
   row(
     'B6',
     '1',
@@ -53,7 +48,7 @@ export const deliveries: readonly NumberRow[] = [
     'B4',
     '15 s',
     'How often the configuration file is checked for a change',
-    setting('PADDOCK_POOLS_REFRESH_MS'),
+    rule('db', 'poolsRefreshMs'),
   ),
   row(
     'B2',
@@ -65,7 +60,7 @@ export const deliveries: readonly NumberRow[] = [
     'B4',
     '48 h',
     'Age of the oldest ignored jobs that a change of the pools brings back',
-    setting('PADDOCK_RECONSIDER_HOURS'),
+    rule('scheduler', 'reconsiderHours'),
   ),
   row('A11', '10', 'Connections in the pool of ingress', setting('PADDOCK_INGRESS_POOL_SIZE')),
   row(

@@ -14,7 +14,7 @@ import { LARGEST_DIAGNOSIS_BYTES } from '@paddock/scheduler/following/diagnosis'
 import { TAIL_LINES } from '@paddock/scheduler/following/examine-pod';
 import { NAMESPACES_MS } from '@paddock/scheduler/following/follow-pods';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
-import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
+import { code, type NumberRow, row, rule, setting, testOf } from './number-row.ts';
 
 const unserved = pausesOf(NOT_ASSIGNED, USUAL_FAILURE_RULES);
 
@@ -30,19 +30,19 @@ export const making: readonly NumberRow[] = [
     'C1',
     '15 s',
     'How often demand and supply are compared without a notification',
-    setting('PADDOCK_MATCH_TICK_MS'),
+    rule('scheduler', 'matchTickMs'),
   ),
   row(
     'C3',
     '11 min',
     'How long an unexplained end counts against a waiting job: two cycles of redelivery and a minute',
-    setting('PADDOCK_UNEXPLAINED_GRACE_MS'),
+    rule('scheduler', 'unexplainedGraceMs'),
   ),
   row(
     'C3',
     '1 min',
     'How long a registered worker without a job waits for the next one',
-    setting('PADDOCK_SURPLUS_AFTER_MS'),
+    rule('db', 'surplusAfterMs'),
   ),
   row(
     'C4',
@@ -63,13 +63,13 @@ export const making: readonly NumberRow[] = [
     'C4',
     '180 a minute',
     'Most registrations of one installation; GitHub allows 900 points, and each costs 5',
-    setting('PADDOCK_REGISTRATIONS_PER_MINUTE'),
+    rule('db', 'registrationsPerMinute'),
   ),
   row(
     'C10',
     '12 h',
     'Age at which a warm worker is replaced; GitHub forgets an unused registration after a day',
-    setting('PADDOCK_WARM_LIFETIME_MS'),
+    rule('db', 'warmLifetimeMs'),
   ),
   row(
     'C11',
@@ -84,9 +84,9 @@ export const making: readonly NumberRow[] = [
     'C11',
     '30 s',
     'First pause of a key whose workers fail, doubled by each further failure',
-    setting('PADDOCK_FAILING_PAUSE_MS'),
+    rule('db', 'failingPauseMs'),
   ),
-  row('C11', '15 min', 'Longest such pause', setting('PADDOCK_FAILING_LONGEST_PAUSE_MS')),
+  row('C11', '15 min', 'Longest such pause', rule('db', 'failingLongestPauseMs')),
   row(
     'C11',
     '1 h',
@@ -119,7 +119,7 @@ export const making: readonly NumberRow[] = [
     'C6',
     '2 min',
     'Age at which a worker without a pod and without a task is provisioned again',
-    setting('PADDOCK_FORGOTTEN_WORKER_MS'),
+    rule('scheduler', 'forgottenAfterMs'),
   ),
   row(
     'C7',
@@ -143,13 +143,13 @@ export const making: readonly NumberRow[] = [
     'A12',
     '8 s',
     'How long a dead replica keeps others from following the pods',
-    setting('PADDOCK_LEASE_MS'),
+    rule('scheduler', 'leaseMs'),
   ),
   row(
     'A12',
     '2 s',
     'How often the replica that follows the pods renews its lease',
-    setting('PADDOCK_LEASE_RENEW_MS'),
+    rule('scheduler', 'leaseRenewMs'),
   ),
   row(
     'A11',
@@ -173,7 +173,7 @@ export const making: readonly NumberRow[] = [
     'C8',
     '5 min',
     'Age at which a pod that has not started is diagnosed',
-    setting('PADDOCK_POD_STUCK_AFTER_MS'),
+    rule('scheduler', 'stuckAfterMs'),
   ),
   row(
     'C8',

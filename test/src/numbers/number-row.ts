@@ -1,5 +1,12 @@
+import { dbRules } from '@paddock/db/rules';
 import type { Database } from '@paddock/db/schema/tables';
+import { ingressRules } from '@paddock/ingress/rules';
+import { queueRules } from '@paddock/queue/rules';
+import { reconcilerRules } from '@paddock/reconciler/rules';
+import type { Rules } from '@paddock/runtime/rules';
+import { schedulerRules } from '@paddock/scheduler/rules';
 import type { Kysely } from 'kysely';
+import { amountOfValue } from './amount.ts';
 
 /** A number that a promise rests on. */
 export interface NumberRow {
@@ -49,6 +56,19 @@ export const code = (name: string, read: () => number | undefined): CodeHome => 
   code: name,
   read,
 });
+const RULES = {
+  ingress: { file: 'apps/ingress/src/rules.ts', rules: ingressRules },
+  scheduler: { file: 'apps/scheduler/src/rules.ts', rules: schedulerRules },
+  reconciler: { file: 'apps/reconciler/src/rules.ts', rules: reconcilerRules },
+  db: { file: 'packages/db/src/rules.ts', rules: dbRules },
+  queue: { file: 'packages/queue/src/rules.ts', rules: queueRules },
+};
+
+export function rule(section: keyof typeof RULES, key: string): CodeHome {
+  const { file, rules }: { file: string; rules: Rules } = RULES[section];
+  return code(`${key} in ${file}`, () => amountOfValue(key, rules[key]?.value ?? NaN));
+}
+
 export const database = (name: string, ask: DatabaseHome['ask']): DatabaseHome => ({
   database: name,
   ask,

@@ -6,7 +6,7 @@ import { settings as reconciler } from '@paddock/reconciler/config';
 import { settings as scheduler } from '@paddock/scheduler/config';
 import type { Declarations } from '@paddock/runtime/settings';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { amountOf, amountOfSetting } from './amount.ts';
+import { amountOf, amountOfValue } from './amount.ts';
 import type { Home } from './number-row.ts';
 import { NUMBERS } from './number-table.ts';
 
@@ -27,7 +27,7 @@ const defaultsOf = (name: string): unknown[] =>
 /** The code's value, once for each place; for a test, that there is such a test. */
 async function amountsIn(home: Home): Promise<unknown[]> {
   if ('setting' in home)
-    return defaultsOf(home.setting).map((value) => amountOfSetting(home.setting, Number(value)));
+    return defaultsOf(home.setting).map((value) => amountOfValue(home.setting, Number(value)));
   if ('code' in home) return [home.read()];
   if ('database' in home) return [await home.ask(database.db)];
   return [];

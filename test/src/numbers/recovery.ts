@@ -18,7 +18,7 @@ import {
   MOST_PAGES,
 } from '@paddock/reconciler/sweeps';
 import { MOST_PODS, MOST_REGISTRATIONS } from '@paddock/reconciler/workers/worker-sweeps';
-import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
+import { code, type NumberRow, row, rule, setting, testOf } from './number-row.ts';
 
 const spacing = testOf(
   'apps/reconciler/src/redelivery/redeliver.db.test.ts',
@@ -27,7 +27,7 @@ const spacing = testOf(
 
 /** The reconciler: missed deliveries and jobs, and rows to remove. */
 export const recovery: readonly NumberRow[] = [
-  row('E1', '5 min', 'Cadence of redelivery', setting('PADDOCK_REDELIVERY_EVERY_SECONDS')),
+  row('E1', '5 min', 'Cadence of redelivery', rule('reconciler', 'redeliveryEverySeconds')),
   row(
     'P4',
     '100',
@@ -63,7 +63,7 @@ export const recovery: readonly NumberRow[] = [
     'E1',
     '150 a minute',
     'Most requests of one App; GitHub allows 180',
-    setting('PADDOCK_REDELIVERY_REQUESTS_PER_MINUTE'),
+    rule('reconciler', 'redeliveryRequestsPerMinute'),
   ),
   row(
     'E1',
@@ -81,7 +81,7 @@ export const recovery: readonly NumberRow[] = [
     'E2',
     '5 min',
     'How often an active repository is read',
-    setting('PADDOCK_DISCOVER_REPOSITORY_EVERY_MS'),
+    rule('reconciler', 'discoverRepositoryEveryMs'),
   ),
   row(
     'E2',
@@ -108,19 +108,19 @@ export const recovery: readonly NumberRow[] = [
     'P4',
     '2 %',
     'Share of an installation’s budget that one pass of discovery may use',
-    setting('PADDOCK_DISCOVER_BUDGET_PERCENT'),
+    rule('reconciler', 'discoverBudgetPercent'),
   ),
   row(
     'E2',
     '1 h',
     'Longest time until a new repository is known',
-    setting('PADDOCK_DISCOVER_LIST_EVERY_MS'),
+    rule('reconciler', 'discoverListEveryMs'),
   ),
   row(
     'E3',
     '10 min',
     'Time after which a job is stuck if it waits without a reason, or its worker has ended',
-    setting('PADDOCK_STUCK_JOB_AFTER_MS'),
+    rule('reconciler', 'stuckAfterMs'),
   ),
   row(
     'E3',
@@ -144,31 +144,31 @@ export const recovery: readonly NumberRow[] = [
     'E3',
     '1 min',
     'How often jobs in doubt are looked for, and GitHub is asked about them',
-    setting('PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS'),
+    rule('reconciler', 'lookUpJobsEverySeconds'),
   ),
   row(
     'A6',
     '60 s',
     'Time between the two answers that fail a job or make it demand again',
-    setting('PADDOCK_SECOND_LOOK_MS'),
+    rule('reconciler', 'secondLookMs'),
   ),
   row(
     'E4',
     '1 h',
     'Age at which a held-back job is first looked up',
-    setting('PADDOCK_HELD_LOOK_UP_FIRST_MS'),
+    rule('reconciler', 'heldLookUpFirstMs'),
   ),
   row(
     'E4',
     '6 h',
     'Longest time between two such look-ups; until then it doubles',
-    setting('PADDOCK_HELD_LOOK_UP_LONGEST_MS'),
+    rule('reconciler', 'heldLookUpLongestMs'),
   ),
   row(
     'E4',
     '1 min',
     'Wait before an unanswered look-up is repeated; then twice as long each time, up to an hour',
-    setting('PADDOCK_LOOK_UP_RETRY_MS'),
+    rule('reconciler', 'lookUpRetryMs'),
   ),
   row(
     'P4',
@@ -186,7 +186,7 @@ export const recovery: readonly NumberRow[] = [
     'P4',
     '25 %',
     'Share of an installation’s budget that one pass of look-ups may use',
-    setting('PADDOCK_LOOK_UP_BUDGET_PERCENT'),
+    rule('reconciler', 'lookUpBudgetPercent'),
   ),
   row(
     'H4',
@@ -207,13 +207,13 @@ export const recovery: readonly NumberRow[] = [
     'E6',
     '30 min',
     'How often GitHub’s runners are listed, to remove those without a live worker',
-    setting('PADDOCK_REGISTRATIONS_EVERY_SECONDS'),
+    rule('reconciler', 'registrationsEverySeconds'),
   ),
   row(
     'E6',
     '20 min',
     'How long lists must show a registration unused and without a live worker before it is removed',
-    setting('PADDOCK_REGISTRATION_GRACE_MS'),
+    rule('reconciler', 'registrationGraceMs'),
   ),
   row(
     'E6',
@@ -246,7 +246,7 @@ export const recovery: readonly NumberRow[] = [
     'E7',
     '2 000',
     'Most pods of ended workers in a namespace',
-    setting('PADDOCK_ENDED_PODS_PER_NAMESPACE'),
+    rule('reconciler', 'endedPodsPerNamespace'),
   ),
   row(
     'E7',
@@ -257,14 +257,13 @@ export const recovery: readonly NumberRow[] = [
   row(
     'E7',
     '90 d',
-    'How long events are kept, except those of installations and refusals',
-    setting('PADDOCK_KEEP_EVENTS_DAYS'),
+    'How long ended jobs are kept, and events but those of installations and refusals',
+    setting('PADDOCK_KEEP_DAYS'),
   ),
-  row('E7', '90 d', 'How long ended jobs are kept', setting('PADDOCK_KEEP_JOBS_DAYS')),
   row(
     'P5',
     '24 h',
     'How long reasons that jobs waited for are kept',
-    setting('PADDOCK_KEEP_WAIT_REASONS_HOURS'),
+    rule('reconciler', 'keepWaitReasonsHours'),
   ),
 ];

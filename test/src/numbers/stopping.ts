@@ -1,7 +1,7 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
 import { MOST_STOPS } from '@paddock/reconciler/workers/worker-sweeps';
 import { MOST_RUNS } from '@paddock/scheduler/stopping/read-evidence';
-import { code, type NumberRow, row, setting, testOf } from './number-row.ts';
+import { code, type NumberRow, row, rule, testOf } from './number-row.ts';
 
 const deadline = (name: keyof typeof DEFAULT_DEADLINES) =>
   code(
@@ -23,19 +23,19 @@ export const stopping: readonly NumberRow[] = [
     'E5',
     '60 s',
     'How often workers past a deadline are looked for',
-    setting('PADDOCK_CHECK_WORKERS_EVERY_SECONDS'),
+    rule('reconciler', 'checkWorkersEverySeconds'),
   ),
   row(
     'E5',
     '60 s',
     'Shortest time between two readings of one runner at GitHub',
-    setting('PADDOCK_RUNNER_READINGS_APART_MS'),
+    rule('reconciler', 'runnerReadingsApartMs'),
   ),
   row(
     'E5',
     '10 min',
     'How long GitHub must call the runner of a running pod offline before its stop',
-    setting('PADDOCK_RUNNER_OFFLINE_MS'),
+    rule('reconciler', 'runnerOfflineMs'),
   ),
   row(
     'E5',
@@ -47,7 +47,7 @@ export const stopping: readonly NumberRow[] = [
     'P2',
     '60 s',
     'Time between the two readings that call a runner idle',
-    setting('PADDOCK_STOP_IDLE_APART_MS'),
+    rule('scheduler', 'stopIdleApartMs'),
   ),
   row(
     'P2',
@@ -59,19 +59,19 @@ export const stopping: readonly NumberRow[] = [
     'P2',
     '30 s',
     'Time from a runner’s removal at GitHub to the last look at its log',
-    setting('PADDOCK_STOP_LAST_LOOK_MS'),
+    rule('scheduler', 'stopLastLookMs'),
   ),
   row(
     'E5',
     '30 s',
     'Wait before a prevented stop is tried again',
-    setting('PADDOCK_STOP_RETRY_MS'),
+    rule('scheduler', 'stopRetryMs'),
   ),
   row(
     'A3',
     '10 min',
     'How long GitHub must call a runner without a pod offline, or one whose log proves nothing idle, before its row ends',
-    setting('PADDOCK_STOP_OFFLINE_MS'),
+    rule('scheduler', 'stopOfflineMs'),
   ),
   row(
     'A3',
@@ -86,12 +86,12 @@ export const stopping: readonly NumberRow[] = [
     'E5',
     '2 min',
     'Age at which a stop that lost its task gets another',
-    setting('PADDOCK_FORGOTTEN_STOP_MS'),
+    rule('reconciler', 'forgottenStopMs'),
   ),
   row(
     'E5',
     '1 h',
     'Time after which a worker that cannot be stopped is reported',
-    setting('PADDOCK_STOP_ALERT_MS'),
+    rule('reconciler', 'stopAlertMs'),
   ),
 ];

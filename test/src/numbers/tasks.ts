@@ -1,17 +1,25 @@
 import { backoffMs } from '@paddock/queue/backoff';
 import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
 import { beatMs, ENOUGH_LEFT, shareLeft } from '@paddock/queue/claim-expiry';
+import { queueRules } from '@paddock/queue/rules';
 import { KEEP_MONTHS } from '@paddock/queue/task-counts';
 import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
 import { ROWS_OF_RECOVERY } from '@paddock/reconciler/sweeps';
 import { redeliverTask, sweepTask } from '@paddock/reconciler/schedules/sweep-schedules';
 import { serviceSettings } from '@paddock/runtime/service-settings';
-import { readSettings } from '@paddock/runtime/settings';
-import { code, type NumberRow, row, setting } from './number-row.ts';
+import { readConfig } from '@paddock/runtime/read-config';
+import { code, type NumberRow, row, rule, setting } from './number-row.ts';
 
 /** An executor's defaults. */
 const rules = executorRules(
-  readSettings({ ...executorSettings, drainMs: serviceSettings.drainMs }, {}).values,
+  readConfig(
+    {
+      settings: { ...executorSettings, drainMs: serviceSettings.drainMs },
+      rules: { queue: queueRules },
+    },
+    {},
+    () => ({}),
+  ),
 );
 
 const expiry = (name: string, read: () => number | undefined) =>
@@ -28,15 +36,15 @@ export const tasks: readonly NumberRow[] = [
     'D3',
     '5 s',
     'How often the queue is checked without a notification',
-    setting('PADDOCK_TASK_POLL_MS'),
+    rule('queue', 'taskPollMs'),
   ),
   row(
     'D4',
     '30 s',
     'Wait after a first failed run; doubled with each further one',
-    setting('PADDOCK_TASK_BACKOFF_FIRST_MS'),
+    rule('queue', 'taskBackoffFirstMs'),
   ),
-  row('D4', '1 h', 'Longest such wait', setting('PADDOCK_TASK_BACKOFF_LONGEST_MS')),
+  row('D4', '1 h', 'Longest such wait', rule('queue', 'taskBackoffLongestMs')),
   row(
     'D4',
     '20 %',
@@ -66,7 +74,7 @@ export const tasks: readonly NumberRow[] = [
     'D5',
     '15 s',
     'Time without a renewal after which any executor may take a task over',
-    setting('PADDOCK_TASK_CLAIM_MS'),
+    rule('queue', 'taskLeaseMs'),
   ),
   row(
     'D5',
@@ -86,7 +94,7 @@ export const tasks: readonly NumberRow[] = [
     'Least rest of a claim with which an outside call begins: a third',
     expiry('ENOUGH_LEFT', () => Math.round(ENOUGH_LEFT * rules.claimMs)),
   ),
-  row('D13', '5 min', 'Longest run of a task', setting('PADDOCK_TASK_TIMEOUT_MS')),
+  row('D13', '5 min', 'Longest run of a task', rule('queue', 'taskTimeoutMs')),
   row(
     'D7',
     '100 %',
@@ -104,7 +112,7 @@ export const tasks: readonly NumberRow[] = [
     'E8',
     '1 min',
     'How often stuck tasks are looked for',
-    setting('PADDOCK_RECOVER_TASKS_EVERY_SECONDS'),
+    rule('reconciler', 'recoverTasksEverySeconds'),
   ),
   row(
     'E8',

@@ -114,12 +114,8 @@ export const MATRIX: readonly (readonly [name: string, release: Release])[] = [
     release({
       ingress: { autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 12 } },
       settings: {
-        PADDOCK_INGRESS_HTTP_PORT: 9080,
-        PADDOCK_INGRESS_HEALTH_PORT: 9083,
-        PADDOCK_SCHEDULER_HTTP_PORT: 9081,
-        PADDOCK_RECONCILER_HTTP_PORT: 9082,
-        PADDOCK_CONSOLE_HTTP_PORT: 9084,
-        PADDOCK_CONSOLE_HEALTH_PORT: 9085,
+        PADDOCK_PUBLIC_PORT: 9080,
+        PADDOCK_HEALTH_PORT: 9081,
         PADDOCK_INGRESS_POOL_SIZE: 20,
         PADDOCK_SCHEDULER_POOL_SIZE: 40,
         PADDOCK_RECONCILER_POOL_SIZE: 30,

@@ -1,3 +1,4 @@
+import { rulesVariable } from '@paddock/runtime/rules';
 import { randomInt } from 'node:crypto';
 import {
   type GitHubSimulator,
@@ -76,9 +77,14 @@ const valuesFor = (apiUrl: string) => {
     settings: {
       PADDOCK_SCHEMA: SCHEMA,
       PADDOCK_CONSOLE_PATH_PREFIX: '/paddock',
-      // As long as a delivery may take on a busy machine: until then, the end counts for its job.
-      PADDOCK_UNEXPLAINED_GRACE_MS: 60_000,
     },
+    // As long as a delivery may take on a busy machine: until then, the end counts for its job.
+    env: [
+      {
+        name: 'PADDOCK_RULES',
+        value: rulesVariable({ scheduler: { unexplainedGraceMs: 60_000 } }).PADDOCK_RULES,
+      },
+    ],
     // Only root may listen at the default, 80.
     webhook: { service: { port: 8000 } },
     ingress: service,

@@ -100,15 +100,18 @@ export const TOUR_PLATFORM: Platform = {
   pools: TOUR_POOLS,
   entities: ADMITTED,
   namespaces: [NAMESPACE, SANDBOX],
-  settings: {
-    ...TIMES_OF_FAILURES,
-    PADDOCK_POOLS_REFRESH_MS: '1000',
-    PADDOCK_LOOK_UP_JOBS_EVERY_SECONDS: '2',
-    PADDOCK_RUNNER_READINGS_APART_MS: '1000',
-    // Short at first, so that failures become pauses; longer later, so that the tour rests.
-    PADDOCK_FAILING_LONGEST_PAUSE_MS: '300000',
-    PADDOCK_UNEXPLAINED_GRACE_MS: '660000',
-    // Surplus workers are worth seeing too.
-    PADDOCK_SURPLUS_AFTER_MS: '3600000',
-  },
+  rules: [
+    TIMES_OF_FAILURES,
+    {
+      reconciler: { lookUpJobsEverySeconds: 2, runnerReadingsApartMs: 1_000 },
+      scheduler: { unexplainedGraceMs: 660_000 },
+      db: {
+        poolsRefreshMs: 1_000,
+        // Short at first, so that failures become pauses; longer later, so that the tour rests.
+        failingLongestPauseMs: 300_000,
+        // Surplus workers are worth seeing too.
+        surplusAfterMs: 3_600_000,
+      },
+    },
+  ],
 };

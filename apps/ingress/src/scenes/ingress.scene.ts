@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configFile } from '@paddock/domain/pools/config-file';
+import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { parseYaml } from '@paddock/runtime/yaml-file';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { putPools } from '@paddock/testing/demand-rows';
@@ -29,7 +30,7 @@ entities: { '*': {} }
 `;
 
 /** For tests in which every delivery has to be stored, however busy the machine is. */
-export const PATIENT = { PADDOCK_WRITE_TIMEOUT_MS: '9000', PADDOCK_ANSWER_TIMEOUT_MS: '9000' };
+export const PATIENT = { ingress: { writeTimeoutMs: 9_000, answerTimeoutMs: 9_000 } };
 
 /** As long as GitHub waits for an answer, in milliseconds: for tests of answers in time. */
 export const GITHUBS_PATIENCE_MS = 10_000;
@@ -42,6 +43,7 @@ export interface IngressStart {
   readonly schema: string;
   readonly config?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly rules?: RuleValues;
   /** How long `deliver` waits for an answer. */
   readonly patienceMs?: number;
 }
@@ -92,6 +94,7 @@ export async function startIngress({
   schema,
   config = CONFIG,
   env = {},
+  rules = {},
   patienceMs = PATIENCE_MS,
 }: IngressStart): Promise<Ingress> {
   const folder = mkdtempSync(join(tmpdir(), 'paddock-ingress-'));
@@ -103,10 +106,11 @@ export async function startIngress({
       DATABASE_URL: url,
       PADDOCK_SCHEMA: schema,
       PADDOCK_CONFIG: configPath,
-      PADDOCK_INGRESS_HTTP_PORT: '0',
-      PADDOCK_INGRESS_HEALTH_PORT: '0',
+      PADDOCK_PUBLIC_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
       PADDOCK_HTTP_HOST: '127.0.0.1',
       HOOK_SECRET: SECRET,
+      ...rulesVariable(rules),
       ...env,
     },
   });

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rulesVariable } from '@paddock/runtime/rules';
 import { startService } from '@paddock/testing/processes';
 import { post, type SignedDelivery, signedDelivery } from '@paddock/testing/signed-delivery';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -72,11 +73,10 @@ export async function startSignedIngress() {
       DATABASE_URL: database.url,
       PADDOCK_SCHEMA: database.schema,
       PADDOCK_CONFIG: join(folder, 'paddock.yaml'),
-      PADDOCK_INGRESS_HTTP_PORT: '0',
-      PADDOCK_INGRESS_HEALTH_PORT: '0',
+      PADDOCK_PUBLIC_PORT: '0',
+      PADDOCK_HEALTH_PORT: '0',
       PADDOCK_HTTP_HOST: '127.0.0.1',
-      PADDOCK_MAX_BODY_BYTES: String(LIMIT),
-      ...PATIENT,
+      ...rulesVariable(PATIENT, { ingress: { maxBodyBytes: LIMIT } }),
       ...SECRETS,
     },
   });

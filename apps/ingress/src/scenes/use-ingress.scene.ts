@@ -20,7 +20,7 @@ export function useIngress(config?: string): { database: TestDatabase; ingress: 
     ingress = await startIngress({
       url,
       schema,
-      env: PATIENT,
+      rules: PATIENT,
       ...(config === undefined ? {} : { config }),
     });
     await ingress.untilReady();

@@ -1,4 +1,4 @@
-import { failureRules } from '@paddock/db/matching/failure-settings';
+import { failureRules } from '@paddock/db/rules';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';

@@ -4,12 +4,12 @@ import { sql } from 'kysely';
 import { useDiscoveryScene } from '../scenes/use-scenes.scene.ts';
 import { createAllowance } from './call-allowance.ts';
 import { RESTING_PART } from './discover-jobs.ts';
-import { jobSettings } from './job-settings.ts';
+import { reconcilerRules } from '../rules.ts';
 import { READS_OF_A_MINUTE, readsOfPass } from './job-sweeps.ts';
 
 const scene = useDiscoveryScene(useTestDatabase());
 const LIST = 'actions/list-workflow-runs-for-repo';
-const budgetPercent = jobSettings.discoverBudgetPercent.default ?? 0;
+const budgetPercent = reconcilerRules.discoverBudgetPercent.value;
 /** GitHub's calls an hour for an installation, by its number of repositories. */
 const limitOf = (repositories: number) =>
   Math.min(5_000 + 50 * Math.max(0, repositories - 20), 12_500);

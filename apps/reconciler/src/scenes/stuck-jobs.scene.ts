@@ -1,8 +1,7 @@
 import type { DoubtRules } from '@paddock/db/jobs/jobs-in-doubt';
 import type { Database } from '@paddock/db/schema/tables';
-import type { Setting } from '@paddock/runtime/settings';
+import { valuesOf } from '@paddock/runtime/rules';
 import type { Kysely } from 'kysely';
-import { jobSettings } from '../jobs/job-settings.ts';
 import {
   LOOK_UPS_OF_A_PASS,
   LOOK_UPS_PER_KEY,
@@ -10,17 +9,14 @@ import {
   RECOVERY_LIMIT,
   SILENCE_MS,
 } from '../jobs/job-sweeps.ts';
+import { reconcilerRules } from '../rules.ts';
 
-/** A setting's default, as a service has it in force. */
-function byDefault({ default: value, env }: Setting<number>): number {
-  if (value === undefined) throw new Error(`${env} has no default`);
-  return value;
-}
+const rules = valuesOf(reconcilerRules);
 
 export const RULES: DoubtRules = {
-  stuckAfterMs: byDefault(jobSettings.stuckAfterMs),
-  firstLookMs: byDefault(jobSettings.heldLookUpFirstMs),
-  longestLookMs: byDefault(jobSettings.heldLookUpLongestMs),
+  stuckAfterMs: rules.stuckAfterMs,
+  firstLookMs: rules.heldLookUpFirstMs,
+  longestLookMs: rules.heldLookUpLongestMs,
   limit: RECOVERY_LIMIT,
   silenceMs: SILENCE_MS,
   queuedAtMostMs: QUEUED_AT_MOST_MS,

@@ -13,7 +13,7 @@ beforeEach(async () => {
   await database.db.updateTable('instance').set({ events_retired_to: 0 }).execute();
 });
 
-const KEPT = { keepEventsDays: 90, keepJobsDays: 90, keepWaitReasonsHours: 24 };
+const KEPT = { keepDays: 90, keepWaitReasonsHours: 24 };
 
 /** What a pass removed of events and jobs. */
 async function sweep(more: Partial<UpkeepOptions> = {}) {

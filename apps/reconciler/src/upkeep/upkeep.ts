@@ -16,7 +16,7 @@ export interface UpkeepOptions {
   readonly db: Kysely<Database>;
   readonly config: Pick<
     ReconcilerConfig,
-    'keepEventsDays' | 'keepJobsDays' | 'keepWaitReasonsHours'
+    'keepDays' | 'keepWaitReasonsHours'
   >;
   /** Rows of one statement, each in its own transaction. */
   readonly batch: number;
@@ -69,7 +69,7 @@ const PARTS: Readonly<Record<string, (options: UpkeepOptions) => Promise<Part>>>
   operations: (options) => removeAll(options, ({ db, batch }) => purgeOperations(db, batch)),
 
   async usage({ db, config, maxHours: most, signal }) {
-    const { hours, isMore } = await findHoursToSum(db, { keptDays: config.keepJobsDays, most });
+    const { hours, isMore } = await findHoursToSum(db, { keptDays: config.keepDays, most });
     let summed = 0;
     for (const hour of hours) {
       if (signal.aborted) break;
@@ -85,7 +85,7 @@ const PARTS: Readonly<Record<string, (options: UpkeepOptions) => Promise<Part>>>
     ),
 
   async events(options) {
-    const { keepEventsDays: keepDays } = options.config;
+    const { keepDays } = options.config;
     let afterId = await retiredUpTo(options.db);
     return inBatches(options, async ({ db, batch }) => {
       const some = await retireEvents(db, { afterId, keepDays, batch });
@@ -96,7 +96,7 @@ const PARTS: Readonly<Record<string, (options: UpkeepOptions) => Promise<Part>>>
 
   jobs: (options) =>
     removeAll(options, ({ db, config, batch }) =>
-      retireJobs(db, { keepDays: config.keepJobsDays, batch }),
+      retireJobs(db, { keepDays: config.keepDays, batch }),
     ),
 };
 

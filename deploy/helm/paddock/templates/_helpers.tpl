@@ -92,14 +92,12 @@ seccompProfile: { type: RuntimeDefault }
 
 {{/* The ports of each service, by their names in its container. */}}
 {{- define "paddock.ports" -}}
-ingress:
-  webhook: {{ get .Values.settings "PADDOCK_INGRESS_HTTP_PORT" | default 8080 }}
-  health: {{ get .Values.settings "PADDOCK_INGRESS_HEALTH_PORT" | default 8083 }}
-scheduler: { health: {{ get .Values.settings "PADDOCK_SCHEDULER_HTTP_PORT" | default 8081 }} }
-reconciler: { health: {{ get .Values.settings "PADDOCK_RECONCILER_HTTP_PORT" | default 8082 }} }
-console:
-  page: {{ get .Values.settings "PADDOCK_CONSOLE_HTTP_PORT" | default 8084 }}
-  health: {{ get .Values.settings "PADDOCK_CONSOLE_HEALTH_PORT" | default 8085 }}
+{{- $public := get .Values.settings "PADDOCK_PUBLIC_PORT" -}}
+{{- $health := get .Values.settings "PADDOCK_HEALTH_PORT" -}}
+ingress: { webhook: {{ $public | default 8080 }}, health: {{ $health | default 8083 }} }
+scheduler: { health: {{ $health | default 8081 }} }
+reconciler: { health: {{ $health | default 8082 }} }
+console: { page: {{ $public | default 8084 }}, health: {{ $health | default 8085 }} }
 {{- end -}}
 
 {{/*

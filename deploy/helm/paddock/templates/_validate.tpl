@@ -104,7 +104,7 @@ database.certificateAuthority: configMap is {{ .configMap }} and secret is {{ .s
 {{/* The chart derives ports, the grace period and NOTES from these, so it must know them. */}}
 {{- define "paddock.validate.env" -}}
 {{- $elsewhere := dict "DATABASE_URL" "database.existingSecret or database.logins" "PADDOCK_CONFIG" "config" -}}
-{{- range list "PADDOCK_DRAIN_MS" "PADDOCK_INGRESS_HTTP_PORT" "PADDOCK_INGRESS_HEALTH_PORT" "PADDOCK_SCHEDULER_HTTP_PORT" "PADDOCK_RECONCILER_HTTP_PORT" "PADDOCK_CONSOLE_HTTP_PORT" "PADDOCK_CONSOLE_HEALTH_PORT" "PADDOCK_CONSOLE_PATH_PREFIX" "PADDOCK_INGRESS_POOL_SIZE" "PADDOCK_SCHEDULER_POOL_SIZE" "PADDOCK_RECONCILER_POOL_SIZE" "PADDOCK_CONSOLE_POOL_SIZE" -}}
+{{- range list "PADDOCK_DRAIN_MS" "PADDOCK_PUBLIC_PORT" "PADDOCK_HEALTH_PORT" "PADDOCK_CONSOLE_PATH_PREFIX" "PADDOCK_INGRESS_POOL_SIZE" "PADDOCK_SCHEDULER_POOL_SIZE" "PADDOCK_RECONCILER_POOL_SIZE" "PADDOCK_CONSOLE_POOL_SIZE" -}}
 {{- $_ := set $elsewhere . (printf "settings.%s" .) -}}
 {{- end -}}
 {{- range $place, $env := dict "env" .Values.env "ingress.env" .Values.ingress.env "scheduler.env" .Values.scheduler.env "reconciler.env" .Values.reconciler.env "console.env" .Values.console.env "migration.env" .Values.migration.env }}
@@ -123,10 +123,10 @@ database.certificateAuthority: configMap is {{ .configMap }} and secret is {{ .s
 {{- define "paddock.validate.ports" -}}
 {{- $ports := include "paddock.ports" . | fromYaml -}}
 {{- if eq (int $ports.ingress.webhook) (int $ports.ingress.health) }}
-settings.PADDOCK_INGRESS_HEALTH_PORT: {{ $ports.ingress.health }} is the webhook's port (PADDOCK_INGRESS_HTTP_PORT) too; allowed: another one
+settings.PADDOCK_HEALTH_PORT: {{ $ports.ingress.health }} is the webhook's port (PADDOCK_PUBLIC_PORT) too; allowed: another one
 {{- end }}
 {{- if eq (int $ports.console.page) (int $ports.console.health) }}
-settings.PADDOCK_CONSOLE_HEALTH_PORT: {{ $ports.console.health }} is the page's port (PADDOCK_CONSOLE_HTTP_PORT) too; allowed: another one
+settings.PADDOCK_HEALTH_PORT: {{ $ports.console.health }} is the page's port (PADDOCK_PUBLIC_PORT) too; allowed: another one
 {{- end }}
 {{- end -}}
 

@@ -1,0 +1,82 @@
+import type { Rules } from '@paddock/runtime/rules';
+import { DAY_MS } from '@paddock/runtime/settings';
+
+const QUARTER_MS = 90 * DAY_MS;
+
+/** How often a sweep runs; it must divide a minute, an hour or a day evenly. */
+const cadence = (seconds: number) => ({ value: seconds, min: 1, max: 86_400 });
+
+/** How often each sweep runs, in seconds. */
+export const cadenceRules = {
+  /** Reads each App's delivery log. */
+  redeliveryEverySeconds: cadence(300),
+  /** Looks for stuck tasks. */
+  recoverTasksEverySeconds: cadence(60),
+  /** Looks for jobs in doubt, and asks GitHub about them. */
+  lookUpJobsEverySeconds: cadence(60),
+  /** Picks repositories and looks for jobs in them. */
+  discoverJobsEverySeconds: cadence(60),
+  /** Looks for workers past a deadline. */
+  checkWorkersEverySeconds: cadence(60),
+  /** Deletes the pods of ended workers. */
+  endedPodsEverySeconds: cadence(300),
+  /** Lists GitHub's runners, to remove ours without a live worker. */
+  registrationsEverySeconds: cadence(1_800),
+} satisfies Rules;
+
+export const reconcilerRules = {
+  ...cadenceRules,
+  /**
+   * Wait after the first request for a delivery. Later waits are 1, 1, 2, 4, 8 and then 12 times as
+   * long.
+   */
+  redeliverySpacingMs: { value: 300_000, min: 0, max: DAY_MS / 6 },
+  /** Most requests of one App in a minute. GitHub allows 180. */
+  redeliveryRequestsPerMinute: { value: 150, min: 1, max: 180 },
+
+  /**
+   * Share of an installation's remaining calls that one pass may use to ask GitHub about jobs in
+   * doubt.
+   */
+  lookUpBudgetPercent: { value: 25, min: 1, max: 100 },
+  /** The same to look for jobs in repositories: a pass a minute leaves most of the hour's calls. */
+  discoverBudgetPercent: { value: 2, min: 1, max: 100 },
+  /**
+   * How long a job may wait without a reason, or run after its worker ended, before it is stuck.
+   * Also the time between two recoveries.
+   */
+  stuckAfterMs: { value: 600_000, min: 0, max: DAY_MS },
+  /** Age of a job that is held back at its first look-up. */
+  heldLookUpFirstMs: { value: 3_600_000, min: 0, max: QUARTER_MS },
+  /** Longest time between two such look-ups; until then it doubles. */
+  heldLookUpLongestMs: { value: 21_600_000, min: 0, max: DAY_MS },
+  /** GitHub must repeat an answer after this time before a job fails or waits again. */
+  secondLookMs: { value: 60_000, min: 0, max: DAY_MS },
+  /**
+   * Wait before the next look-up of a job for which GitHub did not answer, the first time. Each
+   * further wait is twice as long, up to an hour.
+   */
+  lookUpRetryMs: { value: 60_000, min: 0, max: DAY_MS },
+  /** Shortest time between two passes over a repository. */
+  discoverRepositoryEveryMs: { value: 300_000, min: 0, max: DAY_MS },
+  /** How often to list an installation's repositories. A new one, or a push, is seen as late. */
+  discoverListEveryMs: { value: 3_600_000, min: 0, max: QUARTER_MS },
+
+  /** How long a worker that cannot be stopped waits before it is reported. */
+  stopAlertMs: { value: 3_600_000, min: 0, max: DAY_MS },
+  /** Most pods of ended workers in a namespace. Above it, the oldest are deleted early. */
+  endedPodsPerNamespace: { value: 2_000, min: 0, max: 1_000_000 },
+  /** Time between two look-ups of a runner past a deadline. */
+  runnerReadingsApartMs: { value: 60_000, min: 0, max: DAY_MS },
+  /** How long GitHub must call the runner of a running pod offline before the worker is stopped. */
+  runnerOfflineMs: { value: 600_000, min: 0, max: DAY_MS },
+  /** Age at which a stop without a task gets one. */
+  forgottenStopMs: { value: 120_000, min: 0, max: DAY_MS },
+  /**
+   * How long lists must show one of our runners offline and without a live worker before its
+   * registration is removed.
+   */
+  registrationGraceMs: { value: 1_200_000, min: 0, max: QUARTER_MS },
+  /** How long to keep what jobs waited for earlier. */
+  keepWaitReasonsHours: { value: 24, min: 1, max: 876_000 },
+} satisfies Rules;
