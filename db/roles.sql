@@ -42,7 +42,7 @@ grant select, insert, update, delete on demand_keys, tasks to :scheduler;
 grant select, insert, delete on outages to :scheduler, :reconciler;
 grant select, insert on operations, task_counts to :scheduler;
 grant select on instance, switches to :scheduler;
-grant select, insert, update on matching_settings to :scheduler;
+grant update (app_ids) on instance to :scheduler;
 grant insert on wait_reason_changes to :scheduler;
 grant select (app_id, guid) on unresolved_deliveries to :scheduler;
 
@@ -66,7 +66,7 @@ grant update (received_at) on installation_events to :reconciler;
 -- The console, which people reach: reads what they ask for, keeps their tokens, and adds what they do
 -- to the audit, which it never changes.
 grant select on schema_migration, installations, tasks, operations, task_counts to :console;
-grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, matching_settings, switches, outages,
+grant select on unresolved_deliveries, installation_events, pools_documents, login_pins, jobs, workers, demand_keys, instance, switches, outages,
     apps, runner_groups, repositories, wait_reason_changes, usage_hours to :console;
 grant select, insert, update (last_used_at, revoked_by, revoked_at) on tokens to :console;
 grant select, insert on actions to :console;

@@ -293,6 +293,7 @@ create table instance (
   instance_id text not null,
   created_at timestamp with time zone default now() not null,
   events_retired_to bigint default 0 not null,
+  app_ids jsonb,
   constraint instance_instance_id_check CHECK ((instance_id ~ '^[a-z0-9]{6}$'::text)),
   constraint instance_only_row_check CHECK (only_row),
   constraint instance_pkey PRIMARY KEY (only_row)
@@ -361,14 +362,6 @@ create table login_pins (
   pinned_at timestamp with time zone default now() not null,
   constraint login_pins_login_check CHECK ((login = lower(login))),
   constraint login_pins_pkey PRIMARY KEY (login)
-);
-
-create table matching_settings (
-  only_row boolean default true not null,
-  settings jsonb not null,
-  stored_at timestamp with time zone default now() not null,
-  constraint matching_settings_only_row_check CHECK (only_row),
-  constraint matching_settings_pkey PRIMARY KEY (only_row)
 );
 
 create table operations (

@@ -11,7 +11,9 @@ create table instance (
   instance_id text not null check (instance_id ~ '^[a-z0-9]{6}$'),
   created_at timestamptz not null default now(),
   -- Events up to this id have been removed, or are kept for ever (E7).
-  events_retired_to bigint not null default 0
+  events_retired_to bigint not null default 0,
+  -- The Apps of the scheduler that started last: the console has no configuration file.
+  app_ids jsonb
 );
 insert into instance (instance_id)
 select string_agg(substr('abcdefghijklmnopqrstuvwxyz0123456789', 1 + (get_byte(bytes, i) % 36), 1), '')
@@ -509,14 +511,6 @@ create table wait_reason_changes (
 );
 create index wait_reason_changes_by_key on wait_reason_changes (demand_key, until);
 create index wait_reason_changes_by_age on wait_reason_changes (until);
-
--- The settings of the scheduler that started last. The answer to "why does my job wait?" depends on
--- them, and the console has none of them.
-create table matching_settings (
-  only_row boolean primary key default true check (only_row),
-  settings jsonb not null,
-  stored_at timestamptz not null default now()
-);
 
 -- ## Holding back
 

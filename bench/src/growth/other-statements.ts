@@ -99,7 +99,7 @@ export const otherStatements: Readonly<Record<string, readonly string[]>> = {
     'takeOverTasks',
     'releaseLease',
     'lockMatching',
-    'saveMatchingSettings',
+    'saveAppIds',
   ],
   'a migration': ['grantServices'],
   'a person': [

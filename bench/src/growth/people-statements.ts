@@ -23,7 +23,7 @@ import { readChanges } from '@paddock/db/people/read-changes';
 import { findIdentity, findSession, listSignedIn } from '@paddock/db/people/sessions';
 import { findSwitches, listSwitches } from '@paddock/db/switches';
 import { findOneTimeToken, findToken, listTokens } from '@paddock/db/people/tokens';
-import { findMatchingSettings, saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { findMatchingSettings, saveAppIds } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
 /**
@@ -58,7 +58,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   readChanges: (trx) => readChanges(trx, { tokens: ['ci'], sessions: ['0123456789abcdef'] }),
   findWaitFacts: (trx, { jobIds: [job = 0] }) => findWaitFacts(trx, job),
   findChange: async (trx, { jobIds: [job = 0] }) => {
-    await saveMatchingSettings(trx, SETTINGS);
+    await saveAppIds(trx, SETTINGS.appIds);
     const facts = await findWaitFacts(trx, job);
     return facts && findChange(trx, facts, facts.caps[0]?.kind ?? null);
   },

@@ -74,7 +74,6 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   actions: ['acted_at'],
   instance: ['created_at'],
   login_pins: ['pinned_at'],
-  matching_settings: ['stored_at'],
   outages: ['since'],
   operations: ['queued_at', 'started_at', 'finished_at', 'handled_at'],
   pools_documents: ['loaded_at'],

@@ -1,5 +1,4 @@
-import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
-import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/matching/stored-settings';
 import type { Database } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
@@ -18,7 +17,7 @@ export async function putFleet(db: Kysely<Database>): Promise<{
   operation: string;
   event: string;
 }> {
-  await saveMatchingSettings(db, MATCHING_SETTINGS);
+  await saveAppIds(db, [1001]);
   await putPools(
     db,
     examplePools({
@@ -248,11 +247,3 @@ async function putOperations(db: Kysely<Database>): Promise<string> {
   });
   return tasks[0]?.id ?? '';
 }
-
-const MATCHING_SETTINGS = {
-  appIds: [1001],
-  registrationsPerMinute: 180,
-  surplusAfterMs: 60_000,
-  warmLifetimeMs: 43_200_000,
-  failureRules: USUAL_FAILURE_RULES,
-};

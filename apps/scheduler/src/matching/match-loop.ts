@@ -1,7 +1,7 @@
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
-import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/matching/stored-settings';
 import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
 import { confirmOutages, type Reaches } from '@paddock/db/outages';
 import type { Database } from '@paddock/db/schema/tables';
@@ -51,7 +51,7 @@ export async function runMatching(parts: Matching, signal: AbortSignal): Promise
     events.matched(matched, tookMs / 1_000);
     await confirmOutages(db, reach, matched.away);
     const { appIds } = settings;
-    if (storedApps !== appIds) await saveMatchingSettings(db, settings);
+    if (storedApps !== appIds) await saveAppIds(db, appIds);
     storedApps = appIds;
     nextLookMs = tickMs;
     if (matched.hasMore) return wake.ring();

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findChange } from '@paddock/db/people/find-change';
 import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
 import { inSnapshot } from '@paddock/db/people/in-snapshot';
-import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/matching/stored-settings';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
@@ -10,7 +10,7 @@ import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 import { GATE } from '../scenes/settings.scene.ts';
 
 const testDb = useMatchingDatabase();
-beforeEach(() => saveMatchingSettings(testDb.db, GATE));
+beforeEach(() => saveAppIds(testDb.db, GATE.appIds));
 
 const startsAt = Date.now();
 /** The nth job of its test. */

@@ -1,15 +1,8 @@
-import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely, Selectable } from 'kysely';
 
-/** As the scheduler's settings have it by default. */
-export const MATCHING_SETTINGS = {
-  appIds: [1001],
-  registrationsPerMinute: 180,
-  surplusAfterMs: 60_000,
-  warmLifetimeMs: 43_200_000,
-  failureRules: USUAL_FAILURE_RULES,
-};
+/** The Apps of the scheduler. */
+export const APP_IDS = [1001];
 
 /** What the last pass found for the key of a job, with or without a reason to wait. */
 export async function putKey(

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/matching/stored-settings';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { ask } from '../scenes/ask.scene.ts';
-import { MATCHING_SETTINGS, putKey } from '../scenes/why.scene.ts';
+import { APP_IDS, putKey } from '../scenes/why.scene.ts';
 import { whyJobEndpoint } from './why-job.ts';
 
 const database = useTestDatabase();
@@ -29,7 +29,7 @@ test.each([
   ],
 ] as const)('names a worker that keeps its place and %s (P5)', async (_how, held, because) => {
   await emptyTables(database.db, ['jobs', 'workers', 'demand_keys']);
-  await saveMatchingSettings(database.db, MATCHING_SETTINGS);
+  await saveAppIds(database.db, APP_IDS);
   await putPools(database.db, examplePools({ pools: [{ maxWorkers: 1 }] }));
   const job = await putJob(database.db);
   const { pod_name: worker } = await putWorker(database.db, {

@@ -2,14 +2,14 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteAway } from '@paddock/db/outages';
 import { noteRegistrationBudget } from '@paddock/db/entities/waits';
 import { saveRunnerGroup } from '@paddock/db/matching/runner-groups';
-import { saveMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/matching/stored-settings';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { MATCHING_SETTINGS, putKey } from '../scenes/why.scene.ts';
+import { APP_IDS, putKey } from '../scenes/why.scene.ts';
 import { whyJobEndpoint } from './why-job.ts';
 import { whyRunEndpoint } from './why-run.ts';
 
@@ -17,7 +17,7 @@ const database = useTestDatabase();
 /** Asks with the console's rights. */
 const why = (job: number) => ask(whyJobEndpoint, database.dbOf('console'), { job: String(job) });
 
-beforeAll(() => saveMatchingSettings(database.db, MATCHING_SETTINGS));
+beforeAll(() => saveAppIds(database.db, APP_IDS));
 beforeEach(async () => {
   await emptyTables(database.db, [
     'jobs',
@@ -260,11 +260,11 @@ describe('why a job waits (P5)', () => {
   });
 
   test('has no caps until a scheduler has said how it matches', async () => {
-    await emptyTables(database.db, ['matching_settings']);
+    await database.db.updateTable('instance').set({ app_ids: null }).execute();
     const { job_id: id } = await putJob(database.db);
     expect((await why(id)).caps).toEqual([]);
-    await saveMatchingSettings(database.db, MATCHING_SETTINGS);
-    await saveMatchingSettings(database.db, MATCHING_SETTINGS);
+    await saveAppIds(database.db, APP_IDS);
+    await saveAppIds(database.db, APP_IDS);
     expect((await why(id)).caps).toHaveLength(2);
   });
 

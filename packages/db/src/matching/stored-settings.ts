@@ -1,27 +1,22 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
-import { type Kysely, sql } from 'kysely';
+import { valuesOf } from '@paddock/runtime/rules';
+import type { Kysely } from 'kysely';
+import { dbRules, matchingRules } from '../rules.ts';
 import type { Database } from '../schema/tables.ts';
 
-/** Keeps the settings of this scheduler for people's questions: they have none of their own. */
-export async function saveMatchingSettings(
-  db: Kysely<Database>,
-  settings: MatchingSettings,
-): Promise<void> {
+/** Keeps the Apps of this scheduler for people's questions, whose services know none. */
+export async function saveAppIds(db: Kysely<Database>, appIds: readonly number[]): Promise<void> {
   await db
-    .insertInto('matching_settings')
-    .values({ settings: JSON.stringify(settings) })
-    .onConflict((conflict) =>
-      conflict
-        .column('only_row')
-        .doUpdateSet({ settings: (row) => row.ref('excluded.settings'), stored_at: sql`now()` }),
-    )
+    .updateTable('instance')
+    .set({ app_ids: JSON.stringify(appIds) })
     .execute();
 }
 
-/** Those of the scheduler that started last; undefined: none has started yet. */
+/** As the scheduler that started last matches; undefined: none has started yet. */
 export async function findMatchingSettings(
   db: Kysely<Database>,
 ): Promise<MatchingSettings | undefined> {
-  const row = await db.selectFrom('matching_settings').select('settings').executeTakeFirst();
-  return row?.settings;
+  const row = await db.selectFrom('instance').select('app_ids').executeTakeFirst();
+  const appIds = row?.app_ids ?? undefined;
+  return appIds && { appIds, ...matchingRules(valuesOf(dbRules)) };
 }

@@ -1,6 +1,5 @@
-import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import type { ColumnType, Generated } from 'kysely';
-import type { JsonColumn, Nullable } from './columns.ts';
+import type { Nullable } from './columns.ts';
 
 export interface DemandKeysTable {
   demand_key: number;
@@ -52,12 +51,6 @@ export interface SwitchesTable {
   switched_by: string;
   since: Generated<Date>;
   note: Nullable<string>;
-}
-
-export interface MatchingSettingsTable {
-  only_row: Generated<boolean>;
-  settings: JsonColumn<MatchingSettings>;
-  stored_at: Generated<Date>;
 }
 
 export interface OutagesTable {

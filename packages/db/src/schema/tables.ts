@@ -16,7 +16,6 @@ import type {
 import type {
   OutagesTable,
   DemandKeysTable,
-  MatchingSettingsTable,
   RunnerGroupsTable,
   SwitchesTable,
   WaitReasonChangesTable,
@@ -34,6 +33,7 @@ export interface InstanceTable {
   instance_id: string;
   created_at: Generated<Date>;
   events_retired_to: Generated<number>;
+  app_ids: ColumnType<readonly number[] | null, string | null, string | null>;
 }
 
 export interface JobsTable {
@@ -235,7 +235,6 @@ export interface Database {
   installations: InstallationsTable;
   repositories: RepositoriesTable;
   demand_keys: DemandKeysTable;
-  matching_settings: MatchingSettingsTable;
   wait_reason_changes: WaitReasonChangesTable;
   login_pins: LoginPinsTable;
   runner_groups: RunnerGroupsTable;
