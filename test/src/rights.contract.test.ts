@@ -23,6 +23,7 @@ const SERVICES = ['scheduler', 'reconciler'] as const;
 const TAKES_NO_RIGHT = new Set([
   'probeCluster',
   'clusterSettings',
+  'kubeRules',
   'connectConfiguredCluster',
   'KubeError',
   'isTransient',
