@@ -1,7 +1,6 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-const TOKENS = 'packages/db/src/people/tokens.ts';
-const SESSIONS = 'packages/db/src/people/sessions.ts';
+const SESSIONS = 'packages/api/src/sessions/sessions.ts';
 const CHECK = 'packages/api/src/tokens/check-token.ts';
 const COOKIE = 'apps/console/src/session/cookie.ts';
 const CHANGES = 'apps/console/src/changes/changes.ts';
@@ -14,7 +13,7 @@ const signIn = ['apps/console/src/sign-in/oidc.db.test.ts'];
 export const consoleAccess: readonly NamedMutant[] = [
   {
     mutant: 'a token for one sign-in answers requests',
-    file: TOKENS,
+    file: CHECK,
     find: `selectToken(db, id).where('one_time', '=', false).executeTakeFirst()`,
     replace: 'selectToken(db, id).executeTakeFirst()',
     tests: page,
@@ -49,7 +48,7 @@ export const consoleAccess: readonly NamedMutant[] = [
   },
   {
     mutant: 'the id of a person’s session is enough',
-    file: 'packages/api/src/sessions/sessions.ts',
+    file: SESSIONS,
     find: '!proves(secret, identity)',
     replace: 'identity === undefined',
     tests: signIn,

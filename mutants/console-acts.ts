@@ -1,7 +1,7 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-const LISTS = 'packages/db/src/people/newest-first.ts';
-const OPERATIONS = 'packages/queue/src/read-operations.ts';
+const LISTS = 'packages/db/src/newest-first.ts';
+const OPERATIONS = 'packages/api/src/operations/list-operations.ts';
 
 const acts = ['packages/api/src/actions/actions.db.test.ts'];
 const operations = ['packages/api/src/operations/operations.db.test.ts'];
@@ -27,7 +27,7 @@ export const consoleActs: readonly NamedMutant[] = [
   },
   {
     mutant: 'an operation is found after it has expired',
-    file: OPERATIONS,
+    file: 'packages/api/src/operations/find-operation.ts',
     find: 'where id = ${id} and expires_at > now()',
     replace: 'where id = ${id}',
     tests: operations,
@@ -42,8 +42,8 @@ export const consoleActs: readonly NamedMutant[] = [
   {
     mutant: 'the next page of operations lacks those of the last one’s instant',
     file: OPERATIONS,
-    find: '(queued_at, id) < (${after[0]}::timestamptz, ${after[1]}::uuid)',
-    replace: 'queued_at < ${after[0]}::timestamptz',
+    find: '(queued_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)',
+    replace: 'queued_at < ${last[0]}::timestamptz',
     tests: operations,
   },
   {

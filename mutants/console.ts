@@ -12,7 +12,7 @@ const ASKED = ['packages/api/src/operations/start-operation.db.test.ts'];
 export const consoleApi: readonly NamedMutant[] = [
   {
     mutant: 'a revoked token goes on working',
-    file: 'packages/db/src/people/tokens.ts',
+    file: 'packages/api/src/tokens/check-token.ts',
     find: "    .where('revoked_at', 'is', null);\n",
     replace: ';',
     tests: tokens,
@@ -26,7 +26,7 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'a token for one sign-in signs in twice',
-    file: 'packages/db/src/people/tokens.ts',
+    file: 'packages/api/src/tokens/check-token.ts',
     find: 'one_time and last_used_at is null and',
     replace: 'one_time and',
     tests: ['apps/console/src/page.db.test.ts'],
@@ -82,7 +82,7 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'the end of one person’s sessions ends those of all',
-    file: 'packages/db/src/people/sessions.ts',
+    file: 'packages/api/src/sessions/end-sessions.ts',
     find: 'person is not null and person = ${person} returning',
     replace: 'person is not null returning',
     tests: ['packages/api/src/sessions/sessions.db.test.ts'],
@@ -110,7 +110,7 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'who asks for a merged operation is forgotten',
-    file: 'packages/db/src/people/actions.ts',
+    file: 'packages/api/src/operations/find-operation.ts',
     find: "output ->> 'mergedInto' = ",
     replace: "output ->> 'none' = ",
     tests: ASKED,

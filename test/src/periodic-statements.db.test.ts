@@ -116,7 +116,7 @@ const STATEMENT =
 
 test('every statement is among these, or it is said when it runs', async () => {
   const found: string[] = [];
-  for await (const file of glob('{db,queue}/src/**/!(*.test|*.scene|*-under-test).ts', {
+  for await (const file of glob('{api,db,queue}/src/**/!(*.test|*.scene|*-under-test).ts', {
     cwd: PACKAGES,
   })) {
     for (const [, name = ''] of readFileSync(join(PACKAGES, file), 'utf8').matchAll(STATEMENT))

@@ -1,5 +1,5 @@
 import { findEndpoint } from '@paddock/api/find/find';
-import type { Named } from '@paddock/db/people/find-named';
+import type { Named } from '@paddock/api/find/find';
 import { askCommand } from './ask-command.ts';
 import { columns } from './columns.ts';
 import { oneWord } from './one-word.ts';

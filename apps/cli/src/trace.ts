@@ -1,6 +1,5 @@
-import { traceEntityEndpoint, traceInstallationEndpoint } from '@paddock/api/trace/trace-entity';
-import { traceEventEndpoint } from '@paddock/api/trace/trace-event';
-import { traceJobEndpoint } from '@paddock/api/trace/trace-job';
+import { traceEndpoint } from '@paddock/api/trace/trace';
+import { traceEventEndpoint } from '@paddock/api/events/find-event';
 import type { traceAnswer } from '@paddock/api/trace/trace-page';
 import type { z } from 'zod';
 import { askCommand } from './ask-command.ts';
@@ -60,8 +59,8 @@ export const traceCommands: readonly Command[] = [
     takes: 'ID',
     summary: 'Lists what happened to the entity of an installation, the newest first.',
     options,
-    endpoint: traceInstallationEndpoint,
-    input: (given) => ({ ...given.options, installation: oneWord(given, 'id') }),
+    endpoint: traceEndpoint,
+    input: (given) => ({ ...given.options, of: 'installation', id: oneWord(given, 'id') }),
     print,
   }),
   askCommand({
@@ -72,8 +71,8 @@ export const traceCommands: readonly Command[] = [
       only: { type: 'string', value: 'job', doc: 'only what is about the job and its worker' },
       ...options,
     },
-    endpoint: traceJobEndpoint,
-    input: (given) => ({ ...given.options, job: oneWord(given, 'id') }),
+    endpoint: traceEndpoint,
+    input: (given) => ({ ...given.options, of: 'job', id: oneWord(given, 'id') }),
     print,
   }),
   askCommand({
@@ -90,8 +89,8 @@ export const traceCommands: readonly Command[] = [
     summary: `Lists what happened to an entity, the newest first: deliveries, jobs, workers, operations and
 actions. A former login will do.`,
     options,
-    endpoint: traceEntityEndpoint,
-    input: (given) => ({ ...given.options, entity: oneWord(given, 'login or id') }),
+    endpoint: traceEndpoint,
+    input: (given) => ({ ...given.options, of: 'entity', id: oneWord(given, 'login or id') }),
     print,
   }),
 ];

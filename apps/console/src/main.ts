@@ -3,7 +3,7 @@ import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';
-import { readChanges } from '@paddock/db/people/read-changes';
+import { readChanges } from '@paddock/api/sessions/read-changes';
 import { createFitness } from '@paddock/db/connection/wait-until-fit';
 import { createHealthApp } from '@paddock/runtime/health';
 import { listenHttp, serveUntilStopped } from '@paddock/runtime/http-server';

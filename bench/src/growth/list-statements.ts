@@ -1,41 +1,36 @@
-import { findEntityByLogin, findRepositoryByName } from '@paddock/db/people/find-by-name';
-import { findJob, listActiveJobs, listJobs, listJobsByReason } from '@paddock/db/people/list-jobs';
-import { listEntityActions } from '@paddock/db/people/actions';
-import {
-  findTracedEntity,
-  findTracedInstallation,
-  findTracedJob,
-} from '@paddock/db/people/find-traced';
-import { listPools } from '@paddock/db/people/list-pools';
-import {
-  findEventPayload,
-  listDeliveryEvents,
-  listEntityEvents,
-  listJobEvents,
-} from '@paddock/db/people/list-trace-events';
-import { findWorker, listLiveWorkers, listWorkers } from '@paddock/db/people/list-workers';
-import { findDiagnosisFacts } from '@paddock/db/people/find-diagnosis-facts';
-import { findInstallationEvents } from '@paddock/db/people/list-installations';
-import { findByName, findByNumber, findByUuid } from '@paddock/db/people/find-named';
+import { listEntityActions } from '@paddock/api/actions/list-actions';
 import {
   findUnresolvedByGuid,
   listGivenUp,
   listUnresolved,
-} from '@paddock/db/people/list-redeliveries';
-import { readLastHour } from '@paddock/db/people/read-last-hour';
-import { findUsageSummedAt, readUsage } from '@paddock/db/people/read-usage';
+} from '@paddock/api/deliveries/list-redeliveries';
+import { findDiagnosisFacts } from '@paddock/api/diagnoses/list-diagnoses';
+import { findByName, findByNumber, findByUuid } from '@paddock/api/find/find';
+import { findInstallationEvents } from '@paddock/api/installations/find-installation';
+import { findJob } from '@paddock/api/jobs/find-job';
+import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/api/jobs/list-jobs';
+import { findEntityByLogin, findRepositoryByName } from '@paddock/api/lists/named';
+import { listFailedOperations, listOperationsOf } from '@paddock/api/operations/list-operations';
+import { readLastHour } from '@paddock/api/pools/last-hour';
+import { listPools } from '@paddock/api/pools/list-pools';
+import { listDeliveryEvents, listEntityEvents, listJobEvents } from '@paddock/api/events/event';
 import {
-  listEntityOperations,
-  listFailedOperations,
-  listOperationsOf,
-} from '@paddock/queue/read-operations';
+  findTracedEntity,
+  findTracedInstallation,
+  findTracedJob,
+} from '@paddock/api/trace/find-traced';
+import { listEntityOperations } from '@paddock/api/trace/read-trace';
+import { findEventPayload } from '@paddock/api/events/find-event';
+import { findUsageSummedAt, readUsage } from '@paddock/api/usage/list-usage';
+import { findWorker } from '@paddock/api/workers/find-worker';
+import { listWorkers } from '@paddock/api/workers/list-workers';
 import { APP_ID } from '../app-id.ts';
 import type { PeriodicStatement } from './periodic-statements.ts';
 
 const DAY_MS = 86_400_000;
 
 /** The largest page, with one row more, as an endpoint reads it. */
-const PAGE = { limit: 101 };
+const PAGE = { limit: 101, after: undefined };
 const LONG_AGO = {
   ...PAGE,
   from: new Date(Date.now() - 200 * DAY_MS),
@@ -86,16 +81,16 @@ export const listStatements = {
     ),
   oneJob: (trx) => findJob(trx, 77),
   allWorkers: (trx) => listWorkers(trx, {}, PAGE),
-  endedWorkersOfOldDays: (trx) => listWorkers(trx, { end: 'completed' }, LONG_AGO),
-  failedWorkers: (trx) => listWorkers(trx, { end: 'failed' }, PAGE),
+  endedWorkersOfOldDays: (trx) => listWorkers(trx, { state: 'ended' }, LONG_AGO),
+  failedWorkers: (trx) => listWorkers(trx, { state: 'failed' }, PAGE),
   workersOfPool: (trx) => listWorkers(trx, { pool: 'pool-3' }, PAGE),
-  failedWorkersOfPool: (trx) => listWorkers(trx, { pool: 'pool-3', end: 'failed' }, PAGE),
+  failedWorkersOfPool: (trx) => listWorkers(trx, { pool: 'pool-3', state: 'failed' }, PAGE),
   workersOfEntity: (trx) => listWorkers(trx, { entityId: 1 }, PAGE),
   failedWorkersOfEntityAndPool: (trx) =>
-    listWorkers(trx, { entityId: 1, pool: 'pool-0', end: 'failed' }, LONG_AGO),
-  stoppingWorkers: (trx) => listLiveWorkers(trx, { state: 'stopping' }, PAGE),
+    listWorkers(trx, { entityId: 1, pool: 'pool-0', state: 'failed' }, LONG_AGO),
+  stoppingWorkers: (trx) => listWorkers(trx, { state: 'stopping' }, PAGE),
   runningWorkersOfEntityAndPool: (trx) =>
-    listLiveWorkers(trx, { state: 'running', entityId: 1, pool: 'pool-0' }, PAGE),
+    listWorkers(trx, { state: 'running', entityId: 1, pool: 'pool-0' }, PAGE),
   oneWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
   allPools: (trx) => listPools(trx),
   lastHour: (trx) => readLastHour(trx),
@@ -104,7 +99,7 @@ export const listStatements = {
     listEntityEvents(trx, { entityId: 1, places: PLACES }, LONG_AGO),
   tracedEventsOfJob: (trx) => listJobEvents(trx, 77, PAGE),
   eventsOfDelivery: (trx) => listDeliveryEvents(trx, UUID, PAGE),
-  payloadOfEvent: (trx) => findEventPayload(trx, '77', 1_000_000),
+  payloadOfEvent: (trx) => findEventPayload(trx, '77'),
   operationsOfEntity: (trx) => listEntityOperations(trx, 1, PAGE),
   operationsOfSubject: (trx, { endedNames: [id = ''] }) =>
     listOperationsOf(trx, { type: 'worker', id }, { ...PAGE, hasDetail: true }),
@@ -119,7 +114,7 @@ export const listStatements = {
   usageOfPools: (trx) => readUsage(trx, 'pool', MONTH, PAGE),
   usageOfEntities: (trx) => readUsage(trx, 'entity', MONTH, PAGE),
   usageSummedAt: (trx) => findUsageSummedAt(trx),
-  eventsOfInstallation: (trx) => findInstallationEvents(trx, 1, 100),
+  eventsOfInstallation: (trx) => findInstallationEvents(trx, 1),
   diagnosisFacts: (trx) =>
     findDiagnosisFacts(trx, {
       asked: { login: 'entity-1', repository: 'app' },

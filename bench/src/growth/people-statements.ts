@@ -1,28 +1,30 @@
-import { findChange } from '@paddock/db/people/find-change';
-import { findAskers, listActions } from '@paddock/db/people/actions';
-import { findExplainedJob } from '@paddock/db/people/find-explained-job';
-import { findHindrances } from '@paddock/db/people/find-hindrances';
-import { findJobDeliveries } from '@paddock/db/people/list-trace-events';
-import { countWaits, findJobsOfRun } from '@paddock/db/people/list-jobs';
+import { listActions } from '@paddock/api/actions/list-actions';
+import { findInstallation, listInstallations } from '@paddock/api/installations/list-installations';
+import { countWaits } from '@paddock/api/jobs/count-waits';
+import { isNamedPool } from '@paddock/api/lists/named';
+import { findAskers } from '@paddock/api/operations/find-operation';
+import { findOwner } from '@paddock/api/repositories/resync-repository';
+import { listSignedIn } from '@paddock/api/sessions/list-sessions';
+import { readChanges } from '@paddock/api/sessions/read-changes';
+import { findIdentity, findSession } from '@paddock/api/sessions/sessions';
+import { findScheduledApps } from '@paddock/api/sweeps/app';
+import { listSwitches } from '@paddock/api/switches/list-switches';
+import { isKnownEntity, isKnownPool } from '@paddock/api/switches/switch';
+import { findOneTimeToken, findToken } from '@paddock/api/tokens/check-token';
+import { listTokens } from '@paddock/api/tokens/list-tokens';
+import { findJobDeliveries } from '@paddock/api/why/explain-job';
+import { findChange } from '@paddock/api/why/find-change';
+import { findExplainedJob } from '@paddock/api/why/find-explained-job';
+import { findHindrances } from '@paddock/api/why/find-hindrances';
 import {
   findEarlierReasons,
   findLastStarts,
   findWaitFacts,
   findWorkersOfKey,
-} from '@paddock/db/people/find-wait-facts';
-import { findInstallation, listInstallations } from '@paddock/db/people/list-installations';
-import {
-  findOwner,
-  findScheduledApps,
-  isKnownEntity,
-  isKnownPool,
-  isNamedPool,
-} from '@paddock/db/people/find-by-name';
+} from '@paddock/api/why/find-wait-facts';
+import { findJobsOfRun } from '@paddock/api/why/why-run';
+import { findSwitches } from '@paddock/db/switches';
 import { findDrainState } from '@paddock/db/workers/drain-workers';
-import { readChanges } from '@paddock/db/people/read-changes';
-import { findIdentity, findSession, listSignedIn } from '@paddock/db/people/sessions';
-import { findSwitches, listSwitches } from '@paddock/db/switches';
-import { findOneTimeToken, findToken, listTokens } from '@paddock/db/people/tokens';
 import { findMatchingSettings, saveAppIds } from '@paddock/db/matching/stored-settings';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
@@ -52,7 +54,7 @@ export const peopleStatements: Readonly<Record<string, PeriodicStatement>> = {
   listTokens: (trx) => listTokens(trx, { limit: 31, after: 'a' }),
   findToken: (trx) => findToken(trx, '0'.repeat(16)),
   findOneTimeToken: (trx) => findOneTimeToken(trx, '0'.repeat(16)),
-  listSignedIn: (trx) => listSignedIn(trx, { limit: 31, after: 'person a' }),
+  listSignedIn: (trx) => listSignedIn(trx, { limit: 31, after: 'a' }),
   findIdentity: (trx) => findIdentity(trx, '0'.repeat(16)),
   findSession: (trx) => findSession(trx, { id: '0'.repeat(16), tokenId: '0'.repeat(16) }),
   readChanges: (trx) => readChanges(trx, { tokens: ['ci'], sessions: ['0123456789abcdef'] }),

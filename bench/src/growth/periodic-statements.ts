@@ -55,7 +55,7 @@ import { readQueueDepth } from '@paddock/queue/queue-depth';
 import { createHeartbeat } from '@paddock/queue/heartbeat';
 import { createHeldTasks } from '@paddock/queue/held-tasks';
 import { recoverTasks } from '@paddock/queue/recover-tasks';
-import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
+import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Transaction } from 'kysely';
 import { APP_ID as APP } from '../app-id.ts';

@@ -36,19 +36,29 @@ export interface Endpoint<I extends z.ZodObject = z.ZodObject, O extends z.ZodTy
   answer(caller: Caller, input: z.output<I>): Promise<z.input<O>>;
 }
 
+/** An endpoint as its file declares it: the instants of its answer are dates. */
+interface Declared<I extends z.ZodObject, O extends z.ZodType> extends Omit<
+  Endpoint<I, O>,
+  'answer'
+> {
+  answer(caller: Caller, input: z.output<I>): Promise<z.output<O>>;
+}
+
 /** Infers the types of an endpoint from its schemas. Of dates, the first one must not be later. */
-export const endpoint = <I extends z.ZodObject, O extends z.ZodType>(
-  declared: Endpoint<I, O>,
-): Endpoint<I, O> =>
-  'from' in declared.input.shape && 'to' in declared.input.shape
-    ? {
-        ...declared,
-        input: declared.input.refine(isInOrder, {
-          path: ['to'],
-          error: 'must not be before `from`',
-        }),
-      }
-    : declared;
+export const endpoint = <I extends z.ZodObject, O extends z.ZodType>({
+  input,
+  answer,
+  ...declared
+}: Declared<I, O>): Endpoint<I, O> => ({
+  ...declared,
+  input:
+    'from' in input.shape && 'to' in input.shape
+      ? input.refine(isInOrder, { path: ['to'], error: 'must not be before `from`' })
+      : input,
+  // As it travels, also to the terminal.
+  answer: async (caller, given) =>
+    JSON.parse(JSON.stringify(await answer(caller, given))) as z.input<O>,
+});
 
 const isInOrder = ({ from, to }: Record<string, unknown>): boolean =>
   !(from instanceof Date && to instanceof Date && to < from);

@@ -40,9 +40,8 @@ import { lastHourEndpoint } from './pools/last-hour.ts';
 import { listPoolsEndpoint } from './pools/list-pools.ts';
 import { findWorkerEndpoint } from './workers/find-worker.ts';
 import { listWorkersEndpoint } from './workers/list-workers.ts';
-import { traceEntityEndpoint, traceInstallationEndpoint } from './trace/trace-entity.ts';
-import { traceEventEndpoint } from './trace/trace-event.ts';
-import { traceJobEndpoint } from './trace/trace-job.ts';
+import { traceEndpoint } from './trace/trace.ts';
+import { traceEventEndpoint } from './events/find-event.ts';
 import { exportUsageEndpoint } from './usage/export-usage.ts';
 import { listUsageEndpoint } from './usage/list-usage.ts';
 import { whyJobEndpoint } from './why/why-job.ts';
@@ -68,9 +67,7 @@ const SUBJECTS: readonly Endpoint[] = [
   whyRunEndpoint,
   listUsageEndpoint,
   exportUsageEndpoint,
-  traceEntityEndpoint,
-  traceInstallationEndpoint,
-  traceJobEndpoint,
+  traceEndpoint,
   traceEventEndpoint,
   listOperationsEndpoint,
   listFailedOperationsEndpoint,

@@ -1,10 +1,10 @@
+import { beginSession, findIdentity } from '@paddock/api/sessions/sessions';
 import { describe, expect, test } from '@jest/globals';
 import { putInstallation, putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { INSTANTS, mendInstants } from './instants.ts';
-import { findIdentity, storeSession } from './people/sessions.ts';
 
 const database = useTestDatabase();
 const mend = (ours?: Date) => mendInstants(database.dbOf('reconciler'), ours);
@@ -61,10 +61,10 @@ describe('an instant too far ahead is void', () => {
   test('ends a session', async () => {
     const { db } = database;
     const owner = { person: 'person ada', groups: [] };
-    await storeSession(db, { id: '0'.repeat(16), owner, secretSha256: '0'.repeat(64) });
-    expect(await findIdentity(db, '0'.repeat(16))).toBeDefined();
+    const [, id = ''] = (await beginSession(db, owner)).split('_');
+    expect(await findIdentity(db, id)).toBeDefined();
     await db.updateTable('sessions').set({ expires_at: YEAR }).execute();
-    expect(await findIdentity(db, '0'.repeat(16))).toBeUndefined();
+    expect(await findIdentity(db, id)).toBeUndefined();
   });
 });
 

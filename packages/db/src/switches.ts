@@ -61,37 +61,10 @@ export const findSwitchOfSweep = async (
 ): Promise<Switch | undefined> =>
   (await findSwitches(db, [EVERY_SWEEP, kind, `${kind}:${subjectId}`])).at(0);
 
-/** A row's place in the list: its instant as PostgreSQL prints it, and its subject. */
-export type SwitchPosition = readonly [since: string, subject: string];
-
-export interface ListedSwitch extends Switch {
-  /** The entity's login. */
-  readonly name: string | null;
-  /** The instant as PostgreSQL prints it. */
-  readonly place: string;
-}
-
-/** All switches, from the first one after `after`, the oldest first. People set them one by one. */
-export async function listSwitches(
-  db: Kysely<Database>,
-  { limit, after }: { limit: number; after?: SwitchPosition | undefined },
-): Promise<ListedSwitch[]> {
-  const isAfter =
-    after === undefined
-      ? sql`true`
-      : sql`(since, ${SUBJECT}) > (${after[0]}::timestamptz, ${after[1]})`;
-  const { rows } = await sql<ListedSwitch>`
-    select ${SUBJECT} as subject, switched_by as by, since, note, since::text as place,
-      (select login from installations where entity_id = case subject_type when 'entity' then subject_id::bigint end
-        order by updated_at desc limit 1) as name
-    from switches where ${isAfter} order by since, subject limit ${limit}`.execute(db);
-  return rows;
-}
-
 /** The subject that holds all sweeps back. */
 export const EVERY_SWEEP = 'sweeps';
 
-const SUBJECT = sql<string>`case
+export const SUBJECT = sql<string>`case
   when subject_type = 'environment' then subject_type
   when subject_type <> 'sweep' then subject_type || ':' || subject_id
   when subject_id = '' then ${sql.lit(EVERY_SWEEP)}

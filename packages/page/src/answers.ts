@@ -22,8 +22,8 @@ import type { listSwitchesEndpoint } from '@paddock/api/switches/list-switches';
 import type { createToken } from '@paddock/api/endpoints';
 import type { endSessionsEndpoint } from '@paddock/api/sessions/end-sessions';
 import type { listTokensEndpoint } from '@paddock/api/tokens/list-tokens';
-import type { traceEntityEndpoint } from '@paddock/api/trace/trace-entity';
-import type { traceEventEndpoint } from '@paddock/api/trace/trace-event';
+import type { traceEndpoint } from '@paddock/api/trace/trace';
+import type { traceEventEndpoint } from '@paddock/api/events/find-event';
 import type { listUsageEndpoint } from '@paddock/api/usage/list-usage';
 import type { whyJobEndpoint } from '@paddock/api/why/why-job';
 import type { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
@@ -31,9 +31,10 @@ import type { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
 import type { z } from 'zod';
 
 // Types alone: nothing of the API's code is in the page.
-type Output<E extends { readonly output: z.ZodType }> = z.output<E['output']>;
-type Item<E extends { readonly output: z.ZodType<{ readonly items: readonly unknown[] }> }> =
-  Output<E>['items'][number];
+type Output<E extends { readonly output: z.ZodType }> = z.input<E['output']>;
+type Item<
+  E extends { readonly output: z.ZodType<unknown, { readonly items: readonly unknown[] }> },
+> = Output<E>['items'][number];
 
 /** A page of a list. */
 export interface List<T> {
@@ -72,7 +73,7 @@ export type FailedDelivery = Pick<
   keyof UnresolvedDelivery & keyof GivenUpDelivery
 >;
 export type OneInstallation = Output<typeof findInstallationEndpoint>;
-export type Trace = Output<typeof traceEntityEndpoint>;
+export type Trace = Output<typeof traceEndpoint>;
 export type TraceItem = Trace['items'][number];
 export type EventPayload = Output<typeof traceEventEndpoint>;
 export type Usage = Output<typeof listUsageEndpoint>;

@@ -1,3 +1,4 @@
+import { findOperation } from '@paddock/api/operations/find-operation';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
@@ -5,7 +6,6 @@ import { sql } from 'kysely';
 import { type AskedTask, enqueueAsked } from './enqueue-asked.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
-import { findOperation } from './read-operations.ts';
 import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 

@@ -1,9 +1,9 @@
+import { findOperation } from '@paddock/api/operations/find-operation';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { claimAll, enqueueNow, task } from './scenes/executor-under-test.scene.ts';
-import { findOperation } from './read-operations.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
 import { purgeOperations } from './purge-operations.ts';
 import { readQueueDepth } from './queue-depth.ts';

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
-import type { Changes } from '@paddock/db/people/read-changes';
+import type { Changes } from '@paddock/api/sessions/read-changes';
 import { createChangeStreams } from './changes.ts';
 
 /** A response whose text goes nowhere else. A page that is stuck reads the beginning only. */

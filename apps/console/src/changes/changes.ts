@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Changes, Watched } from '@paddock/db/people/read-changes';
+import type { Changes, Watched } from '@paddock/api/sessions/read-changes';
 import { createPlaces } from '../places.ts';
 
 /** Clients at a time, in all and of one token: each holds a connection and a little memory. */

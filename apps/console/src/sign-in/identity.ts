@@ -1,4 +1,4 @@
-import type { Identity } from '@paddock/db/people/sessions';
+import type { Identity } from '@paddock/api/sessions/sessions';
 
 const MOST_GROUPS = 500;
 const LONGEST = 200;

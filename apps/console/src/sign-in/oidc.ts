@@ -1,4 +1,4 @@
-import type { Identity } from '@paddock/db/people/sessions';
+import type { Identity } from '@paddock/api/sessions/sessions';
 import type { Secret } from '@paddock/runtime/secret';
 import {
   allowInsecureRequests,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import type { Identity } from '@paddock/db/people/sessions';
+import type { Identity } from '@paddock/api/sessions/sessions';
 import { identityOf } from './identity.ts';
 import type { SignInFile } from './sign-in-file.ts';
 

@@ -4,7 +4,7 @@ import {
   retireJobs,
   retireWaitReasons,
 } from '@paddock/db/deliveries/retire-rows';
-import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
+import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import type { Database } from '@paddock/db/schema/tables';
 import { messageOf } from '@paddock/queue/mask-secrets';
 import { purgeOperations } from '@paddock/queue/purge-operations';

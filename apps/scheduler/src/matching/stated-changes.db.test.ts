@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { findChange } from '@paddock/db/people/find-change';
-import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
-import { inSnapshot } from '@paddock/db/people/in-snapshot';
+import { findChange } from '@paddock/api/why/find-change';
+import { findWaitFacts } from '@paddock/api/why/find-wait-facts';
 import { saveAppIds } from '@paddock/db/matching/stored-settings';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
@@ -18,7 +17,7 @@ const at = (nth: number) => ({ created_at: new Date(startsAt + nth) });
 
 /** Says which limit would give a job a worker, and its reason to wait. */
 const ask = (jobId: number) =>
-  inSnapshot(testDb.db, async (trx) => {
+  testDb.db.transaction().execute(async (trx) => {
     const facts = await findWaitFacts(trx, jobId);
     const reason = facts?.key?.waitReason ?? null;
     return { reason, change: facts && (await findChange(trx, facts, reason)) };
@@ -29,7 +28,8 @@ async function hasWorker(jobId: number, pools: PoolsDocument): Promise<boolean> 
   const { db } = testDb;
   await putPools(db, pools);
   await matchOnce(db);
-  const { place, workers } = (await inSnapshot(db, (trx) => findWaitFacts(trx, jobId))) ?? {};
+  const { place, workers } =
+    (await db.transaction().execute((trx) => findWaitFacts(trx, jobId))) ?? {};
   return (workers?.length ?? 0) >= (place?.position ?? Infinity);
 }
 

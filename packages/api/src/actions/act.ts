@@ -1,4 +1,4 @@
-import { type Action, recordAction } from '@paddock/db/people/actions';
+import type { ActionSubject } from '@paddock/db/schema/people-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Transaction } from 'kysely';
 import { z } from 'zod';
@@ -12,18 +12,35 @@ export const note = z
   .optional()
   .describe('Why, for those who read it later');
 
-export interface Request extends Pick<Action, 'endpoint' | 'subject'> {
+export interface Request {
+  /** The name of an endpoint. */
+  readonly endpoint: string;
+  readonly subject: ActionSubject;
   readonly note: z.output<typeof note>;
 }
 
-/** Adds what a person does to the audit, in the transaction of the action itself. */
-export const record = (
+/**
+ * Adds what a person does to the audit, in the transaction of the action itself, with the id of the
+ * operation that it asked for.
+ */
+export async function record(
   trx: Transaction<Database>,
   { person, from }: Caller,
   { endpoint, subject, note: why }: Request,
   operation: string | null = null,
-): Promise<void> =>
-  recordAction(trx, { person, from, endpoint, subject, note: why ?? null, operation });
+): Promise<void> {
+  await trx
+    .insertInto('actions')
+    .values({
+      person,
+      came_from: from,
+      endpoint,
+      subject: JSON.stringify(subject),
+      note: why ?? null,
+      operation,
+    })
+    .execute();
+}
 
 /**
  * Does what a person asked for, in one transaction with its row in the audit. If `work` rejects,

@@ -1,10 +1,9 @@
-import { findUnresolvedByGuid } from '@paddock/db/people/list-redeliveries';
-import { listDeliveryEvents } from '@paddock/db/people/list-trace-events';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
-import { eventRow, meaningOf, toEventRow } from '../trace/event.ts';
-import { toUnresolved, unresolved } from './list-redeliveries.ts';
+import { toPage } from '../lists/page.ts';
+import { eventRow, listDeliveryEvents, meaningOf } from '../events/event.ts';
+import { findUnresolvedByGuid, unresolved } from './list-redeliveries.ts';
 
 /** A delivery has one, and more only if it is redelivered: a bound, not a page. */
 const MOST = 50;
@@ -35,8 +34,10 @@ export const findDeliveryEndpoint = endpoint({
       );
     return {
       delivery,
-      events: events.map((row) => Object.assign(toEventRow(row), { meaning: meaningOf(row) })),
-      unresolved: failed.map(toUnresolved),
+      events: toPage(events, MOST).items.map((row) =>
+        Object.assign(row, { meaning: meaningOf(row) }),
+      ),
+      unresolved: toPage(failed, failed.length).items,
     };
   },
 });

@@ -1,51 +1,36 @@
-import {
-  type FailedRedelivery,
-  listGivenUp,
-  listUnresolved,
-  type UnresolvedRedelivery,
-} from '@paddock/db/people/list-redeliveries';
+import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { dates } from '../lists/dates.ts';
-import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
+import { dates, instant } from '../lists/dates.ts';
+import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
 
 const failed = z.object({
   app: z.int(),
   guid: z.string().nullable().describe('For `redeliverDelivery`'),
+  // It may pass 2^53.
   delivery: z.string().nullable().describe('GitHub’s id of the newest attempt'),
   event: z.string(),
   installation: z.int().nullable(),
   repository: z.int().nullable(),
-  firstFailedAt: z.iso.datetime(),
-  lastFailedAt: z.iso.datetime(),
+  firstFailedAt: instant,
+  lastFailedAt: instant,
   lastStatusCode: z.int().describe('Of our answer, as GitHub has it; 0: none'),
   requests: z.int().describe('How often Paddock has asked GitHub to repeat it'),
 });
 
-const toFailed = (row: FailedRedelivery): z.input<typeof failed> => ({
-  app: row.appId,
-  guid: row.guid,
-  delivery: row.deliveryId,
-  event: row.event,
-  installation: row.installationId,
-  repository: row.repoId,
-  firstFailedAt: row.firstFailedAt.toISOString(),
-  lastFailedAt: row.lastFailedAt.toISOString(),
-  lastStatusCode: row.lastStatusCode,
-  requests: row.requests,
-});
-
 /** A delivery that failed, for which Paddock goes on asking. */
 export const unresolved = failed.extend({
-  nextRequestAt: z.iso.datetime(),
+  nextRequestAt: instant,
   missingHere: z.boolean().describe('GitHub calls it delivered, and no row has it'),
 });
 
-export const toUnresolved = (row: UnresolvedRedelivery): z.input<typeof unresolved> => ({
-  ...toFailed(row),
-  nextRequestAt: row.nextRequestAt.toISOString(),
-  missingHere: row.isMissingHere,
-});
+type Unresolved = Placed<z.output<typeof unresolved>, UnresolvedPosition>;
+
+const unresolvedPosition = z.tuple([z.int(), z.iso.datetime(), z.string().max(300)]);
+
+type UnresolvedPosition = z.output<typeof unresolvedPosition>;
 
 export const listRedeliveriesEndpoint = endpoint({
   name: 'listRedeliveries',
@@ -55,18 +40,53 @@ export const listRedeliveriesEndpoint = endpoint({
     'Lists the deliveries that failed and that Paddock goes on asking for, by App, the next request first.',
   access: 'read',
   status: 200,
-  input: z.object({
-    limit,
-    after: after(z.tuple([z.int(), z.iso.datetime(), z.string().max(300)])),
-  }),
+  input: z.object({ limit, after: after(unresolvedPosition) }),
   output: pageOf(unresolved),
   answer: async ({ db }, input) =>
-    toPage(
-      await listUnresolved(db, { limit: rowsToRead(input.limit), after: input.after }),
-      input.limit,
-      ({ position }) => position,
-      toUnresolved,
-    ),
+    toPage(await listUnresolved(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
+});
+
+/** What Paddock goes on asking for, by App, the next request first. */
+export const listUnresolved = (
+  db: Kysely<Database>,
+  { limit: most, after: last }: { limit: number; after?: UnresolvedPosition | undefined },
+): Promise<Unresolved[]> =>
+  readUnresolved(
+    db,
+    last === undefined
+      ? sql`true`
+      : sql`(app_id, next_request_at, guid) > (${last[0]}, ${last[1]}::timestamptz, ${last[2]})`,
+    most,
+  );
+
+/** The same of one delivery: one for each App for which it failed. */
+export const findUnresolvedByGuid = (db: Kysely<Database>, guid: string): Promise<Unresolved[]> =>
+  readUnresolved(
+    db,
+    // Its index begins with the App.
+    sql`app_id = any (array(select distinct app_id from installations)) and guid = ${guid}`,
+    MOST_APPS,
+  );
+
+const MOST_APPS = 100;
+
+async function readUnresolved(
+  db: Kysely<Database>,
+  condition: RawBuilder<unknown>,
+  most: number,
+): Promise<Unresolved[]> {
+  const { rows } = await sql<Unresolved>`
+    select app_id as app, guid, delivery_id::text as delivery, concat_ws('.', event, action) as event, installation_id as installation,
+      repository_id as repository, first_failed_at as "firstFailedAt", last_failed_at as "lastFailedAt", last_status_code as "lastStatusCode", requests,
+      next_request_at as "nextRequestAt", missing_here as "missingHere", json_build_array(app_id, ${exactText(sql`next_request_at`)}, guid) as position
+    from unresolved_deliveries where resolved_at is null and ${condition}
+    order by app_id, next_request_at, guid limit ${most}`.execute(db);
+  return rows;
+}
+
+const givenUp = failed.extend({
+  eventId: z.string().describe('For `traceEvent`'),
+  givenUpAt: instant,
 });
 
 export const listGivenUpEndpoint = endpoint({
@@ -81,21 +101,24 @@ export const listGivenUpEndpoint = endpoint({
     limit,
     after: after(z.tuple([z.iso.datetime(), z.string().regex(/^\d{1,18}$/)])),
   }),
-  output: pageOf(
-    failed.extend({
-      eventId: z.string().describe('For `traceEvent`'),
-      givenUpAt: z.iso.datetime(),
-    }),
-  ),
+  output: pageOf(givenUp),
   answer: async ({ db }, input) =>
-    toPage(
-      await listGivenUp(db, { ...input, limit: rowsToRead(input.limit) }),
-      input.limit,
-      ({ position }) => position,
-      (row) => ({
-        ...toFailed(row),
-        eventId: row.eventId,
-        givenUpAt: row.givenUpAt.toISOString(),
-      }),
-    ),
+    toPage(await listGivenUp(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
 });
+
+/** What GitHub can no longer repeat, the newest first. */
+export async function listGivenUp(
+  db: Kysely<Database>,
+  page: PageOfTime<string>,
+): Promise<Placed<z.output<typeof givenUp>>[]> {
+  const at = sql`received_at`;
+  const { rows } = await sql<Placed<z.output<typeof givenUp>, Position<string>>>`
+    select app_id as app, delivery_guid as guid, payload ->> 'delivery_id' as delivery, event, installation_id as installation, repo_id as repository,
+      (payload ->> 'first_failed_at')::timestamptz as "firstFailedAt", (payload ->> 'last_failed_at')::timestamptz as "lastFailedAt",
+      (payload ->> 'last_status_code')::integer as "lastStatusCode", (payload ->> 'requests')::integer as requests,
+      id::text as "eventId", received_at as "givenUpAt", json_build_array(${exactText(at)}, id::text) as position
+    from installation_events
+    where outcome = 'redelivery_given_up' and ${isOnPage({ id: sql`id`, idType: sql`bigint` }, page, at)}
+    order by received_at desc, installation_events.id desc limit ${page.limit}`.execute(db);
+  return rows;
+}

@@ -1,10 +1,20 @@
-import { findEntityByLogin } from '@paddock/db/people/find-by-name';
-import { findDiagnosisFacts } from '@paddock/db/people/find-diagnosis-facts';
+import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import type { Database } from '@paddock/db/schema/tables';
 import { diagnoseEntity } from '@paddock/domain/entities/diagnose-entity';
+import type {
+  AuthFailures,
+  EntityFacts,
+  IgnoredJobs,
+  InstalledApp,
+  SeenInstallation,
+  WaitingKey,
+} from '@paddock/domain/entities/entity-facts';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-
-const ID = /^[1-9]\d{0,14}$/;
+import { SAID_BY_GITHUB } from '../installations/find-installation.ts';
+import { instant } from '../lists/dates.ts';
+import { findEntityByLogin, findRepositoryByName, ID } from '../lists/named.ts';
 
 export const listDiagnosesEndpoint = endpoint({
   name: 'listDiagnoses',
@@ -29,7 +39,7 @@ export const listDiagnosesEndpoint = endpoint({
           .string()
           .describe('As `not_installed`, `suspended`, `repository_not_selected` or `at_cap`'),
         sentence: z.string(),
-        since: z.iso.datetime().nullable(),
+        since: instant.nullable(),
         actor: z.enum(['wait', 'author', 'platform']),
         advice: z.string(),
       }),
@@ -44,9 +54,194 @@ export const listDiagnosesEndpoint = endpoint({
     });
     return {
       entity: facts.entity,
-      items: diagnoseEntity(facts).map(({ since, ...found }) =>
-        Object.assign(found, { since: since?.toISOString() ?? null }),
-      ),
+      items: [...diagnoseEntity(facts)],
     };
   },
 });
+
+/** How many of the newest events are read. */
+const MOST_EVENTS = 1_000;
+/** Of one installation; without those before, its beginning is unknown. */
+const MOST_OF_INSTALLATION = 2_000;
+/** Stands for a repository that no row names. GitHub's ids begin at 1. */
+const NO_REPOSITORY = 0;
+
+interface Subject {
+  readonly asked: EntityFacts['asked'];
+  readonly entityId: number | null;
+}
+
+/** What the rows say about an entity, or one repository of it. */
+export async function findDiagnosisFacts(
+  db: Kysely<Database>,
+  { asked, entityId }: Subject,
+): Promise<EntityFacts> {
+  const configuredApps = (await findMatchingSettings(db))?.appIds ?? null;
+  if (entityId === null) return { ...NOTHING, asked, configuredApps };
+  const apps = await findApps(db, entityId, asked.repository);
+  const login = apps[0]?.login ?? null;
+  const repoId =
+    asked.repository === null
+      ? null
+      : ((await findRepositoryByName(db, `${login ?? asked.login}/${asked.repository}`)) ??
+        NO_REPOSITORY);
+  return {
+    asked,
+    configuredApps,
+    entity: { id: entityId, login },
+    installations: apps,
+    ...(await findSeen(db, entityId, repoId)),
+    ignored: await findOutcomes(db, entityId, repoId),
+    authFailures: await findAuthFailures(db, entityId, apps),
+    undelivered: await findUndelivered(db, apps),
+    waiting: await findWaitingKeys(db, entityId, repoId),
+  };
+}
+
+const NOTHING = {
+  entity: null,
+  installations: [],
+  ignored: [],
+  installationsSeen: [],
+  lastDeliveryAt: null,
+  isRepositorySeen: false,
+  authFailures: [],
+  undelivered: null,
+  waiting: [],
+} satisfies Partial<EntityFacts>;
+
+type App = InstalledApp & { readonly login: string };
+
+async function findApps(
+  db: Kysely<Database>,
+  entityId: number,
+  repository: string | null,
+): Promise<App[]> {
+  const { rows } = await sql<App>`
+    select login, app_id as "appId", installation_id as "installationId", repository_selection as selection, suspended_at as "suspendedAt",
+      deleted_at as "deletedAt", ${repository === null ? sql`null` : choiceOf(repository)} as choice
+    from installations i where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`.execute(
+    db,
+  );
+  return rows;
+}
+
+/**
+ * What the installation `i` says of a repository by the newest event that names it, in GitHub's
+ * order: a creation comes first, whenever it arrives. It is `never` selected if the creation is
+ * stored, which names all that were selected then, and they were never all.
+ */
+const choiceOf = (repository: string) => sql`(
+  with said as materialized (
+    select id, event, received_at, payload #>> '{installation,updated_at}' as stated_at,
+      ${names('repositories', repository)} or ${names('repositories_added', repository)} as adds, ${names('repositories_removed', repository)} as removes,
+      coalesce(payload ->> 'repository_selection', payload #>> '{installation,repository_selection}') as selection
+    from installation_events e
+    where e.installation_id = i.installation_id and ${SAID_BY_GITHUB} order by received_at desc, id desc limit ${MOST_OF_INSTALLATION}
+  )
+  select coalesce(
+    (select case when adds then 'selected' else 'removed' end from said where adds or removes
+      order by event = 'installation.created', stated_at desc nulls last, received_at desc, id desc limit 1),
+    case when exists (select from said where event = 'installation.created') and not exists (select from said where selection = 'all') then 'never' else 'unknown' end
+  ))`;
+
+/** Whether a list of the payload names the repository; owners may have other names by now. */
+const names = (field: string, repository: string) => sql`exists (
+  select from jsonb_path_query(payload, ${sql.lit(`lax $.${field}[*].full_name`)}) one
+  where lower(split_part(one #>> '{}', '/', 2)) = lower(${repository}))`;
+
+/** The newest events of the entity, whatever their source. */
+const newestOf = (entityId: number) => sql`(
+  select source, event, outcome, app_id, installation_id, repo_id, job_id, received_at from installation_events
+  where entity_id = ${entityId} order by received_at desc limit ${MOST_EVENTS}) newest`;
+
+/** What the newest deliveries came to. */
+async function findOutcomes(
+  db: Kysely<Database>,
+  entityId: number,
+  repoId: number | null,
+): Promise<IgnoredJobs[]> {
+  const { rows } = await sql<IgnoredJobs>`
+    select outcome, count(*) as count, min(received_at) as since, max(received_at) as "lastAt",
+      (array_agg(job_id order by received_at desc) filter (where job_id is not null))[1] as "lastJobId"
+    from ${newestOf(entityId)} where source = 'webhook' and ${repoId === null ? sql`true` : sql`repo_id = ${repoId}`}
+    group by outcome order by count(*) desc, outcome`.execute(db);
+  return rows;
+}
+
+type Seen = Pick<EntityFacts, 'installationsSeen' | 'lastDeliveryAt' | 'isRepositorySeen'>;
+
+/** What the newest deliveries name. */
+async function findSeen(
+  db: Kysely<Database>,
+  entityId: number,
+  repoId: number | null,
+): Promise<Seen> {
+  const { rows } = await sql<Nullable<SeenInstallation> & { lastAt: Date; isOfIt: boolean | null }>`
+    select app_id as "appId", installation_id as "installationId", max(received_at) as "lastAt", bool_or(repo_id = ${repoId}::bigint) as "isOfIt"
+    from ${newestOf(entityId)} where source = 'webhook'
+    group by 1, 2 order by "lastAt" desc`.execute(db);
+  return {
+    installationsSeen: rows.flatMap(({ appId, installationId, lastAt }) =>
+      appId === null || installationId === null ? [] : [{ appId, installationId, lastAt }],
+    ),
+    lastDeliveryAt: rows[0]?.lastAt ?? null,
+    isRepositorySeen: rows.some(({ isOfIt }) => isOfIt === true),
+  };
+}
+
+type Nullable<T> = { readonly [Name in keyof T]: T[Name] | null };
+
+/** Of the last day: those that name the entity, and those of its Apps that name none. */
+async function findAuthFailures(
+  db: Kysely<Database>,
+  entityId: number,
+  apps: readonly App[],
+): Promise<AuthFailures[]> {
+  const { rows } = await sql<AuthFailures>`
+    select app_id as "appId", count(*) as count, min(received_at) as since, bool_and(event = 'auth_attempt.404') as "isNotFound"
+    from (
+      select app_id, event, received_at from ${newestOf(entityId)} where received_at > now() - interval '1 day'
+      union all
+      (select app_id, event, received_at from installation_events
+        where entity_id is null and app_id = any(${apps.map(({ appId }) => appId)}::bigint[]) and installation_id is null
+          and received_at > now() - interval '1 day' order by received_at desc limit ${MOST_EVENTS})
+    ) events
+    where event like 'auth_attempt.%' and app_id is not null group by app_id order by app_id`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Few rows are unresolved, unless GitHub cannot reach us at all. */
+async function findUndelivered(
+  db: Kysely<Database>,
+  apps: readonly App[],
+): Promise<EntityFacts['undelivered']> {
+  const { rows } = await sql<{ count: number; since: Date | null }>`
+    select count(*) as count, min(first_failed_at) as since from unresolved_deliveries
+    where resolved_at is null and app_id = any(${apps.map(({ appId }) => appId)}::bigint[])
+      and installation_id = any(${apps.map(({ installationId }) => installationId)}::bigint[])`.execute(
+    db,
+  );
+  const { count = 0, since = null } = rows[0] ?? {};
+  return since === null ? null : { count, since };
+}
+
+/** A key of the whole organisation holds jobs of each of its repositories. */
+async function findWaitingKeys(
+  db: Kysely<Database>,
+  entityId: number,
+  repoId: number | null,
+): Promise<WaitingKey[]> {
+  const { rows } = await sql<WaitingKey>`
+    select d.k8s_pool as pool, count(*) as waiting, d.wait_reason as reason, d.wait_since as since,
+      (array_agg(j.job_id order by j.created_at, j.job_id))[1] as "jobId"
+    from demand_keys d join jobs j on j.demand_key = d.demand_key and j.wants_worker
+    where d.entity_id = ${entityId} and d.wait_reason is not null and d.wait_since is not null
+      and ${repoId === null ? sql`true` : sql`j.repo_id = ${repoId}`}
+    group by d.demand_key, d.k8s_pool, d.wait_reason, d.wait_since order by d.wait_since, d.k8s_pool`.execute(
+    db,
+  );
+  return rows;
+}

@@ -1,14 +1,38 @@
-import { findRepositoryByName } from '@paddock/db/people/find-by-name';
-import { findByName, findByNumber, findByUuid, type Named } from '@paddock/db/people/find-named';
+import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import type { Database } from '@paddock/db/schema/tables';
 import { readJobReference } from '@paddock/domain/why/job-reference';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
+import { findRepositoryByName, FORMER_LOGINS, ID } from '../lists/named.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const NUMBER = /^[1-9]\d{0,14}$/;
 const FULL_NAME = /^[\w.-]+\/[\w.-]+$/;
 /** OWNER or OWNER/NAME of an address at GitHub. */
 const OF_ADDRESS = /^https?:\/\/[^/]+\/([\w.-]+(?:\/[\w.-]+)?)(?:[/?#]|$)/i;
+
+/** Something that has an id or a name which a person may have at hand. */
+const named = z.object({
+  kind: z.enum([
+    'job',
+    'run',
+    'worker',
+    'operation',
+    'delivery',
+    'repository',
+    'pool',
+    'entity',
+    'installation',
+    'event',
+  ]),
+  id: z.string(),
+  name: z
+    .string()
+    .nullable()
+    .describe('Of a run, the login of its owner. Null: it has none beside its id'),
+});
+
+export type Named = z.output<typeof named>;
 
 export const findEndpoint = endpoint({
   name: 'find',
@@ -27,33 +51,13 @@ export const findEndpoint = endpoint({
       ),
   }),
   output: z.object({
-    items: z.array(
-      z.object({
-        kind: z.enum([
-          'job',
-          'run',
-          'worker',
-          'operation',
-          'delivery',
-          'repository',
-          'pool',
-          'entity',
-          'installation',
-          'event',
-        ]),
-        id: z.string(),
-        name: z
-          .string()
-          .nullable()
-          .describe('Of a run, the login of its owner. Null: it has none beside its id'),
-      }),
-    ),
+    items: z.array(named),
   }),
   answer: async (caller, { text }) => ({ items: await find(caller, text) }),
 });
 
 async function find(caller: Caller, text: string): Promise<Named[]> {
-  if (NUMBER.test(text)) return findByNumber(caller.db, Number(text));
+  if (ID.test(text)) return findByNumber(caller.db, Number(text));
   if (UUID.test(text)) return findByUuid(caller.db, text.toLowerCase());
   const atGitHub = readJobReference(text);
   // Whether Paddock knows it is for the answer about it to say.
@@ -67,4 +71,53 @@ async function find(caller: Caller, text: string): Promise<Named[]> {
   return repository === undefined
     ? []
     : [{ kind: 'repository', id: String(repository), name: inAddress }];
+}
+
+/** What has this id of GitHub’s, or is the event with it: each by an index. Of runs, those that wait or run. */
+export const findByNumber = (db: Kysely<Database>, id: number): Promise<Named[]> =>
+  read(
+    db,
+    sql`
+    (select 1 as place, 'job' as kind, ${id}::text as id, job_name as name from jobs where job_id = ${id})
+    union all (select 1, 'job', ${id}::text, null from installation_events where job_id = ${id}
+      and not exists (select from jobs where job_id = ${id}) limit 1)
+    union all (select 2, 'run', ${id}::text, entity_name from jobs where status in ('pending', 'running') and run_id = ${id} limit 1)
+    union all (select 2, 'installation', ${id}::text, login from installations where installation_id = ${id} limit 1)
+    union all (select 2, 'installation', ${id}::text, null from installation_events where installation_id = ${id}
+      and not exists (select from installations where installation_id = ${id}) limit 1)
+    union all (select 3, 'entity', ${id}::text, login from installations where entity_id = ${id}
+      order by deleted_at desc nulls first, updated_at desc limit 1)
+    union all (select 4, 'event', ${id}::text, event from installation_events where id = ${id})`,
+  );
+
+/** What has this UUID: an operation, or a delivery that was stored or is missing. */
+export const findByUuid = (db: Kysely<Database>, uuid: string): Promise<Named[]> =>
+  read(
+    db,
+    sql`
+    (select 1 as place, 'operation' as kind, ${uuid} as id, kind as name from tasks where id = ${uuid}::uuid)
+    union all (select 1, 'operation', ${uuid}, kind from operations where id = ${uuid}::uuid)
+    union all (select 2, 'delivery', ${uuid}, event from installation_events where delivery_guid = ${uuid} order by id limit 1)
+    union all (select 3, 'delivery', ${uuid}, concat_ws('.', event, action) from unresolved_deliveries
+      where app_id in (select distinct app_id from installations) and guid = ${uuid}
+      and not exists (select from installation_events where delivery_guid = ${uuid}) limit 1)`,
+  );
+
+/** What has this name: a worker, a pool, or an entity, also by a former login. */
+export const findByName = (db: Kysely<Database>, name: string): Promise<Named[]> =>
+  read(
+    db,
+    sql`
+    (select 1 as place, 'worker' as kind, pod_name as id, null as name from workers where pod_name = lower(${name}))
+    union all (select 2, 'pool', p ->> 'name', null from ${POOLS_IN_FORCE} where lower(p ->> 'name') = lower(${name}))
+    union all (select 3, 'entity', entity_id::text, login from installations where lower(login) = lower(${name})
+      order by deleted_at desc nulls first, updated_at desc limit 1)
+    union all (select 3, 'entity', entity_id::text, former from ${FORMER_LOGINS} where lower(former) = lower(${name})
+      and not exists (select from installations where lower(login) = lower(${name})) order by left_at desc limit 1)`,
+  );
+
+async function read(db: Kysely<Database>, found: RawBuilder<unknown>): Promise<Named[]> {
+  const { rows } =
+    await sql<Named>`select kind, id, name from (${found}) found order by place`.execute(db);
+  return rows;
 }

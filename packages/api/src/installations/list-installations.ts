@@ -1,7 +1,9 @@
-import { type ListedInstallation, listInstallations } from '@paddock/db/people/list-installations';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
+import { instant } from '../lists/dates.ts';
+import { after, limit, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
 
 /** An installation as GitHub last stated it. */
 export const installation = z.object({
@@ -9,9 +11,26 @@ export const installation = z.object({
   app: z.int(),
   id: z.int(),
   state: z.enum(['installed', 'suspended', 'deleted']),
-  since: z.iso.datetime().nullable().describe('Since when it is suspended or deleted'),
+  since: instant.nullable().describe('Since when it is suspended or deleted'),
   repositories: z.string().nullable().describe('`all` or `selected`; null: GitHub has not said'),
 });
+
+type Installation = z.output<typeof installation>;
+
+const COLUMNS = [
+  sql<
+    Installation['entity']
+  >`json_build_object('id', entity_id, 'login', login, 'type', entity_type)`.as('entity'),
+  'app_id as app',
+  'installation_id as id',
+  sql<
+    Installation['state']
+  >`case when deleted_at is not null then 'deleted' when suspended_at is not null then 'suspended' else 'installed' end`.as(
+    'state',
+  ),
+  sql<Date | null>`coalesce(deleted_at, suspended_at)`.as('since'),
+  'repository_selection as repositories',
+] as const;
 
 export const listInstallationsEndpoint = endpoint({
   name: 'listInstallations',
@@ -22,23 +41,37 @@ export const listInstallationsEndpoint = endpoint({
   status: 200,
   input: z.object({ limit, after: after(z.tuple([z.int(), z.int()])) }),
   output: pageOf(installation),
-  answer: async ({ db }, input) =>
-    toPage(
-      await listInstallations(db, { ...input, limit: rowsToRead(input.limit) }),
-      input.limit,
-      ({ entityId, appId }) => [entityId, appId],
-      toInstallation,
-    ),
+  async answer({ db }, input) {
+    const rows = await listInstallations(db, { ...input, limit: rowsToRead(input.limit) });
+    return toPageBy(rows, input.limit, ({ entity, app }) => [entity.id, app]);
+  },
 });
 
-export function toInstallation(row: ListedInstallation): z.input<typeof installation> {
-  const { entityId, login, entityType, appId, installationId, suspendedAt, deletedAt } = row;
-  return {
-    entity: { id: entityId, login, type: entityType },
-    app: appId,
-    id: installationId,
-    state: deletedAt !== null ? 'deleted' : suspendedAt !== null ? 'suspended' : 'installed',
-    since: (deletedAt ?? suspendedAt)?.toISOString() ?? null,
-    repositories: row.repositorySelection,
-  };
-}
+/** Installations in the order of entity and App, from the first one after `after`. */
+export const listInstallations = (
+  db: Kysely<Database>,
+  { limit: most, after: last }: { limit: number; after?: readonly [number, number] | undefined },
+): Promise<Installation[]> =>
+  db
+    .selectFrom('installations')
+    .select(COLUMNS)
+    .$if(last !== undefined, (query) =>
+      query.where(sql<boolean>`(entity_id, app_id) > (${last?.[0]}, ${last?.[1]})`),
+    )
+    .orderBy('entity_id')
+    .orderBy('app_id')
+    .limit(most)
+    .execute();
+
+/** Undefined: no App is installed under this id, or another installation took its place. */
+export const findInstallation = (
+  db: Kysely<Database>,
+  id: number,
+): Promise<Installation | undefined> =>
+  db
+    .selectFrom('installations')
+    .select(COLUMNS)
+    .where('installation_id', '=', id)
+    .orderBy('updated_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();

@@ -1,4 +1,3 @@
-import { findInstallation } from '@paddock/db/people/list-installations';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
 import { z } from 'zod';
 import { githubId } from '../lists/whole.ts';
@@ -7,6 +6,7 @@ import { endpoint } from '../endpoint.ts';
 import { operation } from '../operations/operation.ts';
 import { startSweep } from '../operations/start-sweep.ts';
 import { notFound, refused } from '../problem.ts';
+import { findInstallation } from './list-installations.ts';
 
 export const resyncInstallationEndpoint = endpoint({
   name: 'resyncInstallation',
@@ -22,9 +22,9 @@ export const resyncInstallationEndpoint = endpoint({
     return startSweep(caller, request, async (trx) => {
       const found = await findInstallation(trx, installation);
       if (found === undefined) throw notFound('There is no installation of this id.');
-      if (found.suspendedAt !== null || found.deletedAt !== null)
+      if (found.state !== 'installed')
         throw refused('The installation is suspended or was removed.');
-      const subject = { type: 'installation', id: String(installation), name: found.login };
+      const subject = { type: 'installation', id: String(installation), name: found.entity.login };
       return { kind: DISCOVER_JOBS, subject };
     });
   },

@@ -1,15 +1,15 @@
-import { findJob, type FoundJob } from '@paddock/db/people/list-jobs';
-import {
-  type EventSummary,
-  listJobEvents,
-  MOST_OF_JOB,
-} from '@paddock/db/people/list-trace-events';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { timeline, toTimeline } from '../lists/timeline.ts';
-import { notFound } from '../problem.ts';
-import { jobRow, toJobRow } from './job.ts';
+import { timeline, timelineOf } from '../lists/timeline.ts';
 import { githubId } from '../lists/whole.ts';
+import { notFound } from '../problem.ts';
+import { eventRow, listJobEvents } from '../events/event.ts';
+import { JOB_COLUMNS, jobRow, WAITED_KEY } from './job.ts';
+
+/** A job has three events, and more only if they are redelivered: a bound, not a page. */
+const MOST_EVENTS = 50;
 
 /** A job with all that its row has, and what was heard of it. */
 const job = jobRow.extend({
@@ -28,13 +28,13 @@ const job = jobRow.extend({
   timeline,
   deliveries: z
     .array(
-      z.object({
-        id: z.string(),
-        source: z.enum(['webhook', 'scheduler', 'reconciler']),
-        event: z.string(),
-        outcome: z.string(),
-        guid: z.string().nullable(),
-        receivedAt: z.iso.datetime(),
+      eventRow.pick({
+        id: true,
+        source: true,
+        event: true,
+        outcome: true,
+        guid: true,
+        receivedAt: true,
       }),
     )
     .describe('The newest 50 about it, newest first: deliveries, and answers of GitHub to Paddock'),
@@ -50,47 +50,49 @@ export const findJobEndpoint = endpoint({
   input: z.object({ job: githubId() }),
   output: job,
   async answer({ db }, { job: id }) {
-    const row = await findJob(db, id);
-    if (row === undefined)
+    const found = await findJob(db, id);
+    if (found === undefined)
       throw notFound(
         'There is no row of this job: no pool serves it, no delivery about it arrived, or it ended so long ago that its row was deleted. `paddock why` says which.',
       );
-    return toJob(row, await listJobEvents(db, id, { limit: MOST_OF_JOB }));
+    const events = await listJobEvents(db, id, { limit: MOST_EVENTS });
+    return {
+      ...found,
+      deliveries: events.map(({ id: event, source, event: what, outcome, guid, receivedAt }) => ({
+        id: event,
+        source,
+        event: what,
+        outcome,
+        guid,
+        receivedAt,
+      })),
+    };
   },
 });
 
-const toJob = (row: FoundJob, events: readonly EventSummary[]): z.input<typeof job> => ({
-  ...toJobRow(row),
-  wantsWorker: row.wants_worker,
-  image: row.k8s_image,
-  app: row.app_id,
-  installation: row.installation_id,
-  runner: row.runner_name === null ? null : { id: row.runner_id, name: row.runner_name },
-  poolsVersion: row.pools_version,
-  requeues: row.requeues,
-  recoveries: row.recovery_attempts,
-  misjudged: row.misjudged,
-  timeline: timelineOfJob(row),
-  deliveries: events.map(({ id, source, event, outcome, guid, receivedAt }) => ({
-    id,
-    source,
-    event,
-    outcome,
-    guid,
-    receivedAt: receivedAt.toISOString(),
-  })),
+/** SQL: what happened to the job `j`. */
+export const JOB_TIMELINE = timelineOf({
+  'queued at GitHub': 'j.queued_at',
+  'stored by Paddock': 'j.created_at',
+  'queued, as a look-up or an old delivery says': 'j.seen_queued_at',
+  'GitHub did not know it in a look-up': 'j.seen_gone_at',
+  'look-ups unanswered since': 'j.unanswered_since',
+  'GitHub last answered a look-up': 'j.looked_up_at',
+  'recovery took it on': 'j.recovered_at',
+  started: 'j.started_at',
+  completed: 'j.completed_at',
+  'next look-up': 'j.lookup_due_at',
 });
 
-export const timelineOfJob = (row: FoundJob): z.input<typeof timeline> =>
-  toTimeline({
-    'queued at GitHub': row.queued_at,
-    'stored by Paddock': row.created_at,
-    'queued, as a look-up or an old delivery says': row.seen_queued_at,
-    'GitHub did not know it in a look-up': row.seen_gone_at,
-    'look-ups unanswered since': row.unanswered_since,
-    'GitHub last answered a look-up': row.looked_up_at,
-    'recovery took it on': row.recovered_at,
-    started: row.started_at,
-    completed: row.completed_at,
-    'next look-up': row.lookup_due_at,
-  });
+/** Undefined: there is no row of this job, or it was deleted. */
+export async function findJob(
+  db: Kysely<Database>,
+  jobId: number,
+): Promise<Omit<z.output<typeof job>, 'deliveries'> | undefined> {
+  const { rows } = await sql<Omit<z.output<typeof job>, 'deliveries'>>`
+    select ${JOB_COLUMNS}, j.wants_worker as "wantsWorker", j.k8s_image as image, j.app_id as app, j.installation_id as installation,
+      case when j.runner_name is not null then json_build_object('id', j.runner_id, 'name', j.runner_name) end as runner,
+      j.pools_version as "poolsVersion", j.requeues, j.recovery_attempts as recoveries, j.misjudged, ${JOB_TIMELINE} as timeline
+    from jobs j ${WAITED_KEY} where j.job_id = ${jobId}`.execute(db);
+  return rows[0];
+}

@@ -1,13 +1,32 @@
-import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/db/people/list-jobs';
+import {
+  allOf,
+  hasText,
+  newestOf,
+  newestOfFew,
+  newestRows,
+  type PageOfTime,
+  type Position,
+  readListed,
+} from '@paddock/db/newest-first';
+import type { Database } from '@paddock/db/schema/tables';
+import { hasEnded, isUnended } from '@paddock/db/states/job-states';
 import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { type Caller, endpoint } from '../endpoint.ts';
 import { dates } from '../lists/dates.ts';
 import { entityIdOf, ofKnownPool, repoIdOf } from '../lists/named.ts';
-import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
+import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
 import { wrong } from '../problem.ts';
-import { jobPlace } from './job-place.ts';
-import { jobRow, toJobRow } from './job.ts';
+import {
+  isAt,
+  JOB_COLUMNS,
+  jobPlace,
+  type JobPlace,
+  jobRow,
+  type JobRow,
+  WAITED_KEY,
+} from './job.ts';
 
 /** As a `reason`: the workers of the job are on their way. */
 const NOT_HELD = 'none';
@@ -38,16 +57,11 @@ export const listJobsEndpoint = endpoint({
   input,
   output: pageOf(jobRow),
   answer: async (caller, given) =>
-    toPage(
-      await ofKnownPool(caller, given.pool, read(caller, given)),
-      given.limit,
-      ({ position }) => position,
-      toJobRow,
-    ),
+    toPage(await ofKnownPool(caller, given.pool, read(caller, given)), given.limit),
 });
 
 /** Throws a Problem for a combination that would read all ended jobs. */
-async function read(caller: Caller, given: z.output<typeof input>) {
+async function read(caller: Caller, given: z.output<typeof input>): Promise<ListedJob[]> {
   const { state, pool, workflow, conclusion, from, to } = given;
   const page = { limit: rowsToRead(given.limit), after: given.after, from, to };
   const { repository: named, reason } = given;
@@ -74,4 +88,65 @@ async function read(caller: Caller, given: z.output<typeof input>) {
   if (state === 'waiting' || state === 'running')
     return listActiveJobs(caller.db, { ...place, state }, page);
   return listJobs(caller.db, { ...place, isEnded: state === 'ended', conclusion }, page);
+}
+
+type ListedJob = Placed<JobRow, Position<number>>;
+
+const JOBS = {
+  table: sql`jobs`,
+  id: sql`job_id`,
+  idType: sql`bigint`,
+  columns: JOB_COLUMNS,
+  joined: sql`jobs j using (job_id) ${WAITED_KEY}`,
+  positionId: sql`j.job_id`,
+};
+
+const readFew = (
+  db: Kysely<Database>,
+  condition: RawBuilder<unknown>,
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> => readListed(db, JOBS, newestOfFew(JOBS, condition, page));
+
+/** Jobs that wait or run, newest first: they are few, so that every combination is fast. */
+export const listActiveJobs = (
+  db: Kysely<Database>,
+  { state, ...place }: JobPlace & { readonly state: 'waiting' | 'running' },
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> =>
+  readFew(db, sql`status = ${state === 'waiting' ? 'pending' : state} and ${isAt(place)}`, page);
+
+/** Jobs that wait for a worker, and their keys for this reason; null: nothing holds these keys back. */
+export const listJobsByReason = (
+  db: Kysely<Database>,
+  { reason, ...place }: JobPlace & { readonly reason: string | null },
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> =>
+  readFew(
+    db,
+    sql`wants_worker and ${
+      reason === null
+        ? sql`demand_key not in (select demand_key from demand_keys where wait_reason is not null)`
+        : sql`demand_key in (select demand_key from demand_keys where wait_reason = ${reason})`
+    } and ${isAt(place)}`,
+    page,
+  );
+
+/**
+ * Jobs, newest first. Ended ones are many: an index finds those of a repository, an entity, a pool
+ * or a conclusion. No job has a conclusion before it has ended.
+ */
+export function listJobs(
+  db: Kysely<Database>,
+  {
+    isEnded = false,
+    conclusion,
+    ...place
+  }: JobPlace & { readonly isEnded?: boolean; readonly conclusion?: string | undefined },
+  page: PageOfTime<number>,
+): Promise<ListedJob[]> {
+  const isMeant = allOf(isAt(place), hasText('conclusion', conclusion));
+  const ended = newestRows(JOBS, sql`${sql.raw(hasEnded('jobs'))} and ${isMeant}`, page);
+  if (isEnded || conclusion !== undefined) return readListed(db, JOBS, ended);
+  const active = newestOfFew(JOBS, sql`${isUnended('jobs')} and ${isMeant}`, page);
+  return readListed(db, JOBS, newestOf(JOBS, [active, ended], page));
 }

@@ -38,3 +38,9 @@ export function instantOfDay(boundOfDay: (startsAtMs: number) => number) {
       return z.NEVER;
     });
 }
+
+/** An instant in an answer: a date of ours, which travels as ISO 8601 in UTC. */
+export const instant = z.codec(z.iso.datetime(), z.custom<Date>(), {
+  decode: (text) => new Date(text),
+  encode: (at) => at.toISOString(),
+});

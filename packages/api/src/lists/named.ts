@@ -1,16 +1,15 @@
-import {
-  findEntityByLogin,
-  findRepositoryByName,
-  isNamedPool,
-} from '@paddock/db/people/find-by-name';
+import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import type { Database } from '@paddock/db/schema/tables';
+import { LIVE } from '@paddock/db/states/worker-states';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { closestName } from '@paddock/runtime/closest-name';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { Caller } from '../endpoint.ts';
 import { wrong } from '../problem.ts';
 
 /** A login of digits alone is taken for an id. Longer numbers are not exact in JavaScript. */
-const ID = /^[1-9]\d{0,14}$/;
+export const ID = /^[1-9]\d{0,14}$/;
 
 /** The input `entity`: a login, in any case, or GitHub's id. */
 export const entity = z.string().min(1).max(300).optional().describe('A login or an id');
@@ -28,8 +27,8 @@ export const pool = z.string().min(1).max(100).optional();
 export async function ofKnownPool<T>(
   { db }: Caller,
   name: string | undefined,
-  list: Promise<readonly T[]>,
-): Promise<readonly T[]> {
+  list: Promise<T[]>,
+): Promise<T[]> {
   const items = await list;
   if (items.length > 0 || name === undefined || name === NO_POOL) return items;
   const { isNamed, inForce } = await isNamedPool(db, name);
@@ -59,4 +58,62 @@ async function idOf(
   if (found === undefined)
     throw wrong(`No known ${has}: ${given}. Give its id, if it has been renamed or removed.`);
   return found;
+}
+
+/** A row for each login that an entity had before. */
+export const FORMER_LOGINS = sql`(
+  select entity_id, key as former, value::timestamptz as left_at from installations cross join jsonb_each_text(former_logins)) former_logins`;
+
+/**
+ * The entity with this login: the one that has the App, before one that had it, before the one that
+ * had this login last.
+ */
+export async function findEntityByLogin(
+  db: Kysely<Database>,
+  login: string,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ entityId: number }>`
+    select "entityId" from (
+      (select 0 as place, entity_id as "entityId" from installations where lower(login) = lower(${login})
+        order by deleted_at desc nulls first, updated_at desc limit 1)
+      union all
+      (select 1, entity_id from ${FORMER_LOGINS} where lower(former) = lower(${login}) order by left_at desc limit 1)
+    ) named order by place limit 1`.execute(db);
+  return rows[0]?.entityId;
+}
+
+/** The repository with this full name, as discovery or the newest unended job names it. */
+export async function findRepositoryByName(
+  db: Kysely<Database>,
+  fullName: string,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ repoId: number }>`
+    select "repoId" from (
+      select repo_id as "repoId", coalesce(named_at, active_at) as at from repositories where lower(full_name) = lower(${fullName})
+      union all
+      select repo_id, created_at from jobs where status in ('pending', 'running') and lower(repo_full_name) = lower(${fullName})
+    ) named order by at desc limit 1`.execute(db);
+  return rows[0]?.repoId;
+}
+
+/**
+ * Whether anything names this pool: a document that is or was in force, a job or a worker. It reads
+ * more than a list does, so ask only where one has nothing.
+ */
+export async function isNamedPool(
+  db: Kysely<Database>,
+  name: string,
+): Promise<{ isNamed: boolean; inForce: readonly string[] }> {
+  const { rows } = await sql<{ isNamed: boolean; inForce: string[] }>`
+    with in_force as materialized (select p ->> 'name' as pool from ${POOLS_IN_FORCE})
+    select array(select pool from in_force order by 1) as "inForce",
+      exists (select from in_force where pool = ${name})
+      or exists (select from jobs where k8s_pool = ${name} and status in ('completed', 'failed'))
+      or exists (select from workers where k8s_pool = ${name} and completed_at is not null)
+      or exists (select from workers where k8s_pool = ${name} and ${LIVE})
+      or exists (select from jobs where k8s_pool = ${name} and status in ('pending', 'running'))
+      or exists (select from pools_documents cross join jsonb_array_elements(content -> 'pools') p where p ->> 'name' = ${name}) as "isNamed"`.execute(
+    db,
+  );
+  return rows[0] ?? { isNamed: false, inForce: [] };
 }

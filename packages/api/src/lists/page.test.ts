@@ -1,23 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { after, limit, rowsToRead, toPage } from './page.ts';
+import { after, limit, rowsToRead, toPageBy } from './page.ts';
 
 const position = after(z.tuple([z.string(), z.int()]));
 const page = (rows: readonly number[], size: number) =>
-  toPage(
-    rows.slice(0, rowsToRead(size)),
-    size,
-    (row) => [`é${row}`, row],
-    (row) => row * 10,
-  );
+  toPageBy(rows.slice(0, rowsToRead(size)), size, (row) => [`é${row}`, row]);
 
 describe('a page', () => {
   test.each([
     { rows: [], items: [], at: undefined },
-    { rows: [1], items: [10], at: undefined },
-    { rows: [1, 2], items: [10, 20], at: undefined },
-    { rows: [1, 2, 3], items: [10, 20], at: ['é2', 2] },
-    { rows: [1, 2, 3, 4], items: [10, 20], at: ['é2', 2] },
+    { rows: [1], items: [1], at: undefined },
+    { rows: [1, 2], items: [1, 2], at: undefined },
+    { rows: [1, 2, 3], items: [1, 2], at: ['é2', 2] },
+    { rows: [1, 2, 3, 4], items: [1, 2], at: ['é2', 2] },
   ])('of two of $rows shows $items and goes on after $at', ({ rows, items, at }) => {
     const { items: shown, next } = page(rows, 2);
     expect(shown).toEqual(items);

@@ -34,20 +34,28 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
     next: z.string().nullable().describe('`after` of the next page; null: this page is the last'),
   });
 
-/**
- * The page of `rows`, read by a statement with `rowsToRead(limit)`. `positionOf` gives the sort
- * values of a row, as the statement takes them.
- */
-export function toPage<R, T>(
-  rows: readonly R[],
+/** A row of a list at its place: the values that the list is sorted by. */
+export type Placed<T, Position = readonly unknown[]> = T & { readonly position: Position };
+
+/** The page of `rows`, read by a statement with `rowsToRead(limit)`. */
+export function toPage<T extends Placed<object>>(
+  rows: readonly T[],
   limitOfPage: number,
-  positionOf: (row: R) => readonly unknown[],
-  toItem: (row: R) => T,
+): { items: Omit<T, 'position'>[]; next: string | null } {
+  const { items, next } = toPageBy(rows, limitOfPage, ({ position }) => position);
+  return { items: items.map(({ position: _position, ...item }) => item), next };
+}
+
+/** The same of rows that have the sort values among others. */
+export function toPageBy<T>(
+  rows: readonly T[],
+  limitOfPage: number,
+  positionOf: (row: T) => readonly unknown[],
 ): { items: T[]; next: string | null } {
-  const shown = rows.slice(0, limitOfPage);
-  const last = shown.at(-1);
+  const items = rows.slice(0, limitOfPage);
+  const last = items.at(-1);
   const hasMore = rows.length > limitOfPage && last !== undefined;
-  return { items: shown.map(toItem), next: hasMore ? cursorOf(positionOf(last)) : null };
+  return { items, next: hasMore ? cursorOf(positionOf(last)) : null };
 }
 
 /** One row more than the page shows: whether there is a next page. */

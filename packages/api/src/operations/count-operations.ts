@@ -1,7 +1,7 @@
 import { readTaskCounts } from '@paddock/queue/task-counts';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { dates } from '../lists/dates.ts';
+import { dates, instant } from '../lists/dates.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -21,7 +21,7 @@ export const countOperationsEndpoint = endpoint({
   output: z.object({
     items: z.array(
       z.object({
-        from: z.iso.datetime().describe('When the hour or day begins, in UTC'),
+        from: instant.describe('When the hour or day begins, in UTC'),
         kind: z.string(),
         outcome: z.enum(['OK', 'ERROR']),
         reason: z.string().nullable().describe('Of those that failed'),
@@ -34,7 +34,7 @@ export const countOperationsEndpoint = endpoint({
     const counts = await readTaskCounts(db, kind === undefined ? range : { ...range, kind });
     return {
       items: counts.map(({ from: at, kind: counted, outcome, failureReason, ended }) => ({
-        from: at.toISOString(),
+        from: at,
         kind: counted,
         outcome,
         reason: failureReason,

@@ -1,11 +1,24 @@
-import { listFailedOperations, listOperationsOf } from '@paddock/queue/read-operations';
+import type { Database } from '@paddock/db/schema/tables';
+import { type FailedFilter, isFailed } from '@paddock/queue/handle-failed';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
 import { failedFilter } from './failed-filter.ts';
-import { listedOperation, operationRow, toOperationRow } from './operation.ts';
+import {
+  ended,
+  FAILURES,
+  type ListedOperation,
+  listedOperation,
+  operationRow,
+  type OperationRow,
+  toListed,
+  unfinished,
+} from './operation.ts';
 
 const page = { limit, after: after(z.tuple([z.string().max(40), z.uuid()])) };
+
+type Page = z.output<z.ZodObject<typeof page>>;
 
 const subject = z
   .string()
@@ -33,19 +46,31 @@ export const listOperationsEndpoint = endpoint({
   status: 200,
   input: z.object({ subject, detail, ...page }),
   output: pageOf(listedOperation),
-  answer: async ({ db }, { detail: hasDetail, ...input }) =>
-    toPage(
-      await listOperationsOf(db, input.subject, {
-        ...input,
-        hasDetail,
-        limit: rowsToRead(input.limit),
-      }),
-      input.limit,
-      ({ position }) => position,
-      ({ output, failures = [], ...row }) =>
-        Object.assign(toOperationRow({ output, ...row }), hasDetail && { output, failures }),
-    ),
+  async answer({ db }, { detail: hasDetail, ...input }) {
+    const toRead = { ...input, hasDetail, limit: rowsToRead(input.limit) };
+    return toPage(await listOperationsOf(db, input.subject, toRead), input.limit);
+  },
 });
+
+/**
+ * All operations of a subject, newest first: queued, running and ended ones. `hasDetail`: with their
+ * output and failed runs, which may be long.
+ */
+export async function listOperationsOf(
+  db: Kysely<Database>,
+  of: { readonly type: string; readonly id: string },
+  { limit: most, after: last, hasDetail = false }: Page & { readonly hasDetail?: boolean },
+): Promise<ListedOperation<z.output<typeof listedOperation>>[]> {
+  const isMeant = sql`subject_id = ${of.id} and subject_type = ${of.type}${last === undefined ? sql`` : sql` and (queued_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)`}`;
+  const newest = sql`order by "queuedAt" desc, id desc limit ${most}`;
+  const { rows } = await sql<z.output<typeof listedOperation> & { at: string }>`
+    select *, "queuedAt"::text as at${hasDetail ? sql`, ${FAILURES} as failures` : sql``} from (
+      ${unfinished(hasDetail)} where status = 'queued' and ${isMeant}
+      union all ${unfinished(hasDetail)} where status = 'running' and ${isMeant}
+      union all (${ended(hasDetail)} where ${isMeant} and expires_at > now() ${newest})
+    ) found ${newest}`.execute(db);
+  return toListed(rows);
+}
 
 export const listFailedOperationsEndpoint = endpoint({
   name: 'listFailedOperations',
@@ -57,11 +82,22 @@ export const listFailedOperationsEndpoint = endpoint({
   status: 200,
   input: z.object({ ...failedFilter, ...page }),
   output: pageOf(operationRow),
-  answer: async ({ db }, input) =>
-    toPage(
-      await listFailedOperations(db, { ...input, limit: rowsToRead(input.limit) }),
-      input.limit,
-      ({ position }) => position,
-      toOperationRow,
-    ),
+  async answer({ db }, input) {
+    const rows = await listFailedOperations(db, { ...input, limit: rowsToRead(input.limit) });
+    return toPage(rows, input.limit);
+  },
 });
+
+/** Failed operations that nobody has dealt with, the one that ended last first. */
+export async function listFailedOperations(
+  db: Kysely<Database>,
+  { limit: most, after: last, ...filter }: Page & FailedFilter,
+): Promise<ListedOperation[]> {
+  const { rows } = await sql<OperationRow & { at: string }>`
+    select *, "finishedAt"::text as at from (
+      ${ended()}
+      where ${isFailed(filter)}${last === undefined ? sql`` : sql` and (finished_at, id) < (${last[0]}::timestamptz, ${last[1]}::uuid)`}
+      order by finished_at desc, id desc limit ${most}
+    ) failed`.execute(db);
+  return toListed(rows);
+}

@@ -1,5 +1,8 @@
-import type { Operation } from '@paddock/queue/read-operations';
+import { isoText } from '@paddock/db/newest-first';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { instant } from '../lists/dates.ts';
+import type { Placed } from '../lists/page.ts';
 
 /** A task as people see it, from the moment it is queued until it expires. */
 export const operation = z.object({
@@ -11,10 +14,10 @@ export const operation = z.object({
   requestedBy: z.string().nullable().describe('Who asked for it first; null: nobody did'),
   attempt: z.int().describe('How many runs have begun; a snoozed or aborted one does not count'),
   maxAttempts: z.int(),
-  queuedAt: z.iso.datetime(),
-  startedAt: z.iso.datetime().nullable(),
-  finishedAt: z.iso.datetime().nullable(),
-  nextRunAt: z.iso.datetime().nullable().describe('When a queued one runs next'),
+  queuedAt: instant,
+  startedAt: instant.nullable(),
+  finishedAt: instant.nullable(),
+  nextRunAt: instant.nullable().describe('When a queued one runs next'),
   output: z.unknown().describe('What it did; null until it has ended'),
   failure: z
     .object({ reason: z.string(), message: z.string() })
@@ -39,43 +42,52 @@ export const operation = z.object({
     )
     .describe('Its runs that failed, were put off or broke off, the last ones'),
   askers: z
-    .array(z.object({ person: z.string(), at: z.iso.datetime(), note: z.string().nullable() }))
+    .array(z.object({ person: z.string(), at: instant, note: z.string().nullable() }))
     .describe('Everybody who asked for it, in order: it serves all of them'),
 });
 
 /** As lists have it. */
 export const operationRow = operation.omit({ output: true, failures: true, askers: true });
 
+export type OperationRow = z.output<typeof operationRow>;
+
 /** As a list of one subject's has it. */
 export const listedOperation = operationRow.extend(
   operation.pick({ output: true, failures: true }).partial().shape,
 );
 
-export const toOperationRow = ({
-  id,
-  kind,
-  origin,
-  status,
-  subject,
-  requestedBy,
-  attempt,
-  maxAttempts,
-  failure,
-  handled,
-  ...at
-}: Operation): z.input<typeof operationRow> => ({
-  id,
-  kind,
-  origin,
-  status,
-  subject,
-  requestedBy,
-  attempt,
-  maxAttempts,
-  queuedAt: at.queuedAt.toISOString(),
-  startedAt: at.startedAt?.toISOString() ?? null,
-  finishedAt: at.finishedAt?.toISOString() ?? null,
-  nextRunAt: at.nextRunAt?.toISOString() ?? null,
-  failure,
-  handled: handled && { ...handled, at: new Date(handled.at).toISOString() },
-});
+const COMMON =
+  sql.raw(`id, kind, origin, attempt, requested_by as "requestedBy", max_attempts as "maxAttempts",
+  jsonb_build_object('type', subject_type, 'id', subject_id, 'name', subject_name) as subject,
+  queued_at as "queuedAt", started_at as "startedAt"`);
+
+/** SQL: operations of unfinished tasks, with an output or without one. */
+export const unfinished = (hasOutput = false) => sql`
+  select ${COMMON}, upper(status) as status, null::timestamptz as "finishedAt", case status when 'queued' then due_at end as "nextRunAt",
+    (failures -> -1) - 'attempt' - 'at' as failure, null::jsonb as handled${hasOutput ? sql`, null::jsonb as output` : sql``}
+  from tasks`;
+
+/** The same of ended ones. */
+export const ended = (hasOutput = false) => sql`
+  select ${COMMON}, status, finished_at as "finishedAt", null::timestamptz as "nextRunAt",
+    case when failure_reason is not null then
+      jsonb_build_object('reason', failure_reason, 'message', coalesce(failure_message, '')) end as failure,
+    case when handled_at is not null then
+      jsonb_build_object('by', handled_by, 'at', ${isoText('handled_at')}, 'retriedAs', retried_as) end as handled${hasOutput ? sql`, output` : sql``}
+  from operations`;
+
+/** SQL: the failed runs of the operation `found`. */
+export const FAILURES: RawBuilder<unknown> = sql`(
+  select failures from tasks t where t.id = found.id union all select failures from operations o where o.id = found.id limit 1)`;
+
+/** A row at its place: behind this instant, as PostgreSQL prints it, and this id. */
+export type ListedOperation<T extends object = OperationRow> = Placed<
+  T,
+  readonly [at: string, id: string]
+>;
+
+/** Rows as statements read them: `at` is the instant of the place. */
+export const toListed = <T extends { readonly id: string }>(
+  rows: readonly (T & { readonly at: string })[],
+): ListedOperation<Omit<T, 'at'>>[] =>
+  rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.id] as const }));

@@ -21,7 +21,7 @@ export const startOperation = (
   caller: Caller,
   request: Request,
   prepare: Prepare,
-): Promise<z.input<typeof operation>> =>
+): Promise<z.output<typeof operation>> =>
   caller.db.transaction().execute(async (trx) => {
     const task = await prepare(trx);
     const id = await enqueueAsked(trx, { ...task, requestedBy: caller.person });

@@ -13,7 +13,7 @@ export const startSweep = (
   caller: Caller,
   request: Request,
   prepare: Prepare,
-): Promise<z.input<typeof operation>> =>
+): Promise<z.output<typeof operation>> =>
   startOperation(caller, request, async (trx) => {
     const task = await prepare(trx);
     await requireUnpaused(trx, task.kind, task.subject.id);

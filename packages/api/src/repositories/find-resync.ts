@@ -1,7 +1,9 @@
-import { findResyncedAt } from '@paddock/db/people/find-by-name';
+import type { Database } from '@paddock/db/schema/tables';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { instant } from '../lists/dates.ts';
 import { readSwitch, switchState } from '../switches/switch.ts';
 import { fullNameOf, repositoryPath } from './repository-path.ts';
 
@@ -14,8 +16,7 @@ export const findResyncEndpoint = endpoint({
   status: 200,
   input: z.object(repositoryPath),
   output: switchState.extend({
-    finishedAt: z.iso
-      .datetime()
+    finishedAt: instant
       .nullable()
       .describe(
         'When a resync last ended well; null: never since Paddock has known the repository',
@@ -25,6 +26,15 @@ export const findResyncEndpoint = endpoint({
     const fullName = fullNameOf(path);
     const finishedAt = await findResyncedAt(db, fullName);
     const state = await readSwitch(db, `${DISCOVER_JOBS}:${fullName}`);
-    return { ...state, finishedAt: finishedAt?.toISOString() ?? null };
+    return { ...state, finishedAt };
   },
 });
+
+/** When a resync of the repository last ended well. Null: never, as far as the rows know. */
+async function findResyncedAt(db: Kysely<Database>, fullName: string): Promise<Date | null> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select max(resynced_at) as at from repositories where lower(full_name) = lower(${fullName})`.execute(
+    db,
+  );
+  return rows[0]?.at ?? null;
+}

@@ -1,5 +1,6 @@
-import { findOwner } from '@paddock/db/people/find-by-name';
+import type { Database } from '@paddock/db/schema/tables';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
@@ -30,3 +31,15 @@ export const resyncRepositoryEndpoint = endpoint({
     });
   },
 });
+
+/** Whether any App may be used on the entity with this login now. Undefined: none ever was. */
+export async function findOwner(
+  db: Kysely<Database>,
+  login: string,
+): Promise<{ isUsable: boolean } | undefined> {
+  const { rows } = await sql<{ isUsable: boolean | null }>`
+    select bool_or(suspended_at is null and deleted_at is null) as "isUsable" from installations
+    where lower(login) = lower(${login})`.execute(db);
+  const isUsable = rows[0]?.isUsable ?? null;
+  return isUsable === null ? undefined : { isUsable };
+}

@@ -1,4 +1,5 @@
-import { deleteSessionsOf } from '@paddock/db/people/sessions';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { act, note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
@@ -22,3 +23,10 @@ export const endSessionsEndpoint = endpoint({
       ended: await deleteSessionsOf(trx, personOf(person)),
     })),
 });
+
+/** Ends all sessions of a person. Returns how many that were. */
+async function deleteSessionsOf(db: Kysely<Database>, person: string): Promise<number> {
+  const { rows } = await sql`
+    delete from sessions where person is not null and person = ${person} returning 1`.execute(db);
+  return rows.length;
+}

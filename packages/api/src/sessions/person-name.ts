@@ -5,5 +5,3 @@ export const personName = z.string().min(1).max(200);
 
 /** As the audit names them: no token has such a name. */
 export const personOf = (name: string): string => `person ${name}`;
-
-export const nameOf = (person: string): string => person.slice(personOf('').length);

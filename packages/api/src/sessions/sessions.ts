@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  deleteSession,
-  findIdentity,
-  findSession,
-  type Identity,
-  storeSession,
-} from '@paddock/db/people/sessions';
-import type { TokenRights } from '@paddock/db/people/tokens';
+import { isTooFarAhead, SESSION } from '@paddock/db/instants';
 import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
-import { type Bearer, proves, toBearer } from '../tokens/check-token.ts';
+import { type Kysely, sql } from 'kysely';
+import { type Bearer, type FoundToken, proves, RIGHTS, toBearer } from '../tokens/check-token.ts';
 import { hashSecret, newSecret } from '../tokens/token-text.ts';
+import type { TokenRights } from '../tokens/token.ts';
 
 /** A session in its parts. `id` finds its row, `secret` proves it. */
 export interface SessionParts {
@@ -23,11 +17,11 @@ export interface SessionParts {
 /** What somebody of these groups may do; undefined: nothing. */
 export type AccessOf = (groups: readonly string[]) => TokenRights['access'] | undefined;
 
-const SESSION = /^([0-9a-f]{16})_([0-9a-f]{16})_([\w-]{43})$/;
+const TEXT = /^([0-9a-f]{16})_([0-9a-f]{16})_([\w-]{43})$/;
 
 /** Undefined: the text is no session. */
 export function parseSession(text: string): SessionParts | undefined {
-  const [, ownerId, id, secret] = SESSION.exec(text) ?? [];
+  const [, ownerId, id, secret] = TEXT.exec(text) ?? [];
   return ownerId === undefined || id === undefined || secret === undefined
     ? undefined
     : { id, ownerId, secret };
@@ -73,5 +67,84 @@ export function bearerWith({ person, groups }: Identity, accessOf: AccessOf): Be
   return access && { person, access, narrowedTo: null };
 }
 
-export const endSession = (db: Kysely<Database>, { id }: SessionParts): Promise<void> =>
-  deleteSession(db, id);
+/** Ends a session; repeating it changes nothing. */
+export async function endSession(db: Kysely<Database>, { id }: SessionParts): Promise<void> {
+  await db.deleteFrom('sessions').where('id', '=', id).execute();
+}
+
+/** A working day. */
+const LASTS = sql`interval ${sql.lit(SESSION)}`;
+
+/** SQL over a row of sessions: it goes on. */
+export const GOES_ON = sql<boolean>`(expires_at > now() and not ${isTooFarAhead(sql`expires_at`, SESSION)})`;
+
+/** Of one owner: a team may share a token. The oldest ones end first. */
+const MOST_OF_AN_OWNER = 100;
+
+/** Somebody for whom an identity provider vouches. */
+export interface Identity {
+  /** As `person ada@example.com`. */
+  readonly person: string;
+  readonly groups: readonly string[];
+}
+
+interface SessionToStore {
+  readonly id: string;
+  /** The id of a token, or whoever has none. */
+  readonly owner: string | Identity;
+  /** In hexadecimal digits. */
+  readonly secretSha256: string;
+}
+
+/** Stores a session. Deletes those that have expired, and those that are too many of its owner. */
+async function storeSession(
+  db: Kysely<Database>,
+  { id, owner, secretSha256 }: SessionToStore,
+): Promise<void> {
+  const [tokenId, person, groups] =
+    typeof owner === 'string'
+      ? [owner, null, null]
+      : [null, owner.person, JSON.stringify(owner.groups)];
+  const same = tokenId === null ? sql`person = ${person}` : sql`token_id = ${tokenId}`;
+  await sql`
+    with surplus as (
+      select id from sessions where ${same} order by created_at desc offset ${MOST_OF_AN_OWNER - 1}
+    ), gone as (
+      delete from sessions where not ${GOES_ON} or id in (select id from surplus)
+    )
+    insert into sessions (id, token_id, person, groups, secret_sha256, expires_at)
+    values (${id}, ${tokenId}, ${person}, ${groups}, ${secretSha256}, now() + ${LASTS})`.execute(
+    db,
+  );
+}
+
+/** The token of this session; its hash is the session's. Undefined: it is over, or the token is. */
+export const findSession = (
+  db: Kysely<Database>,
+  { id, tokenId }: { readonly id: string; readonly tokenId: string },
+): Promise<FoundToken | undefined> =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('tokens', 'tokens.id', 'sessions.token_id')
+    .select(RIGHTS)
+    .select('sessions.secret_sha256 as secretSha256')
+    .where('sessions.id', '=', id)
+    .where('sessions.token_id', '=', tokenId)
+    .where(GOES_ON)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+
+/** Whose session this is, if it is of somebody without a token. Undefined: it is over. */
+export async function findIdentity(
+  db: Kysely<Database>,
+  id: string,
+): Promise<(Identity & { readonly secretSha256: string }) | undefined> {
+  return db
+    .selectFrom('sessions')
+    .select(['secret_sha256 as secretSha256'])
+    .select([sql<string>`person`.as('person'), sql<string[]>`groups`.as('groups')])
+    .where('id', '=', id)
+    .where('person', 'is not', null)
+    .where(GOES_ON)
+    .executeTakeFirst();
+}

@@ -1,6 +1,5 @@
-import { findScheduledApps } from '@paddock/db/people/find-by-name';
 import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { githubId } from '../lists/whole.ts';
 import { notFound, wrong } from '../problem.ts';
 
@@ -27,4 +26,13 @@ export async function meantApp(db: Kysely<Database>, given: number | undefined):
   if (only === undefined || known.length > 1)
     throw wrong(`Name the App in \`app\`. The reconciler knows ${known.join(', ') || 'none'}.`);
   return only;
+}
+
+/** The Apps whose delivery log the reconciler reads, or has read: each has a schedule. */
+export async function findScheduledApps(db: Kysely<Database>): Promise<number[]> {
+  const { rows } = await sql<{ appId: number }>`
+    select split_part(name, ':', 2)::bigint as "appId" from schedules where name ~ '^redeliver:[0-9]+$' order by 1`.execute(
+    db,
+  );
+  return rows.map(({ appId }) => appId);
 }

@@ -1,17 +1,19 @@
-import { isKnownEntity, isKnownPool } from '@paddock/db/people/find-by-name';
+import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { EVERY_SWEEP, findSwitches, type Switch, type SwitchSubject } from '@paddock/db/switches';
+import { LIVE } from '@paddock/db/states/worker-states';
+import { EVERY_SWEEP, findSwitches, type SwitchSubject } from '@paddock/db/switches';
 import { DISCOVER_JOBS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { Caller } from '../endpoint.ts';
+import { instant } from '../lists/dates.ts';
 import { entityIdOf } from '../lists/named.ts';
 import { notFound } from '../problem.ts';
 
 /** By whom, since when and why something is held back. */
 const held = z.object({
   by: z.string().describe('Who holds it back; of several that asked, the first'),
-  since: z.iso.datetime(),
+  since: instant,
   note: z.string().nullable(),
 });
 
@@ -33,19 +35,15 @@ export const switchState = z.object({
   held: held.nullable().describe('null: it goes on, unless another switch holds it back too'),
 });
 
-export const toHeld = ({ by, since, note }: Switch): z.input<typeof held> => ({
-  by,
-  since: since.toISOString(),
-  note,
-});
-
 /** How the switch of this subject stands now. */
 export async function readSwitch(
   db: Kysely<Database>,
   subject: SwitchSubject,
-): Promise<z.input<typeof switchState>> {
+): Promise<z.output<typeof switchState>> {
   const [found] = await findSwitches(db, [subject]);
-  return { subject, held: found === undefined ? null : toHeld(found) };
+  if (found === undefined) return { subject, held: null };
+  const { by, since, note } = found;
+  return { subject, held: { by, since, note } };
 }
 
 /** The input `subject` of who sets a switch or lifts it. */
@@ -76,4 +74,19 @@ export async function requireKnown({ db }: Caller, subject: SwitchSubject): Prom
     throw notFound(`There is no pool of the name ${name}.`);
   if (type === 'entity' && !(await isKnownEntity(db, Number(name))))
     throw notFound(`No App was ever installed on an entity of the id ${name}.`);
+}
+
+/** Whether the App is, or was, installed on this entity. */
+export async function isKnownEntity(db: Kysely<Database>, entityId: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from installations where entity_id = ${entityId} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Whether a pool of this name is in force, or workers of it are alive. */
+export async function isKnownPool(db: Kysely<Database>, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select where exists (select from ${POOLS_IN_FORCE} where p ->> 'name' = ${name})
+      or exists (select from workers where k8s_pool = ${name} and ${LIVE})`.execute(db);
+  return rows.length > 0;
 }

@@ -1,15 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import {
-  findOneTimeToken,
-  findToken,
-  type FoundToken,
-  noteTokenUse,
-  type TokenRights,
-  useUpToken,
-} from '@paddock/db/people/tokens';
+import { isTooFarAhead } from '@paddock/db/instants';
 import type { Database } from '@paddock/db/schema/tables';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { hashSecret, parseToken, type TokenParts } from './token-text.ts';
+import { NARROWED_TO, type TokenRights } from './token.ts';
 
 /** Who asks, and what they may do. */
 export interface Bearer extends TokenRights {
@@ -76,3 +70,62 @@ const bearerOf = ({ name, access, narrowedTo }: FoundToken): Bearer => ({
   access,
   narrowedTo,
 });
+
+/** A token, for the check of its secret. */
+export interface FoundToken extends TokenRights {
+  readonly name: string;
+  readonly secretSha256: string;
+  /** Its last use was noted within the hour. Each request would else write a row. */
+  readonly isUseNoted: boolean;
+}
+
+/** What requests need of the token behind them. */
+export const RIGHTS = [
+  'tokens.name',
+  'tokens.access',
+  NARROWED_TO,
+  sql<boolean>`coalesce(last_used_at > now() - interval '1 hour', false)`.as('isUseNoted'),
+] as const;
+
+const selectToken = (db: Kysely<Database>, id: string) =>
+  db
+    .selectFrom('tokens')
+    .select(RIGHTS)
+    .select('secret_sha256 as secretSha256')
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null);
+
+/** The token of this id, unless it is revoked or for one sign-in. */
+export const findToken = (db: Kysely<Database>, id: string): Promise<FoundToken | undefined> =>
+  selectToken(db, id).where('one_time', '=', false).executeTakeFirst();
+
+/** A sign-in has an hour. */
+const IS_TO_COME = sql<boolean>`one_time and last_used_at is null and created_at > now() - interval '1 hour' and not ${isTooFarAhead(sql`created_at`)}`;
+
+/** The token of this id, if it is for one sign-in, which is still to come. */
+export const findOneTimeToken = (
+  db: Kysely<Database>,
+  id: string,
+): Promise<FoundToken | undefined> => selectToken(db, id).where(IS_TO_COME).executeTakeFirst();
+
+/** Uses up a token for one sign-in. False: another request was first, or its time is over. */
+async function useUpToken(db: Kysely<Database>, id: string): Promise<boolean> {
+  const row = await db
+    .updateTable('tokens')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .where(IS_TO_COME)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes that a token is used. */
+async function noteTokenUse(db: Kysely<Database>, id: string): Promise<void> {
+  await db
+    .updateTable('tokens')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', id)
+    .execute();
+}

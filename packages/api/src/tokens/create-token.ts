@@ -1,11 +1,10 @@
-import { storeToken, type TokenRights } from '@paddock/db/people/tokens';
 import type { TokenSubject } from '@paddock/db/schema/people-tables';
 import { z } from 'zod';
 import { act, note } from '../actions/act.ts';
 import { type Endpoint, endpoint, fieldsOfPath } from '../endpoint.ts';
 import { refused, wrong } from '../problem.ts';
 import { hashSecret, newSecret, tokenText } from './token-text.ts';
-import { access, token, tokenName, toTokenJson } from './token.ts';
+import { access, token, TOKEN_COLUMNS, tokenName, type TokenRights } from './token.ts';
 
 const input = z.object({
   name: tokenName,
@@ -42,19 +41,25 @@ export const createTokenEndpoint = (others: readonly Endpoint[]) =>
         note: given.note,
       };
       const stored = await act(caller, request, async (trx) => {
-        const made = await storeToken(trx, {
-          id: parts.id,
-          name: given.name,
-          secretSha256: hashSecret(parts.secret),
-          access: given.access,
-          narrowedTo,
-          isOneTime: given.oneTime,
-          createdBy: caller.person,
-        });
+        const made = await trx
+          .insertInto('tokens')
+          .values({
+            id: parts.id,
+            name: given.name,
+            secret_sha256: hashSecret(parts.secret),
+            access: given.access,
+            endpoint: narrowedTo?.endpoint ?? null,
+            subject: narrowedTo === null ? null : JSON.stringify(narrowedTo.subject),
+            one_time: given.oneTime,
+            created_by: caller.person,
+          })
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .returning(TOKEN_COLUMNS)
+          .executeTakeFirst();
         if (made !== undefined) return made;
         throw refused(`There is a token of the name ${given.name}; a revoked one keeps its name.`);
       });
-      return { ...toTokenJson(stored), token: tokenText(parts) };
+      return { ...stored, token: tokenText(parts) };
     },
   });
 

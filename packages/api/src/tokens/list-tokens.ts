@@ -1,8 +1,9 @@
-import { listTokens } from '@paddock/db/people/tokens';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
-import { token, tokenName, toTokenJson } from './token.ts';
+import { after, limit, pageOf, rowsToRead, toPageBy } from '../lists/page.ts';
+import { type Token, token, TOKEN_COLUMNS, tokenName } from './token.ts';
 
 export const listTokensEndpoint = endpoint({
   name: 'listTokens',
@@ -13,11 +14,21 @@ export const listTokensEndpoint = endpoint({
   status: 200,
   input: z.object({ limit, after: after(z.tuple([tokenName])) }),
   output: pageOf(token),
-  answer: async ({ db }, input) =>
-    toPage(
-      await listTokens(db, { limit: rowsToRead(input.limit), after: input.after?.[0] }),
-      input.limit,
-      ({ name }) => [name],
-      toTokenJson,
-    ),
+  async answer({ db }, input) {
+    const page = { limit: rowsToRead(input.limit), after: input.after?.[0] };
+    return toPageBy(await listTokens(db, page), input.limit, ({ name }) => [name]);
+  },
 });
+
+/** Tokens in the order of their names, from the first one after `after`. */
+export const listTokens = (
+  db: Kysely<Database>,
+  { limit: most, after: last }: { limit: number; after?: string | undefined },
+): Promise<Token[]> =>
+  db
+    .selectFrom('tokens')
+    .select(TOKEN_COLUMNS)
+    .$if(last !== undefined, (query) => query.where('name', '>', last ?? ''))
+    .orderBy('name')
+    .limit(most)
+    .execute();

@@ -1,7 +1,7 @@
-import type { TokenRights } from '@paddock/db/people/tokens';
 import type { Endpoint } from '../endpoint.ts';
 import { findOperationEndpoint } from '../operations/find-operation.ts';
 import type { Bearer } from './check-token.ts';
+import type { TokenRights } from './token.ts';
 
 type Named = Pick<Endpoint, 'name'>;
 

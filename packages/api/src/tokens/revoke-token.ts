@@ -1,9 +1,9 @@
-import { revokeToken } from '@paddock/db/people/tokens';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { act, note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
-import { token, tokenName, toTokenJson } from './token.ts';
+import { token, TOKEN_COLUMNS, tokenName } from './token.ts';
 
 export const revokeTokenEndpoint = endpoint({
   name: 'revokeToken',
@@ -16,8 +16,17 @@ export const revokeTokenEndpoint = endpoint({
   output: token,
   answer: (caller, { name, note: why }) =>
     act(caller, { endpoint: 'revokeToken', subject: { token: name }, note: why }, async (trx) => {
-      const revoked = await revokeToken(trx, name, caller.person);
+      // Repeating it changes nothing.
+      const revoked = await trx
+        .updateTable('tokens')
+        .set({
+          revoked_at: sql`coalesce(revoked_at, now())`,
+          revoked_by: sql`coalesce(revoked_by, ${caller.person})`,
+        })
+        .where('name', '=', name)
+        .returning(TOKEN_COLUMNS)
+        .executeTakeFirst();
       if (revoked === undefined) throw notFound(`There is no token of the name ${name}.`);
-      return toTokenJson(revoked);
+      return revoked;
     }),
 });

@@ -1,5 +1,6 @@
-import type { Token } from '@paddock/db/people/tokens';
+import { sql } from 'kysely';
 import { z } from 'zod';
+import { instant } from '../lists/dates.ts';
 
 /** As in audits and lists; a revoked token keeps its name. */
 export const tokenName = z
@@ -21,16 +22,33 @@ export const token = z.object({
     .describe('The one endpoint and subject that it may call; null: all that its access allows'),
   oneTime: z.boolean().describe('It signs in to the page once, and does nothing else'),
   createdBy: z.string(),
-  createdAt: z.iso.datetime(),
-  lastUsedAt: z.iso.datetime().nullable().describe('To the hour'),
+  createdAt: instant,
+  lastUsedAt: instant.nullable().describe('To the hour'),
   revokedBy: z.string().nullable(),
-  revokedAt: z.iso.datetime().nullable(),
+  revokedAt: instant.nullable(),
 });
 
-export const toTokenJson = ({ isOneTime, ...row }: Token): z.input<typeof token> => ({
-  ...row,
-  oneTime: isOneTime,
-  createdAt: row.createdAt.toISOString(),
-  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
-  revokedAt: row.revokedAt?.toISOString() ?? null,
-});
+export type Token = z.output<typeof token>;
+
+/** SQL: the one endpoint and subject of a row of `tokens`; null: it is not narrowed. */
+export const NARROWED_TO = sql<
+  Token['narrowedTo']
+>`case when tokens.endpoint is not null then json_build_object('endpoint', tokens.endpoint, 'subject', tokens.subject) end`.as(
+  'narrowedTo',
+);
+
+/** What a token may do. */
+export type TokenRights = Pick<Token, 'access' | 'narrowedTo'>;
+
+/** What people see of a row: its secret is nowhere. */
+export const TOKEN_COLUMNS = [
+  'name',
+  'access',
+  NARROWED_TO,
+  'one_time as oneTime',
+  'created_by as createdBy',
+  'created_at as createdAt',
+  'last_used_at as lastUsedAt',
+  'revoked_by as revokedBy',
+  'revoked_at as revokedAt',
+] as const;

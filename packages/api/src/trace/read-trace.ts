@@ -1,12 +1,20 @@
-import { listEntityActions } from '@paddock/db/people/actions';
-import type { Traced } from '@paddock/db/people/find-traced';
-import { listJobs } from '@paddock/db/people/list-jobs';
-import { listEntityEvents } from '@paddock/db/people/list-trace-events';
-import { listWorkers } from '@paddock/db/people/list-workers';
-import type { PageOfTime, Position } from '@paddock/db/people/newest-first';
-import { listEntityOperations } from '@paddock/queue/read-operations';
+import { exactText, isOnPage, type PageOfTime, type Position } from '@paddock/db/newest-first';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
+import { listEntityActions } from '../actions/list-actions.ts';
 import type { Caller } from '../endpoint.ts';
-import { rowsToRead } from '../lists/page.ts';
+import { listJobs } from '../jobs/list-jobs.ts';
+import { type Placed, rowsToRead } from '../lists/page.ts';
+import {
+  ended,
+  type ListedOperation,
+  type OperationRow,
+  toListed,
+  unfinished,
+} from '../operations/operation.ts';
+import { listWorkers } from '../workers/list-workers.ts';
+import { listEntityEvents } from '../events/event.ts';
+import type { Traced } from './find-traced.ts';
 import {
   actionItem,
   eventItem,
@@ -16,51 +24,45 @@ import {
   operationItem,
   workerItem,
 } from './trace-item.ts';
-import { byPosition, type Placed, type TraceInput, type TracePosition } from './trace-page.ts';
+import { byPosition, type TraceInput, type Traceable, type TracePosition } from './trace-page.ts';
 
 /** Reads what happened to an entity, the newest first: one row more than the page shows. */
 export async function readTrace(
   { db }: Caller,
   { entity, places }: Traced,
   input: TraceInput,
-): Promise<Placed[]> {
+): Promise<Traceable[]> {
   const entityId = entity?.id;
-  const placed: Placed[] = [];
+  const placed: Traceable[] = [];
   for (const kind of KINDS) {
     if (input.kind !== undefined && input.kind !== kind) continue;
     placed.push(...(await readKind(kind)));
   }
   return placed.toSorted(byPosition).slice(0, rowsToRead(input.limit));
 
-  async function readKind(kind: Kind): Promise<Placed[]> {
+  async function readKind(kind: Kind): Promise<Traceable[]> {
     if (kind === 'event') {
       const page = pageOfKind(kind, input, IDS.number);
       const events = await listEntityEvents(db, { entityId: entityId ?? null, places }, page);
-      return events.map((row) => place(kind, row.position, eventItem(row)));
+      return place(kind, events, eventItem);
     }
     if (entityId === undefined) return [];
     switch (kind) {
       case 'job': {
-        const jobs = await listJobs(
-          db,
-          { entityId },
-          numbered(pageOfKind(kind, input, IDS.number)),
-        );
-        return jobs.map((row) => place(kind, row.position, jobItem(row)));
+        const page = numbered(pageOfKind(kind, input, IDS.number));
+        return place(kind, await listJobs(db, { entityId }, page), (row) => jobItem(row));
       }
       case 'worker': {
-        const workers = await listWorkers(db, { entityId }, pageOfKind(kind, input, IDS.name));
-        return workers.map((row) => place(kind, row.position, workerItem(row)));
+        const page = pageOfKind(kind, input, IDS.name);
+        return place(kind, await listWorkers(db, { entityId }, page), (row) => workerItem(row));
       }
       case 'operation': {
         const page = pageOfKind(kind, input, IDS.uuid);
-        const operations = await listEntityOperations(db, entityId, page);
-        return operations.map((row) => place(kind, row.position, operationItem(row)));
+        return place(kind, await listEntityOperations(db, entityId, page), operationItem);
       }
       case 'action': {
         const page = numbered(pageOfKind(kind, input, IDS.number));
-        const actions = await listEntityActions(db, entityId, page);
-        return actions.map(({ action, position }) => place(kind, position, actionItem(action)));
+        return place(kind, await listEntityActions(db, entityId, page), actionItem);
       }
       default:
         return kind satisfies never;
@@ -68,10 +70,15 @@ export async function readTrace(
   }
 }
 
-const place = (kind: Kind, [at, id]: Position<number | string>, item: Placed['item']): Placed => ({
-  item,
-  position: [at, KINDS.indexOf(kind), String(id)],
-});
+const place = <T extends object>(
+  kind: Kind,
+  rows: readonly Placed<T, Position<number | string>>[],
+  toItem: (row: Omit<Placed<T>, 'position'>) => Traceable['item'],
+): Traceable[] =>
+  rows.map(({ position: [at, id], ...row }) => ({
+    item: toItem(row),
+    position: [at, KINDS.indexOf(kind), String(id)],
+  }));
 
 /** Before and behind all ids of a kind. */
 interface Ends {
@@ -109,3 +116,33 @@ function startOf(kind: number, [at, reached, id]: TracePosition, ends: Ends): Po
 
 const numbered = ({ after, ...page }: PageOfTime<string>): PageOfTime<number> =>
   after === undefined ? page : { ...page, after: [after[0], Number(after[1])] };
+
+/** Unfinished tasks are few. An operation has its entity in its row. */
+const ofEntity = (entityId: number) => sql`case subject_type
+  when 'worker' then exists (select from workers w where w.pod_name = subject_id and w.entity_id = ${entityId})
+  when 'key' then exists (select from demand_keys d where d.demand_key::text = subject_id and d.entity_id = ${entityId})
+  when 'repository' then exists (
+    select from installations i where i.entity_id = ${entityId} and lower(i.login) = lower(split_part(subject_id, '/', 1)))
+  when 'installation' then exists (
+    select from installations i where i.entity_id = ${entityId} and i.installation_id::text = subject_id)
+  else false end`;
+
+/**
+ * The operations of an entity's workers, keys, repositories and installations, in the order of
+ * their enqueuing, the newest first.
+ */
+export async function listEntityOperations(
+  db: Kysely<Database>,
+  entityId: number,
+  page: PageOfTime<string>,
+): Promise<ListedOperation[]> {
+  const onPage = isOnPage({ id: sql`id`, idType: sql`uuid` }, page, sql`queued_at`);
+  const newest = sql`order by "queuedAt" desc, id desc limit ${page.limit}`;
+  const { rows } = await sql<OperationRow & { at: string }>`
+    select *, ${exactText(sql`"queuedAt"`)} as at from (
+      (${unfinished()} where ${onPage} and ${ofEntity(entityId)} ${newest})
+      union all
+      (${ended()} where entity_id = ${entityId} and expires_at > now() and ${onPage} ${newest})
+    ) found ${newest}`.execute(db);
+  return toListed(rows);
+}

@@ -1,14 +1,9 @@
-import type { RecordedAction } from '@paddock/db/people/actions';
-import type { JobSummary } from '@paddock/db/people/list-jobs';
-import type { EventSummary } from '@paddock/db/people/list-trace-events';
-import type { WorkerSummary } from '@paddock/db/people/list-workers';
-import type { Operation } from '@paddock/queue/read-operations';
 import { z } from 'zod';
-import { actionRow, toActionRow } from '../actions/list-actions.ts';
-import { jobRow, toJobRow } from '../jobs/job.ts';
-import { operationRow, toOperationRow } from '../operations/operation.ts';
-import { toWorkerRow, workerRow } from '../workers/worker.ts';
-import { eventRow, meaningOf, toEventRow } from './event.ts';
+import { actionRow, type ActionRow } from '../actions/list-actions.ts';
+import { jobRow, type JobRow } from '../jobs/job.ts';
+import { operationRow, type OperationRow } from '../operations/operation.ts';
+import { workerRow, type WorkerRow } from '../workers/worker.ts';
+import { eventRow, type EventRow, meaningOf } from '../events/event.ts';
 
 /** Of one instant, the effect stands above its cause: in the order of these. */
 export const KINDS = ['worker', 'operation', 'job', 'event', 'action'] as const;
@@ -26,37 +21,37 @@ export const traceItem = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('action'), ...common, action: actionRow }),
 ]);
 
-type Item = z.input<typeof traceItem>;
+type Item = z.output<typeof traceItem>;
 
-export const eventItem = (row: EventSummary): Item => ({
+export const eventItem = (event: EventRow): Item => ({
   kind: 'event',
-  at: row.receivedAt.toISOString(),
-  what: `${row.event}: ${meaningOf(row)}`,
-  event: toEventRow(row),
+  at: event.receivedAt.toISOString(),
+  what: `${event.event}: ${meaningOf(event)}`,
+  event,
 });
 
 export const jobItem = (
-  row: JobSummary,
+  job: JobRow,
   what = 'stored by Paddock',
-  at = row.createdAt.toISOString(),
-): Item => ({ kind: 'job', at, what, job: toJobRow(row) });
+  at = job.createdAt.toISOString(),
+): Item => ({ kind: 'job', at, what, job });
 
 export const workerItem = (
-  row: WorkerSummary,
+  worker: WorkerRow,
   what = 'reserved',
-  at = row.createdAt.toISOString(),
-): Item => ({ kind: 'worker', at, what, worker: toWorkerRow(row) });
+  at = worker.createdAt.toISOString(),
+): Item => ({ kind: 'worker', at, what, worker });
 
-export const operationItem = (row: Operation): Item => ({
+export const operationItem = (operation: OperationRow): Item => ({
   kind: 'operation',
-  at: row.queuedAt.toISOString(),
-  what: `${row.kind} was queued${row.requestedBy === null ? '' : ` by ${row.requestedBy}`}, and is ${row.status}`,
-  operation: toOperationRow(row),
+  at: operation.queuedAt.toISOString(),
+  what: `${operation.kind} was queued${operation.requestedBy === null ? '' : ` by ${operation.requestedBy}`}, and is ${operation.status}`,
+  operation,
 });
 
-export const actionItem = (row: RecordedAction): Item => ({
+export const actionItem = (action: ActionRow): Item => ({
   kind: 'action',
-  at: row.at.toISOString(),
-  what: `${row.person} asked for ${row.endpoint}`,
-  action: toActionRow(row),
+  at: action.at.toISOString(),
+  what: `${action.person} asked for ${action.endpoint}`,
+  action,
 });

@@ -7,8 +7,8 @@ import { KINDS, traceItem } from './trace-item.ts';
 export type TracePosition = readonly [at: string, kind: number, id: string];
 
 /** A thing that happened, at its place. */
-export interface Placed {
-  readonly item: z.input<typeof traceItem>;
+export interface Traceable {
+  readonly item: z.output<typeof traceItem>;
   readonly position: TracePosition;
 }
 
@@ -43,7 +43,7 @@ export const traceAnswer = pageOf(traceItem).extend({
 });
 
 /** Newest first. */
-export const byPosition = ({ position: a }: Placed, { position: b }: Placed): number =>
+export const byPosition = ({ position: a }: Traceable, { position: b }: Traceable): number =>
   compare(b[0], a[0]) || a[1] - b[1] || compareIds(b[2], a[2]);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,21 +1,20 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { recordAction } from '@paddock/db/people/actions';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { traceEntityEndpoint, traceInstallationEndpoint } from './trace-entity.ts';
-import { traceEventEndpoint } from './trace-event.ts';
-import { traceJobEndpoint } from './trace-job.ts';
+import { record } from '../actions/act.ts';
+import { traceEventEndpoint } from '../events/find-event.ts';
+import { traceEndpoint } from './trace.ts';
 
 const database = useTestDatabase();
 const trace = (entity: string | number, input: Readonly<Record<string, unknown>> = {}) =>
-  ask(traceEntityEndpoint, database.db, { entity: String(entity), ...input });
+  ask(traceEndpoint, database.db, { of: 'entity', id: String(entity), ...input });
 const traceOfInstallation = (installation: number) =>
-  ask(traceInstallationEndpoint, database.db, { installation, limit: 100 });
+  ask(traceEndpoint, database.db, { of: 'installation', id: String(installation), limit: 100 });
 const traceOfJob = (input: Readonly<Record<string, unknown>>) =>
-  ask(traceJobEndpoint, database.db, { limit: 100, ...input });
+  ask(traceEndpoint, database.db, { of: 'job', limit: 100, ...input });
 const payloadOf = (event: string) => ask(traceEventEndpoint, database.db, { event });
 
 const START = Date.parse('2026-01-31T00:00:00Z');
@@ -50,7 +49,7 @@ beforeAll(async () => {
     db,
   );
   await db.transaction().execute(async (trx) => {
-    const told = { person: 'ada', from: 'api' as const, note: null, operation: null };
+    const caller = { db, person: 'ada', from: 'api' as const };
     for (const [endpoint, subject] of [
       ['setSwitch', { subject: 'entity:1' }],
       ['setSwitch', { subject: 'pool:linux' }],
@@ -58,7 +57,7 @@ beforeAll(async () => {
       ['resync', { repository: 'acme/app' }],
       ['resync', { repository: 'other/app' }],
     ] as const)
-      await recordAction(trx, { ...told, endpoint, subject });
+      await record(trx, caller, { endpoint, subject, note: undefined });
   });
   await sql`update actions set acted_at = ${minute(3)}`.execute(db);
   await sql`insert into repositories (repo_id, entity_id, app_id, full_name, active_at) values (5, 1, 7, 'acme/app', now())`.execute(
@@ -105,15 +104,15 @@ describe('the trace of an entity (G2)', () => {
   });
 
   test.each([2, 7, 30])('has the same in pages of %i, also within one instant', async (limit) => {
-    const input = { entity: '1', limit: String(limit) };
-    expect(await askAll(traceEntityEndpoint, database.db, input)).toEqual(all.items);
+    const input = { of: 'entity', id: '1', limit: String(limit) };
+    expect(await askAll(traceEndpoint, database.db, input)).toEqual(all.items);
   });
 
   test.each(['event', 'job', 'worker', 'operation', 'action'])(
     'of %s has only these',
     async (kind) => {
-      const input = { entity: '1', kind, limit: '5' };
-      expect(await askAll(traceEntityEndpoint, database.db, input)).toEqual(
+      const input = { of: 'entity', id: '1', kind, limit: '5' };
+      expect(await askAll(traceEndpoint, database.db, input)).toEqual(
         all.items.filter((item) => item.kind === kind),
       );
     },
@@ -121,7 +120,7 @@ describe('the trace of an entity (G2)', () => {
 
   test('takes dates', async () => {
     const dates = { from: '2026-01-31T00:03:00Z', to: '2026-01-31T00:05:00Z', limit: '2' };
-    const items = await askAll(traceEntityEndpoint, database.db, { entity: '1', ...dates });
+    const items = await askAll(traceEndpoint, database.db, { of: 'entity', id: '1', ...dates });
     expect(items).toEqual(
       all.items.filter(({ at }) => at >= '2026-01-31T00:03' && at < '2026-01-31T00:05'),
     );
@@ -150,12 +149,12 @@ describe('the trace of an installation (G2)', () => {
 
 describe('the trace of a job (G2)', () => {
   test('is that of its entity', async () => {
-    expect(await traceOfJob({ job: 103 })).toEqual(await trace('acme', { limit: 100 }));
-    await expect(traceOfJob({ job: 999 })).rejects.toMatchObject({ status: 404 });
+    expect(await traceOfJob({ id: '103' })).toEqual(await trace('acme', { limit: 100 }));
+    await expect(traceOfJob({ id: '999' })).rejects.toMatchObject({ status: 404 });
   });
 
   test('has on demand only the job, its worker, and what was done to them', async () => {
-    const own = await traceOfJob({ job: 103, only: 'job' });
+    const own = await traceOfJob({ id: '103', only: 'job' });
     expect(own.items.map(({ kind, what }) => [kind, what])).toEqual([
       ['worker', 'reserved'],
       ['operation', 'provision-worker was queued, and is OK'],
@@ -163,8 +162,8 @@ describe('the trace of a job (G2)', () => {
       ['event', 'workflow_job.queued: a new row in jobs'],
       ['action', 'ada asked for stopWorker'],
     ]);
-    const paged = { job: '103', only: 'job', limit: '2' };
-    expect(await askAll(traceJobEndpoint, database.db, paged)).toEqual(own.items);
+    const paged = { of: 'job', id: '103', only: 'job', limit: '2' };
+    expect(await askAll(traceEndpoint, database.db, paged)).toEqual(own.items);
   });
 
   test('without a row is found by its deliveries', async () => {
@@ -172,7 +171,7 @@ describe('the trace of a job (G2)', () => {
       values ('webhook', 'workflow_job.queued', 'ignored_no_label', 7, 2, 500, '{}')`.execute(
       database.db,
     );
-    const { entity, items } = await traceOfJob({ job: 500, only: 'job' });
+    const { entity, items } = await traceOfJob({ id: '500', only: 'job' });
     expect(entity).toMatchObject({ id: 2, login: 'other' });
     expect(items).toMatchObject([{ event: { job: 500, outcome: 'ignored_no_label' } }]);
   });

@@ -1,7 +1,6 @@
-import type { UsageRow } from '@paddock/db/people/read-usage';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { findUsage, toUsageRow, usageInput } from './usage.ts';
+import { findUsage, usageInput, type UsageRow } from './list-usage.ts';
 
 /** More groups than a sheet is read for; their text is some megabytes. */
 const MOST_ROWS = 10_000;
@@ -38,8 +37,14 @@ const HEADS = [
   'queued_p95_seconds',
 ];
 
-function cellsOf(row: UsageRow): (string | number | null)[] {
-  const { entity, repository, workflow, pool, queuedSeconds, ...sums } = toUsageRow(row);
+function cellsOf({
+  entity,
+  repository,
+  workflow,
+  pool,
+  queuedSeconds,
+  ...sums
+}: UsageRow): (string | number | null)[] {
   return [
     entity?.login ?? entity?.id ?? null,
     repository?.fullName ?? repository?.id ?? null,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/people/sum-usage';
+import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';

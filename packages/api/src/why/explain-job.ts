@@ -1,24 +1,29 @@
-import { findChange } from '@paddock/db/people/find-change';
-import { findJobDeliveries } from '@paddock/db/people/list-trace-events';
-import { findWaitFacts } from '@paddock/db/people/find-wait-facts';
-import { inSnapshot } from '@paddock/db/people/in-snapshot';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { explainUnserved, type UnservedFacts } from '@paddock/domain/why/explain-unserved';
 import { explainWait } from '@paddock/domain/why/explain-wait';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
-import type { Kysely, Transaction } from 'kysely';
-import { toWhyAnswer, type WhyAnswer } from './why-answer.ts';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { findChange } from './find-change.ts';
+import { findWaitFacts } from './find-wait-facts.ts';
+import { type Explained, toWhyAnswer } from './why-answer.ts';
 
-/** Undefined: neither a row nor a stored delivery tells of the job. */
-export const explainJob = (db: Kysely<Database>, jobId: number): Promise<WhyAnswer | undefined> =>
-  inSnapshot(db, async (trx) => {
-    const facts = await findWaitFacts(trx, jobId);
-    return facts === undefined ? explainDelivery(trx, jobId) : explainRow(trx, facts);
-  });
+/**
+ * All that is read is of one instant, and nothing can be written. Undefined: neither a row nor a
+ * stored delivery tells of the job.
+ */
+export const explainJob = (db: Kysely<Database>, jobId: number): Promise<Explained | undefined> =>
+  db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      const facts = await findWaitFacts(trx, jobId);
+      return facts === undefined ? explainDelivery(trx, jobId) : explainRow(trx, facts);
+    });
 
-async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise<WhyAnswer> {
+async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise<Explained> {
   const answer = explainWait(facts);
   const change = await findChange(trx, facts, answer.reason);
   const { now: readAt, job, key, switches, failing, outages, told, budget, group, lostApp } = facts;
@@ -42,7 +47,7 @@ async function explainRow(trx: Transaction<Database>, facts: WaitFacts): Promise
 async function explainDelivery(
   db: Kysely<Database>,
   jobId: number,
-): Promise<WhyAnswer | undefined> {
+): Promise<Explained | undefined> {
   const stated = newest(await findJobDeliveries(db, jobId));
   if (stated === undefined) return undefined;
   const { job, outcome, receivedAt } = stated;
@@ -66,4 +71,19 @@ function newest(
     return 'job' in parsed ? [{ ...delivery, job: parsed.job }] : [];
   });
   return stated.toSorted((a, b) => RANK[b.job.status] - RANK[a.job.status])[0];
+}
+
+/** A job has three, and more only if they are redelivered: a bound, not a page. */
+const MOST_OF_JOB = 50;
+
+/** The deliveries about a job, the newest first. A repeated body is empty and says nothing. */
+export async function findJobDeliveries(
+  db: Kysely<Database>,
+  jobId: number,
+): Promise<{ outcome: string; receivedAt: Date; payload: unknown }[]> {
+  const { rows } = await sql<{ outcome: string; receivedAt: Date; payload: unknown }>`
+    select outcome, received_at as "receivedAt", payload from installation_events
+    where job_id = ${jobId} and source = 'webhook' and outcome <> 'repeated_body'
+    order by id desc limit ${MOST_OF_JOB}`.execute(db);
+  return rows;
 }

@@ -1,6 +1,7 @@
 import { WORKER_STATES } from '@paddock/domain/why/worker-progress';
 import type { WaitAnswer } from '@paddock/domain/why/explain-wait';
 import { z } from 'zod';
+import { instant } from '../lists/dates.ts';
 
 /** The answer to “why does my job wait?”, the same in the terminal, over HTTP and on the page. */
 export const whyAnswer = z.object({
@@ -15,7 +16,7 @@ export const whyAnswer = z.object({
   state: z.enum(['waiting', 'in_doubt', 'held', 'not_served', 'running', 'ended']),
   reason: z.string().nullable().describe('The stored word for it; null: workers are on their way'),
   sentence: z.string(),
-  since: z.iso.datetime().nullable(),
+  since: instant.nullable(),
   actor: z.enum(['wait', 'author', 'platform']).nullable().describe('Who can act'),
   advice: z.string().describe('What the actor can do'),
   place: z
@@ -49,36 +50,31 @@ export const whyAnswer = z.object({
     .nullable()
     .describe('Which limit would give it a worker now, if a cap holds it back'),
   earlier: z
-    .array(z.object({ reason: z.string(), since: z.iso.datetime(), until: z.iso.datetime() }))
+    .array(z.object({ reason: z.string(), since: instant, until: instant }))
     .describe('What the jobs of its queue waited for before, while it waited; the latest first'),
   evidence: z
     .record(z.string(), z.unknown())
     .describe('The facts that the answer was made from, as they are stored'),
 });
 
-export type WhyAnswer = z.output<typeof whyAnswer>;
+/** As it travels. */
+export type WhyAnswer = z.input<typeof whyAnswer>;
+
+export type Explained = z.output<typeof whyAnswer>;
 
 /** A key may have thousands of workers, and people want to see how the next ones get on. */
 const MOST_WORKERS = 20;
 
-export function toWhyAnswer(
-  job: WhyAnswer['job'],
-  { since, place, workers, caps, earlier, ...answer }: WaitAnswer & Pick<WhyAnswer, 'change'>,
+export const toWhyAnswer = (
+  job: Explained['job'],
+  { workers, caps, earlier, ...answer }: WaitAnswer & Pick<Explained, 'change'>,
   evidence: object,
-): WhyAnswer {
-  return {
-    job,
-    ...answer,
-    since: since?.toISOString() ?? null,
-    place,
-    workers: workers.slice(0, MOST_WORKERS),
-    workersInAll: workers.length,
-    caps: [...caps],
-    earlier: earlier.map(({ reason, since: from, until }) => ({
-      reason,
-      since: from.toISOString(),
-      until: until.toISOString(),
-    })),
-    evidence: JSON.parse(JSON.stringify(evidence)) as Record<string, unknown>,
-  };
-}
+): Explained => ({
+  job,
+  ...answer,
+  workers: workers.slice(0, MOST_WORKERS),
+  workersInAll: workers.length,
+  caps: [...caps],
+  earlier: [...earlier],
+  evidence: { ...evidence },
+});

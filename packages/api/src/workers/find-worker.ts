@@ -1,10 +1,10 @@
-import { findWorker, type FoundWorker } from '@paddock/db/people/list-workers';
+import type { Database, FailureInfo } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { timeline, toTimeline } from '../lists/timeline.ts';
+import { timeline, timelineOf } from '../lists/timeline.ts';
 import { notFound } from '../problem.ts';
-import { whyNoLog } from './why-no-log.ts';
-import { toWorkerRow, workerRow } from './worker.ts';
+import { WORKER_COLUMNS, workerRow } from './worker.ts';
 
 /** A worker with all that its row has. */
 const worker = workerRow.extend({
@@ -40,57 +40,73 @@ export const findWorkerEndpoint = endpoint({
   input: z.object({ worker: z.string().min(1).max(100) }),
   output: worker,
   async answer({ db }, { worker: name }) {
-    const row = await findWorker(db, name);
-    if (row === undefined)
+    const found = await findWorker(db, name);
+    if (found === undefined)
       throw notFound(
         'There is no worker of this name: it never existed, or it ended so long ago that its row was deleted.',
       );
-    return toWorker(row);
+    return { ...found, noLog: whyNoLog(found.diagnosis) };
   },
 });
 
-const toWorker = (row: FoundWorker): z.input<typeof worker> => ({
-  ...toWorkerRow(row),
-  madeFor: row.made_for_job_id,
-  labels: row.job_labels,
-  registeredLabels: row.registered_labels,
-  image: row.k8s_image,
-  app: row.app_id,
-  installation: row.installation_id,
-  runner: row.runner_id,
-  cluster: row.cluster,
-  namespace: row.namespace,
-  podUid: row.pod_uid,
-  exitCode: row.exit_code,
-  poolsVersion: row.pools_version,
-  delivery: row.delivery_guid,
-  stopHeldBy: row.stop_held_by,
-  timeline: timelineOfWorker(row),
-  diagnosis: row.failure_info,
-  noLog: whyNoLog(row.failure_info),
+/** SQL: what happened to the worker `w`. */
+export const WORKER_TIMELINE = timelineOf({
+  reserved: 'w.created_at',
+  'registration begun': 'w.registration_started_at',
+  registered: 'w.registered_at',
+  'pod made': 'w.pod_created_at',
+  'no node takes the pod': 'w.unschedulable_at',
+  'pod stuck': 'w.stuck_at',
+  'pod runs': 'w.running_at',
+  'GitHub last called it online': 'w.online_seen_at',
+  'idle since': 'w.idle_since',
+  'assigned a job': 'w.assigned_at',
+  'offline since': 'w.offline_since',
+  'stop requested': 'w.stopping_at',
+  'stop held up': 'w.stop_held_since',
+  'removal from GitHub begun': 'w.deregistration_started_at',
+  'cluster ends the pod by': 'w.terminating_at',
+  'runner ended': 'w.runner_ended_at',
+  ended: 'w.completed_at',
+  'gone from GitHub': 'w.registration_gone_at',
+  'Secret deleted': 'w.secret_deleted_at',
+  'pod gone': 'w.pod_gone_at',
+  'pod deleted': 'w.pod_deleted_at',
 });
 
-export const timelineOfWorker = (row: FoundWorker): z.input<typeof timeline> =>
-  toTimeline({
-    reserved: row.created_at,
-    'registration begun': row.registration_started_at,
-    registered: row.registered_at,
-    'pod made': row.pod_created_at,
-    'no node takes the pod': row.unschedulable_at,
-    'pod stuck': row.stuck_at,
-    'pod runs': row.running_at,
-    'GitHub last called it online': row.online_seen_at,
-    'idle since': row.idle_since,
-    'assigned a job': row.assigned_at,
-    'offline since': row.offline_since,
-    'stop requested': row.stopping_at,
-    'stop held up': row.stop_held_since,
-    'removal from GitHub begun': row.deregistration_started_at,
-    'cluster ends the pod by': row.terminating_at,
-    'runner ended': row.runner_ended_at,
-    ended: row.completed_at,
-    'gone from GitHub': row.registration_gone_at,
-    'Secret deleted': row.secret_deleted_at,
-    'pod gone': row.pod_gone_at,
-    'pod deleted': row.pod_deleted_at,
-  });
+type FoundWorker = Omit<z.output<typeof worker>, 'diagnosis' | 'noLog'> & {
+  readonly diagnosis: FailureInfo | null;
+};
+
+/** Undefined: there is no worker of this name, or its row was deleted. */
+export async function findWorker(
+  db: Kysely<Database>,
+  podName: string,
+): Promise<FoundWorker | undefined> {
+  const { rows } = await sql<FoundWorker>`
+    select ${WORKER_COLUMNS}, w.made_for_job_id as "madeFor", w.job_labels as labels, w.registered_labels as "registeredLabels", w.k8s_image as image,
+      w.app_id as app, w.installation_id as installation, w.runner_id as runner, w.cluster, w.namespace, w.pod_uid as "podUid", w.exit_code as "exitCode",
+      w.pools_version as "poolsVersion", w.delivery_guid as delivery, w.stop_held_by as "stopHeldBy", ${WORKER_TIMELINE} as timeline,
+      w.failure_info as diagnosis
+    from workers w where pod_name = ${podName}`.execute(db);
+  return rows[0];
+}
+
+const withContainers = z.object({
+  containers: z.array(z.object({ log: z.string().nullable(), logMissing: z.string().optional() })),
+});
+
+/** Why a diagnosis has no end of a log; null: it has one. */
+function whyNoLog(diagnosis: FailureInfo | null): string | null {
+  if (diagnosis === null)
+    return 'The worker was not diagnosed: only those that failed, are stuck or were stopped are.';
+  if (diagnosis.version === 1) return 'The pod was not read: it was gone, or there was none.';
+  const { data } = withContainers.safeParse(diagnosis);
+  const containers = data?.containers ?? [];
+  if (containers.some(({ log }) => log !== null && log.trim() !== '')) return null;
+  const missing = containers.find(({ logMissing }) => logMissing !== undefined)?.logMissing;
+  if (missing !== undefined) return `The log could not be read: ${missing}`;
+  return containers.some(({ log }) => log !== null)
+    ? 'The log is empty.'
+    : 'No container of the pod had begun.';
+}

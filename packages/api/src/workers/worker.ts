@@ -1,8 +1,9 @@
-import type { WorkerSummary } from '@paddock/db/people/list-workers';
+import { isoText, LONGEST_FAILURE } from '@paddock/db/newest-first';
+import { sql } from 'kysely';
 import { z } from 'zod';
+import { instant } from '../lists/dates.ts';
 
-const instant = z.iso.datetime().nullable();
-const reason = z.object({ reason: z.string(), since: instant }).nullable();
+const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
 
 /** A worker as lists have it. */
 export const workerRow = z.object({
@@ -17,38 +18,21 @@ export const workerRow = z.object({
   stuck: reason.describe('Why its pod does not start'),
   stop: reason.describe('Why it is to end'),
   failure: z.string().nullable().describe('Why it failed or does not start, shortly'),
-  createdAt: z.iso.datetime().describe('When it was reserved; lists are in its order'),
-  runningAt: instant.describe('When its pod ran'),
-  assignedAt: instant.describe('When it was known to run its job'),
-  completedAt: instant,
+  createdAt: instant.describe('When it was reserved; lists are in its order'),
+  runningAt: instant.nullable().describe('When its pod ran'),
+  assignedAt: instant.nullable().describe('When it was known to run its job'),
+  completedAt: instant.nullable(),
 });
 
-export function toWorkerRow(row: WorkerSummary): z.input<typeof workerRow> {
-  const { status, stuckReason, stuckAt, stopReason, stoppingAt } = row;
-  return {
-    name: row.podName,
-    state:
-      status === 'failed'
-        ? 'failed'
-        : status === 'completed'
-          ? 'ended'
-          : stoppingAt === null
-            ? status
-            : 'stopping',
-    entity: { id: row.entityId, login: row.entityName },
-    repository: row.repoFullName,
-    pool: row.pool,
-    node: row.node,
-    warm: row.isWarm,
-    job: row.assignedJobId,
-    stuck: stuckReason === null ? null : { reason: stuckReason, since: text(stuckAt) },
-    stop: stopReason === null ? null : { reason: stopReason, since: text(stoppingAt) },
-    failure: row.failure,
-    createdAt: row.createdAt.toISOString(),
-    runningAt: text(row.runningAt),
-    assignedAt: text(row.assignedAt),
-    completedAt: text(row.completedAt),
-  };
-}
+export type WorkerRow = z.output<typeof workerRow>;
 
-const text = (at: Date | null): string | null => at?.toISOString() ?? null;
+/** SQL: the columns of a WorkerRow, of the worker `w`. */
+export const WORKER_COLUMNS = sql`
+  w.pod_name as name,
+  case when w.status = 'completed' then 'ended' when w.status <> 'failed' and w.stopping_at is not null then 'stopping' else w.status::text end as state,
+  json_build_object('id', w.entity_id, 'login', w.entity_name) as entity, w.repo_full_name as repository, w.k8s_pool as pool,
+  w.k8s_node as node, w.is_warm as warm, w.assigned_job_id as job,
+  case when w.stuck_reason is not null then json_build_object('reason', w.stuck_reason, 'since', ${isoText('w.stuck_at')}) end as stuck,
+  case when w.stop_reason is not null then json_build_object('reason', w.stop_reason, 'since', ${isoText('w.stopping_at')}) end as stop,
+  left(w.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, w.created_at as "createdAt", w.running_at as "runningAt",
+  w.assigned_at as "assignedAt", w.completed_at as "completedAt"`;

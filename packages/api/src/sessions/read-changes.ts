@@ -1,5 +1,5 @@
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
 import { GOES_ON } from './sessions.ts';
 
 /** The tables that the page watches. */

@@ -1,18 +1,13 @@
+import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
-import { FORMER_LOGINS } from './find-by-name.ts';
-import type { AppPlace } from './list-trace-events.ts';
+import type { z } from 'zod';
+import type { AppPlace } from '../events/event.ts';
+import { FORMER_LOGINS } from '../lists/named.ts';
+import type { traceAnswer } from './trace-page.ts';
 
 /** Whose trace is asked for. */
 export interface Traced {
-  /** Null: the rows name none. */
-  readonly entity: {
-    readonly id: number;
-    /** Null: no installation of it is known. */
-    readonly login: string | null;
-    /** The logins before, the latest first. */
-    readonly formerly: readonly string[];
-  } | null;
+  readonly entity: z.output<typeof traceAnswer>['entity'];
   /** Where events without an entity belong to it. */
   readonly places: readonly AppPlace[];
 }
@@ -81,6 +76,7 @@ export async function findTracedInstallation(
 
 /** Where a job's trace is found. */
 export interface TracedJob {
+  readonly jobId: number;
   readonly entityId: number | null;
   /** Null: the job has no row, as one that no pool serves. */
   readonly podName: string | null;
@@ -92,7 +88,7 @@ export async function findTracedJob(
   jobId: number,
 ): Promise<TracedJob | undefined> {
   const { rows } = await sql<TracedJob>`
-    select "entityId", "podName" from (
+    select ${jobId}::bigint as "jobId", "entityId", "podName" from (
       select 0 as place, entity_id as "entityId", k8s_pod as "podName" from jobs where job_id = ${jobId}
       union all
       select 1, max(entity_id), null from installation_events where job_id = ${jobId} having count(*) > 0

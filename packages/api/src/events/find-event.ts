@@ -1,8 +1,9 @@
-import { findEventPayload } from '@paddock/db/people/list-trace-events';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../problem.ts';
-import { eventRow, toEventRow } from './event.ts';
+import { EVENT_COLUMNS, EVENT_REPOSITORY, eventRow, type EventRow } from './event.ts';
 
 /** In characters. A delivery about a job has some 10 000, and GitHub sends 25 MB at most. */
 const LONGEST_PAYLOAD = 1_000_000;
@@ -30,11 +31,23 @@ export const traceEventEndpoint = endpoint({
       ),
   }),
   async answer({ db }, { event: id }) {
-    const found = await findEventPayload(db, id, LONGEST_PAYLOAD);
+    const found = await findEventPayload(db, id);
     if (found === undefined)
       throw notFound(
         'There is no event of this id: it never existed, or it is so old that its row was deleted.',
       );
-    return { event: toEventRow(found.event), size: found.size, payload: found.payload ?? null };
+    const { size, payload, ...event } = found;
+    return { event, size, payload };
   },
 });
+
+/** Undefined: there is no such event, or it was deleted. */
+export async function findEventPayload(
+  db: Kysely<Database>,
+  id: string,
+): Promise<(EventRow & { readonly size: number; readonly payload: unknown }) | undefined> {
+  const { rows } = await sql<EventRow & { size: number; payload: unknown }>`
+    select ${EVENT_COLUMNS}, length(e.payload::text) as size, case when length(e.payload::text) <= ${LONGEST_PAYLOAD} then e.payload end as payload
+    from installation_events e ${EVENT_REPOSITORY} where e.id = ${id}::bigint`.execute(db);
+  return rows[0];
+}

@@ -12,12 +12,12 @@ import type {
   WorkerFacts,
 } from '@paddock/domain/why/wait-facts';
 import { sql, type Transaction } from 'kysely';
-import { countLiveWorkers } from '../matching/live-workers.ts';
-import { findStoredRules } from '../matching/stored-rules.ts';
-import { findMatchingSettings } from '../matching/stored-settings.ts';
-import { currentPoolsDocument } from '../pools/pools-documents.ts';
-import type { Database } from '../schema/tables.ts';
-import { LIVE } from '../states/worker-states.ts';
+import { countLiveWorkers } from '@paddock/db/matching/live-workers';
+import { findStoredRules } from '@paddock/db/matching/stored-rules';
+import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import type { Database } from '@paddock/db/schema/tables';
+import { LIVE } from '@paddock/db/states/worker-states';
 import { findExplainedJob, type ExplainedJob } from './find-explained-job.ts';
 import { findHindrances } from './find-hindrances.ts';
 

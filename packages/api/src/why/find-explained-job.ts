@@ -1,8 +1,8 @@
 import type { JobFacts, KeyFacts, PlaceFacts } from '@paddock/domain/why/wait-facts';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { installationToday, loginToday } from '../entities/installation-today.ts';
-import type { Database } from '../schema/tables.ts';
-import { LONGEST_FAILURE } from './newest-first.ts';
+import { installationToday, loginToday } from '@paddock/db/entities/installation-today';
+import type { Database } from '@paddock/db/schema/tables';
+import { LONGEST_FAILURE } from '@paddock/db/newest-first';
 
 /** A job whose wait is explained. */
 export interface ExplainedJob {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
-import { hasEnded, isUnended } from '../states/job-states.ts';
-import { isLive } from '../states/worker-states.ts';
+import type { Database } from './schema/tables.ts';
+import { hasEnded, isUnended } from './states/job-states.ts';
+import { isLive } from './states/worker-states.ts';
 
 /** A year can be compared with the one before. */
 const KEEP_MONTHS = 13;

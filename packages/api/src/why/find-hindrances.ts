@@ -5,9 +5,9 @@ import type {
   WaitFacts,
 } from '@paddock/domain/why/wait-facts';
 import { sql, type Transaction } from 'kysely';
-import type { Database } from '../schema/tables.ts';
-import { PLACELESS, UNEXPLAINED } from '../states/worker-states.ts';
-import { findSwitches } from '../switches.ts';
+import type { Database } from '@paddock/db/schema/tables';
+import { PLACELESS, UNEXPLAINED } from '@paddock/db/states/worker-states';
+import { findSwitches } from '@paddock/db/switches';
 import type { ExplainedJob } from './find-explained-job.ts';
 
 type Hindrances = Pick<

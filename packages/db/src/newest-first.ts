@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Database } from '../schema/tables.ts';
+import type { Database } from './schema/tables.ts';
 
 /** A place in a list: when the row was created, by `exactText`, and its id. */
 export type Position<Id> = readonly [at: string, id: Id];
@@ -7,6 +7,10 @@ export type Position<Id> = readonly [at: string, id: Id];
 /** ISO 8601 with microseconds, which a Date lacks: a page would repeat or skip rows. */
 export const exactText = (instant: RawBuilder<unknown>): RawBuilder<string> =>
   sql`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+/** The same as JSON has a Date, for an instant within JSON that PostgreSQL makes. */
+export const isoText = (instant: string): RawBuilder<string> =>
+  sql`to_char(${sql.ref(instant)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** In characters. Lists have the beginning of a sentence, which may have come from anywhere. */
 export const LONGEST_FAILURE = 300;

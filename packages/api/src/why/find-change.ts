@@ -3,11 +3,11 @@ import { findSnapshotRivals, planPass } from '@paddock/domain/matching/plan-pass
 import { settingOf, smallestRaise, withLimit, workersAfter } from '@paddock/domain/why/raise-cap';
 import type { WaitFacts } from '@paddock/domain/why/wait-facts';
 import type { Transaction } from 'kysely';
-import { sumUpDemand } from '../matching/demand.ts';
-import { readSnapshot } from '../matching/read-snapshot.ts';
-import { findMatchingSettings } from '../matching/stored-settings.ts';
-import { findJobTimes } from '../matching/uncovered-jobs.ts';
-import type { Database } from '../schema/tables.ts';
+import { sumUpDemand } from '@paddock/db/matching/demand';
+import { readSnapshot } from '@paddock/db/matching/read-snapshot';
+import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
+import type { Database } from '@paddock/db/schema/tables';
 
 /**
  * The sentence that says with which limit the job would have a worker now, if `reason` is a cap. It
