@@ -1,75 +1,120 @@
 import type { Endpoint } from '@paddock/api/endpoint';
 import { mistakeInWords } from '@paddock/api/mistake-in-words';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Asker, type Fields, NoAnswer } from './asker.ts';
+import { columns, more } from './columns.ts';
 import {
   type Command,
   type CommandResult,
   type Given,
   JSON_OPTION,
+  type Option,
   WrongUsage,
 } from './command.ts';
 import { openAsker } from './open-asker.ts';
 import { askPages, firstPage, isList } from './pages.ts';
 
-interface Question<I extends z.ZodObject, O extends z.ZodType> {
-  readonly name: string;
-  readonly takes: string;
-  readonly words?: Command['words'];
-  readonly summary: string;
+/** What a command has beside its endpoint. */
+interface Question<O extends z.ZodType> {
+  /** The field of the input that its word is, and how the help names that: `['job', 'ID']`. */
+  readonly word?: readonly [field: string, takes: string];
+  readonly words?: readonly string[];
+  /** Without it, that of the endpoint. */
+  readonly summary?: string;
+  /** Beside those that are fields of the input. */
   readonly options?: Command['options'];
-  readonly endpoint: Endpoint<I, O>;
-  /** The endpoint's input, unchecked; other fields are dropped. Throws a WrongUsage. */
-  readonly input: (given: Given) => Fields;
+  /** Other fields of the input, which no option gives; the word's as well. Throws a WrongUsage. */
+  readonly fields?: (given: Given) => Fields;
+  /** The names of these. */
+  readonly without?: readonly string[];
   /** The answer as text. */
   readonly print: (answer: z.input<O>) => string;
 }
 
-/** Options of a command that acts. */
-const ACT = {
-  by: {
-    type: 'string',
-    value: 'NAME',
-    doc: 'who acts, as the rows and the audit name it; without it, your login here (over the API, the token)',
-  },
-  note: { type: 'string', value: 'TEXT', doc: 'why, for those who read it later' },
-} as const;
+const BY = {
+  value: 'NAME',
+  doc: 'Who acts, as the rows and the audit name it; without it, your login here (over the API, the token)',
+};
+
+const LIMIT = { value: 'N', doc: 'How many, 30 unless said, 10000 at most' };
 
 /** Only who changes something is noted, with why. */
 const isAct = ({ method }: Endpoint): boolean => method !== 'GET';
 
-/** A command that puts a question to an endpoint: in the database, or over the API. */
-export const askCommand = <I extends z.ZodObject, O extends z.ZodType>({
-  name,
-  takes,
-  words = [],
-  summary,
-  options = {},
-  endpoint,
-  input,
-  print,
-}: Question<I, O>): Command => ({
-  name,
-  takes,
-  words,
-  summary,
-  options: { ...options, ...(isAct(endpoint) && ACT), json: JSON_OPTION },
-  run(given) {
-    const { by, note } = given.options;
-    const asked = isAct(endpoint) ? { ...input(given), note } : input(given);
-    const known = Object.entries(asked).filter(([field]) => field in endpoint.input.shape);
-    const question = checked(endpoint, Object.fromEntries(known));
-    const asker = openAsker(
-      given.environment,
-      // Of a question, `--by` is what a list is by.
-      isAct(endpoint) && typeof by === 'string' ? by : undefined,
-    );
-    return resultOf(asker, async () => {
-      const answer = await question(asker);
-      return given.options['json'] === true ? `${JSON.stringify(answer)}\n` : print(answer);
-    });
-  },
-});
+/**
+ * A command that puts a question to an endpoint: in the database, or over the API. Its options are
+ * the fields of the endpoint's input.
+ */
+export function ask<I extends z.ZodObject, O extends z.ZodType>(
+  name: string,
+  endpoint: Endpoint<I, O>,
+  { word, words = [], summary = endpoint.summary, options = {}, ...question }: Question<O>,
+): Command {
+  const { fields = () => ({}), without = [], print } = question;
+  const ofInput = inputOptions(endpoint, [...without, ...(word === undefined ? [] : [word[0]])]);
+  return {
+    name,
+    takes: word?.[1] ?? '',
+    words: [...words, ...(word === undefined ? [] : valuesOf(endpoint, word[0]))],
+    summary,
+    options: { ...ofInput, ...options, ...(isAct(endpoint) && { by: BY }), json: JSON_OPTION },
+    run(given) {
+      const { by, json } = given.options;
+      const asked: Fields = {
+        ...given.options,
+        ...(word !== undefined && { [word[0]]: given.words[0] }),
+        ...fields(given),
+      };
+      const known = Object.entries(asked).filter(([field]) => field in endpoint.input.shape);
+      const put = checked(endpoint, Object.fromEntries(known));
+      const asker = openAsker(
+        given.environment,
+        // Of a question, `--by` is what a list is by.
+        isAct(endpoint) && typeof by === 'string' ? by : undefined,
+      );
+      return resultOf(asker, async () => {
+        const answer = await put(asker);
+        return json === true ? `${JSON.stringify(answer)}\n` : print(answer);
+      });
+    },
+  };
+}
+
+/** How a list is printed: a line for each item, under heads. */
+export const table =
+  <T>(
+    heads: readonly string[],
+    toCells: (item: T) => readonly (string | number | null)[],
+    nothing: string,
+  ) =>
+  ({ items, next = null }: { items: readonly T[]; next?: string | null }): string =>
+    columns(heads, items.map(toCells), nothing) + more(next);
+
+const schemaOf = ({ input }: Endpoint) =>
+  z.toJSONSchema(input, { io: 'input' }).properties as Readonly<
+    Record<string, z.core.JSONSchema.JSONSchema>
+  >;
+
+const valuesOf = (endpoint: Endpoint, field: string): readonly string[] =>
+  (schemaOf(endpoint)[field]?.enum ?? []).map(String);
+
+function inputOptions(endpoint: Endpoint, taken: readonly string[]): Record<string, Option> {
+  const options = Object.entries(schemaOf(endpoint)).filter(([field]) => !taken.includes(field));
+  return Object.fromEntries(
+    options.map(([field, { type, description: doc = '', enum: values }]) => [
+      field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      field === 'limit'
+        ? LIMIT
+        : type === 'boolean'
+          ? { doc }
+          : {
+              doc: values === undefined ? doc : `${doc} (${values.join(', ')})`.trim(),
+              value: field.toUpperCase(),
+              ...(values !== undefined && { values: values.map(String) }),
+            },
+    ]),
+  );
+}
 
 /** How to ask this. Throws a WrongUsage if the endpoint cannot be asked so. */
 function checked<I extends z.ZodObject, O extends z.ZodType>(
@@ -94,9 +139,9 @@ function orWrong<T>({ data, error }: { readonly data?: T; readonly error?: z.Zod
 }
 
 /** What `ask` resolves to as output, or why there was no answer. Closes the asker. */
-export async function resultOf(asker: Asker, ask: () => Promise<string>): Promise<CommandResult> {
+export async function resultOf(asker: Asker, work: () => Promise<string>): Promise<CommandResult> {
   try {
-    return { code: 0, stdout: await ask(), stderr: '' };
+    return { code: 0, stdout: await work(), stderr: '' };
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     return { code: 1, stdout: '', stderr: `${error.message}\n` };

@@ -1,3 +1,5 @@
+import { stringify } from 'yaml';
+
 /**
  * Rows as aligned columns under their heads; no rows: `nothing`. Control characters, which foreign
  * text may have, are shown as a point each, and long cells are cut, except in the last column.
@@ -46,3 +48,20 @@ function cut(text: string): string {
 
 /** A name from GitHub must not move the cursor or clear the screen of the person who reads it. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, '·');
+
+/** One thing with all that it has. Control characters are shown as a point each, as in columns. */
+export const asYaml = (value: object): string =>
+  stringify(value, { lineWidth: 0 })
+    .split('\n')
+    .map((line) => printable(line))
+    .join('\n');
+
+/** How to see the page after this one. */
+export const more = (next: string | null): string =>
+  next === null ? '' : `\nThere are more: add --after ${next}\n`;
+
+/** As `owner=acme,repository=app`. */
+export const pairs = (fields: Readonly<Record<string, string | number>>): string =>
+  Object.entries(fields)
+    .map(([field, value]) => `${field}=${value}`)
+    .join(',');

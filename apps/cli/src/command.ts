@@ -9,15 +9,18 @@ export interface CommandResult {
 }
 
 export interface Option {
-  readonly type: 'string' | 'boolean';
-  /** Stands for the value in the help, as `A,B`. */
+  /** Stands for the value in the help, as `NAME`. Undefined: it takes none. */
   readonly value?: string;
+  /** What the value may be, if it is one of few. */
+  readonly values?: readonly string[];
   readonly doc: string;
 }
 
 /** What a person wrote after the command's name. */
 export interface Given {
+  /** One if the command takes one. */
   readonly words: readonly string[];
+  /** By their names in camel case. */
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly environment: Environment;
   /** Where a live view is drawn; without one, nothing is. */
@@ -47,7 +50,7 @@ export interface Terminal {
 export interface Command {
   /** As `pools check`. */
   readonly name: string;
-  /** The words that follow the name in the help, as `FILE`. */
+  /** The word that follows the name in the help, as `FILE`; empty: none does. */
   readonly takes: string;
   /** What may stand there, as the names of sweeps, beside what `takes` spells out. */
   readonly words?: readonly string[];
@@ -63,10 +66,4 @@ export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
-export const JSON_OPTION = { type: 'boolean', doc: 'one JSON object on one line' } as const;
-
-/** The options of a command that prints a list. */
-export const PAGE = {
-  limit: { type: 'string', value: 'N', doc: 'how many, 30 unless said, 10000 at most' },
-  after: { type: 'string', value: 'NEXT', doc: '`next` of the page before, from --json' },
-} as const;
+export const JSON_OPTION = { doc: 'One JSON object on one line' } as const;

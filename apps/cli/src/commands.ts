@@ -1,47 +1,390 @@
-import { actions } from './actions.ts';
+import { listActionsEndpoint } from '@paddock/api/actions/list-actions';
+import { findDeliveryEndpoint } from '@paddock/api/deliveries/find-delivery';
+import {
+  listGivenUpEndpoint,
+  listRedeliveriesEndpoint,
+} from '@paddock/api/deliveries/list-redeliveries';
+import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-delivery';
+import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
+import { createToken } from '@paddock/api/endpoints';
+import { traceEventEndpoint } from '@paddock/api/events/find-event';
+import { findEndpoint } from '@paddock/api/find/find';
+import { findInstallationEndpoint } from '@paddock/api/installations/find-installation';
+import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
+import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
+import { findJobEndpoint } from '@paddock/api/jobs/find-job';
+import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
+import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
+import { discardFailedOperationsEndpoint } from '@paddock/api/operations/discard-failed';
+import { discardOperationEndpoint } from '@paddock/api/operations/discard-operation';
+import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import {
+  listFailedOperationsEndpoint,
+  listOperationsEndpoint,
+} from '@paddock/api/operations/list-operations';
+import { retryFailedOperationsEndpoint } from '@paddock/api/operations/retry-failed';
+import { retryOperationEndpoint } from '@paddock/api/operations/retry-operation';
+import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
+import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
+import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
+import { endSessionsEndpoint } from '@paddock/api/sessions/end-sessions';
+import { listSessionsEndpoint } from '@paddock/api/sessions/list-sessions';
+import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
+import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { liftSwitchEndpoint } from '@paddock/api/switches/lift-switch';
+import { listSwitchesEndpoint } from '@paddock/api/switches/list-switches';
+import { setSwitchEndpoint } from '@paddock/api/switches/set-switch';
+import { listTokensEndpoint } from '@paddock/api/tokens/list-tokens';
+import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
+import { traceEndpoint } from '@paddock/api/trace/trace';
+import { exportUsageEndpoint } from '@paddock/api/usage/export-usage';
+import { listUsageEndpoint } from '@paddock/api/usage/list-usage';
+import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
+import { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
+import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import { ask, table } from './ask-command.ts';
+import { asYaml, pairs, printable } from './columns.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion/completion.ts';
-import { delivery } from './delivery.ts';
-import { failedCommands } from './failed.ts';
-import { diagnose } from './diagnose.ts';
-import { find } from './find.ts';
-import { installationsCommands } from './installations.ts';
-import { jobsCommands } from './jobs.ts';
-import { operationsCommands } from './operations.ts';
-import { pools } from './pools.ts';
+import {
+  describeDrained,
+  describeHandled,
+  describeOperation,
+  describeOperations,
+  describeStarted,
+  operationTable,
+} from './describe-operations.ts';
+import { describeSwitch } from './describe-switch.ts';
+import { describeTrace } from './describe-trace.ts';
+import { describeUsage } from './describe-usage.ts';
+import { describeDiagnoses } from './describe-why.ts';
+import { commandFor } from './command-for.ts';
+import { poolTable } from './pool-table.ts';
 import { poolsCheck } from './pools-check.ts';
-import { redeliveriesCommands } from './redeliveries.ts';
-import { sessionCommands } from './sessions.ts';
-import { switchesCommands } from './switches.ts';
-import { tasksCommands } from './tasks.ts';
-import { tokenCommands } from './tokens.ts';
+import { readAccess, readFailed, readRepository } from './read-given.ts';
+import { tokenTable } from './token-table.ts';
 import { top } from './top/top.ts';
-import { traceCommands } from './trace.ts';
-import { usage } from './usage.ts';
 import { why } from './why.ts';
-import { workersCommands } from './workers.ts';
 
-/** Every command, in the order of the help. Of two that begin alike, the longer one comes first. */
+const SWITCH = {
+  word: ['subject', 'environment|pool:NAME|entity:LOGIN|sweeps|SWEEP'],
+  words: SWEEPS,
+  print: describeSwitch,
+} as const;
+
+const ALL = { all: { doc: 'Whatever their kind and age' } };
+
+const usage = ask('usage', listUsageEndpoint, {
+  summary: `Sums up jobs, runner minutes and queue times, the most minutes first: of the last 7 days, by
+repository, unless said. A span has at most 31 days.`,
+  options: { csv: { doc: 'All rows as CSV' } },
+  print: describeUsage,
+});
+const usageAsCsv = ask('usage', exportUsageEndpoint, { print: (csv) => csv });
+
+/** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   why,
   top,
-  diagnose,
-  find,
-  ...jobsCommands,
-  ...workersCommands,
-  ...traceCommands,
-  ...failedCommands,
-  usage,
-  ...installationsCommands,
-  ...redeliveriesCommands,
-  delivery,
-  ...operationsCommands,
-  ...tasksCommands,
-  ...switchesCommands,
-  actions,
-  ...tokenCommands,
-  ...sessionCommands,
+  ask('diagnose', listDiagnosesEndpoint, {
+    word: ['of', 'LOGIN|OWNER/NAME'],
+    summary: `Says what is wrong with an account or a repository, and who can mend it.
+\`paddock why\` explains one job.`,
+    print: describeDiagnoses,
+  }),
+  ask('find', findEndpoint, {
+    word: ['text', 'TEXT'],
+    summary: `Says what has an id, a name or an address at GitHub, the likeliest first, and
+which command shows it.`,
+    print: table(
+      ['KIND', 'ID', 'NAME', 'COMMAND'],
+      (found) => [found.kind, found.id, found.name, `paddock ${commandFor(found)}`],
+      'The rows have nothing of that id, name or address.',
+    ),
+  }),
+  ask('jobs', listJobsEndpoint, {
+    summary: `Lists jobs, newest first. Waiting and running ones take any filter; others take a repository
+with workflow and conclusion, or an entity, a pool and a conclusion.`,
+    print: table(
+      ['ID', 'STATE', 'REPOSITORY', 'JOB', 'POOL', 'CREATED', 'WORKER', 'WHY'],
+      (job) => [
+        job.id,
+        job.conclusion ?? job.state,
+        job.repository.fullName,
+        job.workflow === null ? job.name : `${job.workflow} / ${job.name}`,
+        job.pool,
+        job.createdAt,
+        job.worker,
+        job.wait === null ? job.failure : `${job.wait.reason} since ${job.wait.since}`,
+      ],
+      'There is no such job.',
+    ),
+  }),
+  ask('job', findJobEndpoint, {
+    word: ['job', 'ID'],
+    summary:
+      'Shows one job: its timeline, its worker and its deliveries. `paddock why` explains a wait.',
+    print: asYaml,
+  }),
+  ask('workers', listWorkersEndpoint, {
+    summary: 'Lists workers, newest first, with why they are stuck, are stopped or have failed.',
+    print: table(
+      ['NAME', 'STATE', 'POOL', 'ENTITY', 'JOB', 'CREATED', 'WHY'],
+      ({ stuck, stop, failure, ...row }) => [
+        row.name,
+        row.state,
+        row.pool,
+        row.entity.login,
+        row.job,
+        row.createdAt,
+        // Some failures have no words but their reason: it stands there once.
+        [...new Set([stuck?.reason, stop?.reason, failure])].filter((text) => text).join(': ') ||
+          null,
+      ],
+      'There is no such worker.',
+    ),
+  }),
+  ask('worker', findWorkerEndpoint, {
+    word: ['worker', 'NAME'],
+    summary: `Shows one worker: its timeline, the job that it runs or ran, and the diagnosis of its pod with
+the end of its log.`,
+    print: asYaml,
+  }),
+  ask('trace installation', traceEndpoint, {
+    word: ['id', 'ID'],
+    summary: 'Lists what happened to the entity of an installation, the newest first.',
+    without: ['of', 'only'],
+    fields: () => ({ of: 'installation' }),
+    print: describeTrace,
+  }),
+  ask('trace job', traceEndpoint, {
+    word: ['id', 'ID'],
+    summary: 'Lists what happened to the entity of a job, the newest first.',
+    without: ['of'],
+    fields: () => ({ of: 'job' }),
+    print: describeTrace,
+  }),
+  ask('trace payload', traceEventEndpoint, { word: ['event', 'EVENT'], print: asYaml }),
+  ask('trace', traceEndpoint, {
+    word: ['id', 'LOGIN|ID'],
+    summary: `Lists what happened to an entity, the newest first: deliveries, jobs, workers, operations and
+actions. A former login will do.`,
+    without: ['of', 'only'],
+    fields: () => ({ of: 'entity' }),
+    print: describeTrace,
+  }),
+  ask('operation retry', retryOperationEndpoint, {
+    word: ['operation', 'ID'],
+    print: describeStarted,
+  }),
+  ask('operation discard', discardOperationEndpoint, {
+    word: ['operation', 'ID'],
+    print: ({ id }) => `${id} is off the list of failed operations.\n`,
+  }),
+  ask('operations retry', retryFailedOperationsEndpoint, {
+    summary: 'Repeats the failed operations that fit, 200 at a time, the newest first.',
+    options: ALL,
+    fields: readFailed,
+    print: describeHandled('repeated'),
+  }),
+  ask('operations discard', discardFailedOperationsEndpoint, {
+    summary: 'Takes the failed operations that fit off their list, 200 at a time, newest first.',
+    options: ALL,
+    fields: readFailed,
+    print: describeHandled('discarded'),
+  }),
+  { ...usage, run: (given) => (given.options['csv'] === true ? usageAsCsv : usage).run(given) },
+  ask('installations', listInstallationsEndpoint, {
+    print: table(
+      ['LOGIN', 'ENTITY', 'TYPE', 'APP', 'ID', 'STATE', 'SINCE', 'REPOSITORIES'],
+      ({ entity, app, id, state, since, repositories }) => [
+        entity.login,
+        entity.id,
+        entity.type,
+        app,
+        id,
+        state,
+        since,
+        repositories,
+      ],
+      'No App of Paddock was ever installed.',
+    ),
+  }),
+  ask('installation', findInstallationEndpoint, { word: ['installation', 'ID'], print: asYaml }),
+  ask('redeliveries given-up', listGivenUpEndpoint, {
+    print: table(
+      [
+        'GIVEN UP',
+        'APP',
+        'EVENT',
+        'INSTALLATION',
+        'REPOSITORY',
+        'FAILED FIRST',
+        'CODE',
+        'EVENT ID',
+      ],
+      (row) => [
+        row.givenUpAt,
+        row.app,
+        row.event,
+        row.installation,
+        row.repository,
+        row.firstFailedAt,
+        row.lastStatusCode,
+        row.eventId,
+      ],
+      'No delivery was given up.',
+    ),
+  }),
+  ask('redeliveries', listRedeliveriesEndpoint, {
+    summary: 'Lists the deliveries that failed and that Paddock goes on asking for.',
+    print: table(
+      [
+        'APP',
+        'EVENT',
+        'INSTALLATION',
+        'REPOSITORY',
+        'FAILED FIRST',
+        'CODE',
+        'ASKED',
+        'NEXT',
+        'GUID',
+      ],
+      (row) => [
+        row.app,
+        row.event,
+        row.installation,
+        row.repository,
+        row.firstFailedAt,
+        row.missingHere ? 'missing here' : row.lastStatusCode,
+        row.requests,
+        row.nextRequestAt,
+        row.guid,
+      ],
+      'Every delivery has arrived, or was given up.',
+    ),
+  }),
+  ask('delivery', findDeliveryEndpoint, { word: ['delivery', 'GUID'], print: asYaml }),
+  ask('operations counts', countOperationsEndpoint, {
+    summary:
+      'Counts the operations that ended, of the last day unless said, by kind, outcome and hour or day.',
+    print: table(
+      ['FROM', 'KIND', 'OUTCOME', 'ENDED'],
+      ({ from, kind, outcome, reason, ended }) => [
+        from,
+        kind,
+        reason === null ? outcome : `${outcome} (${reason})`,
+        ended,
+      ],
+      'No operation ended in this time.',
+    ),
+  }),
+  ask('operations failed', listFailedOperationsEndpoint, {
+    summary: 'Lists the failed operations that nobody has retried or discarded, newest first.',
+    print: operationTable('No operation has failed.'),
+  }),
+  ask('operations', listOperationsEndpoint, {
+    word: ['subject', 'TYPE:ID'],
+    summary: `Lists the operations of a subject, newest first: queued, running and ended ones.
+Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and others.`,
+    without: ['detail'],
+    options: { detail: { doc: 'All of each: its output, and its failed runs' } },
+    fields: ({ options }) => ({ detail: options['detail'] === true ? 'true' : undefined }),
+    print: describeOperations,
+  }),
+  ask('operation', findOperationEndpoint, {
+    word: ['operation', 'ID'],
+    summary: 'Shows one operation: where it stands, what it did or why it failed.',
+    print: describeOperation,
+  }),
+  ask('resync installation', resyncInstallationEndpoint, {
+    word: ['installation', 'ID'],
+    print: describeStarted,
+  }),
+  ask('resync', resyncRepositoryEndpoint, {
+    word: ['name', 'OWNER/NAME'],
+    without: ['owner', 'repository'],
+    fields: readRepository,
+    print: describeStarted,
+  }),
+  ask('redeliver-since', redeliverSinceEndpoint, {
+    word: ['since', 'DATE'],
+    summary: `Has GitHub repeat all deliveries since an instant that our events lack, as after a restore.
+DATE is 2026-01-31, an instant, or -7d, -24h.`,
+    print: describeStarted,
+  }),
+  ask('redeliver', redeliverDeliveryEndpoint, {
+    word: ['delivery', 'GUID'],
+    print: describeStarted,
+  }),
+  ask('drain worker', drainWorkerEndpoint, { word: ['worker', 'NAME'], print: describeStarted }),
+  ask('drain pool', drainPoolEndpoint, {
+    word: ['pool', 'NAME'],
+    summary: `Stops the making of workers in a pool, and those of its workers on which no job runs.
+\`paddock resume pool:NAME\` allows new ones.`,
+    print: describeDrained,
+  }),
+  ask('run', runSweepEndpoint, { word: ['sweep', 'SWEEP'], print: describeStarted }),
+  ask('switches', listSwitchesEndpoint, {
+    print: table(
+      ['SUBJECT', 'NAME', 'BY', 'SINCE', 'NOTE'],
+      ({ subject, name, by, since, note }) => [subject, name, by, since, note],
+      'Nothing is paused.',
+    ),
+  }),
+  ask('pause', setSwitchEndpoint, {
+    ...SWITCH,
+    summary: `Holds the making of workers back: everywhere, in a pool, or for an entity. Workers that are there go on.
+Or a sweep of the reconciler, or all sweeps. A dry run still runs.`,
+  }),
+  ask('resume', liftSwitchEndpoint, {
+    ...SWITCH,
+    summary: 'Lets it go on again. What another switch holds back stays.',
+  }),
+  ask('actions', listActionsEndpoint, {
+    print: table(
+      ['AT', 'WHO', 'FROM', 'ACTION', 'ON', 'NOTE'],
+      ({ at, person, from, endpoint, subject, note }) => [
+        at,
+        person,
+        from,
+        endpoint,
+        pairs(subject),
+        note,
+      ],
+      'There is no action yet.',
+    ),
+  }),
+  ask('token create', createToken, {
+    word: ['name', 'NAME'],
+    summary: `Makes a token of the API and prints it, this once. It may read, unless told otherwise.
+With --endpoint and --subject it calls this endpoint for this subject, and nothing else.`,
+    fields: readAccess,
+    print: ({ token }) => `${token}\n`,
+  }),
+  ask('token list', listTokensEndpoint, { print: tokenTable }),
+  ask('token revoke', revokeTokenEndpoint, {
+    word: ['name', 'NAME'],
+    print: (revoked) => tokenTable({ items: [revoked] }),
+  }),
+  ask('session list', listSessionsEndpoint, {
+    print: table(
+      ['PERSON', 'SESSIONS', 'SINCE', 'UNTIL'],
+      ({ person, sessions, since, until }) => [person, sessions, since, until],
+      'No person is signed in by an identity provider.',
+    ),
+  }),
+  ask('session end', endSessionsEndpoint, {
+    word: ['person', 'PERSON'],
+    print: ({ person, ended }) => `${ended} sessions of ${printable(person)} have ended.\n`,
+  }),
   poolsCheck,
-  pools,
+  ask('pools', listPoolsEndpoint, {
+    summary: `Lists all pools: demand, supply, caps, queue times of the last hour's starts, and what
+holds new workers back.`,
+    print: ({ items }) =>
+      poolTable(items, { since: (at) => at, duration: (ms) => `${Math.round(ms / 1000)} s` }),
+  }),
   completion(() => COMMANDS),
 ];

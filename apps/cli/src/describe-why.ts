@@ -1,9 +1,11 @@
+import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import type { WhyAnswer } from '@paddock/api/why/why-answer';
 import { duration } from '@paddock/domain/text/duration';
+import type { z } from 'zod';
 import { columns, printable } from './columns.ts';
 
 /** Who can act, for people. */
-export const ACTORS = {
+const ACTORS = {
   wait: 'time will do',
   author: 'the workflow’s author',
   platform: 'the platform team',
@@ -55,3 +57,20 @@ function describeWorkers(workers: WhyAnswer['workers'], inAll: number): string {
   const more = inAll > workers.length ? `and ${inAll - workers.length} more\n` : '';
   return `${columns(['WORKER', 'STATE', 'AGE', 'DETAIL'], rows, '')}${more}`;
 }
+
+/** What is wrong, and who can mend it. */
+export const describeDiagnoses = ({
+  items,
+}: z.input<typeof listDiagnosesEndpoint.output>): string =>
+  items.length === 0
+    ? 'The rows know of nothing that is wrong.\n'
+    : items
+        .map(({ name, sentence, since, actor, advice }) =>
+          [
+            sentence,
+            `  ${name}${since === null ? '' : ` since ${since}`}; ${ACTORS[actor]}: ${advice}`,
+          ]
+            .map((line) => `${printable(line)}\n`)
+            .join(''),
+        )
+        .join('\n');

@@ -44,12 +44,12 @@ describe('paddock operations', () => {
   });
 
   test.each([
-    [['operations'], 'It takes one subject, and was given 0.'],
+    [['operations'], "missing required argument 'TYPE:ID'"],
     [['operations', 'acme'], 'must be TYPE:ID'],
     [['operations', 'a:b', '--limit', '0'], 'limit must be at least 1'],
     [['operations', 'failed', '--after', 'x'], 'must be the `next` of a page of this list'],
     [['operations', 'counts', '--from', 'noon'], 'must be a day'],
-    [['operation', 'a', 'b'], 'It takes one id, and was given 2.'],
+    [['operation', 'a', 'b'], 'too many arguments'],
   ])('%j is a wrong command', async (words, problem) => {
     const { code, stdout, stderr } = await paddock(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -10,13 +10,10 @@ export const poolsCheck: Command = {
 Prints all errors, warnings, and label sets that fit several pools. With --labels, prints the pool
 and the pod that a job with these labels would get. No pool for them is exit code 1.`,
   options: {
-    labels: { type: 'string', value: 'A,B', doc: 'the job’s labels in runs-on' },
+    labels: { value: 'A,B', doc: 'The job’s labels in runs-on' },
     json: JSON_OPTION,
   },
-  run({ words, options }) {
-    const [file, ...more] = words;
-    if (file === undefined || more.length > 0)
-      throw new WrongUsage(`pools check takes one file, and was given ${words.length}.`);
+  run({ words: [file = ''], options }) {
     const check = checkPools(file, readLabels(options['labels']));
     return {
       code: isGood(check) ? 0 : 1,

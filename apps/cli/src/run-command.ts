@@ -1,9 +1,14 @@
-import { parseArgs } from 'node:util';
-import { closestName } from '@paddock/runtime/closest-name';
 import type { Environment } from '@paddock/runtime/settings';
+import { Command as Parser, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type Command, type CommandResult, type Terminal, WrongUsage } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { usageOf, usageOfAll } from './help.ts';
+
+const PLACES = `
+All but \`pools check\` and \`completion\` ask one of two, with the same answers:
+  DATABASE_URL   the database, as its login may; PADDOCK_SCHEMA unless the schema is \`paddock\`
+  PADDOCK_URL    the API of a console, as PADDOCK_TOKEN may: https://paddock.example.com
+
+Exit code: 0 if done, 1 if it could not be done or the answer is no, 2 if the command is wrong.`;
 
 /** Runs the command that the program's arguments name. */
 export async function runCommand(
@@ -12,76 +17,81 @@ export async function runCommand(
   terminal?: Terminal,
 ): Promise<CommandResult> {
   if (words[0] === 'help') return runCommand([...words.slice(1), '--help'], environment, terminal);
-  const command = COMMANDS.find(({ name }) => {
-    const parts = name.split(' ');
-    return parts.every((part, n) => words[n] === part);
-  });
-  if (command === undefined) {
-    const usage = usageOfAll(COMMANDS);
-    if (words.some((word) => word === '--help' || word === '-h'))
-      return { code: 0, stdout: usage, stderr: '' };
-    return { code: 2, stdout: '', stderr: `${noCommand(words)}\n\n${usage}` };
-  }
-  try {
-    const given = parse(command, words);
-    if (given.options['help'] === true) return { code: 0, stdout: usageOf(command), stderr: '' };
-    return await command.run({ ...given, environment, terminal });
-  } catch (error) {
-    if (!(error instanceof WrongUsage)) throw error;
-    return { code: 2, stdout: '', stderr: `${error.message}\n\n${usageOf(command)}` };
-  }
-}
-
-/** That there is no such command, and which one may be meant. */
-function noCommand(words: readonly string[]): string {
-  const names = COMMANDS.map(({ name }) => name);
-  const written = words.slice(0, 2).filter((word) => !word.startsWith('-'));
-  // What follows a command's name may be a word that it takes.
-  const meant = closestName(written.join(' '), names) ?? closestName(written[0] ?? '', names);
-  const said = `There is no command "${words.slice(0, 2).join(' ')}".`;
-  return meant === undefined ? said : `${said} Did you mean \`paddock ${meant}\`?`;
-}
-
-function parse({ name, options }: Command, words: readonly string[]) {
-  const { args, ago } = withoutAgo(words.slice(name.split(' ').length), options);
-  const { values, positionals, tokens } = parsed(args, options);
-  // Node would take the last one, and drop what the person asked for before.
-  const named = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
-  const twice = named.find((one, index) => named.indexOf(one) < index);
-  if (twice !== undefined) throw new WrongUsage(`--${twice} is given twice.`);
-  return { words: [...positionals, ...ago], options: values };
-}
-
-function parsed(args: string[], options: Command['options']) {
-  try {
-    return parseArgs({
-      args,
-      options: { ...options, help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-      tokens: true,
+  let [stdout, stderr] = ['', ''];
+  let result: CommandResult | undefined;
+  const program = new Parser('paddock')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => (stdout += text),
+      writeErr: (text) => (stderr += text),
+    })
+    .configureHelp({
+      commandUsage: (parser) => `${lineOf(parser)} [options]`,
+      visibleCommands: (parser) => parser.commands.flatMap(withThoseBelow),
+      subcommandTerm: lineOf,
+      subcommandDescription: (parser) => parser.description().split(/(?<=\.) /, 1)[0] ?? '',
+    })
+    .helpCommand(false)
+    // `operations failed` has options of the names of those of `operations`.
+    .enablePositionalOptions()
+    .showHelpAfterError()
+    .addHelpText('after', PLACES);
+  for (const command of COMMANDS) {
+    const parser = parserOf(program, command);
+    parser.action(async () => {
+      const given = { words: parser.args, options: parser.opts(), environment, terminal };
+      try {
+        result = await command.run(given);
+      } catch (error) {
+        if (error instanceof WrongUsage) parser.error(error.message);
+        throw error;
+      }
     });
-  } catch (error) {
-    throw new WrongUsage(error instanceof Error ? error.message : String(error), { cause: error });
   }
+  try {
+    await program.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { code: error.exitCode === 0 ? 0 : 2, stdout, stderr };
+  }
+  return result ?? { code: 0, stdout, stderr };
 }
 
-const AGO = /^-\d+[dh]$/;
+/** The parser of a command, below those of the words before in its name. */
+function parserOf(program: Parser, { name, takes, summary, options }: Command): Parser {
+  const parser = name
+    .split(' ')
+    .reduce(childOf, program)
+    .description(summary.replaceAll('\n', ' '));
+  if (takes !== '') parser.argument(`<${takes}>`);
+  // Else `-7d` would be an option.
+  if (takes === 'DATE') parser.allowUnknownOption();
+  for (const [option, { value, doc }] of Object.entries(options))
+    parser.addOption(
+      value === undefined
+        ? new Option(`--${option}`, doc)
+        : new Option(`--${option} <${value}>`, doc).argParser(onlyOne),
+    );
+  return parser;
+}
 
-/**
- * Node takes `-7d` for options of one letter each. Behind an option with a value it is that value,
- * else a word of its own.
- */
-function withoutAgo(
-  words: readonly string[],
-  options: Command['options'],
-): { args: string[]; ago: string[] } {
-  const [args, ago]: [string[], string[]] = [[], []];
-  for (const word of words) {
-    const before = args.at(-1) ?? '';
-    if (!AGO.test(word)) args.push(word);
-    else if (options[before.replace(/^--/, '')]?.type === 'string')
-      args[args.length - 1] = `${before}=${word}`;
-    else ago.push(word);
-  }
-  return { args, ago };
+/** A command as one calls it: its words, and what it takes. */
+const lineOf = (parser: Parser): string =>
+  [nameOf(parser), ...parser.registeredArguments.map((argument) => argument.name())].join(' ');
+
+const nameOf = (parser: Parser): string =>
+  parser.parent === null ? parser.name() : `${nameOf(parser.parent)} ${parser.name()}`;
+
+const withThoseBelow = (parser: Parser): Parser[] => [
+  parser,
+  ...parser.commands.flatMap(withThoseBelow),
+];
+
+const childOf = (parent: Parser, word: string): Parser =>
+  parent.commands.find((child) => child.name() === word) ?? parent.command(word).helpCommand(false);
+
+/** Of two, the last one would be taken, and the person may have meant the first. */
+function onlyOne(value: string, before: string | undefined): string {
+  if (before !== undefined) throw new InvalidArgumentError('It is given twice.');
+  return value;
 }

@@ -24,7 +24,7 @@ describe('the switches in the terminal (F5, C12)', () => {
   });
 
   test.each([
-    [['pause'], 'It takes one subject'],
+    [['pause'], 'missing required argument'],
     [['pause', 'linux'], 'must be environment, pool:NAME'],
     [['resume', 'check-app'], 'or the name of a sweep'],
   ])('%j is a wrong command', async (words, problem) => {

@@ -57,7 +57,7 @@ describe('tasks in the terminal (F5)', () => {
     [['redeliver', 'x'], 2, 'delivery must be a GUID'],
     [['run', 'check-app'], 2, 'sweep must be one of redeliver, '],
     [['jobs', '--limit', '0'], 2, 'limit must be at least 1'],
-    [['jobs', '--state', 'ended', '--state', 'waiting'], 2, '--state is given twice.'],
+    [['jobs', '--state', 'ended', '--state', 'waiting'], 2, 'It is given twice.'],
     [['resync', 'globex/app'], 1, 'None of our Apps was ever installed on globex.'],
   ])('%j is wrong', async (words, code, problem) => {
     expect(await paddock(...words)).toMatchObject({

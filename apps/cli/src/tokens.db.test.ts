@@ -43,9 +43,9 @@ describe('paddock token (F7)', () => {
   });
 
   test.each([
-    [['token', 'list', '--by', 'ada'], "Unknown option '--by'"],
-    [['session', 'list', '--note', 'x'], "Unknown option '--note'"],
-    [['token', 'create'], 'It takes one name'],
+    [['token', 'list', '--by', 'ada'], "unknown option '--by'"],
+    [['session', 'list', '--note', 'x'], "unknown option '--note'"],
+    [['token', 'create'], 'missing required argument'],
     [['token', 'create', 'A'], 'must have 1 to 63 small letters'],
     [['token', 'create', 'ci', '--access', 'all'], 'access must be one of read, operate'],
     [['token', 'create', 'ci', '--endpoint', 'x', '--subject', 'y'], '--subject takes FIELD=VALUE'],

@@ -42,10 +42,10 @@ function placeOf(name: string, commands: readonly Command[]): Place {
       ...new Set([...words, ...valuesIn(takes)].map((word) => ({ word, doc: '' }))),
     ],
     options: [
-      ...Object.entries(options).map(([option, { type, value = '', doc }]) => ({
+      ...Object.entries(options).map(([option, { value, values = [], doc }]) => ({
         word: `--${option}`,
         doc,
-        values: type === 'boolean' ? undefined : valuesIn(value),
+        values: value === undefined ? undefined : values,
       })),
       { word: '--help', doc: HELP.doc, values: undefined },
     ],

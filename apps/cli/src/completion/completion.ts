@@ -1,5 +1,4 @@
 import { type Command, WrongUsage } from '../command.ts';
-import { oneWord } from '../one-word.ts';
 import { bashCompletion } from './bash.ts';
 import { placesOf } from './completable.ts';
 import { fishCompletion } from './fish.ts';
@@ -18,8 +17,8 @@ export const completion = (all: () => readonly Command[]): Command => ({
   summary: `Prints what a shell needs to complete the words of \`paddock\`.
 bash and zsh: source <(paddock completion bash). fish: paddock completion fish | source.`,
   options: {},
-  run(given) {
-    const script = SHELLS.get(oneWord(given, 'shell'));
+  run({ words: [shell = ''] }) {
+    const script = SHELLS.get(shell);
     if (script === undefined)
       throw new WrongUsage(`The shell is one of ${[...SHELLS.keys()].join(', ')}.`);
     return { code: 0, stdout: script(placesOf(all())), stderr: '' };

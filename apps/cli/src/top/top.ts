@@ -1,7 +1,7 @@
 import { NoAnswer } from '../asker.ts';
 import { resultOf } from '../ask-command.ts';
 import { printable } from '../columns.ts';
-import { type Command, type Given, JSON_OPTION, WrongUsage } from '../command.ts';
+import { type Command, type Given, WrongUsage } from '../command.ts';
 import { openAsker } from '../open-asker.ts';
 import { readFleet } from './fleet.ts';
 import { describeFleet, frame, titleOf } from './frame.ts';
@@ -13,12 +13,11 @@ export const top: Command = {
   summary: `Shows the fleet live: pools, the jobs that wait by reason, and the newest failures. q ends it.
 Once only, if its output is no terminal.`,
   options: {
-    interval: { type: 'string', value: 'SECONDS', doc: 'how often it looks, 2 unless said' },
-    once: { type: 'boolean', doc: 'print it once' },
-    json: { ...JSON_OPTION, doc: 'print it once, as one JSON object on one line' },
+    interval: { value: 'SECONDS', doc: 'How often it looks, 2 unless said' },
+    once: { doc: 'Print it once' },
+    json: { doc: 'Print it once, as one JSON object on one line' },
   },
   run(given) {
-    if (given.words.length > 0) throw new WrongUsage('top takes no words.');
     const { json, once } = given.options;
     const intervalMs = readInterval(given);
     const { terminal, environment } = given;

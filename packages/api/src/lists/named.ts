@@ -18,7 +18,7 @@ export const entity = z.string().min(1).max(300).optional().describe('A login or
 export const repository = z.string().min(1).max(300).optional().describe('OWNER/NAME or an id');
 
 /** The input `pool`: also one that is no longer in force. */
-export const pool = z.string().min(1).max(100).optional();
+export const pool = z.string().min(1).max(100).optional().describe('The name of a pool');
 
 /**
  * Resolves with a list of the `pool` that was asked for. Rejects with a Problem if the list is

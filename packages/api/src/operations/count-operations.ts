@@ -15,8 +15,8 @@ export const countOperationsEndpoint = endpoint({
   status: 200,
   input: z.object({
     ...dates,
-    kind: z.string().max(100).optional(),
-    step: z.enum(['hour', 'day']).default('hour'),
+    kind: z.string().max(100).optional().describe('Of this kind of task only'),
+    step: z.enum(['hour', 'day']).default('hour').describe('What each count is of'),
   }),
   output: z.object({
     items: z.array(

@@ -8,7 +8,7 @@ import { access, token, TOKEN_COLUMNS, tokenName, type TokenRights } from './tok
 
 const input = z.object({
   name: tokenName,
-  access,
+  access: access.describe('Whether it may only read, or also act'),
   endpoint: z.string().max(100).optional().describe('The one endpoint that it may call, by name'),
   subject: z
     .record(z.string(), z.union([z.string(), z.number()]))
