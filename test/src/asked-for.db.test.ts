@@ -5,7 +5,6 @@ import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
 import { ask } from '@paddock/api/scenes/ask.scene';
-import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
@@ -142,7 +141,11 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
   test('deliveries since an instant that our events lack are requested (E1)', async () => {
     await sweeps.scene.queueJobs(2, {});
     const app = String(sweeps.scene.world.appId);
-    const { id } = await ask(redeliverSinceEndpoint, database.db, { app, since: '-1h' });
+    const { id } = await ask(runSweepEndpoint, database.db, {
+      sweep: 'redeliver',
+      app,
+      since: '-1h',
+    });
     await run();
     expect(await find(id)).toMatchObject({ status: 'OK', output: { missing: 2, more: false } });
     expect(sweeps.scene.receiver.received.length).toBeGreaterThan(2);

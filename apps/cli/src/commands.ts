@@ -15,21 +15,19 @@ import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-in
 import { findJobEndpoint } from '@paddock/api/jobs/find-job';
 import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
 import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
-import { discardFailedOperationsEndpoint } from '@paddock/api/operations/discard-failed';
 import { discardOperationEndpoint } from '@paddock/api/operations/discard-operation';
 import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import {
   listFailedOperationsEndpoint,
   listOperationsEndpoint,
 } from '@paddock/api/operations/list-operations';
-import { retryFailedOperationsEndpoint } from '@paddock/api/operations/retry-failed';
+import { handleFailedOperationsEndpoint } from '@paddock/api/operations/handle-failed-operations';
 import { retryOperationEndpoint } from '@paddock/api/operations/retry-operation';
 import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
 import { endSessionsEndpoint } from '@paddock/api/sessions/end-sessions';
 import { listSessionsEndpoint } from '@paddock/api/sessions/list-sessions';
-import { redeliverSinceEndpoint } from '@paddock/api/sweeps/redeliver-since';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { liftSwitchEndpoint } from '@paddock/api/switches/lift-switch';
 import { listSwitchesEndpoint } from '@paddock/api/switches/list-switches';
@@ -42,7 +40,7 @@ import { listUsageEndpoint } from '@paddock/api/usage/list-usage';
 import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
 import { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
 import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
-import { SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { ask, table } from './ask-command.ts';
 import { asYaml, pairs, printable } from './columns.ts';
 import type { Command } from './command.ts';
@@ -182,16 +180,18 @@ actions. A former login will do.`,
     word: ['operation', 'ID'],
     print: ({ id }) => `${id} is off the list of failed operations.\n`,
   }),
-  ask('operations retry', retryFailedOperationsEndpoint, {
+  ask('operations retry', handleFailedOperationsEndpoint, {
     summary: 'Repeats the failed operations that fit, 200 at a time, the newest first.',
+    without: ['how'],
     options: ALL,
-    fields: readFailed,
+    fields: readFailed('retry'),
     print: describeHandled('repeated'),
   }),
-  ask('operations discard', discardFailedOperationsEndpoint, {
+  ask('operations discard', handleFailedOperationsEndpoint, {
     summary: 'Takes the failed operations that fit off their list, 200 at a time, newest first.',
+    without: ['how'],
     options: ALL,
-    fields: readFailed,
+    fields: readFailed('discard'),
     print: describeHandled('discarded'),
   }),
   { ...usage, run: (given) => (given.options['csv'] === true ? usageAsCsv : usage).run(given) },
@@ -308,8 +308,10 @@ Subjects are repository:OWNER/NAME, worker:NAME, app:ID, schedule:SWEEP and othe
     fields: readRepository,
     print: describeStarted,
   }),
-  ask('redeliver-since', redeliverSinceEndpoint, {
+  ask('redeliver-since', runSweepEndpoint, {
     word: ['since', 'DATE'],
+    without: ['sweep', 'dryRun'],
+    fields: () => ({ sweep: REDELIVER }),
     summary: `Has GitHub repeat all deliveries since an instant that our events lack, as after a restore.
 DATE is 2026-01-31, an instant, or -7d, -24h.`,
     print: describeStarted,
@@ -325,7 +327,11 @@ DATE is 2026-01-31, an instant, or -7d, -24h.`,
 \`paddock resume pool:NAME\` allows new ones.`,
     print: describeDrained,
   }),
-  ask('run', runSweepEndpoint, { word: ['sweep', 'SWEEP'], print: describeStarted }),
+  ask('run', runSweepEndpoint, {
+    word: ['sweep', 'SWEEP'],
+    without: ['since'],
+    print: describeStarted,
+  }),
   ask('switches', listSwitchesEndpoint, {
     print: table(
       ['SUBJECT', 'NAME', 'BY', 'SINCE', 'NOTE'],

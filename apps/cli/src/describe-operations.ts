@@ -1,4 +1,4 @@
-import type { failedOutput } from '@paddock/api/operations/failed-filter';
+import type { failedOutput } from '@paddock/api/operations/handle-failed-operations';
 import type { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import type { operation, operationRow } from '@paddock/api/operations/operation';
 import type { DrainedPool } from '@paddock/api/pools/drain-pool';

@@ -12,12 +12,14 @@ export function readRepository({ words: [word = ''] }: Given): Fields {
 }
 
 /** Which failed operations are meant must be said: a forgotten filter would mean all. */
-export function readFailed({ options: { kind, from, to, all } }: Given): Fields {
-  const isNarrowed = [kind, from, to].some((given) => given !== undefined);
-  if (isNarrowed === (all === true))
-    throw new WrongUsage('It takes either --all, or some of --kind, --from and --to.');
-  return {};
-}
+export const readFailed =
+  (how: 'retry' | 'discard') =>
+  ({ options: { kind, from, to, all } }: Given): Fields => {
+    const isNarrowed = [kind, from, to].some((given) => given !== undefined);
+    if (isNarrowed === (all === true))
+      throw new WrongUsage('It takes either --all, or some of --kind, --from and --to.');
+    return { how };
+  };
 
 /** What a new token may do; its subject from `owner=acme,repository=app`. */
 export const readAccess = ({ options: { access = 'read', subject } }: Given): Fields => ({

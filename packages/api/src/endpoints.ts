@@ -19,7 +19,6 @@ import {
 } from './operations/list-operations.ts';
 import { findResyncEndpoint } from './repositories/find-resync.ts';
 import { resyncRepositoryEndpoint } from './repositories/resync-repository.ts';
-import { redeliverSinceEndpoint } from './sweeps/redeliver-since.ts';
 import { redeliverDeliveryEndpoint } from './deliveries/redeliver-delivery.ts';
 import { drainPoolEndpoint } from './pools/drain-pool.ts';
 import { drainWorkerEndpoint } from './workers/drain-worker.ts';
@@ -27,9 +26,8 @@ import { runSweepEndpoint } from './sweeps/run-sweep.ts';
 import { liftSwitchEndpoint } from './switches/lift-switch.ts';
 import { listSwitchesEndpoint } from './switches/list-switches.ts';
 import { setSwitchEndpoint } from './switches/set-switch.ts';
-import { discardFailedOperationsEndpoint } from './operations/discard-failed.ts';
 import { discardOperationEndpoint } from './operations/discard-operation.ts';
-import { retryFailedOperationsEndpoint } from './operations/retry-failed.ts';
+import { handleFailedOperationsEndpoint } from './operations/handle-failed-operations.ts';
 import { retryOperationEndpoint } from './operations/retry-operation.ts';
 import { createTokenEndpoint } from './tokens/create-token.ts';
 import { listTokensEndpoint } from './tokens/list-tokens.ts';
@@ -75,12 +73,10 @@ const SUBJECTS: readonly Endpoint[] = [
   findOperationEndpoint,
   retryOperationEndpoint,
   discardOperationEndpoint,
-  retryFailedOperationsEndpoint,
-  discardFailedOperationsEndpoint,
+  handleFailedOperationsEndpoint,
   resyncInstallationEndpoint,
   findResyncEndpoint,
   resyncRepositoryEndpoint,
-  redeliverSinceEndpoint,
   redeliverDeliveryEndpoint,
   drainWorkerEndpoint,
   drainPoolEndpoint,

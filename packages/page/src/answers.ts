@@ -15,7 +15,7 @@ import type { findOperationEndpoint } from '@paddock/api/operations/find-operati
 import type { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
 import type { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import type { lastHourEndpoint } from '@paddock/api/pools/last-hour';
-import type { retryFailedOperationsEndpoint } from '@paddock/api/operations/retry-failed';
+import type { handleFailedOperationsEndpoint } from '@paddock/api/operations/handle-failed-operations';
 import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
 import type { findResyncEndpoint } from '@paddock/api/repositories/find-resync';
 import type { listSwitchesEndpoint } from '@paddock/api/switches/list-switches';
@@ -52,7 +52,7 @@ export type Why = Output<typeof whyJobEndpoint>;
 export type WorkerRow = Item<typeof listWorkersEndpoint>;
 export type Worker = Output<typeof findWorkerEndpoint>;
 export type OperationRow = Item<typeof listFailedOperationsEndpoint>;
-export type HandledFailed = Output<typeof retryFailedOperationsEndpoint>;
+export type HandledFailed = Output<typeof handleFailedOperationsEndpoint>;
 export type Operation = Output<typeof findOperationEndpoint>;
 export type Installation = Item<typeof listInstallationsEndpoint>;
 export type Action = Item<typeof listActionsEndpoint>;

@@ -54,13 +54,13 @@ export const ACTIONS = (): readonly ByKeyboard[] => [
     says: worker(2),
   },
   {
-    endpoint: 'retryFailedOperations',
+    endpoint: 'handleFailedOperations',
     at: { view: '/operations' },
     button: 'Retry all that fit …',
     says: '5 operations',
   },
   {
-    endpoint: 'discardFailedOperations',
+    endpoint: 'handleFailedOperations',
     at: { view: '/operations' },
     button: 'Discard all that fit …',
     says: '0 operations',
@@ -74,7 +74,7 @@ export const ACTIONS = (): readonly ByKeyboard[] => [
     says: '5 deliveries',
   },
   {
-    endpoint: 'redeliverSince',
+    endpoint: 'runSweep',
     at: { view: '/redeliveries' },
     button: 'Redeliver since …',
     fill: { app: '1001', since: '-24h' },

@@ -212,7 +212,7 @@ async function putInstallations(db: Kysely<Database>): Promise<void> {
   await sql`
     insert into actions (person, came_from, endpoint, subject, note)
     values ('ada', 'terminal', 'drainPool', '{"pool":"gpu-a100"}', 'the driver update hangs'),
-      ('token ci', 'api', 'redeliverSince', '{"app":1001}', null)`.execute(db);
+      ('token ci', 'api', 'runSweep', '{"app":1001,"sweep":"redeliver"}', null)`.execute(db);
   await sql`
     insert into switches (subject_type, subject_id, switched_by, note)
     values ('pool', 'windows', 'ada', 'the image is being rebuilt')`

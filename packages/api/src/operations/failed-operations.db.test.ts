@@ -8,11 +8,10 @@ import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
 import { setSwitchEndpoint } from '../switches/set-switch.ts';
-import { discardFailedOperationsEndpoint } from './discard-failed.ts';
 import { discardOperationEndpoint } from './discard-operation.ts';
 import { findOperationEndpoint } from './find-operation.ts';
 import { listFailedOperationsEndpoint } from './list-operations.ts';
-import { retryFailedOperationsEndpoint } from './retry-failed.ts';
+import { handleFailedOperationsEndpoint } from './handle-failed-operations.ts';
 import { retryOperationEndpoint } from './retry-operation.ts';
 
 const database = useTestDatabase();
@@ -43,9 +42,10 @@ const retry = (operation: string, person = 'ada', note?: string) =>
   ask(retryOperationEndpoint, database.db, { operation, note }, person);
 const discard = (operation: string, person = 'ada', note?: string) =>
   ask(discardOperationEndpoint, database.db, { operation, note }, person);
-const retryAll = (input: Input) => ask(retryFailedOperationsEndpoint, database.db, input, 'grace');
+const retryAll = (input: Input) =>
+  ask(handleFailedOperationsEndpoint, database.db, { how: 'retry', ...input }, 'grace');
 const discardAll = (input: Input) =>
-  ask(discardFailedOperationsEndpoint, database.db, input, 'grace');
+  ask(handleFailedOperationsEndpoint, database.db, { how: 'discard', ...input }, 'grace');
 
 describe('a failed operation (F6)', () => {
   test('says how each of its runs failed, and when', async () => {

@@ -3,8 +3,8 @@ import { type FailedFilter, isFailed } from '@paddock/queue/handle-failed';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
+import { dates } from '../lists/dates.ts';
 import { after, limit, pageOf, rowsToRead, toPage } from '../lists/page.ts';
-import { failedFilter } from './failed-filter.ts';
 import {
   ended,
   FAILURES,
@@ -71,6 +71,12 @@ export async function listOperationsOf(
     ) found ${newest}`.execute(db);
   return toListed(rows);
 }
+
+/** The filters of failed operations. */
+export const failedFilter = {
+  kind: z.string().max(100).optional().describe('Of this kind of task only'),
+  ...dates,
+};
 
 export const listFailedOperationsEndpoint = endpoint({
   name: 'listFailedOperations',

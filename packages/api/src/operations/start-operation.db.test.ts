@@ -13,7 +13,6 @@ import { resyncInstallationEndpoint } from '../installations/resync-installation
 import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
 import { ask } from '../scenes/ask.scene.ts';
 import { setSwitchEndpoint } from '../switches/set-switch.ts';
-import { redeliverSinceEndpoint } from '../sweeps/redeliver-since.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
 import { maySee } from '../tokens/narrowed-token.ts';
 import { findOperationEndpoint } from './find-operation.ts';
@@ -70,8 +69,8 @@ const TASKS: readonly {
     subject: { type: 'installation', id: '51000001' },
   },
   {
-    endpoint: redeliverSinceEndpoint,
-    input: { app: '7', since: '2026-01-31' },
+    endpoint: runSweepEndpoint,
+    input: { sweep: 'redeliver', app: '7', since: '2026-01-31' },
     kind: 'redeliver',
     subject: { type: 'app', id: '7' },
   },
@@ -233,8 +232,9 @@ describe('an operation that several ask for (F5)', () => {
 test.each([
   [resyncRepositoryEndpoint, { owner: 'globex', repository: 'app' }, 404, 'ever installed'],
   [resyncInstallationEndpoint, { installation: '1' }, 404, 'no installation of this id'],
-  [redeliverSinceEndpoint, { app: '8', since: '-1d' }, 404, 'does not know the App 8. It knows 7.'],
-  [redeliverSinceEndpoint, { app: '7', since: '2999-01-31' }, 400, 'in the future'],
+  [runSweepEndpoint, { sweep: 'redeliver', app: '8', since: '-1d' }, 404, 'not know the App 8. It'],
+  [runSweepEndpoint, { sweep: 'redeliver', app: '7', since: '2999-01-31' }, 400, 'in the future'],
+  [runSweepEndpoint, { sweep: 'check-apps', since: '-1d' }, 400, 'Only `redeliver` has `since`'],
   [runSweepEndpoint, { sweep: 'redeliver', app: '8' }, 404, 'does not know the App 8'],
   [runSweepEndpoint, { sweep: 'check-apps', app: '7' }, 400, 'is not about one App'],
 ] as const)('$0.name refuses %j (F5)', async (endpoint, input, status, detail) => {

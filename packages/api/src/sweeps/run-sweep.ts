@@ -7,6 +7,7 @@ import {
 import { z } from 'zod';
 import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
+import { instantOfDay } from '../lists/dates.ts';
 import { operation } from '../operations/operation.ts';
 import { startOperation } from '../operations/start-operation.ts';
 import { startSweep } from '../operations/start-sweep.ts';
@@ -19,12 +20,16 @@ export const runSweepEndpoint = endpoint({
   name: 'runSweep',
   method: 'POST',
   path: '/api/v1/sweeps/{sweep}/run',
-  summary: 'Runs a sweep of the reconciler now. The output of the operation is its counts.',
+  summary:
+    'Runs a sweep of the reconciler now. The output of the operation is its counts. `redeliver` with `since` has GitHub repeat all deliveries since an instant that our events lack, also those that GitHub calls delivered.',
   access: 'operate',
   status: 202,
   input: z.object({
     sweep: z.enum([REDELIVER, ...SCHEDULED_SWEEPS]),
     app: app.optional().describe('For `redeliver`, if there are several: an App’s id'),
+    since: instantOfDay((day) => day)
+      .optional()
+      .describe('For `redeliver`: 2026-01-31, an ISO 8601 instant, or -7d, -24h'),
     dryRun: z
       .boolean()
       .default(false)
@@ -32,9 +37,20 @@ export const runSweepEndpoint = endpoint({
     note,
   }),
   output: operation,
-  async answer(caller, { sweep, app: given, dryRun: onlyCounts, note: why }) {
+  async answer(caller, { sweep, app: given, since, dryRun: onlyCounts, note: why }) {
     if (sweep !== REDELIVER && given !== undefined) throw wrong(`${sweep} is not about one App.`);
-    const request = { endpoint: 'runSweep', subject: { sweep }, note: why };
+    if (sweep !== REDELIVER && since !== undefined) throw wrong('Only `redeliver` has `since`.');
+    if (since !== undefined && since.getTime() > Date.now())
+      throw wrong('`since` is in the future.');
+    const request = {
+      endpoint: 'runSweep',
+      subject: {
+        sweep,
+        ...(given !== undefined && { app: given }),
+        ...(since !== undefined && { since: since.toISOString() }),
+      },
+      note: why,
+    };
     if (onlyCounts) {
       if (!DELETING_SWEEPS.has(sweep))
         throw wrong(
@@ -56,7 +72,9 @@ export const runSweepEndpoint = endpoint({
         sweep === REDELIVER
           ? { type: 'app', id: String(await meantApp(trx, given)) }
           : { type: 'schedule', id: sweep };
-      return { kind: sweep, subject, maxAttempts: SWEEP_ATTEMPTS };
+      return since === undefined
+        ? { kind: sweep, subject, maxAttempts: SWEEP_ATTEMPTS }
+        : { kind: sweep, subject, payload: { since: since.toISOString() } };
     });
   },
 });

@@ -25,12 +25,12 @@ export const Redeliveries = ({ query }: ViewProps) => (
     <Act
       label="Redeliver since …"
       method="POST"
-      path={({ app = '' }) => `/apps/${encodeURIComponent(app)}/redeliver-since`}
+      path={() => '/sweeps/redeliver/run'}
       fields={[
         { name: 'app', label: 'App’s id', isRequired: true },
         { name: 'since', label: 'Since: 2026-01-31, an instant, or -24h', isRequired: true },
       ]}
-      inBody={['since']}
+      inBody={['app', 'since']}
     >
       Has GitHub repeat all deliveries since then that Paddock lacks, also those that GitHub calls
       delivered.
