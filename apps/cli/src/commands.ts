@@ -52,16 +52,15 @@ import {
   describeOperations,
   describeStarted,
   operationTable,
+  readFailed,
 } from './describe-operations.ts';
-import { describeSwitch } from './describe-switch.ts';
 import { describeTrace } from './describe-trace.ts';
 import { describeUsage } from './describe-usage.ts';
 import { describeDiagnoses } from './describe-why.ts';
-import { commandFor } from './command-for.ts';
 import { poolTable } from './pool-table.ts';
 import { poolsCheck } from './pools-check.ts';
-import { readAccess, readFailed, readRepository } from './read-given.ts';
-import { tokenTable } from './token-table.ts';
+import { commandFor, describeSwitch, readRepository } from './subjects.ts';
+import { readAccess, tokenTable } from './tokens.ts';
 import { top } from './top/top.ts';
 import { why } from './why.ts';
 

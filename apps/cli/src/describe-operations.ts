@@ -5,7 +5,9 @@ import type { DrainedPool } from '@paddock/api/pools/drain-pool';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { table } from './ask-command.ts';
+import type { Fields } from './asker.ts';
 import { asYaml, columns, more, printable } from './columns.ts';
+import { type Given, WrongUsage } from './command.ts';
 
 export const operationTable = (nothing: string) =>
   table<z.input<typeof operationRow>>(
@@ -84,3 +86,13 @@ export function describeDrained({ output }: Operation): string {
   const { stopping, busy, dryRun = false } = output as DrainedPool;
   return `${stopping} workers ${dryRun ? 'would stop' : 'are to stop'}; ${busy} go on to the end of their jobs.\n`;
 }
+
+/** Which failed operations are meant must be said: a forgotten filter would mean all. */
+export const readFailed =
+  (how: 'retry' | 'discard') =>
+  ({ options: { kind, from, to, all } }: Given): Fields => {
+    const isNarrowed = [kind, from, to].some((given) => given !== undefined);
+    if (isNarrowed === (all === true))
+      throw new WrongUsage('It takes either --all, or some of --kind, --from and --to.');
+    return { how };
+  };

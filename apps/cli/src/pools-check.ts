@@ -1,6 +1,6 @@
-import { checkPools, isGood } from './check-pools.ts';
+import { stringify } from 'yaml';
+import { checkPools, isGood, type PoolsCheck } from './check-pools.ts';
 import { type Command, JSON_OPTION, WrongUsage } from './command.ts';
-import { describeCheck } from './describe-check.ts';
 
 /** Needs neither a database nor a cluster nor secrets. */
 export const poolsCheck: Command = {
@@ -31,4 +31,35 @@ function readLabels(given: string | boolean | undefined): readonly string[] | un
       '--labels takes labels with a comma between each two, such as self-hosted,linux.',
     );
   return labels;
+}
+
+/**
+ * The check as text. Lines before a pod are YAML comments, so that `kubectl create -f -` takes it
+ * all.
+ */
+function describeCheck({ file, problems, pools, warnings, shared, job }: PoolsCheck): string {
+  const lines =
+    problems.length > 0
+      ? [`${file} cannot be used:`, ...problems.map((problem) => `  - ${problem}`)]
+      : [
+          `${file} can be used; it has ${pools.length} ${pools.length === 1 ? 'pool' : 'pools'}.`,
+          ...warnings,
+          ...shared.map(
+            ({ labels, pools: [first, ...others] }) =>
+              `Jobs with the labels ${labels.join(', ')} go to ${first}; they fit ${others.join(', ')} too.`,
+          ),
+        ];
+  if (job === undefined) return `${lines.join('\n')}\n`;
+  const labels = job.labels.join(', ');
+  if (job.pod === null)
+    return [
+      ...lines,
+      `No pool serves a job with the labels ${labels}: none has all of them.`,
+      '',
+    ].join('\n');
+  const comments = [
+    ...lines,
+    `A job with the labels ${labels} goes to ${job.pool}, in a pod like this:`,
+  ].map((line) => `# ${line}`);
+  return `${comments.join('\n')}\n${stringify(job.pod, { lineWidth: 0 })}`;
 }

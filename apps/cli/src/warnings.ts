@@ -1,12 +1,11 @@
 import { asList, asRecord } from '@paddock/domain/pools/as-record';
 import type { ConfigFile } from '@paddock/domain/pools/config-file';
-import { type GroupToMake, groupToMake } from '@paddock/domain/pools/group-to-make';
+import { groupToMake, type GroupToMake } from '@paddock/domain/pools/group-to-make';
 import { templateImage } from '@paddock/domain/pools/pod-template';
 import type { Pool } from '@paddock/domain/pools/pool';
 import { warningsAboutChoice } from './warnings-about-choice.ts';
-import { warningsAboutSharing } from './warnings-about-sharing.ts';
-import { warningsAboutUntrusted } from './warnings-about-untrusted.ts';
 import { warningsAboutTemplate } from './warnings-about-template.ts';
+import { warningsAboutUntrusted } from './warnings-about-untrusted.ts';
 
 /**
  * Warns of settings that are valid but probably a mistake. `written`: the file's content without
@@ -79,3 +78,27 @@ function ofGroups(pools: readonly Pool[]): string[] {
 const wantTheSame = (one: GroupToMake, other: GroupToMake): boolean =>
   one.visibility === other.visibility &&
   one.allowsPublicRepositories === other.allowsPublicRepositories;
+
+/**
+ * Ways to get more than one's share: with many entities, or with one repository of an organisation.
+ */
+function warningsAboutSharing({
+  pools,
+  entities,
+}: Pick<ConfigFile, 'pools' | 'entities'>): string[] {
+  const open = pools.filter(
+    ({ registration, repositories, maxWorkers }) =>
+      registration === 'organization' && repositories === undefined && maxWorkers !== 0,
+  );
+  const names = open.map(({ name }) => name).join(', ');
+  return [
+    ...(entities['*'] !== undefined && entities['*'].commonMaxWorkers === undefined
+      ? ["'*' has no commonMaxWorkers: each entity of one person can have maxWorkers workers."]
+      : []),
+    ...(open.length === 0
+      ? []
+      : [
+          `One repository can take all that its organisation may have of ${names}: registration: repository, or a pool for each team, keeps repositories apart.`,
+        ]),
+  ];
+}
