@@ -19,7 +19,7 @@ export const describeUsage = ({ from, to, summedAt, total, items, next }: Usage)
     ],
     `Nothing has ended from ${from} to ${to}.`,
   ) +
-  `\nFrom ${from} to ${to}, summed up ${summedAt === null ? 'never: the sweep sum-usage has not run' : `at ${summedAt}`}\n` +
+  `\nFrom ${from} to ${to}, summed up ${summedAt === null ? 'never: the sweep upkeep has summed up nothing' : `at ${summedAt}`}\n` +
   more(next);
 
 const percent = (share: number | null): string | null =>

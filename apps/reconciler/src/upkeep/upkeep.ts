@@ -14,10 +14,7 @@ import type { ReconcilerConfig } from '../config.ts';
 
 export interface UpkeepOptions {
   readonly db: Kysely<Database>;
-  readonly config: Pick<
-    ReconcilerConfig,
-    'keepDays' | 'keepWaitReasonsHours'
-  >;
+  readonly config: Pick<ReconcilerConfig, 'keepDays' | 'keepWaitReasonsHours'>;
   /** Rows of one statement, each in its own transaction. */
   readonly batch: number;
   /** Most statements of a pass for each part. */
