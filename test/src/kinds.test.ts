@@ -12,14 +12,14 @@ import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
 import { settings as reconcilerSettings } from '@paddock/reconciler/config';
+import { cadenceRules } from '@paddock/reconciler/rules';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
 import { sweepKinds } from '@paddock/reconciler/sweeps';
 import { settings as schedulerSettings } from '@paddock/scheduler/config';
+import { valuesOf } from '@paddock/runtime/rules';
 import { schedulerKinds } from '@paddock/scheduler/kinds';
 
-const DEFAULTS = Object.fromEntries(
-  Object.entries(reconcilerSettings).map(([name, setting]) => [name, setting.default]),
-) as never;
+const CADENCES = valuesOf(cadenceRules);
 
 interface KindRow {
   kind: string;
@@ -70,7 +70,7 @@ test('the table of kinds in ARCHITECTURE.md names every registered kind, its ser
 test('people pause each sweep by the kind of its task (F5)', () => {
   const reconciler = registeredKinds().filter(({ service }) => service === 'reconciler');
   expect(reconciler.map(({ kind }) => kind).toSorted()).toEqual(SWEEPS.toSorted());
-  const schedules = sweepSchedules(DEFAULTS, []);
+  const schedules = sweepSchedules(CADENCES, []);
   expect(schedules.map(({ name }) => name)).toEqual([...SCHEDULED_SWEEPS]);
 });
 
@@ -79,7 +79,7 @@ test('the table says how often each task is tried, for every enqueuer (D4, D12)'
     provisionTask({ podName: 'a', deliveryGuid: null }),
     ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
   ];
-  const scheduled = sweepSchedules(DEFAULTS, [1]).map(({ task }) => task);
+  const scheduled = sweepSchedules(CADENCES, [1]).map(({ task }) => task);
   const asked: NewTask[] = [lookUpJobsTask, lookUpAccessTask(1)];
   const made = [...ofWorkers, ...scheduled, ...asked];
   const documented = new Map(documentedKinds().map(({ kind, attempts }) => [kind, attempts]));

@@ -1,7 +1,8 @@
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { REDELIVER, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import type { NewTask } from '@paddock/queue/new-task';
-import type { ReconcilerConfig } from '../config.ts';
+import type { ValuesOf } from '@paddock/runtime/rules';
+import type { cadenceRules } from '../rules.ts';
 import { cronExpression } from './cron-expression.ts';
 import type { Schedule } from './schedules.ts';
 
@@ -10,23 +11,23 @@ const EVERY_FIVE_MINUTES = '0 */5 * * * *';
 
 /** When each sweep runs, with these Apps. */
 export function sweepSchedules(
-  config: Omit<ReconcilerConfig, 'github'>,
+  cadences: ValuesOf<typeof cadenceRules>,
   appIds: readonly number[],
 ): Schedule[] {
   return [
     ...appIds.map((appId) => ({
       name: redeliverySchedule(appId),
-      cron: cronExpression(config.redeliveryEverySeconds),
+      cron: cronExpression(cadences.redeliveryEverySeconds),
       task: redeliverTask(appId),
     })),
-    scheduleFor('look-up-jobs', cronExpression(config.lookUpJobsEverySeconds)),
-    scheduleFor('discover-jobs', cronExpression(config.discoverJobsEverySeconds)),
+    scheduleFor('look-up-jobs', cronExpression(cadences.lookUpJobsEverySeconds)),
+    scheduleFor('discover-jobs', cronExpression(cadences.discoverJobsEverySeconds)),
     scheduleFor('check-apps', HOURLY),
-    scheduleFor('check-workers', cronExpression(config.checkWorkersEverySeconds)),
+    scheduleFor('check-workers', cronExpression(cadences.checkWorkersEverySeconds)),
     scheduleFor('check-runner-versions', HOURLY),
-    scheduleFor('recover-tasks', cronExpression(config.recoverTasksEverySeconds)),
-    scheduleFor('delete-ended-pods', cronExpression(config.endedPodsEverySeconds)),
-    scheduleFor('remove-registrations', cronExpression(config.registrationsEverySeconds)),
+    scheduleFor('recover-tasks', cronExpression(cadences.recoverTasksEverySeconds)),
+    scheduleFor('delete-ended-pods', cronExpression(cadences.endedPodsEverySeconds)),
+    scheduleFor('remove-registrations', cronExpression(cadences.registrationsEverySeconds)),
     scheduleFor('upkeep', EVERY_FIVE_MINUTES),
   ];
 }
