@@ -24,7 +24,9 @@ export async function findPassMemory(
   db: Kysely<Database>,
   schedule: string,
 ): Promise<PassMemory & { readonly now: number }> {
-  const { rows } = await sql<Partial<PassMemory> & { now: number }>`
+  const { rows } = await sql<
+    { now: number } & { [Part in keyof PassMemory]: PassMemory[Part] | null }
+  >`
     select extract(epoch from now())::float8 * 1000 as now, last_pass -> 'failing' as failing, last_pass -> 'unreached' as unreached,
       last_pass -> 'seen' as seen
     from (select) one left join schedules on name = ${schedule}`.execute(db);
