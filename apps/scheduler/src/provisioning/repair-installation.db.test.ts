@@ -93,6 +93,7 @@ describe('an installation that is refused is looked up as the App (A12)', () => 
       expect(await seen.alive()).toEqual([]);
       refusals.push((await events()).length);
       await world.endRefusedTimes();
+      await world.endPauses();
     }
     // At first those that were begun side by side.
     expect(refusals[0]).toBeLessThanOrEqual(5);
