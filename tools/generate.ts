@@ -2,7 +2,7 @@
 // schema that the migrations make in an empty database. docs/settings.md: the services' environment
 // variables. docs/metrics.md: their metrics. docs/numbers.md: the numbers that promises depend on.
 // docs/config.schema.json: the configuration file, for editors. deploy/helm/paddock/README.md: the
-// chart. Git ignores two, which are always written: docs/openapi.json, the API; and what the chart's
+// chart. In Chart.yaml, the version that package.json says. Git ignores two, which are always written: docs/openapi.json, the API; and what the chart's
 // values may be.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ import { describeValues } from './helm/describe-values.ts';
 const ROOT = join(import.meta.dirname, '..');
 
 const VALUES = 'deploy/helm/paddock/values.yaml';
+const CHART = 'deploy/helm/paddock/Chart.yaml';
 
 const files = {
   'db/schema.sql': await schemaText(),
@@ -34,6 +35,7 @@ const files = {
     readFileSync(join(ROOT, VALUES), 'utf8'),
     CHART_SCHEMA,
   ),
+  [CHART]: chartText(),
 };
 
 writeChartSchema();
@@ -58,6 +60,16 @@ function committed(path: string): string | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function chartText(): string {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return readFileSync(join(ROOT, CHART), 'utf8').replace(
+    /^(version|appVersion): .*/gm,
+    `$1: ${version}`,
+  );
 }
 
 async function schemaText(): Promise<string> {
