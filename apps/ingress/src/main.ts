@@ -1,8 +1,12 @@
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
-import { isBadData, saysAway } from '@paddock/db/connection/errors';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
+import { isBadData, saysAway } from '@paddock/db/connection/errors';
 import { watchOutages } from '@paddock/db/connection/outage';
-import { createFitness, waitUntilFit } from '@paddock/db/connection/wait-until-fit';
+import {
+  createFitness,
+  waitUntilFit,
+  type WhyNotReady,
+} from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
 import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
 import { appEvents } from '@paddock/github/app-events';
@@ -18,15 +22,14 @@ import { run } from '@paddock/runtime/run';
 import { createBatcher } from './batcher.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { type AppSecrets, readApps, readIngressConfig, settings } from './config.ts';
+import { createRepeats } from './count-repeats.ts';
 import { createIngressEvents } from './events.ts';
 import { createGaps } from './gaps.ts';
 import { createListener } from './http.ts';
-import { createPools } from './pools.ts';
-import { createReadiness } from './readiness.ts';
+import { createPools, type Pools } from './pools.ts';
 import { createReceiveDelivery } from './receive-delivery.ts';
-import { createRepeats } from './count-repeats.ts';
 import { createWriteDeliveries } from './write-deliveries.ts';
-import { createWriteHealth } from './write-health.ts';
+import { createWriteHealth, type WriteHealth } from './write-health.ts';
 
 /**
  * Small enough to be written in time, and far below the limit of the one JSONB value of a batch.
@@ -180,3 +183,25 @@ await main(async () => {
   await Promise.all([writing, checking, reading].map((connection) => connection.close()));
   await outage.close();
 });
+
+interface ReadinessOptions {
+  /** Why the database is not ready. */
+  readonly whyNotReady: WhyNotReady;
+  readonly pools: Pick<Pools, 'current'>;
+  readonly writes: Pick<WriteHealth, 'whyNot' | 'forget'>;
+}
+
+/** Says why no delivery can be taken now. */
+function createReadiness({ whyNotReady, pools, writes }: ReadinessOptions): WhyNotReady {
+  return async () => {
+    const unfit = await whyNotReady();
+    if (unfit !== undefined) {
+      // This cause explains the failed writes, and its end will be seen here.
+      writes.forget();
+      return unfit;
+    }
+    if (pools.current() === undefined)
+      return 'there is no pools document in the database yet: the scheduler loads it from its configuration file';
+    return writes.whyNot();
+  };
+}

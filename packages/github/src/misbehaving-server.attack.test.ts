@@ -10,7 +10,7 @@ import { NO_WAITS } from '@paddock/testing/no-waits';
 import { waitFor } from '@paddock/testing/wait-for';
 import { connectGitHub } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
-import { LONGEST_ANSWER_BYTES } from './read-body.ts';
+import { LONGEST_ANSWER_BYTES } from './bounded-fetch.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { linesTogether } from './lines-together.ts';
+import { linesTogether } from './logger.ts';
 
 function collector() {
   const writes: string[] = [];

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '@paddock/embedded-postgres/free-port';
 import { type ClusterPart, startPart } from './cluster-part.ts';
-import { compactStore, growPast } from './etcd-store.ts';
 import { startPlayedNodes } from './played-nodes.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -200,3 +199,33 @@ async function endOf(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return `${file}:\n${text.split('\n').slice(-15).join('\n')}`;
 }
+
+/** Writes ten versions through etcd's JSON gateway; false until etcd takes them. */
+async function growPast(etcd: string): Promise<boolean> {
+  for (let version = 0; version < 10; version++) {
+    const answer = await post(etcd, 'put', {
+      key: Buffer.from('/past').toString('base64'),
+      value: '',
+    }).catch(() => undefined);
+    if (answer?.ok !== true) return false;
+  }
+  return true;
+}
+
+/** Removes all versions but the newest. Throws if etcd refuses. */
+async function compactStore(etcd: string): Promise<void> {
+  const read = await post(etcd, 'range', { key: Buffer.from('/past').toString('base64') });
+  const { header } = (await read.json()) as { header: { revision: string } };
+  const compacted = await post(etcd, 'compaction', { revision: header.revision, physical: true });
+  if (!compacted.ok)
+    throw new Error(
+      `etcd did not compact its store at ${header.revision}: ${await compacted.text()}`,
+    );
+}
+
+const post = (
+  etcd: string,
+  call: 'put' | 'range' | 'compaction',
+  body: object,
+): Promise<Response> =>
+  fetch(`${etcd}/v3/kv/${call}`, { method: 'POST', body: JSON.stringify(body) });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { late } from './late.ts';
 
 /** One database for the tests of a file, or of a `describe`. */
 export function useTestDatabase(
@@ -12,4 +11,19 @@ export function useTestDatabase(
   });
   afterAll(() => database.drop());
   return late(() => database);
+}
+
+/**
+ * An object with the members of the present result of `find`. So a hook can give tests an object
+ * that exists only once they run.
+ */
+export function late<T extends object>(find: () => T): T {
+  return new Proxy({} as T, {
+    get: (_nothing, name) => Reflect.get(find(), name) as unknown,
+    ownKeys: () => Reflect.ownKeys(find()),
+    getOwnPropertyDescriptor: (_nothing, name) => ({
+      ...Reflect.getOwnPropertyDescriptor(find(), name),
+      configurable: true,
+    }),
+  });
 }

@@ -6,7 +6,7 @@ import { settings as reconciler } from '@paddock/reconciler/config';
 import { settings as scheduler } from '@paddock/scheduler/config';
 import type { Declarations } from '@paddock/runtime/settings';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { amountOf, amountOfValue } from './amount.ts';
+import { amountOf, amountOfValue } from './number-row.ts';
 import type { Home } from './number-row.ts';
 import { NUMBERS } from './number-table.ts';
 

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { CHROMIUM } from '@paddock/testing/chromium';
-import { late } from '@paddock/testing/late';
+import { late } from '@paddock/testing/use-test-database';
 import axe from 'axe-core';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
 import { runCommand } from '../run-command.ts';
-import { clip } from './clip.ts';
+import { clip } from './frame.ts';
 import type { Fleet } from './fleet.ts';
 import { describeFleet, frame } from './frame.ts';
 import { showLive } from './live.ts';

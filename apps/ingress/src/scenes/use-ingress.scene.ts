@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
-import { late } from '@paddock/testing/late';
+import { late } from '@paddock/testing/use-test-database';
 import { untilDisconnected } from '@paddock/testing/until-disconnected';
 import {
   createIngressDatabase,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
-import { late } from '@paddock/testing/late';
+import { late } from '@paddock/testing/use-test-database';
 import { type DiscoveryScene, startDiscoveryScene } from './discovery.scene.ts';
 import { type JobsScene, startJobsScene } from './jobs.scene.ts';
 import {

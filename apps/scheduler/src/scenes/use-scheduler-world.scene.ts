@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { late } from '@paddock/testing/late';
+import { late } from '@paddock/testing/use-test-database';
 import { look, type Seen } from './evidence.scene.ts';
 import { type FollowedPods, followedPods } from './followed-pods.scene.ts';
 import { type SchedulerWorld, startSchedulerWorld } from './scheduler.scene.ts';

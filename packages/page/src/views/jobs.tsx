@@ -1,16 +1,26 @@
-import type { JobRow } from '../answers.ts';
+import type { JobRow, Waits as WaitsAnswer } from '../answers.ts';
 import type { BulkAct } from '../parts/bulk.tsx';
 import { Chip } from '../parts/chip.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListView } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Ago, Took } from '../parts/time.tsx';
-import { plain, poolName } from '../text/words.ts';
+import { TroubleNote } from '../parts/trouble.tsx';
+import { useAnswer } from '../state/use-answer.ts';
+import { plain, poolName, number } from '../text/words.ts';
 import { Diagnoses } from './diagnoses.tsx';
-import { filtersFor, isWaiting, queuedOf, ranOf, resyncOf, stateOf } from './jobs.ts';
+import {
+  filtersFor,
+  isWaiting,
+  queuedOf,
+  ranOf,
+  resyncOf,
+  stateOf,
+  reasonPath,
+  waitsPath,
+} from './jobs.ts';
 import { Resync } from './resync.tsx';
 import type { ViewProps } from './view.ts';
-import { Waits } from './waits.tsx';
 
 const FILTERS = [
   { name: 'state', label: 'State', of: ['waiting', 'running', 'ended'] },
@@ -120,3 +130,34 @@ const COLUMNS: readonly Column<JobRow>[] = [
   },
   { name: 'Heard of', isNumber: true, of: ({ createdAt }) => <Ago at={createdAt} /> },
 ];
+
+/** How many jobs wait for which reason; each leads to the list of these alone. */
+function Waits({ query }: { query: URLSearchParams }) {
+  const { answer, trouble } = useAnswer<WaitsAnswer>(waitsPath(query), ['jobs', 'demand_keys']);
+  const chosen = query.get('reason');
+  const items = answer?.items ?? [];
+  return (
+    <>
+      {trouble !== undefined && <TroubleNote trouble={trouble} />}
+      {items.length > 0 && (
+        <ul class="reasons" aria-label="Jobs that wait, by reason">
+          {items.map(({ reason, jobs }) => {
+            // As the filter names them.
+            const of = reason ?? 'none';
+            return (
+              <li key={of}>
+                <Link
+                  to={reasonPath(query, of === chosen ? undefined : of)}
+                  {...(of === chosen && { 'aria-current': 'page', title: 'All reasons' })}
+                >
+                  <b>{number(jobs)}</b>{' '}
+                  {reason === null ? 'their workers are coming' : plain(reason)}
+                </Link>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,4 +1,4 @@
-import type { Account, Repository } from './account.ts';
+import type { Account, Repository, RunnerGroup } from './account.ts';
 import {
   addAccount,
   addInstallation,
@@ -10,16 +10,16 @@ import {
   renameAccount,
   renameRepository,
   repositoriesOf,
+  findAccount,
 } from './accounts.ts';
-import type { AppChanges, GitHubControl, Named, RateSetting } from './control.ts';
+import type { AppChanges, GitHubControl, Named, RateSetting, GroupSetting } from './control.ts';
 import type { DeliveryFaults } from './delivery-log.ts';
 import { approveJob, cancelJob, queueJob, rerunJob } from './jobs.ts';
 import { emitExample, emitInstallation, emitInstallationRepositories } from './payloads.ts';
-import { setRunnerGroup } from './set-runner-group.ts';
 import { bucketOf } from './rate-limits.ts';
 import { notFound } from './refusal.ts';
 import { jobTruth, reportOf, truthOf } from './truth.ts';
-import { isoNow, type World } from './world.ts';
+import { isoNow, type World, nextId } from './world.ts';
 
 /** The same methods with immediate answers. */
 type DirectControl = {
@@ -150,4 +150,33 @@ function setRateLimit(
 function untilSettled(world: World): Promise<void> {
   if (world.deliveriesInFlight === 0) return Promise.resolve();
   return new Promise((resolve) => world.settledWaiters.add(resolve));
+}
+
+/**
+ * Makes an organisation's group, or changes the one of that name, as its owner does on GitHub's
+ * pages.
+ */
+function setRunnerGroup(
+  world: World,
+  { org, name, repositories = [], ...settings }: GroupSetting,
+): void {
+  const { runnerGroups } = findAccount(world, org);
+  const known = runnerGroups.find((group) => group.name.toLowerCase() === name.toLowerCase());
+  const repositoryIds = new Set(repositories.map((one) => findRepository(world, one).id));
+  const usual = { visibility: 'all', allowsPublicRepositories: false, workflows: null } as const;
+  const group: RunnerGroup = {
+    id: nextId(world, 'group'),
+    name,
+    isDefault: false,
+    ...usual,
+    ...settings,
+    repositoryIds,
+  };
+  if (known === undefined) runnerGroups.push(group);
+  else
+    runnerGroups.splice(runnerGroups.indexOf(known), 1, {
+      ...group,
+      id: known.id,
+      isDefault: known.isDefault,
+    });
 }

@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import express, { Router } from 'express';
 import type { GitHubControl } from './control.ts';
 import { createControl } from './create-control.ts';
+import { bucketOf, type RateResource } from './rate-limits.ts';
+import { Refusal } from './refusal.ts';
+import type { Answer, InstallationCall, Route } from './route.ts';
 import { appRoutes } from './routes-app.ts';
-import { controlRoutes } from './routes-control.ts';
-import { limitRoutes } from './routes-limits.ts';
 import { runnerGroupRoutes } from './routes-runner-groups.ts';
 import { runnerRoutes } from './routes-runners.ts';
 import { runRoutes } from './routes-runs.ts';
@@ -135,4 +136,63 @@ function simulatedApp(world: World, app: AppOptions): SimulatedApp {
     events: app.events ?? ['workflow_job'],
     createdAt: isoNow(world),
   };
+}
+
+/** `POST /_sim/<method>` with `{ "args": [...] }` for every method of the control. */
+function controlRoutes(control: GitHubControl): Router {
+  const router = Router();
+  router.use(express.json({ limit: '5mb' }));
+  for (const [name, method] of Object.entries(control)) {
+    router.post(`/${name}`, async (request, response) => {
+      try {
+        const result = await (method as (...args: unknown[]) => Promise<unknown>)(
+          ...argumentsIn(request.body),
+        );
+        if (result === undefined) response.status(204).end();
+        else response.json(result);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        response.status(error.status).json({ message: error.message });
+      }
+    });
+  }
+  return router;
+}
+
+function argumentsIn(body: unknown): unknown[] {
+  if (typeof body === 'object' && body !== null && 'args' in body && Array.isArray(body.args))
+    return body.args;
+  throw new Refusal(400, 'Send { "args": [...] }.');
+}
+
+const limitRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/rate_limit',
+    operation: 'rate-limit/get',
+    caller: 'installation',
+    isFree: true,
+    answer: getLimits,
+  },
+];
+
+function getLimits({ world, installation }: InstallationCall): Answer {
+  const of = (resource: RateResource) => {
+    const { limit, used, resetAt } = bucketOf(world, `installation ${installation.id}`, resource);
+    return {
+      limit,
+      used: Math.min(used, limit),
+      remaining: Math.max(limit - used, 0),
+      reset: Math.ceil(resetAt / 1000),
+    };
+  };
+  const core = of('core');
+  // Searching has a separate, small budget; the simulator has no search.
+  const search = { limit: 30, used: 0, remaining: 30, reset: core.reset };
+  const resources = {
+    core,
+    search,
+    actions_runner_registration: of('actions_runner_registration'),
+  };
+  return { status: 200, body: { resources, rate: core } };
 }

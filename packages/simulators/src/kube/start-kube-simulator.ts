@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { listenHttp } from '@paddock/runtime/http-server';
+import { seededRandom } from '../seeded-random.ts';
 import { admit } from './admit.ts';
 import { asPod } from './api-object.ts';
 import { collectGarbage } from './delete-object.ts';
 import { createFaults } from './faults.ts';
-import { type CountBy, createKubeReport } from './kube-report.ts';
 import type { KubeControl } from './kube-control.ts';
-import { kubeconfigFor, temporaryFile } from './kubeconfig.ts';
+import { type CountBy, createKubeReport } from './kube-report.ts';
 import { startKubelet, type PlayRunner } from './kubelet.ts';
 import { createListPages } from './list-pages.ts';
 import { createObjectStore, type ObjectStore } from './object-store.ts';
-import { seededRandom } from '../seeded-random.ts';
 import { type RunnerFaults, withFaults } from './runner-faults.ts';
 import { sendJson, serveCall, type ApiService } from './serve-call.ts';
 import { CONTROL_PATH, serveControl } from './serve-control.ts';
@@ -167,4 +169,35 @@ function annotateEnd(
     ...pod,
     metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...asked } },
   });
+}
+
+/**
+ * The text of a kubeconfig for a server without TLS. The client libraries accept such a server only
+ * with verification switched off.
+ */
+function kubeconfigFor(url: string, token: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'simulator',
+    clusters: [{ name: 'simulator', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'simulator', user: { token } }],
+    contexts: [{ name: 'simulator', context: { cluster: 'simulator', user: 'simulator' } }],
+  });
+}
+
+/** A file that only this user can read, written on first use. */
+function temporaryFile(name: string, text: string): { write(): string; remove(): void } {
+  let dir: string | undefined;
+  return {
+    write() {
+      dir ??= mkdtempSync(join(tmpdir(), 'paddock-simulator-'));
+      const path = join(dir, name);
+      writeFileSync(path, text, { mode: 0o600 });
+      return path;
+    },
+    remove() {
+      if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+    },
+  };
 }
