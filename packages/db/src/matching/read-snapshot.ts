@@ -31,7 +31,6 @@ export async function readSnapshot(
     returnable: isLacking && totals.hasReturnable ? await findReturnableWorkers(trx) : [],
     spare: totals.spare > 0 ? await findSpareKeys(trx) : [],
     warm: totals.hasWarm ? await findWarmKeys(trx, { lifetimeMs, appIds }) : [],
-    made: [],
   };
   return { ...snapshot, jobTimes: await findJobTimes(trx, findSnapshotRivals(snapshot)) };
 }

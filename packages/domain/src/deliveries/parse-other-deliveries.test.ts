@@ -47,6 +47,25 @@ describe('other deliveries', () => {
     },
   );
 
+  test('the end of a suspension comes after its instant, whichever arrives first (A12)', () => {
+    const installation = {
+      id: 5,
+      account: { id: 9, login: 'acme', type: 'Organization' },
+      repository_selection: 'all',
+      suspended_at: null,
+    };
+    const statedAt = (action: string, updated_at: string | null) =>
+      parseDelivery('installation', { action, installation: { ...installation, updated_at } });
+    const at = '2026-01-01T00:00:00Z';
+    expect(statedAt('unsuspend', at)).toMatchObject({
+      statement: { statedAt: '2026-01-01T00:00:00.001Z' },
+    });
+    expect(statedAt('created', at)).toMatchObject({
+      statement: { statedAt: '2026-01-01T00:00:00.000Z' },
+    });
+    expect(statedAt('unsuspend', null)).toMatchObject({ statement: { statedAt: null } });
+  });
+
   test('added repositories give the present state of the installation (A12)', () => {
     expect(
       parseDelivery('installation_repositories', example('installation_repositories', 0)),

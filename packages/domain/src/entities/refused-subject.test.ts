@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { refusedSubject } from './refused-subject.ts';
+import { refusalReason, refusedSubject } from './refused-subject.ts';
 
 test.each([
   ['unauthorized', 'POST /app/installations/5/access_tokens', 'app'],
@@ -22,3 +22,16 @@ test.each([
 ] as const)('%s of %s speaks of %s (C9)', (kind, operation, subject) => {
   expect(refusedSubject({ kind, operation })).toBe(subject);
 });
+
+test.each([
+  ['repository', 'not_found', 'repository_gone'],
+  ['repository', 'forbidden', 'repository_refused'],
+  ['entity', 'not_found', 'installation_gone'],
+  ['entity', 'forbidden', 'installation_refused'],
+  ['app', 'unauthorized', 'installation_refused'],
+] as const)(
+  'where the %s is refused (%s), jobs wait with the reason %s (P5)',
+  (subject, kind, reason) => {
+    expect(refusalReason(subject, kind)).toBe(reason);
+  },
+);

@@ -41,7 +41,7 @@ export function afterMaking(before: Snapshot, workers: readonly WorkersToMake[])
   const changes = workers.map((one) =>
     Object.assign({}, one, { unassigned: one.count, alive: one.count, stopping: 0 }),
   );
-  return withChanges({ ...before, rules, made: [...before.made, ...workers] }, changes);
+  return withChanges({ ...before, rules }, changes);
 }
 
 /** How many workers of each key are asked to end. They count in every cap until they have ended. */

@@ -1,6 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { NO_POOL } from '../pools/place-job.ts';
-import { blockedBy, commonAmong, entityRuleOf, type Told } from './matching-rules.ts';
+import {
+  blockedBy,
+  commonAmong,
+  entityRuleOf,
+  failingLimit,
+  MOST_UNSCHEDULABLE,
+  nodeLimit,
+  type Told,
+} from './matching-rules.ts';
 import { rulesWith } from '../scenes/matching-rules.scene.ts';
 
 const acme = { demandKey: 1, entityId: 1, scopeRepoId: 0, login: 'acme', pool: 'linux' };
@@ -126,4 +134,18 @@ test('entities share the rule of * only where there is one, and they are not lis
   ]);
   const rules = rulesWith({ entities, common: { cap: null, weight: 1 }, listed: new Set([1, 4]) });
   expect(commonAmong(rules, known, others)).toEqual(new Set([2, 3]));
+});
+
+test('a key without failures, and one whose pods find nodes, has no limit', () => {
+  const rules = rulesWith({});
+  const none = { room: Infinity, reason: null };
+  expect([failingLimit(rules, acme), nodeLimit(rules, acme)]).toEqual([none, none]);
+});
+
+test('a pool that the file no longer has lets as many pods wait for a node as any', () => {
+  const nodeless = new Map([[1, { unplaced: 3, unschedulable: 3 }]]);
+  expect(nodeLimit({ ...rulesWith({}), nodeless, pools: new Map() }, acme)).toEqual({
+    room: MOST_UNSCHEDULABLE - 3,
+    reason: 'no_capacity',
+  });
 });

@@ -141,6 +141,19 @@ describe('planPass', () => {
     expect(states.map(({ waitReason }) => waitReason)).toEqual(Array(2).fill('github_unavailable'));
   });
 
+  test('says that GitHub is away of jobs whose workers are still to be registered, and of no others (C11)', () => {
+    const { states } = plan({
+      reservations: HERE,
+      live: [liveOf(10, 2), liveOf(20, 2)],
+      rules: storedRules({ away: ['github'] }),
+      demand: [demandOf(10, { unassigned: 2 }), demandOf(20, { unassigned: 2 })],
+    });
+    expect(states.map(({ demandKey, waitReason }) => [demandKey, waitReason])).toEqual([
+      [10, 'github_unavailable'],
+      [20, null],
+    ]);
+  });
+
   test('makes one worker on trial for a key whose pause is over, once its last has gone (C11)', () => {
     const rules = storedRules({ failing: [failingKey(10)] });
     const stopped = { ...demandOf(10), unassigned: 0 };

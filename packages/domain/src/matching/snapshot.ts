@@ -20,8 +20,6 @@ export interface Snapshot {
   readonly returnable: readonly Returnable[];
   readonly spare: readonly SpareKey[];
   readonly warm: readonly WarmKey[];
-  /** Workers that the plan makes, as far as it has come; none when the snapshot is read. */
-  readonly made: readonly WorkersToMake[];
 }
 
 /** Nothing waits that is not served, and nothing is to spare. */
@@ -35,7 +33,6 @@ export const EMPTY_SNAPSHOT: Snapshot = {
   returnable: [],
   spare: [],
   warm: [],
-  made: [],
 };
 
 /** How many workers to make for a key, and where. */

@@ -30,6 +30,21 @@ describe('rulesOf', () => {
     expect([...barred]).toEqual([[1, 'installation_gone']]);
   });
 
+  test('what GitHub told of an entity, a repository and nodes is kept by its id (C11)', () => {
+    const told = { reason: 'repository_gone', isPaused: true, isTried: false } as const;
+    const nodeless = { unplaced: 2, unschedulable: 1 };
+    const kept = rules({
+      told: {
+        entities: { 1: { ...told, reason: 'installation_gone' } },
+        repositories: { 7: told },
+      },
+      nodeless: { 10: nodeless },
+    });
+    expect([...kept.told.entities]).toEqual([[1, { ...told, reason: 'installation_gone' }]]);
+    expect([...kept.told.repositories]).toEqual([[7, told]]);
+    expect([...kept.nodeless]).toEqual([[10, nodeless]]);
+  });
+
   test.each([
     [[], undefined],
     [['default'], 'cluster_unavailable'],
@@ -90,6 +105,11 @@ describe('rulesOf', () => {
   test.each<[string, Partial<StoredRules>, boolean]>([
     ['one other entity fails there', { failing: [failingKey(20)] }, false],
     ['two keys of one other entity do', { failing: [failingKey(20), failingKey(21)] }, false],
+    [
+      'two others do, the later one first',
+      { failing: [failingKey(20, { since: 9 }), failingKey(30, { since: 5 })], started: { 10: 6 } },
+      true,
+    ],
     ['two others do', { failing: [failingKey(20), failingKey(30)] }, true],
     ['it fails itself, and one other', { failing: [failingKey(10), failingKey(20)] }, false],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { configFile, configJsonSchema } from './config-file.ts';
+import { configFile, configJsonSchema, githubPart } from './config-file.ts';
 
 const problemsOf = (github: object): string[] =>
   configFile
@@ -90,4 +90,10 @@ test('the schema for editors has the sections of the file, and no key that is re
     // Keys with a default may be left out of the file.
     properties: { github: { required: ['apps'] } },
   });
+});
+
+test('the section of GitHub is read alone, and must be there (H1)', () => {
+  const github = { apps: [{ id: 1 }] };
+  expect(githubPart.parse({ github, pools: 'broken' }).github.apps).toHaveLength(1);
+  expect(githubPart.safeParse({ pools: [] }).success).toBe(false);
 });

@@ -24,6 +24,8 @@ describe('the limits of a pool’s settings', () => {
     ['labels', [], false],
     ['labels', Array.from({ length: 100 }, (_, nth) => `l${nth}`), true],
     ['labels', Array.from({ length: 101 }, (_, nth) => `l${nth}`), false],
+    ['maxUnschedulable', 50, true],
+    ['maxUnschedulable', 0, false],
     ['pendingDeadlineSeconds', 10, true],
     ['pendingDeadlineSeconds', 9, false],
     ['idleDeadlineSeconds', 86_400, true],

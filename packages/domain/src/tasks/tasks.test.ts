@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { lookUpAccessTask } from './key-tasks.ts';
 import { lookUpJobsTask } from './look-up-task.ts';
 import { redeliverySchedule } from './schedule-names.ts';
+import { DELETING_SWEEPS } from './sweep-names.ts';
 import { diagnoseTask, provisionTask, removeSecretTask, stopTask } from './worker-tasks.ts';
 
 const worker = { type: 'worker', id: 'pod-1', name: 'pod-1' };
@@ -30,4 +31,12 @@ test.each([
 
 test('ingress and reconciler name the schedule of an App alike', () => {
   expect(redeliverySchedule(12)).toBe('redeliver:12');
+});
+
+test('people may try out the sweeps that delete something at GitHub or in the cluster (F5)', () => {
+  expect([...DELETING_SWEEPS]).toEqual([
+    'check-workers',
+    'delete-ended-pods',
+    'remove-registrations',
+  ]);
 });

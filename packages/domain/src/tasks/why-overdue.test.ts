@@ -28,6 +28,7 @@ test.each<[Partial<PassesSinceSuccess>, string]>([
   [{ dueSeconds: 61 }, 'its task is due, and no executor has taken it for 61 s'],
   [{ secondsSinceTick: 180 }, 'its passes end without a result'],
   [{ secondsSinceTick: 181 }, 'no replica has taken a tick of it for 181 s'],
+  [{ missed: 3 }, 'its passes end before they reach 3 entities'],
   [{ dueSeconds: 10 }, 'its passes end without a result'],
 ])('%j: %s (E9)', (passes, why) => {
   expect(whyOverdue({ ...NOTHING, ...passes }, 60)).toBe(why);

@@ -38,3 +38,15 @@ test('failed workers and operations are one list, the newest first (D12)', () =>
     },
   ]);
 });
+
+test('an operation without a failure has no reason', () => {
+  const operation = {
+    id: 'o-1',
+    kind: 'upkeep',
+    subject: { id: 'upkeep', name: null },
+    failure: null,
+    queuedAt: '2026-01-31T07:00:00Z',
+    finishedAt: null,
+  };
+  expect(newestFailures([], [operation])).toEqual([expect.objectContaining({ why: null })]);
+});

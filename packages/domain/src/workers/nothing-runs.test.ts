@@ -36,6 +36,18 @@ test.each<[string, PodStatus | undefined, string, string]>([
   ],
   ['running while another container waits', { ...RUNNING, phase: 'Pending' }, 'working', 'no'],
   ['running', RUNNING, 'working', 'no'],
+  [
+    'running by its state alone',
+    { ...waits, nodeName: 'node-1', runner: { state: 'running' } },
+    'working',
+    'no',
+  ],
+  [
+    'called succeeded, while its container seems to run',
+    { ...RUNNING, phase: 'Succeeded' },
+    'working',
+    'now',
+  ],
   ['running, and no container has reported', { ...untold, phase: 'Running' }, 'working', 'no'],
   ['of a node that is silent', { ...untold, phase: 'Unknown' }, 'working', 'no'],
   [

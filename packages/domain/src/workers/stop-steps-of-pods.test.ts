@@ -145,6 +145,7 @@ describe('the state of its pod', () => {
       'deregister',
     ],
     ['it is being deleted', { pod: 'working', isGoing: true }, 'wait 45000, held up'],
+    ['it is over, and being deleted', { pod: 'over', isGoing: true }, 'wait 45000, held up'],
     [
       'it is being deleted, and had not started: its registration goes',
       { ...NO_NODE, isGoing: true, runner: 'offline' },
@@ -238,6 +239,16 @@ describe('without a pod only GitHub’s word ends a row (A3)', () => {
       'offline for the first time',
       { pod: 'absent', runner: 'offline', worker: { offlineForMs: 0 } },
       'wait 600000',
+    ],
+    [
+      'offline for less',
+      { pod: 'absent', runner: 'offline', worker: { offlineForMs: 200_000 } },
+      'wait 400000',
+    ],
+    [
+      'its pod was never made, and it is deregistered',
+      { pod: 'absent', runner: 'offline', worker: { ...never.worker, ...DEREGISTERED } },
+      'end',
     ],
     [
       'offline for long',

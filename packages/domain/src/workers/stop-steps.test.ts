@@ -230,6 +230,7 @@ describe('a log that proves nothing leaves the word to GitHub, for long (P2)', (
       unread({ idleForMs: null, hadJob: true }, { runner: 'unknown', job: 'none' }),
       'wait 45000, held up',
     ],
+    ['it had a job, and is idle since', unread({ hadJob: true }), 'look at the job'],
     ['deregistered: runs are read again', unread(DEREGISTERED), 'look at the job'],
     ['deregistered, and none names it', unread(DEREGISTERED, { job: 'none' }), 'delete_pod'],
     ['deregistered, and one names it', unread(DEREGISTERED, { job: 'found' }), 'bind'],
