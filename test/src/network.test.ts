@@ -103,4 +103,49 @@ describe('the way to the cluster (H4)', () => {
       await Promise.all([server.close(), proxy.close()]);
     }
   });
+
+  test.each([
+    ['directly', false],
+    ['through a proxy', true],
+  ])(
+    '%s: a certificate that changes on disk is trusted with the next call',
+    async (_way, proxied) => {
+      const server = await startSecureServer(
+        (_request, response) => void response.end(JSON.stringify(emptyList)),
+      );
+      const proxy = await startProxy();
+      const ca = join(folder, 'authority.crt');
+      const kubeconfigFile = join(folder, 'of-file');
+      await writeFile(ca, server.ca);
+      await writeFile(
+        kubeconfigFile,
+        JSON.stringify({
+          'current-context': 'c',
+          clusters: [
+            {
+              name: 'c',
+              cluster: {
+                server: server.url,
+                'certificate-authority': ca,
+                ...(proxied && { 'proxy-url': proxy.url }),
+              },
+            },
+          ],
+          users: [{ name: 'u', user: { token: 'token' } }],
+          contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+        }),
+      );
+      const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 20_000 });
+      const list = () => listPods(cluster, { namespace: 'runners', instance: 'i' });
+      try {
+        await expect(list()).resolves.toMatchObject({ pods: [] });
+        await writeFile(ca, await server.renew());
+        await expect(list()).resolves.toMatchObject({ pods: [] });
+        expect(proxy.targets).toHaveLength(proxied ? 2 : 0);
+      } finally {
+        cluster.close();
+        await Promise.all([server.close(), proxy.close()]);
+      }
+    },
+  );
 });

@@ -59,21 +59,15 @@ export function connectCluster(options: ConnectOptions): Cluster {
     throw new ConfigError([withoutAddress(options, current.server)]);
   const server = current.server.replace(/\/+$/, '');
   const agents = keepAgents(server.startsWith('https:'));
-  /** The library's agent, which goes through the proxy. */
-  let proxying: RequestOptions['agent'];
   return {
     server,
     requestTimeoutMs: options.requestTimeoutMs,
     async send(request) {
       const credentials = await readCredentials(config, server);
-      if (current.proxyUrl === undefined) credentials.agent = agents.agentFor(credentials);
-      else proxying = credentials.agent;
+      credentials.agent = agents.agentFor(credentials, current.proxyUrl === undefined);
       return sendOnce(server, request, credentials);
     },
-    close: () => {
-      agents.close();
-      if (typeof proxying === 'object') proxying.destroy();
-    },
+    close: agents.close,
   };
 }
 
@@ -144,16 +138,27 @@ const withoutAddress = (options: ConnectOptions, server: string): string =>
     ? 'no kubeconfig file is named (PADDOCK_KUBECONFIG), and this process does not run in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set'
     : `the Kubernetes configuration${inFile(options)} names ${JSON.stringify(server)} as its cluster's address, which is no URL`;
 
-/** Keeps sockets open between requests. Makes a new agent if certificates change on disk. */
+/**
+ * Keeps sockets open between requests. Makes a new agent if certificates change on disk. The
+ * library's agent goes through a proxy, but keeps the certificates of its first use: it gets today's.
+ */
 function keepAgents(secure: boolean) {
   // Probes after 30 s find a dead peer, and stay under the idle limits of cloud load balancers.
   const settings = { keepAlive: true, keepAliveMsecs: 30_000 };
   let agent: HttpAgent | undefined;
   let madeFor = '';
   return {
-    agentFor({ ca, cert, key, rejectUnauthorized = true, servername }: RequestOptions): HttpAgent {
+    agentFor(
+      { ca, cert, key, rejectUnauthorized = true, servername, agent: proxying }: RequestOptions,
+      isDirect: boolean,
+    ): HttpAgent {
       const name = servername === undefined ? {} : { servername };
       const tls = { ca, cert, key, rejectUnauthorized, ...name };
+      if (!isDirect && proxying instanceof HttpAgent) {
+        agent = proxying;
+        if (proxying instanceof HttpsAgent) Object.assign(proxying.options, tls);
+        return proxying;
+      }
       const material = JSON.stringify(Object.values(tls).map(String));
       if (agent === undefined || material !== madeFor) {
         // To destroy the old agent would break running calls. The server closes its idle sockets.

@@ -25,14 +25,23 @@ export const makeCertificate = async (): Promise<{
   return { key, cert };
 };
 
-/** A server for TLS on loopback with an unknown certificate; `ca` is the one to trust. */
+/**
+ * A server for TLS on loopback with an unknown certificate; `ca` is the one to trust. `renew` gives
+ * it another.
+ */
 export async function startSecureServer(
   listener: RequestListener,
-): Promise<Listening & { readonly ca: string }> {
+): Promise<Listening & { readonly ca: string; renew(): Promise<string> }> {
   const { key, cert } = await makeCertificate();
   const server = createSecureServer({ key, cert }, listener);
   const port = await listenOnLoopback(server);
-  return { url: `https://127.0.0.1:${port}`, ca: cert, close: async () => closeAll(server) };
+  const renew = async () => {
+    const next = await makeCertificate();
+    server.setSecureContext(next);
+    server.closeAllConnections();
+    return next.cert;
+  };
+  return { url: `https://127.0.0.1:${port}`, ca: cert, renew, close: async () => closeAll(server) };
 }
 
 /** A listener that passes requests below a path on to a server. */
