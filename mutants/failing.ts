@@ -5,6 +5,16 @@ const KEYS = ['packages/db/src/workers/failing-keys.db.test.ts'];
 /** Promises about demand keys whose workers fail before they have a job. */
 export const failing: readonly NamedMutant[] = [
   {
+    mutant: 'a key that fails in one pool fails in all pools and for all entities',
+    file: 'packages/db/src/matching/stored-rules.ts',
+    find: `from demand_keys k where pauses > 0
+    ),`,
+    replace: `from (select k.demand_key, k.entity_id, k.k8s_pool, f.failure_class, f.paused_until, f.failing_since
+        from demand_keys k cross join demand_keys f where f.pauses > 0) k
+    ),`,
+    tests: ['apps/scheduler/src/failing-classes.attack.test.ts'],
+  },
+  {
     mutant: 'the first failure of a key pauses it',
     file: 'packages/domain/src/matching/failure-classes.ts',
     find: `  strikes: 3,`,

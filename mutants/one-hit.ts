@@ -11,17 +11,6 @@ export const oneHit: readonly MutantOfRow[] = [
     jobs: 12,
   },
   {
-    mutant: 'a key that fails in one pool fails in all pools and for all entities',
-    file: 'packages/db/src/matching/stored-rules.ts',
-    find: `from demand_keys k where pauses > 0
-    ),`,
-    replace: `from (select k.demand_key, k.entity_id, k.k8s_pool, f.failure_class, f.paused_until, f.failing_since
-        from demand_keys k cross join demand_keys f where f.pauses > 0) k
-    ),`,
-    row: 'webhook-conflicts',
-    jobs: 12,
-  },
-  {
     mutant: 'a service is away once a call has failed, although it answers the probe',
     file: 'packages/runtime/src/reach.ts',
     find: 'note(isLate ? `no answer within ${LIMIT_MS} ms` : message);',
