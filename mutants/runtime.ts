@@ -27,7 +27,7 @@ export const runtime: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/config.ts',
     find: "'PADDOCK_SCHEDULER_POOL_SIZE'",
     replace: "'PADDOCK_RECONCILER_POOL_SIZE'",
-    tests: ['test/src/settings-table.test.ts'],
+    tests: ['test/src/repository.test.ts'],
   },
   {
     mutant: 'an unknown rule is passed over',

@@ -1,6 +1,3 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { settings as ofConsole } from '@paddock/console/config';
 import { settings as ingress } from '@paddock/ingress/config';
@@ -10,11 +7,15 @@ import {
   CHART,
   type ChartObject,
   HELM,
-  podsOf,
+  type Labels,
   type Release,
+  podsOf,
   renderChart,
 } from '@paddock/testing/render-chart';
 import { renderNotes } from '@paddock/testing/render-notes';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
 
 const named = { release: 'paddock', namespace: 'paddock' };
@@ -165,5 +166,103 @@ described('NOTES say how many connections PostgreSQL must allow (A11; needs helm
     const [, most = 0] =
       /max_connections=(\d+)/.exec(JSON.stringify(database?.spec.containers[0])) ?? [];
     expect(Number(most)).toBeGreaterThan(connections({ ingress: 2, scheduler: 9, reconciler: 2 }));
+  });
+});
+
+const releaseNamed = (name: string, namespace: string): Release => ({
+  release: name,
+  namespace,
+  set: {
+    ...LEAST,
+    database: {},
+    evaluation: { enabled: true, password: 'x' },
+    ingress: { autoscaling: { enabled: true } },
+    webhook: { ingress: { enabled: true, host: 'paddock.test' } },
+    console: { ingress: { enabled: true, host: 'console.test' } },
+  },
+});
+
+const LONG = 'e'.repeat(52);
+
+// All share the namespace of their runners.
+described.each<[string, readonly Release[]]>([
+  ['in one namespace', [releaseNamed('paddock', 'ci'), releaseNamed('blue', 'ci')]],
+  [
+    'in one namespace, named as the objects of each other',
+    [
+      'paddock',
+      'a',
+      'a-paddock',
+      'a-paddock-webhook',
+      'paddock-ingress',
+      'paddock-console',
+      'paddock-ci',
+    ].map((name) => releaseNamed(name, 'ci')),
+  ],
+  [
+    'in one namespace, of long names',
+    [releaseNamed(`${LONG}a`, 'ci'), releaseNamed(`${LONG}b`, 'ci')],
+  ],
+  ['of one name in two namespaces', [releaseNamed('paddock', 'a'), releaseNamed('paddock', 'b')]],
+  [
+    'whose names and namespaces join alike',
+    [releaseNamed('paddock', 'ci-paddock'), releaseNamed('paddock-ci', 'paddock')],
+  ],
+])('releases %s (A8; needs helm)', (_name, releases) => {
+  let rendered: readonly (readonly ChartObject[])[];
+  beforeAll(() => {
+    rendered = releases.map((one) => renderChart(one));
+  });
+
+  test('have no object in common', () => {
+    const all = rendered.flatMap(places);
+    expect(all.filter((place, index) => all.indexOf(place) !== index)).toEqual([]);
+  });
+
+  test('select none of each other’s pods', () => {
+    for (const mine of rendered) {
+      const theirs = rendered.filter((objects) => objects !== mine).flat();
+      for (const { kind, metadata, spec } of mine) {
+        if (spec?.selector === undefined && spec?.podSelector === undefined) continue;
+        const selector =
+          kind === 'Service' ? spec.selector : (spec.selector ?? spec.podSelector)?.matchLabels;
+        const found = podsIn(theirs, metadata.namespace ?? '').filter((labels) =>
+          Object.entries(selector ?? {}).every(([key, value]) => labels[key] === value),
+        );
+        expect([kind, metadata.name, found]).toEqual([kind, metadata.name, []]);
+      }
+    }
+  });
+});
+
+const places = (objects: readonly ChartObject[]): string[] =>
+  objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
+
+/** The labels of releases' pods in a namespace, with those of their runners. */
+function podsIn(objects: readonly ChartObject[], namespace: string): Labels[] {
+  const own = objects.filter(({ metadata }) => metadata.namespace === namespace);
+  const runners = own.filter(
+    ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.namespace === 'runners',
+  );
+  return [
+    ...podsOf(own).map(({ metadata }) => metadata.labels),
+    ...runners.map(({ spec }) => spec?.podSelector?.matchLabels ?? {}),
+  ];
+}
+
+described('the policy of the console (H3; needs helm)', () => {
+  test.each([
+    ['https://login.example.com', 443],
+    ['https://login.example.com:8443/realms/ci', 8443],
+    ['https://10.1.2.3', 443],
+    ['https://idp2', 443],
+  ])('opens the port of the issuer %s', (issuer, port) => {
+    const oidc = { url: 'https://ci.test', issuer, clientId: 'paddock' };
+    const set = { ...LEAST, console: { signIn: { groups: { read: ['*'] }, oidc } } };
+    const policy = renderChart({ release: 'paddock', namespace: 'paddock', set }).find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'paddock-console',
+    );
+    const egress = policy?.spec?.['egress'] as object[] | undefined;
+    expect(egress?.at(-1)).toEqual({ ports: [{ protocol: 'TCP', port }] });
   });
 });
