@@ -13,7 +13,7 @@ export const runtime: readonly NamedMutant[] = [
     file: 'packages/runtime/src/file-reading.ts',
     find: 'files.set(path, content);',
     replace: "if (path.endsWith('.yaml')) files.set(path, content);",
-    tests: ['apps/ingress/src/changed-secrets.db.test.ts'],
+    tests: ['apps/ingress/src/news.db.test.ts'],
   },
   {
     mutant: 'a second signal does not end a service that hangs',

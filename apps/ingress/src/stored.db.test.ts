@@ -1,8 +1,16 @@
-import { describe, expect, test } from '@jest/globals';
-import { createRequire } from 'node:module';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
-import { signed } from './scenes/ingress.scene.ts';
-import { useIngress } from './scenes/use-ingress.scene.ts';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { startTunnel } from '@paddock/testing/tunnel';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { createRequire } from 'node:module';
+import { createPools } from './pools.ts';
+import { signed, useIngress } from './scenes/ingress.scene.ts';
+import { createWriteDeliveries } from './write-deliveries.ts';
 
 interface Example {
   readonly action?: string;
@@ -148,5 +156,119 @@ describe('the published examples of GitHub’s events', () => {
       .where('installation_id', '=', 16598467)
       .executeTakeFirst();
     expect(login).toEqual({ login: 'Recoder' });
+  });
+});
+
+describe('a stored delivery', () => {
+  const database = useTestDatabase();
+  beforeAll(async () => {
+    await putPools(database.db, examplePools());
+  });
+  beforeEach(async () => {
+    await database.db.deleteFrom('schedules').execute();
+    await database.db
+      .insertInto('schedules')
+      .values({ name: 'look-up-jobs', last_tick_at: new Date() })
+      .execute();
+  });
+
+  /**
+   * Stores a job that was queued so long ago, and says whether a look-up is wanted beside its ticks.
+   */
+  async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
+    const own = database.dbOf('ingress');
+    const pools = createPools({
+      db: own,
+      refreshMs: 1_000,
+      onChange: () => undefined,
+      onError: () => undefined,
+    });
+    await pools.once();
+    const queuedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
+    const job = { id: jobId, labels: ['linux'], created_at: queuedAt, runner_name: null };
+    const body = examplePayload('workflow_job', 'queued', {
+      workflow_job: job,
+      repository: { private: true },
+    });
+    const parsed = parseDelivery('workflow_job', body);
+    if (parsed.kind === 'malformed') throw new Error(parsed.problem);
+    const payload = JSON.stringify(body);
+    const digest = bodyDigest({ appId: 7, event: 'workflow_job' }, payload);
+    const write = createWriteDeliveries(own, pools, () => undefined);
+    const delivery = {
+      guid: crypto.randomUUID(),
+      appId: 7,
+      parsed,
+      payload,
+      payloadRepaired: false,
+      bodyDigest: digest,
+    };
+    expect(await write([delivery])).toEqual(['job_stored']);
+    const schedules = await database.db.selectFrom('schedules').select('extra_at').execute();
+    return schedules.some(({ extra_at: extraAt }) => extraAt !== null);
+  }
+
+  test('a job whose approval came after more than a day is looked up at once, and no other', async () => {
+    expect(await isLookUpWanted(1, 23)).toBe(false);
+    expect(await isLookUpWanted(2, 25)).toBe(true);
+  });
+});
+
+describe('the pools that ingress judges by (B4)', () => {
+  const database = useTestDatabase();
+  beforeEach(() => database.db.deleteFrom('pools_documents').execute());
+
+  const load = (label: string) =>
+    putPools(database.db, examplePools({ pools: [{ labels: [label] }] }));
+
+  function createReplica(db = database.dbOf('ingress')) {
+    const versions: number[] = [];
+    const pools = createPools({
+      db,
+      refreshMs: 1_000,
+      onChange: (version) => versions.push(version),
+      onError: (error) => {
+        throw error;
+      },
+    });
+    return {
+      pools,
+      versions,
+      labels: () => pools.current()?.document.pools.map((pool) => pool.labels.join()),
+    };
+  }
+
+  test('stay while a newer document cannot be read', async () => {
+    const { pools, labels } = createReplica();
+    await load('linux');
+    await pools.once();
+    await database.db
+      .insertInto('pools_documents')
+      .values({ digest: 'x', content: '{"future":1}' })
+      .execute();
+    await expect(pools.once()).rejects.toThrow('upgrade it');
+    expect(labels()).toEqual(['linux']);
+  });
+
+  test('stay while PostgreSQL is away, and follow when it is back (B5)', async () => {
+    const tunnel = await startTunnel(database.urlOf('ingress'));
+    const { db, close } = connectDatabase({
+      url: tunnel.url,
+      schema: database.schema,
+      poolSize: 1,
+      applicationName: 'pools',
+    });
+    const { pools, labels } = createReplica(db);
+    await load('linux');
+    await pools.once();
+    await tunnel.cut();
+    await load('windows');
+    await expect(pools.once()).rejects.toMatchObject({ message: expect.any(String) });
+    expect(labels()).toEqual(['linux']);
+    await tunnel.mend();
+    await pools.once();
+    expect(labels()).toEqual(['windows']);
+    await close();
+    await tunnel.cut();
   });
 });
