@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { anyCharacter, fc } from '@paddock/testing/random-cases';
+import { duration } from './duration.ts';
+import { matchesGlob } from './matches-glob.ts';
+import { newestFailures } from './newest-failures.ts';
 import { jsonText, repairJsonText, storable } from './storable.ts';
 
 describe('storable', () => {
@@ -98,4 +101,98 @@ describe('jsonText', () => {
     expect(jsonText(undefined)).toBe('null');
     expect(() => jsonText({ n: 1n })).toThrow(TypeError);
   });
+});
+
+describe('a length of time', () => {
+  test.each([
+    [-5_000, '0 s'],
+    [0, '0 s'],
+    [400, '< 1 s'],
+    [1_000, '1 s'],
+    [59_999, '59 s'],
+    [60_000, '1 min'],
+    [200_000, '3 min 20 s'],
+    [3_600_000, '1 h'],
+    [3_660_000, '1 h 1 min'],
+    [86_400_000, '1 d'],
+    [90_000_000, '1 d 1 h'],
+  ])('%d ms is %s, never negative', (ms, said) => {
+    expect(duration(ms)).toBe(said);
+  });
+});
+
+describe('matchesGlob', () => {
+  test.each([
+    ['acme', 'Acme', true],
+    ['acme', 'acme2', false],
+    ['acme-*', 'ACME-labs', true],
+    ['acme-*', 'acme-', true],
+    ['acme-*', 'acme', false],
+    ['*', 'anything', true],
+    ['*', 'acme/api', false],
+    ['acme/*', 'acme/api', true],
+    ['acme/*', 'acme', false],
+    ['acme/*', 'acme2/api', false],
+    ['*/infra', 'beta/infra', true],
+    ['acme/api.*', 'acme/apixv1', false],
+    ['acme/a*b*c', 'acme/a-c-b-c', true],
+    ['acme/ab*ba', 'acme/aba', false],
+    ['a**b', 'axb', true],
+    ['x*aba*aba*y', 'xababay', false],
+  ])('%s takes %s: %s', (pattern, text, expected) => {
+    expect(matchesGlob(pattern, text)).toBe(expected);
+  });
+
+  test('accepts the same texts as a regular expression of the same meaning', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 8 });
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, text, (given, candidate) => {
+        const same = new RegExp(`^${given.replaceAll(/\*+/g, '[^/]*')}$`);
+        expect(matchesGlob(given, candidate)).toBe(same.test(candidate));
+      }),
+    );
+  });
+
+  test('a pattern that would keep an expression busy for ever is answered at once', () => {
+    expect(matchesGlob('a*'.repeat(40_000) + 'b', 'a'.repeat(80_000))).toBe(false);
+  });
+});
+
+test('failed workers and operations are one list, the newest first (D12)', () => {
+  const worker = {
+    name: 'w-1',
+    pool: 'gpu',
+    failure: 'OOMKilled',
+    createdAt: '2026-01-31T08:00:00Z',
+    completedAt: null,
+  };
+  const operation = {
+    id: '0b989ba4-242f-11e5-81e1-c7b6966d2516',
+    kind: 'remove-secret',
+    subject: { id: 'w-0', name: null },
+    failure: { message: '403 Forbidden' },
+    queuedAt: '2026-01-31T07:00:00Z',
+    finishedAt: '2026-01-31T09:00:00Z',
+  };
+  const stillTold = { ...worker, name: 'w-2', completedAt: '2026-01-31T10:00:00Z' };
+  expect(newestFailures([worker, stillTold], [operation])).toEqual([
+    expect.objectContaining({ what: 'worker', name: 'w-2', at: '2026-01-31T10:00:00Z' }),
+    {
+      what: 'operation',
+      id: operation.id,
+      name: 'remove-secret',
+      of: 'w-0',
+      why: '403 Forbidden',
+      at: '2026-01-31T09:00:00Z',
+    },
+    {
+      what: 'worker',
+      id: 'w-1',
+      name: 'w-1',
+      of: 'gpu',
+      why: 'OOMKilled',
+      at: '2026-01-31T08:00:00Z',
+    },
+  ]);
 });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import {
+  type KnownInstallation,
+  type ListedInstallation,
+  compareInstallations,
+} from './compare-installations.ts';
 import { diagnoseEntity } from './diagnose-entity.ts';
 import type { EntityFacts, InstalledApp } from './entity-facts.ts';
+import { type AppToCheck, findAppProblems } from './find-app-problems.ts';
+import { refusedSubject } from './refused-subject.ts';
 
 const AT = new Date('2026-01-31T09:00:00Z');
 const APP: InstalledApp = {
@@ -233,4 +240,138 @@ describe('the diagnoses of an entity (G3)', () => {
       },
     ]);
   });
+});
+
+const listed: ListedInstallation = {
+  installationId: 7,
+  entityId: 1,
+  login: 'acme',
+  selection: 'all',
+  isSuspended: false,
+};
+const known: KnownInstallation = { ...listed, isDeleted: false };
+
+describe('compareInstallations (A12)', () => {
+  test.each<[string, Partial<ListedInstallation>, Partial<KnownInstallation> | undefined, boolean]>(
+    [
+      ['as we know it', {}, {}, false],
+      ['unknown', {}, undefined, true],
+      ['renamed', { login: 'acme-inc' }, {}, true],
+      ['suspended', { isSuspended: true }, {}, true],
+      ['given other repositories', { selection: 'selected' }, {}, true],
+      ['with an unknown selection', {}, { selection: null }, true],
+      ['installed again', { installationId: 8 }, {}, true],
+      ['installed again after a deletion', { installationId: 8 }, { isDeleted: true }, true],
+      ['deleted since it was listed', { login: 'acme-inc' }, { isDeleted: true }, false],
+      ['replaced since it was listed', {}, { installationId: 8, login: 'other' }, false],
+    ],
+  )('%s', (_name, says, row, isNews) => {
+    const { changed } = compareInstallations(
+      [{ ...listed, ...says }],
+      row === undefined ? [] : [{ ...known, ...row }],
+    );
+    expect(changed).toHaveLength(isNews ? 1 : 0);
+  });
+
+  test('an installation that is not listed is to be asked about, unless we know that it is gone', () => {
+    const rows = [
+      known,
+      { ...known, entityId: 2, installationId: 9 },
+      { ...known, entityId: 3, installationId: 10, isDeleted: true },
+    ];
+    expect(compareInstallations([listed], rows).unlisted).toEqual([rows[1]]);
+  });
+});
+
+const well: AppToCheck = {
+  permissions: {
+    actions: 'read',
+    administration: 'write',
+    organization_self_hosted_runners: 'write',
+    metadata: 'read',
+  },
+  events: ['workflow_job', 'push'],
+  onOrganizations: true,
+  onUsers: true,
+  atRepositories: false,
+};
+const without = (name: string): AppToCheck => ({
+  ...well,
+  permissions: { ...well.permissions, [name]: 'none' },
+});
+
+describe('findAppProblems (H4)', () => {
+  test.each<[string, AppToCheck, string[]]>([
+    ['nothing', well, []],
+    ['the subscription', { ...well, events: ['push'] }, ['workflow_job']],
+    ['actions', without('actions'), ['actions: read']],
+    [
+      'an organisation’s runners',
+      without('organization_self_hosted_runners'),
+      ['organization_self_hosted_runners: write'],
+    ],
+    [
+      'those, where there is no organisation',
+      { ...without('organization_self_hosted_runners'), onOrganizations: false },
+      [],
+    ],
+    ['administration', without('administration'), ['administration: write']],
+    ['that, where there is no user', { ...without('administration'), onUsers: false }, []],
+    [
+      'that, where an organisation’s pool registers at repositories',
+      { ...without('administration'), onUsers: false, atRepositories: true },
+      ['administration: write, without which no runner of a pool with `registration: repository`'],
+    ],
+    [
+      'nothing, where an organisation’s pool registers at repositories',
+      { ...well, onUsers: false, atRepositories: true },
+      [],
+    ],
+    [
+      'that, where such a pool has no organisation',
+      {
+        ...without('administration'),
+        onOrganizations: false,
+        onUsers: false,
+        atRepositories: true,
+      },
+      [],
+    ],
+    [
+      'all but reading',
+      { ...well, permissions: { actions: 'write', administration: 'read' } },
+      ['organization_self_hosted_runners', 'administration'],
+    ],
+    [
+      'everything',
+      { ...well, permissions: {}, events: [] },
+      ['workflow_job', 'actions', 'organization_self_hosted_runners', 'administration'],
+    ],
+  ])('lacking %s', (_name, given, problems) => {
+    expect(findAppProblems(given)).toEqual(
+      problems.map((problem) => expect.stringContaining(problem)),
+    );
+  });
+});
+
+test.each([
+  ['unauthorized', 'POST /app/installations/5/access_tokens', 'app'],
+  ['unauthorized', 'GET /app', 'app'],
+  ['not_found', 'POST /app/installations/5/access_tokens', 'entity'],
+  ['forbidden', 'POST /api/v3/app/installations/5/access_tokens', 'entity'],
+  ['not_found', 'GET /app/installations/5', undefined],
+  ['forbidden', 'GET /app/hook/deliveries', undefined],
+  ['unauthorized', 'GET /repos/acme/api/actions/runs', 'entity'],
+  ['forbidden', 'GET /repos/acme/api/actions/runs', 'repository'],
+  ['not_found', 'POST /repos/acme/api/actions/runners/generate-jitconfig', 'repository'],
+  ['forbidden', 'GET /api/v3/repositories/7', 'repository'],
+  ['forbidden', 'GET /orgs/acme/actions/runners', 'entity'],
+  ['not_found', 'GET /orgs/repos/actions/runners', 'entity'],
+  ['forbidden', 'GET /installation/repositories', 'entity'],
+  ['rate_limited', 'GET /repos/acme/api/actions/runs', undefined],
+  ['outdated', 'GET /repos/acme/api/actions/runs', undefined],
+  ['unavailable', 'POST /app/installations/5/access_tokens', undefined],
+  ['unknown', 'unknown', undefined],
+] as const)('%s of %s speaks of %s (C9)', (kind, operation, subject) => {
+  expect(refusedSubject({ kind, operation })).toBe(subject);
 });
