@@ -22,7 +22,7 @@ export const ingress: readonly NamedMutant[] = [
     find: `        gaps.refused(details.appId);
 `,
     replace: '',
-    tests: ['apps/ingress/src/receive-delivery.test.ts'],
+    tests: ['apps/ingress/src/receiving.test.ts'],
   },
   {
     mutant: 'a delivery of one App that is refused is a gap of every App',
@@ -37,14 +37,14 @@ export const ingress: readonly NamedMutant[] = [
     file: 'apps/ingress/src/body-budget.ts',
     find: 'arrived: () => void arriving.delete(body),',
     replace: 'arrived: () => undefined,',
-    tests: ['apps/ingress/src/body-budget.test.ts'],
+    tests: ['apps/ingress/src/receiving.test.ts'],
   },
   {
     mutant: 'a conflict with another batch is not tried again',
     file: 'apps/ingress/src/batcher.ts',
     find: 'if (mayRepeat && isConflict(error)) {',
     replace: 'if (mayRepeat && isConflict(error) && entries.length === 0) {',
-    tests: ['apps/ingress/src/batcher.test.ts'],
+    tests: ['apps/ingress/src/storing.test.ts'],
   },
   {
     mutant: 'the log is read as often for a possible gap as for a certain one',
@@ -59,14 +59,14 @@ export const ingress: readonly NamedMutant[] = [
     file: 'apps/ingress/src/write-health.ts',
     find: 'failure === undefined || now() - failure.at > REMEMBERED_MS',
     replace: 'failure === undefined',
-    tests: ['apps/ingress/src/write-health.test.ts'],
+    tests: ['apps/ingress/src/storing.test.ts'],
   },
   {
     mutant: 'a body that came too often in a minute is never looked up again',
     file: 'apps/ingress/src/count-repeats.ts',
     find: 'seen === undefined || now() - seen.since >= MINUTE_MS',
     replace: 'seen === undefined',
-    tests: ['apps/ingress/src/count-repeats.test.ts'],
+    tests: ['apps/ingress/src/receiving.test.ts'],
   },
   {
     mutant: 'two Apps may share a webhook secret',
@@ -102,14 +102,14 @@ export const ingress: readonly NamedMutant[] = [
     file: 'apps/ingress/src/receive-delivery.ts',
     find: "if (outcome !== 'repeated_body') {",
     replace: "if (outcome !== ('' as Outcome)) {",
-    tests: ['apps/ingress/src/receive-delivery.test.ts'],
+    tests: ['apps/ingress/src/receiving.test.ts'],
   },
   {
     mutant: 'a body that has just begun is cut off for another',
     file: 'apps/ingress/src/body-budget.ts',
     find: 'now() - oldest.begunAt < ARRIVES_WITHIN_MS',
     replace: 'now() < oldest.begunAt',
-    tests: ['apps/ingress/src/body-budget.test.ts'],
+    tests: ['apps/ingress/src/receiving.test.ts'],
   },
   {
     mutant: 'a gap that could not be stored is forgotten',
@@ -125,14 +125,14 @@ export const ingress: readonly NamedMutant[] = [
     file: 'apps/ingress/src/batcher.ts',
     find: 'return index === maxBatch || (index > 0 && bytes > maxBatchBytes);',
     replace: 'return index === maxBatch;',
-    tests: ['apps/ingress/src/batcher.test.ts'],
+    tests: ['apps/ingress/src/storing.test.ts'],
   },
   {
     mutant: 'bodies that are being read take any memory',
     file: 'apps/ingress/src/read-body.ts',
     find: 'else if (!claim.hold(chunk.length))',
     replace: 'else if (!claim.hold(chunk.length) && size < 0)',
-    tests: ['apps/ingress/src/receive-delivery.test.ts'],
+    tests: ['apps/ingress/src/receiving.test.ts'],
   },
   {
     mutant: 'only the first secret of an App counts',

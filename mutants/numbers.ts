@@ -1,6 +1,6 @@
 import type { NamedMutant } from '../tools/mutants/named-mutant.ts';
 
-const TABLE = 'test/src/numbers/numbers.db.test.ts';
+const TABLE = 'test/src/numbers.test.ts';
 
 /** Numbers that promises depend on: docs/numbers.md has them all. */
 export const numbers: readonly NamedMutant[] = [

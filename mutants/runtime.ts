@@ -13,7 +13,7 @@ export const runtime: readonly NamedMutant[] = [
     file: 'packages/runtime/src/file-reading.ts',
     find: 'files.set(path, content);',
     replace: "if (path.endsWith('.yaml')) files.set(path, content);",
-    tests: ['apps/ingress/src/changed-secrets.db.test.ts'],
+    tests: ['apps/ingress/src/news.db.test.ts'],
   },
   {
     mutant: 'a second signal does not end a service that hangs',
@@ -27,7 +27,7 @@ export const runtime: readonly NamedMutant[] = [
     file: 'apps/scheduler/src/config.ts',
     find: "'PADDOCK_SCHEDULER_POOL_SIZE'",
     replace: "'PADDOCK_RECONCILER_POOL_SIZE'",
-    tests: ['test/src/settings-table.test.ts'],
+    tests: ['test/src/repository.test.ts'],
   },
   {
     mutant: 'an unknown rule is passed over',

@@ -9,7 +9,7 @@ export const statements: readonly NamedMutant[] = [
     replace: 'order by random()\n',
     tests: [
       'packages/db/src/deliveries/eight-connections.db.test.ts',
-      'apps/ingress/src/contention.db.test.ts',
+      'apps/ingress/src/concurrent.db.test.ts',
     ],
   },
   {
@@ -166,7 +166,7 @@ export const statements: readonly NamedMutant[] = [
     file: 'packages/db/src/jobs/read-jobs.ts',
     find: 'else runner_id = coalesce(given.runner_id, runner_id) end',
     replace: 'else true end',
-    tests: ['apps/ingress/src/runners.attack.test.ts'],
+    tests: ['apps/ingress/src/strangers.attack.test.ts'],
   },
   {
     mutant: 'a worker of another scope runs the job',

@@ -188,7 +188,7 @@ export const stopping: readonly NamedMutant[] = [
     file: 'packages/domain/src/workers/nothing-runs.ts',
     find: `runner === 'offline' || runner === 'unknown';`,
     replace: `runner !== 'online';`,
-    tests: ['packages/domain/src/workers/nothing-runs.test.ts'],
+    tests: ['packages/domain/src/workers/stop-steps-of-pods.test.ts'],
   },
   {
     mutant: 'the pod of an ended worker goes although its containers run',
@@ -196,7 +196,7 @@ export const stopping: readonly NamedMutant[] = [
     find: `? 'unchanged' : 'no';`,
     replace: `? 'unchanged' : 'now';`,
     tests: [
-      'packages/domain/src/workers/nothing-runs.test.ts',
+      'packages/domain/src/workers/stop-steps-of-pods.test.ts',
       'apps/reconciler/src/workers/delete-ended-pods.db.test.ts',
     ],
   },

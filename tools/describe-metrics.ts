@@ -28,7 +28,7 @@ const answered = () => Promise.resolve(undefined);
 const NO_PROBES = { github: answered, cluster: answered };
 
 /**
- * The registries as the services fill them; test/src/metrics.db.test.ts compares with the running
+ * The registries as the services fill them; test/src/documents.db.test.ts compares with the running
  * services. It reads no values.
  */
 function declareAll(): Record<'ingress' | 'scheduler' | 'reconciler' | 'console', Metrics> {

@@ -1,8 +1,8 @@
 // Writes the generated files, or with --check names those in git that are stale. db/schema.sql: the
 // schema that the migrations make in an empty database. docs/settings.md: the services' environment
-// variables. docs/metrics.md: their metrics. docs/numbers.md: the numbers that promises depend on.
-// docs/config.schema.json: the configuration file, for editors. deploy/helm/paddock/README.md: the
-// chart. In Chart.yaml, the version that package.json says. Git ignores two, which are always written: docs/openapi.json, the API; and what the chart's
+// variables. docs/metrics.md: their metrics. docs/config.schema.json: the configuration file, for
+// editors. deploy/helm/paddock/README.md: the chart. In Chart.yaml, the version that package.json
+// says. Git ignores two, which are always written: docs/openapi.json, the API; and what the chart's
 // values may be.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +13,7 @@ import { configJsonSchema } from '@paddock/domain/pools/config-file';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
 import { describeApi } from '@paddock/api/description/describe-api';
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { NUMBERS } from '../test/src/numbers/number-table.ts';
 import { describeMetrics } from './describe-metrics.ts';
-import { describeNumbers } from './describe-numbers.ts';
 import { describeSettings } from './describe-settings.ts';
 import { CHART_SCHEMA, PROGRAMS, writeChartSchema } from './helm/chart-schema.ts';
 import { describeValues } from './helm/describe-values.ts';
@@ -29,7 +27,6 @@ const files = {
   'db/schema.sql': await schemaText(),
   'docs/settings.md': describeSettings(PROGRAMS),
   'docs/metrics.md': describeMetrics(),
-  'docs/numbers.md': describeNumbers(NUMBERS),
   'docs/config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
   'deploy/helm/paddock/README.md': describeValues(
     readFileSync(join(ROOT, VALUES), 'utf8'),

@@ -1,55 +1,62 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
-import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
 import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
+import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
 import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
 import { ask } from '@paddock/api/scenes/ask.scene';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
+import { liftSwitchEndpoint } from '@paddock/api/switches/lift-switch';
+import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useSweeps } from '@paddock/reconciler/scenes/use-scenes.scene';
+import {
+  useSchedulerWorld,
+  useStopScene,
+} from '@paddock/scheduler/scenes/use-scheduler-world.scene';
 import { installationOf } from '@paddock/simulators/scenes/small-world.scene';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { sql } from 'kysely';
 
-const { database, service } = useConsole();
-const sweeps = useSweeps(database);
-
-beforeEach(async () => {
-  const { db } = database;
-  const { appId, organization } = sweeps.scene.world;
-  await sql`truncate actions`.execute(db);
-  await putPools(db, examplePools());
-  await putInstallation(db, installationOf(organization));
-  await db
-    .insertInto('schedules')
-    .values({ name: `redeliver:${appId}`, last_tick_at: new Date() })
-    .execute();
-});
-
-const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
-
-/** Runs what is due, as the reconciler does. Returns what people see as each run begins. */
-async function run() {
-  const seen: Awaited<ReturnType<typeof find>>[] = [];
-  const kinds = Object.fromEntries(
-    Object.entries(sweeps.kinds).map(([name, { slots, handler }]) => [
-      name,
-      {
-        slots,
-        handler: async (...given: Parameters<typeof handler>) => {
-          seen.push(await find(given[0].id));
-          return handler(...given);
-        },
-      },
-    ]),
-  );
-  await runDueTasks({ db: database.dbOf('reconciler'), kinds });
-  return seen;
-}
-
 describe('the reconciler does what people ask the console for (F1, F5)', () => {
+  const { database, service } = useConsole();
+  const sweeps = useSweeps(database);
+
+  beforeEach(async () => {
+    const { db } = database;
+    const { appId, organization } = sweeps.scene.world;
+    await sql`truncate actions`.execute(db);
+    await putPools(db, examplePools());
+    await putInstallation(db, installationOf(organization));
+    await db
+      .insertInto('schedules')
+      .values({ name: `redeliver:${appId}`, last_tick_at: new Date() })
+      .execute();
+  });
+
+  const find = (operation: string) => ask(findOperationEndpoint, database.db, { operation });
+
+  /** Runs what is due, as the reconciler does. Returns what people see as each run begins. */
+  async function run() {
+    const seen: Awaited<ReturnType<typeof find>>[] = [];
+    const kinds = Object.fromEntries(
+      Object.entries(sweeps.kinds).map(([name, { slots, handler }]) => [
+        name,
+        {
+          slots,
+          handler: async (...given: Parameters<typeof handler>) => {
+            seen.push(await find(given[0].id));
+            return handler(...given);
+          },
+        },
+      ]),
+    );
+    await runDueTasks({ db: database.dbOf('reconciler'), kinds });
+    return seen;
+  }
+
   test('a resync finds a job whose delivery got lost, and its operation answers all along', async () => {
     const { id: jobId } = await sweeps.scene.world.github.queueJob({
       repo: 'acme/api',
@@ -110,61 +117,6 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
       expect([path, (await post(path)).status]).toEqual([path, 401]);
   });
 
-  test('a resync of an installation has its active repositories resynced, each once', async () => {
-    await sweeps.scene.world.github.queueJob({ repo: 'acme/api', labels: ['linux'] });
-    await database.db
-      .insertInto('repositories')
-      .values({
-        repo_id: sweeps.scene.world.repositories.api,
-        entity_id: sweeps.scene.world.organization.id,
-        app_id: sweeps.scene.world.appId,
-        active_at: new Date(),
-      })
-      .execute();
-    const installation = String(sweeps.scene.world.organization.installationId);
-    const { id } = await ask(resyncInstallationEndpoint, database.db, { installation });
-    await run();
-    expect(await find(id)).toMatchObject({ status: 'OK', output: { active: 1 } });
-    expect(await database.db.selectFrom('jobs').select('job_id').execute()).toHaveLength(1);
-  });
-
-  test('a resync that cannot be done ends as an error with its reason', async () => {
-    const input = { owner: 'acme', repository: 'nothing' };
-    const { id } = await ask(resyncRepositoryEndpoint, database.db, input);
-    await run();
-    expect(await find(id)).toMatchObject({
-      status: 'ERROR',
-      failure: { reason: 'poison', message: expect.stringContaining('does not show acme/nothing') },
-    });
-  });
-
-  test('deliveries since an instant that our events lack are requested (E1)', async () => {
-    await sweeps.scene.queueJobs(2, {});
-    const app = String(sweeps.scene.world.appId);
-    const { id } = await ask(runSweepEndpoint, database.db, {
-      sweep: 'redeliver',
-      app,
-      since: '-1h',
-    });
-    await run();
-    expect(await find(id)).toMatchObject({ status: 'OK', output: { missing: 2, more: false } });
-    expect(sweeps.scene.receiver.received.length).toBeGreaterThan(2);
-  });
-
-  test('a sweep runs now, and its counts are the output, dry or not', async () => {
-    const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
-    const dry = await ask(runSweepEndpoint, database.db, {
-      sweep: 'delete-ended-pods',
-      dryRun: true,
-    });
-    await run();
-    expect(await find(id)).toMatchObject({ status: 'OK', output: { waitReasons: { removed: 0 } } });
-    expect(await find(dry.id)).toMatchObject({
-      status: 'OK',
-      output: { dryRun: true, deleted: 0 },
-    });
-  });
-
   test('an expired operation is not found, and the counts have it (F2, F3)', async () => {
     const { id } = await ask(runSweepEndpoint, database.db, { sweep: 'upkeep' });
     await run();
@@ -177,5 +129,62 @@ describe('the reconciler does what people ask the console for (F1, F5)', () => {
     expect(items).toContainEqual(
       expect.objectContaining({ kind: 'upkeep', outcome: 'OK', ended: 2 }),
     );
+  });
+});
+
+describe('what people drain ends by the scheduler’s proofs (F5, E5)', () => {
+  const world = useSchedulerWorld();
+  const scene = useStopScene(world);
+  beforeEach(() => emptyTables(world.db, ['actions', 'switches', 'operations']));
+  afterEach(() => scene.cancelAll());
+
+  const find = (operation: string) => ask(findOperationEndpoint, world.db, { operation });
+
+  test('an idle worker ends, with its operation', async () => {
+    const worker = await scene.idleWorker();
+    const asked = await ask(drainWorkerEndpoint, world.db, { worker, note: 'a bad node' });
+    expect(asked).toMatchObject({ kind: 'stop-worker', subject: { id: worker }, status: 'QUEUED' });
+    await scene.letEnd(worker);
+    expect(await scene.row(worker)).toMatchObject({ stop_reason: 'drained' });
+    expect((await scene.row(worker)).completed_at).not.toBeNull();
+    expect(await scene.runner(worker)).toBeUndefined();
+    expect(await find(asked.id)).toMatchObject({ origin: 'MANUAL', requestedBy: 'ada' });
+  });
+
+  test('a worker that GitHub gives a job meanwhile is kept, and its operation says so', async () => {
+    const { podName: worker, jobId } = await scene.busyWorker();
+    const asked = await ask(drainWorkerEndpoint, world.db, { worker });
+    await scene.letEnd(worker);
+    await scene.expectWorking(worker, jobId);
+    expect(await find(asked.id)).toMatchObject({
+      status: 'OK',
+      output: { kept: expect.any(String) },
+    });
+    const again = ask(drainWorkerEndpoint, world.db, { worker });
+    await expect(again).rejects.toMatchObject({ status: 409 });
+  });
+
+  test('of a pool the idle ones end, the busy one works on, and none is made until it is resumed', async () => {
+    const { podName: busy, jobId } = await scene.busyWorker();
+    const idle = await scene.idleWorker();
+    await world.db
+      .updateTable('workers')
+      .set({ assigned_at: new Date(), assigned_job_id: jobId })
+      .where('pod_name', '=', busy)
+      .execute();
+    const drained = await ask(drainPoolEndpoint, world.db, { pool: 'linux' });
+    expect(drained).toMatchObject({ status: 'OK', output: { stopping: 1, busy: 1 } });
+    const waiting = await world.queueJob();
+    await world.match();
+    await scene.letEnd(idle);
+    expect(await scene.row(idle)).toMatchObject({ stop_reason: 'drained' });
+    expect((await scene.row(idle)).completed_at).not.toBeNull();
+    await scene.expectWorking(busy, jobId);
+    await world.match();
+    const madeFor = async () => (await world.workers()).map((row) => row.made_for_job_id);
+    expect(await madeFor()).not.toContain(waiting);
+    await ask(liftSwitchEndpoint, world.db, { subject: 'pool:linux' });
+    await world.match();
+    expect(await madeFor()).toContain(waiting);
   });
 });

@@ -1,8 +1,12 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Program } from '@paddock/processes/start-program';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
+import { globSync, readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestSystem, startSystem } from './start-system.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
@@ -29,4 +33,128 @@ test.each(blocks)('the SQL of $page works: $begin', async ({ page, text }) => {
     // Roles belong to the whole server, which need not be the tests' alone.
     await (page === 'roles.md' ? trx.rollback() : trx.commit()).execute();
   }
+});
+
+const SERVICES = ['ingress', 'scheduler', 'reconciler'] as const;
+const SHARED = 'ingress, scheduler and reconciler: the rows';
+const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'metrics.md'), 'utf8');
+
+interface Metric {
+  readonly type: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** The page's entry for each metric, by its name, and its section. */
+function documented(): Map<string, Metric & { readonly section: string }> {
+  const all = new Map<string, Metric & { section: string }>();
+  let section = '';
+  for (const line of PAGE.split('\n')) {
+    section = /^## (.*)$/.exec(line)?.[1] ?? section;
+    const [, name, type = '', labels = '', help = ''] =
+      /^\| `(paddock_\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/.exec(line) ?? [];
+    // A metric that only some services have is in the section of each.
+    const sections = [all.get(name ?? '')?.section ?? [], section].flat().join(' and ');
+    if (name !== undefined)
+      all.set(name, {
+        section: sections,
+        type,
+        help,
+        labels: [...labels.matchAll(/\w+/g)].map(([label]) => label),
+      });
+  }
+  return all;
+}
+
+/** Whether a service has the metrics of this section of the page. */
+const isOf = (service: string, section: string): boolean =>
+  section
+    .split(':', 1)[0]
+    ?.split(/, | and /)
+    .includes(service) === true;
+
+describe('the metrics of the services (H5)', () => {
+  let system: TestSystem;
+  const programs = new Map<string, Program>();
+  const scrape = async (service: string): Promise<string[]> => {
+    const answer = await fetch(`http://127.0.0.1:${programs.get(service)?.healthPort}/metrics`);
+    return (await answer.text()).split('\n');
+  };
+  /** The values of gauges that all services have and that do not change here, by name and labels. */
+  const sharedBy = (service: string) =>
+    waitFor('the gauges of rows', async () => {
+      const lines = await scrape(service);
+      // They are missing where the rows could not be read in time.
+      return (
+        lines.includes('paddock_migration_needed 0') &&
+        lines.filter((line) => {
+          const metric = documented().get(nameOf(line));
+          return metric?.section === SHARED && metric.type !== 'counter';
+        })
+      );
+    });
+
+  beforeAll(async () => {
+    system = await startSystem();
+    for (const service of SERVICES) programs.set(service, await system.start(service));
+  });
+  afterAll(() => system.stop());
+
+  test.each(SERVICES)('%s has its type, meaning and labels in docs/metrics.md', async (service) => {
+    const page = [...documented()].filter(([, { section }]) => isOf(service, section));
+    await waitFor('the gauges of rows', async () =>
+      (await scrape(service)).some((line) => line.startsWith('paddock_migration_needed 0')),
+    );
+    const lines = await scrape(service);
+    const types = lines
+      .filter((line) => line.startsWith('# TYPE paddock_'))
+      .map((line) => line.slice('# TYPE '.length));
+    expect(types.toSorted()).toEqual(
+      page.map(([name, { type }]) => `${name} ${type.replace(' of rows', '')}`).toSorted(),
+    );
+    const helps = lines
+      .filter((line) => line.startsWith('# HELP paddock_'))
+      .map((line) => line.slice('# HELP '.length));
+    expect(helps.toSorted()).toEqual(page.map(([name, { help }]) => `${name} ${help}`).toSorted());
+    for (const line of lines.filter((sample) => sample.startsWith('paddock_'))) {
+      const labels = [...line.matchAll(/[{,](\w+)="/g)]
+        .map(([, label = '']) => label)
+        .filter((label) => label !== 'le');
+      expect({ line, labels: labels.toSorted() }).toEqual({
+        line,
+        labels: documented().get(nameOf(line))?.labels.toSorted(),
+      });
+    }
+  });
+
+  test('they describe shared metrics in the same way', async () => {
+    const [first, ...others] = SERVICES;
+    const said = await sharedBy(first);
+    expect(said).toEqual(
+      expect.arrayContaining([
+        'paddock_workers{pool="linux",state="idle"} 0',
+        'paddock_migration_needed 0',
+      ]),
+    );
+    for (const service of others) expect(await sharedBy(service)).toEqual(said);
+  });
+});
+
+/** Of a sample; a histogram has three. */
+function nameOf(sample: string): string {
+  const name = /^\w+/.exec(sample)?.[0] ?? '';
+  return documented().has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
+}
+
+test('every metric is in a test that reads it', async () => {
+  const root = join(import.meta.dirname, '..', '..');
+  const read: string[] = [];
+  for await (const file of glob('{apps,packages,test}/**/src/**/*.test.ts', { cwd: root }))
+    read.push(readFileSync(join(root, file), 'utf8'));
+  const all = read.join('\n');
+  // Some tests leave the prefix to their helper.
+  const unread = [...documented().keys()].filter(
+    (name) => !all.includes(name.replace('paddock_', '')),
+  );
+  expect(unread).toEqual([]);
 });

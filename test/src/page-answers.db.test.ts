@@ -1,16 +1,16 @@
-import { rulesVariable } from '@paddock/runtime/rules';
 import { beforeAll, expect, test } from '@jest/globals';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
+import { rulesVariable } from '@paddock/runtime/rules';
 import {
   type BrowserContext,
-  describeInBrowser,
   type Page,
+  SIZES,
+  describeInBrowser,
   settled,
   show,
   useBrowser,
 } from './scenes/browser.scene.ts';
 import { putFleet } from './scenes/fleet.scene.ts';
-import { SIZES } from './scenes/looks.scene.ts';
 
 describeInBrowser('what the page answers an operator at night', () => {
   const { database, service } = useConsole(rulesVariable({ console: { lookEveryMs: 500 } }));

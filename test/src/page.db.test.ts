@@ -1,28 +1,30 @@
-import { rulesVariable } from '@paddock/runtime/rules';
-import type { WhyAnswer } from '@paddock/api/why/why-answer';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
+import type { WhyAnswer } from '@paddock/api/why/why-answer';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';
+import { rulesVariable } from '@paddock/runtime/rules';
 import { putJob } from '@paddock/testing/demand-rows';
 import {
-  bringJudge,
+  ACTIONS,
   type BrowserContext,
+  LOOKS,
+  type Page,
+  SIZES,
+  actByKeyboard,
+  bringJudge,
+  cutOffInBar,
   describeInBrowser,
   keepPicture,
-  type Page,
+  reach,
+  see,
   seriousFlaws,
   settled,
   show,
-  reach,
-  see,
   troublesOf,
   type,
   useBrowser,
 } from './scenes/browser.scene.ts';
-import { ACTIONS, actByKeyboard } from './scenes/by-keyboard.scene.ts';
-import { CAME, HOSTILE, MISSING } from './scenes/fleet-deliveries.scene.ts';
-import { putFleet } from './scenes/fleet.scene.ts';
-import { cutOffInBar, LOOKS, SIZES } from './scenes/looks.scene.ts';
+import { CAME, HOSTILE, MISSING, putFleet } from './scenes/fleet.scene.ts';
 
 const SHOWN = HOSTILE.replace('\u202E', String.raw`\u202e`);
 

@@ -1,14 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { readIngressConfig, settings as ingressSettings } from '@paddock/ingress/config';
 import { readReconcilerConfig, settings as reconcilerSettings } from '@paddock/reconciler/config';
 import { ConfigError } from '@paddock/runtime/config-error';
 import { printConfigIfAsked } from '@paddock/runtime/read-config';
-import { bundledProgram } from '@paddock/testing/bundled-program';
 import { readSchedulerConfig, settings as schedulerSettings } from '@paddock/scheduler/config';
+import { bundledProgram } from '@paddock/testing/bundled-program';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'paddock-settings-'));
@@ -130,5 +130,36 @@ describe.each(SERVICES)('$app', ({ app, settings, read }) => {
     expect(
       problemsOf(() => printConfigIfAsked(['node', app, '--print-confg'], settings, config)),
     ).toContain('--print-confg is not an option; there is --print-config');
+  });
+});
+
+const APPS = readdirSync(join(ROOT, 'apps'));
+
+/** Plays an older Node.js that runs `node apps/NAME`: this one calls itself older. */
+const startWithOldNode = (app: string) => {
+  const program = join(ROOT, 'apps', app);
+  const script = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });
+    process.argv[1] = ${JSON.stringify(program)};
+    require(${JSON.stringify(program)});`;
+  return spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+};
+
+describe('node apps/NAME (H1)', () => {
+  test.each(APPS)('%s says which Node.js it needs, and which is at hand', (app) => {
+    const { status, stderr } = startWithOldNode(app);
+    expect(stderr).toMatch(
+      /^Paddock needs Node\.js 22\.18 or newer and was started with 20\.20\.2\.\n/,
+    );
+    expect(status).toBe(1);
+  });
+
+  test('starts the app with its arguments', () => {
+    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'apps', 'cli'), '--help'], {
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: expect.stringContaining('paddock pools check FILE'),
+    });
   });
 });

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rulesVariable } from '@paddock/runtime/rules';
-import { printSettings } from '@paddock/runtime/settings';
-import { readIngressConfig, settings } from './config.ts';
+import { readIngressConfig } from './config.ts';
 
 const CONFIG = `
 github:
@@ -52,25 +50,6 @@ describe('the ingress settings', () => {
     expect(readIngressConfig(env).apps).toHaveLength(1);
   });
 
-  test('reports all problems at once, without a secret (H1, H6)', () => {
-    const env = {
-      ...rulesVariable({ ingress: { maxBatch: 0 } }),
-      PADDOCK_PUBLIC_PROT: '80',
-      PADDOCK_LOG_LEVEL: 'loud',
-      DATABASE_URL: 'mysql://user:hidden@host',
-    };
-    const problems = [
-      'DATABASE_URL must be a URL that begins with postgresql://',
-      expect.stringContaining('PADDOCK_CONFIG is not set'),
-      expect.stringContaining('PADDOCK_LOG_LEVEL must be one of error, warn, info, debug'),
-      'PADDOCK_PUBLIC_PROT is not a setting: did you mean PADDOCK_PUBLIC_PORT?',
-      'PADDOCK_RULES: ingress.maxBatch: must be at least 1',
-    ];
-    expect(() => readIngressConfig(env)).toThrow(
-      expect.objectContaining({ name: 'ConfigError', problems }),
-    );
-  });
-
   test('without any webhook secret the service does not start (B1)', () => {
     const none = 'github: { apps: [{ id: 8 }] }\npools: []\nentities: {}\n';
     const problem = expect.stringContaining(
@@ -105,16 +84,6 @@ describe('the ingress settings', () => {
       { NEW_SECRET: '' },
       'The webhook secret of App 7 is read from the variable NEW_SECRET, which is not set',
     ],
-    [
-      'a file that is not there',
-      { PADDOCK_CONFIG: '/nowhere/paddock.yaml' },
-      'the configuration file /nowhere/paddock.yaml cannot be read',
-    ],
-    [
-      'a size of the pool that is no number',
-      { PADDOCK_INGRESS_POOL_SIZE: 'many' },
-      'PADDOCK_INGRESS_POOL_SIZE must be a whole number, and is "many"',
-    ],
   ])('%s is named', (_what, changes, problem) => {
     expect(() => readIngressConfig({ ...good, ...changes })).toThrow(problem);
   });
@@ -123,28 +92,5 @@ describe('the ingress settings', () => {
     const few = { ...good, PADDOCK_INGRESS_POOL_SIZE: '5' };
     expect(() => readIngressConfig(few)).toThrow('PADDOCK_INGRESS_POOL_SIZE must be at least 6');
     expect(readIngressConfig({ ...few, PADDOCK_INGRESS_POOL_SIZE: '6' }).writers).toBe(4);
-  });
-
-  test('reports problems inside the file with their place', () => {
-    const yaml = CONFIG.replace('FOLDER', folder)
-      .replace('labels: [linux]', 'labels: []')
-      .replace('id: 8', 'id: 7');
-    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(
-      /pools\.0\.labels: needs at least one label/,
-    );
-    expect(() => readIngressConfig(configured('bad.yaml', yaml))).toThrow(
-      /github\.apps: the same App is listed twice/,
-    );
-  });
-
-  test('the values in force are printed with secrets masked (H6)', () => {
-    const printed = printSettings(
-      settings,
-      readIngressConfig({ ...good, PADDOCK_DRAIN_MS: '1234' }),
-    );
-    expect(printed).toContain('PADDOCK_DRAIN_MS=1234\n');
-    expect(printed).toContain('PADDOCK_PUBLIC_PORT=8080\n');
-    expect(printed).toContain('DATABASE_URL=[secret]\n');
-    expect(printed).not.toMatch(/hidden|new secret|old secret/);
   });
 });

@@ -1,19 +1,19 @@
-import type { RuleValues } from '@paddock/runtime/rules';
 import { describe, expect, test } from '@jest/globals';
+import type { RuleValues } from '@paddock/runtime/rules';
 import { createEmptyDatabase } from '@paddock/testing/database';
+import { startTunnel } from '@paddock/testing/tunnel';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
-  createIngressDatabase,
   GITHUBS_PATIENCE_MS,
   type Ingress,
-  jobDelivery,
   PATIENT,
+  createIngressDatabase,
+  jobDelivery,
+  useIngresses,
   waitForWriter,
 } from './scenes/ingress.scene.ts';
-import { useIngresses } from './scenes/use-ingress.scene.ts';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
-import { startTunnel } from '@paddock/testing/tunnel';
 
 type Tunnel = Awaited<ReturnType<typeof startTunnel>>;
 

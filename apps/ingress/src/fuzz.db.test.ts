@@ -1,30 +1,30 @@
-import { rulesVariable } from '@paddock/runtime/rules';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
 import { HANDLED_EVENTS } from '@paddock/domain/deliveries/parse-delivery';
+import { rulesVariable } from '@paddock/runtime/rules';
 import type { TestDatabase } from '@paddock/testing/database';
 import { fc, seedsAnd } from '@paddock/testing/random-cases';
 import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
+import { randomUUID } from 'node:crypto';
 import {
-  hostileRequest,
   type HostileRequest,
-  intactJob,
   OWNER,
   WORKER,
+  hostileRequest,
+  intactJob,
 } from './scenes/hostile.scene.ts';
 import {
   APP,
-  createIngressDatabase,
   type Ingress,
-  jobDelivery,
   PATIENT,
+  createIngressDatabase,
+  jobDelivery,
+  sendRaw,
   signed,
   startIngress,
 } from './scenes/ingress.scene.ts';
-import { sendRaw } from './scenes/raw-request.scene.ts';
 
 /** How often each property is tried. */
 const RUNS = 250;

@@ -1,7 +1,7 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { WantedPasses } from '@paddock/db/schedules/extra-passes';
 import { waitFor } from '@paddock/testing/wait-for';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { createGaps, type Gap, type GapsOptions } from './gaps.ts';
+import { type Gap, type GapsOptions, createGaps } from './gaps.ts';
 
 const SOON = { schedule: 'redeliver:7', forMs: 12_000, isUrgent: true };
 

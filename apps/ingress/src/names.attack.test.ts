@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@paddock/testing/database';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
+import { type JsonObject, examplePayload } from '@paddock/testing/signed-delivery';
 import { sql } from 'kysely';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
-  createIngressDatabase,
   type Ingress,
   PATIENT,
+  createIngressDatabase,
   signed,
   startIngress,
 } from './scenes/ingress.scene.ts';

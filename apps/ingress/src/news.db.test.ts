@@ -1,11 +1,24 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { endRefusals, endRefusalsOfApp, recordRefusal } from '@paddock/db/entities/refusals';
 import { createWaits } from '@paddock/db/entities/waits';
+import type { TestDatabase } from '@paddock/testing/database';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
-import { examplePayload, type JsonObject } from '@paddock/testing/example-payload';
-import { useIngress } from './scenes/use-ingress.scene.ts';
-import { APP, signed } from './scenes/ingress.scene.ts';
+import { type JsonObject, examplePayload } from '@paddock/testing/example-payload';
+import { signedDelivery } from '@paddock/testing/signed-delivery';
+import { waitFor } from '@paddock/testing/wait-for';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  APP,
+  type Ingress,
+  createIngressDatabase,
+  signed,
+  startIngress,
+  useIngress,
+} from './scenes/ingress.scene.ts';
 
 const { database, ingress } = useIngress();
 const OTHER_APP = 8;
@@ -177,4 +190,101 @@ test('a suspension that arrives after its end, although GitHub gives both one in
     installation({ updated_at: again, suspended_at: again }),
   )();
   expect(await row.execute()).toEqual([{ suspended_at: new Date(again) }]);
+});
+
+/** A reader finds all of the old file or all of the new one. */
+const write = (path: string, text: string): void => {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+};
+
+const config = (...apps: string[]) => `
+github: { apps: [${apps.join(', ')}] }
+pools: [{ name: small, labels: [self-hosted, linux], image: runner:1, namespace: runners }]
+entities: { '*': {} }
+`;
+
+describe('webhook secrets and Apps that change while ingress runs (B2)', () => {
+  let another: TestDatabase;
+  let replica: Ingress;
+  const folder = mkdtempSync(join(tmpdir(), 'paddock-secrets-'));
+  beforeAll(async () => {
+    another = await createIngressDatabase();
+  });
+  afterAll(async () => {
+    await another.drop();
+    rmSync(folder, { recursive: true });
+  });
+  afterEach(() => replica.end('SIGTERM'));
+
+  const source = (name: string) => `{ file: ${join(folder, name)} }`;
+  const app = (id: number, secret: string, previous?: string) =>
+    `{ id: ${id}, webhookSecret: ${source(secret)}${previous === undefined ? '' : `, previousWebhookSecret: ${source(previous)}`} }`;
+  const start = async (...apps: string[]): Promise<void> => {
+    replica = await startIngress({ ...another, config: config(...apps) });
+    await replica.untilReady();
+  };
+  const ping = async (secret: string, appId = 7): Promise<number> => {
+    const payload = { zen: randomUUID() };
+    const delivery = await signedDelivery({ event: 'ping', payload, secret, appId });
+    return (await replica.deliver(delivery)).status;
+  };
+  const untilAnswered = (status: number, secret: string, appId = 7) =>
+    waitFor(`status ${status}`, async () => (await ping(secret, appId)) === status, {
+      timeoutMs: 60_000,
+    });
+
+  test('a delivery is taken by the new secret of a changed file, and not by the old one', async () => {
+    write(join(folder, 'secret'), 'the first secret');
+    await start(app(7, 'secret'));
+    expect(await ping('the first secret')).toBe(200);
+    expect(await ping('the second secret')).toBe(401);
+    write(join(folder, 'secret'), 'the second secret\n');
+    await untilAnswered(200, 'the second secret');
+    expect(await ping('the first secret')).toBe(401);
+    expect(replica.lines().join('\n')).not.toMatch(/the (first|second) secret/);
+  });
+
+  test('the previous secret comes and goes by the configuration file', async () => {
+    write(join(folder, 'secret'), 'the second secret');
+    write(join(folder, 'previous'), 'the first secret');
+    await start(app(7, 'secret'));
+    write(replica.configPath, config(app(7, 'secret', 'previous')));
+    await untilAnswered(200, 'the first secret');
+    expect(await ping('the second secret')).toBe(200);
+    write(replica.configPath, config(app(7, 'secret')));
+    await untilAnswered(401, 'the first secret');
+    expect(await ping('the second secret')).toBe(200);
+  });
+
+  test('an App that is added is taken, and one that is removed is not any longer', async () => {
+    write(join(folder, 'secret'), 'a secret of 7');
+    write(join(folder, 'of-eight'), 'a secret of 8');
+    await start(app(7, 'secret'));
+    expect(await ping('a secret of 8', 8)).toBe(401);
+    write(replica.configPath, config(app(7, 'secret'), app(8, 'of-eight')));
+    await untilAnswered(200, 'a secret of 8', 8);
+    write(replica.configPath, config(app(8, 'of-eight')));
+    await untilAnswered(401, 'a secret of 7');
+    expect(await ping('a secret of 8', 8)).toBe(200);
+  });
+
+  test('what is invalid is refused once, and the secrets before stay, while pools may be wrong', async () => {
+    write(join(folder, 'secret'), 'a good secret');
+    await start(app(7, 'secret'));
+    write(join(folder, 'secret'), '');
+    const warning = await waitFor('the warning', async () => {
+      const { text } = await replica.ask('/readyz');
+      return text.startsWith('ready; changed GitHub Apps are refused') && text;
+    });
+    expect(warning).toContain('which is empty');
+    expect(await ping('a good secret')).toBe(200);
+    expect(await replica.metric('paddock_apps_refused')).toBe(1);
+    write(replica.configPath, config(app(7, 'secret')).replace('labels', 'lable'));
+    write(join(folder, 'secret'), 'another secret');
+    await untilAnswered(200, 'another secret');
+    expect((await replica.ask('/readyz')).text).toBe('ready');
+    expect(await replica.metric('paddock_apps_refused')).toBe(0);
+    expect(replica.lines().filter((line) => line.includes('Apps refused'))).toHaveLength(1);
+  });
 });

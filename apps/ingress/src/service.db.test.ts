@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import { reduceJobPayload } from '@paddock/domain/deliveries/reduce-job-payload';
 import { createTestDatabase } from '@paddock/testing/database';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import {
   CONFIG,
-  createIngressDatabase,
   type Ingress,
   type IngressStart,
-  jobDelivery,
   PATIENT,
-  putPoolsOf,
   SECRET,
+  createIngressDatabase,
+  jobDelivery,
+  putPoolsOf,
+  useIngresses,
   waitForWriter,
 } from './scenes/ingress.scene.ts';
-import { useIngresses } from './scenes/use-ingress.scene.ts';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
 
 const deliver = async (ingress: Ingress, jobId: number) =>
   ingress.deliver(await jobDelivery('queued', jobId));
@@ -75,16 +75,6 @@ describe('the ingress as a process', () => {
     ]);
     expect(await ingress.metric('paddock_delivery_seconds_sum')).toBeGreaterThan(0);
     expect(await ingress.metric('paddock_delivery_batch_seconds_sum')).toBeGreaterThan(0);
-  });
-
-  test('health and metrics have a separate port, and the webhook’s port has neither (H1)', async () => {
-    const ingress = await start();
-    expect(await ingress.ask('/healthz')).toEqual({ status: 200, text: 'ok' });
-    expect(await ingress.metric('paddock_events_total{event="poolsInForce"}')).toBeGreaterThan(0);
-    expect(await ingress.ask('/webhooks/github')).toMatchObject({ status: 404 });
-    for (const path of ['/healthz', '/readyz', '/metrics'])
-      expect((await fetch(ingress.base + path)).status).toBe(404);
-    expect((await fetch(`${ingress.base}/webhooks/github`)).status).toBe(405);
   });
 
   test('the log names a webhook port that is taken, and the process ends (H1)', async () => {

@@ -1,7 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AdminApi, connectAsAdmin } from '@paddock/testing/admin-api';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import {
@@ -13,15 +10,41 @@ import {
   renderChart,
   runHelm,
 } from '@paddock/testing/render-chart';
-import { differences, inArgoOrder } from '../scenes/argo-order.scene.ts';
-import { DEPLOYED, EXAMPLES, LEAST, MATRIX } from '../scenes/chart-releases.scene.ts';
-import { collectionOf } from '../scenes/collection-of.scene.ts';
-import { defineCustomResources } from '../scenes/custom-resources.scene.ts';
-import { conform, isBuiltIn, KUBECONFORM, writeSchemas } from '../scenes/kubeconform.scene.ts';
+import { waitFor } from '@paddock/testing/wait-for';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { collectionOf } from '../scenes/chart-cluster.scene.ts';
+import {
+  DEPLOYED,
+  EXAMPLES,
+  LEAST,
+  MATRIX,
+  POOL,
+  differences,
+  inArgoOrder,
+} from '../scenes/chart-releases.scene.ts';
 
 const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
 const described = HELM === undefined || assets === '' ? describe.skip : describe;
-const conformed = KUBECONFORM === undefined ? describe.skip : describe;
+
+const COLLECTIONS = [
+  'rbac.authorization.k8s.io/v1 roles',
+  'rbac.authorization.k8s.io/v1 rolebindings',
+  'networking.k8s.io/v1 networkpolicies',
+  'policy/v1 poddisruptionbudgets',
+];
+const ALL = { roles: 2, rolebindings: 2, networkpolicies: 1, poddisruptionbudgets: 1 };
+
+const poolsIn = (...namespaces: string[]): object => ({
+  config: {
+    ...LEAST.config,
+    pools: namespaces.map((namespace) =>
+      Object.assign({ ...POOL }, { name: namespace, namespace }),
+    ),
+  },
+});
 
 /** Each has a namespace of its own, so that no release changes the objects of another. */
 const RELEASES = [...EXAMPLES, ...MATRIX].map(([name, release], nth): [string, Release] => [
@@ -127,28 +150,6 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
     },
   );
 
-  conformed('kubeconform, by the schemas of that server (needs kubeconform)', () => {
-    let schemas: string;
-    beforeAll(async () => {
-      schemas = join(folder, 'schemas');
-      await writeSchemas(admin, schemas);
-    });
-
-    test.each(RELEASES)('%s: it finds nothing', (_name, release) => {
-      const objects = renderChart(release);
-      const valid = objects.filter(isBuiltIn).length;
-      expect(conform(schemas, objects)).toContain(
-        `Valid: ${valid}, Invalid: 0, Errors: 0, Skipped: ${objects.length - valid}`,
-      );
-    });
-
-    test('it finds an unknown field', () => {
-      const [object] = renderChart({ release: 'paddock', namespace: 'paddock', set: LEAST });
-      const wrong = { ...object, colour: 'red' } as ChartObject;
-      expect(conform(schemas, [wrong])).toContain("additional properties 'colour' not allowed");
-    });
-  });
-
   test('two releases fit into one namespace (A8)', async () => {
     const releases = ['blue', 'green'].map((release) =>
       renderChart({ release, namespace: 'both', set: LEAST }),
@@ -197,4 +198,155 @@ described('the chart, on a real API server (H1, H3; needs helm and KUBEBUILDER_A
     run('install', CHART, ...values);
     expect(await secret()).toEqual(first);
   });
+
+  describe('a pool that moves to another namespace', () => {
+    let nth = 0;
+    let [own, former, next] = ['', '', ''];
+    beforeEach(async () => {
+      nth++;
+      [own, former, next] = [`moved-${nth}`, `former-${nth}`, `next-${nth}`];
+      for (const name of [own, former, next])
+        await admin('POST', '/api/v1/namespaces', {
+          apiVersion: 'v1',
+          kind: 'Namespace',
+          metadata: { name },
+        });
+    });
+
+    const helm = (command: string, args: readonly string[], set?: object): string =>
+      runHelm(
+        [command, 'paddock', ...args, '-n', own, '--kubeconfig', real.kubeconfigFile].concat(
+          set === undefined ? [] : ['--values', '-'],
+        ),
+        JSON.stringify({ ...LEAST, ...set }),
+      );
+    const path = (collection: string, namespace: string): string => {
+      const [group, plural] = collection.split(' ');
+      return `/apis/${group}/namespaces/${namespace}/${plural}?labelSelector=app.kubernetes.io/part-of=${own}.paddock`;
+    };
+    /** How many objects of each kind the release has in a namespace. */
+    const objectsIn = async (namespace: string): Promise<Record<string, number>> =>
+      Object.fromEntries(
+        await Promise.all(
+          COLLECTIONS.map(async (collection) => {
+            const { items } = (await admin('GET', path(collection, namespace))) as {
+              items: object[];
+            };
+            return [collection.split(' ')[1], items.length] as const;
+          }),
+        ),
+      );
+
+    test('runners of the namespace that it leaves keep their rights and policies, and NOTES say so once', async () => {
+      helm('install', [CHART], poolsIn(former));
+      const said = helm('upgrade', [CHART], poolsIn(next));
+      expect(await objectsIn(former)).toEqual(ALL);
+      expect(await objectsIn(next)).toEqual(ALL);
+      expect(said).toContain(`No pool makes runners in the namespace ${former} now.`);
+      expect(said).toContain(
+        `kubectl delete -n ${former} role,rolebinding,networkpolicy,poddisruptionbudget -l app.kubernetes.io/part-of=${own}.paddock`,
+      );
+      expect(helm('upgrade', [CHART], poolsIn(next))).not.toContain('No pool makes runners');
+
+      for (const collection of COLLECTIONS) await admin('DELETE', path(collection, former));
+      helm('upgrade', [CHART, '--set', 'ingress.replicas=3'], poolsIn(next));
+      expect(Object.values(await objectsIn(former))).toEqual([0, 0, 0, 0]);
+    });
+
+    test('so do those that a rollback or the end of the release leaves; the next release takes them over', async () => {
+      helm('install', [CHART], poolsIn(former));
+      helm('upgrade', [CHART], poolsIn(former, next));
+      helm('rollback', ['1']);
+      expect(await objectsIn(next)).toEqual(ALL);
+      helm('uninstall', []);
+      expect(await objectsIn(former)).toEqual(ALL);
+      helm('install', [CHART], poolsIn(former, next));
+      expect(await objectsIn(former)).toEqual(ALL);
+    });
+
+    test('a policy that is switched off stays too, and NOTES say how to remove it', async () => {
+      helm('install', [CHART], poolsIn(former));
+      const off = { runners: { networkPolicy: { enabled: false } } };
+      const said = helm('upgrade', [CHART], { ...poolsIn(former), ...off });
+      expect(said).toContain(
+        `runners.networkPolicy is off. What the release made of it before stays in the namespaces of runners:
+   kubectl delete -A networkpolicy -l app.kubernetes.io/part-of=${own}.paddock`,
+      );
+      expect(said).not.toContain('runners.rbac');
+      expect(await objectsIn(former)).toEqual(ALL);
+    });
+  });
+});
+
+interface Definition {
+  readonly metadata: { readonly name: string };
+}
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** Group, version and kind of what operators define and the chart or an example uses. */
+const USED = [
+  ['postgresql.cnpg.io', 'v1', 'Cluster'],
+  ['external-secrets.io', 'v1', 'ExternalSecret'],
+  ['monitoring.coreos.com', 'v1', 'PodMonitor'],
+  ['gateway.networking.k8s.io', 'v1', 'HTTPRoute'],
+] as const;
+
+/**
+ * Defines what operators define in a cluster: by their own definitions, the files of a
+ * folder, else as objects with any fields.
+ */
+async function defineCustomResources(admin: AdminApi, folder: string): Promise<void> {
+  const given = operatorsOwn(folder);
+  for (const [group, version, kind] of USED) {
+    const plural = `${kind.toLowerCase()}s`;
+    const name = `${plural}.${group}`;
+    const definition =
+      given.find(({ metadata }) => metadata.name === name) ??
+      withAnyFields(name, { group, version, kind, plural });
+    await admin('POST', DEFINITIONS, definition);
+    await waitFor(`${name} in the API`, async () =>
+      admin('GET', `/apis/${group}/${version}/${plural}`).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+}
+
+const operatorsOwn = (folder: string): Definition[] =>
+  folder === ''
+    ? []
+    : globSync('*.yaml', { cwd: folder }).flatMap((file) =>
+        parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map(
+          (document) => document.toJS() as Definition,
+        ),
+      );
+
+const withAnyFields = (
+  name: string,
+  { group, version, kind, plural }: Record<'group' | 'version' | 'kind' | 'plural', string>,
+): object => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: {
+    name,
+    // The API server wants it for groups of Kubernetes itself.
+    annotations: { 'api-approved.kubernetes.io': 'https://example.com/for-tests' },
+  },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+    versions: [
+      {
+        name: version,
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        },
+      },
+    ],
+  },
 });

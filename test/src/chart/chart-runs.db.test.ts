@@ -5,24 +5,25 @@ import { findAssets } from '@paddock/testing/played-nodes';
 import { type ChartObject, HELM } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
 import {
-  complaintOf,
+  type Kubelet,
+  createKubelet,
+  endpointsOf,
+  playService,
+  podsOf,
+} from '../scenes/chart-cluster.scene.ts';
+import { type PlayedPod, runContainer } from '../scenes/play-container.scene.ts';
+import {
   DEFECTS,
+  NAMESPACE,
+  type PlayedRelease,
+  RUNNERS,
+  complaintOf,
+  secret,
+  startPlayedRelease,
   whyNotReady,
   withoutToken,
   withoutVerb,
-} from '../scenes/broken-pods.scene.ts';
-import { podsOf } from '../scenes/chart-cluster.scene.ts';
-import {
-  type PlayedRelease,
-  NAMESPACE,
-  RUNNERS,
-  secret,
-  startPlayedRelease,
 } from '../scenes/played-release.scene.ts';
-import { createKubelet, type Kubelet } from '../scenes/kubelet.scene.ts';
-import { runContainer } from '../scenes/play-container.scene.ts';
-import { endpointsOf, playService } from '../scenes/play-service.scene.ts';
-import type { PlayedPod } from '../scenes/played-pod.scene.ts';
 
 const JOBS = 50;
 /** Those that wait while the tokens change. */

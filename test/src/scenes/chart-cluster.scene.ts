@@ -2,8 +2,10 @@ import { connectAsAdmin } from '@paddock/testing/admin-api';
 import { type RealCluster, startRealCluster } from '@paddock/testing/real-cluster';
 import type { ChartObject } from '@paddock/testing/render-chart';
 import { waitFor } from '@paddock/testing/wait-for';
-import { collectionOf } from './collection-of.scene.ts';
-import type { PlayedPod } from './played-pod.scene.ts';
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer, request } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { type PlayedContainer, type PlayedPod, startContainer } from './play-container.scene.ts';
 
 /** A real API server with controllers and played nodes, and calls with all rights. */
 export interface ChartCluster {
@@ -110,3 +112,179 @@ export const podsOf = (
     const pods = await cluster.list('Pod', namespace, `app.kubernetes.io/component=${component}`);
     return pods.length === count && (pods as unknown as PlayedPod[]);
   });
+
+/** The path of an object's collection in the API: of its namespace, if it is in one. */
+export function collectionOf({ apiVersion, kind, metadata }: ChartObject): string {
+  const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies').replace(/sss$/, 'sses');
+  const group = `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}`;
+  return metadata.namespace === undefined
+    ? `${group}/${plural}`
+    : `${group}/namespaces/${metadata.namespace}/${plural}`;
+}
+
+interface Endpoints {
+  readonly ports: readonly { readonly name: string; readonly port?: number }[] | null;
+  readonly endpoints:
+    | readonly { readonly addresses: readonly string[]; readonly conditions: { ready?: boolean } }[]
+    | null;
+}
+
+/** Pods' addresses are loopback addresses of this machine, which the API server refuses. */
+const podAddress = (loopback: string): string => loopback.replace(/^127\./, '10.');
+const loopbackOf = (address: string): string => address.replace(/^10\./, '127.');
+
+/** Where a Service leads: to the ready pods that the cluster's controllers have found for it. */
+export async function endpointsOf(
+  cluster: ChartCluster,
+  { metadata: { namespace = '', name } }: ChartObject,
+): Promise<{ host: string; port: number }[]> {
+  const slices = await cluster.list(
+    'EndpointSlice',
+    namespace,
+    `kubernetes.io/service-name=${name}`,
+  );
+  return (slices as unknown as Endpoints[]).flatMap(({ ports, endpoints }) =>
+    (endpoints ?? [])
+      .filter(({ conditions }) => conditions.ready === true)
+      .flatMap(({ addresses: [address = ''] }) =>
+        (ports ?? []).flatMap(({ port }) =>
+          port === undefined ? [] : [{ host: loopbackOf(address), port }],
+        ),
+      ),
+  );
+}
+
+/** Between two hops of HTTP. */
+const OF_ONE_HOP = new Set(['connection', 'keep-alive']);
+
+/**
+ * Listens as a Service with a gateway before it, at the Service's port of an address, and hands each
+ * request to the next pod on a connection of its own.
+ */
+export async function playService(
+  cluster: ChartCluster,
+  service: ChartObject,
+  host: string,
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const { spec } = service as unknown as { spec: { ports: readonly [{ port: number }] } };
+  const [{ port }] = spec.ports;
+  let turn = 0;
+  const forward = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
+    const found = await endpointsOf(cluster, service);
+    const to = found[turn++ % found.length];
+    if (to === undefined) throw new Error(`no pod is ready for ${service.metadata.name}`);
+    const { method, url: path, headers } = asked;
+    const toPod = request({ ...to, method, path, headers, agent: false });
+    const answering = once(toPod, 'response') as Promise<[IncomingMessage]>;
+    await Promise.all([pipeline(asked, toPod), answering]);
+    const [given] = await answering;
+    for (const [name, value = ''] of Object.entries(given.headers))
+      if (!OF_ONE_HOP.has(name)) answer.setHeader(name, value);
+    answer.statusCode = given.statusCode ?? 502;
+    await pipeline(given, answer);
+  };
+  const server = createServer((asked, answer) => {
+    forward(asked, answer).catch(() => answer.destroy());
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    url: `http://${host}:${port}`,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+type End = Awaited<ReturnType<PlayedContainer['end']>>;
+
+/** Runs the services' pods that the cluster's controllers make, until they delete them. */
+export interface Kubelet {
+  /** Starts new pods and ends deleted ones; rejects if one could not start. */
+  look(): Promise<void>;
+  /** Those that have become ready and have not been ended. */
+  running(): readonly PlayedContainer[];
+  /** How the ended ones ended. */
+  readonly ends: readonly End[];
+  endAll(): Promise<void>;
+}
+
+interface KubeletOptions {
+  readonly cluster: ChartCluster;
+  readonly namespace: string;
+  /** The first address that it may give to a pod. */
+  readonly addressOf: (number: number) => string;
+  /** What a new pod's token is bound to; the pod by default. */
+  readonly boundTo?: () => ChartObject | undefined;
+  /** What must no longer lead to a pod before its `preStop` hook ends. */
+  readonly service?: ChartObject;
+}
+
+/** Says that a pod is ready at a loopback address. */
+async function markReady(cluster: ChartCluster, pod: PlayedPod, address: string): Promise<void> {
+  const podIP = podAddress(address);
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }], conditions };
+  await cluster.patch(pod, { status }, '/status');
+}
+
+const PODS = 'app.kubernetes.io/component in (ingress,scheduler,reconciler,console)';
+
+export function createKubelet({
+  cluster,
+  namespace,
+  addressOf,
+  boundTo,
+  service,
+}: KubeletOptions): Kubelet {
+  const starting = new Map<string, Promise<unknown>>();
+  const running = new Map<string, PlayedContainer>();
+  const ends: End[] = [];
+  const failures: unknown[] = [];
+  let last = 0;
+  const start = async (pod: PlayedPod): Promise<void> => {
+    last += 1;
+    const address = addressOf(last);
+    const container = await startContainer({ cluster, address, boundTo: boundTo?.() }, pod);
+    running.set(pod.metadata.uid, container);
+    await container.untilReady();
+    await markReady(cluster, pod, address);
+  };
+  const end = async (
+    uid: string,
+    container: PlayedContainer,
+    isForgotten?: () => Promise<boolean>,
+  ): Promise<void> => {
+    running.delete(uid);
+    ends.push(await container.end(isForgotten));
+  };
+  /** Ends a deleted pod's container. */
+  const endDeleted = (uid: string, container: PlayedContainer): Promise<void> =>
+    end(uid, container, async () => {
+      const led = service === undefined ? [] : await endpointsOf(cluster, service);
+      return !led.some(({ host }) => host === container.address);
+    });
+  const watched = (work: Promise<unknown>): Promise<unknown> =>
+    work.catch((error: unknown) => failures.push(error));
+  return {
+    async look() {
+      const pods = (await cluster.list('Pod', namespace, PODS)) as unknown as PlayedPod[];
+      const wanted = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      for (const pod of wanted)
+        if (!starting.has(pod.metadata.uid)) starting.set(pod.metadata.uid, watched(start(pod)));
+      const uids = new Set(wanted.map(({ metadata }) => metadata.uid));
+      for (const [uid, container] of running) {
+        if (!uids.has(uid)) starting.set(`the end of ${uid}`, watched(endDeleted(uid, container)));
+      }
+      if (failures.length > 0) throw new AggregateError(failures, failures.join('\n'));
+    },
+    running: () => [...running.values()],
+    ends,
+    async endAll() {
+      await Promise.all(starting.values());
+      await Promise.all([...running].map(([uid, container]) => end(uid, container)));
+    },
+  };
+}

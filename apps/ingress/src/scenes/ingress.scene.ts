@@ -1,22 +1,26 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { configFile } from '@paddock/domain/pools/config-file';
 import { type RuleValues, rulesVariable } from '@paddock/runtime/rules';
 import { parseYaml } from '@paddock/runtime/yaml-file';
-import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
+import { type TestDatabase, createTestDatabase } from '@paddock/testing/database';
 import { putPools } from '@paddock/testing/demand-rows';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { startService } from '@paddock/testing/processes';
 import {
-  examplePayload,
   type JsonObject,
-  post,
   type SignedDelivery,
+  examplePayload,
+  post,
   signedDelivery,
 } from '@paddock/testing/signed-delivery';
-import { waitFor } from '@paddock/testing/wait-for';
 import { untilBlocked } from '@paddock/testing/until-blocked';
+import { untilDisconnected } from '@paddock/testing/until-disconnected';
+import { late } from '@paddock/testing/use-test-database';
+import { waitFor } from '@paddock/testing/wait-for';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 export const APP = 7;
 export const SECRET = 'It is a secret';
@@ -171,3 +175,85 @@ export const jobDelivery = (
       repository: { private: true },
     }),
   );
+
+/** One process of ingress for the tests of a file, with a new database. */
+export function useIngress(config?: string): { database: TestDatabase; ingress: Ingress } {
+  let database: TestDatabase;
+  let ingress: Ingress;
+  beforeAll(async () => {
+    database = await createIngressDatabase(config);
+    const { url, schema } = database;
+    ingress = await startIngress({
+      url,
+      schema,
+      rules: PATIENT,
+      ...(config === undefined ? {} : { config }),
+    });
+    await ingress.untilReady();
+  });
+  afterAll(async () => {
+    await ingress.end('SIGTERM');
+    await database.drop();
+  });
+  return { database: late(() => database), ingress: late(() => ingress) };
+}
+
+/** Starts processes of ingress that end with their test; their stored rows go too. */
+export function useIngresses(
+  database: TestDatabase,
+): (given: Partial<IngressStart>) => Promise<Ingress> {
+  const started: Ingress[] = [];
+  afterEach(async () => {
+    for (const ingress of started.splice(0)) await ingress.end('SIGKILL');
+    await untilDisconnected(database.db, 'ingress');
+    await database.db.deleteFrom('jobs').execute();
+    await database.db.deleteFrom('installation_events').execute();
+  });
+  return async (given) => {
+    const { url, schema } = database;
+    const ingress = await startIngress({ url, schema, ...given });
+    started.push(ingress);
+    return ingress;
+  };
+}
+
+/** The statuses of all answers to `exchangeRaw`. */
+export async function sendRaw(
+  port: number,
+  parts: readonly Buffer[],
+  end: 'wait' | 'close' | 'break',
+): Promise<number[]> {
+  const text = await exchangeRaw(port, parts, end);
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+}
+
+/**
+ * Writes the parts one after the other to a new connection, and returns all answers once it is
+ * closed. `end` says how the sender leaves: it waits for the other side, closes its own, or breaks
+ * off.
+ */
+export function exchangeRaw(
+  port: number,
+  parts: readonly Buffer[],
+  end: 'wait' | 'close' | 'break',
+): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const received: Buffer[] = [];
+  const socket = connect(port, '127.0.0.1');
+  socket.setNoDelay(true);
+  socket.on('data', (data: Buffer) => received.push(data));
+  // A connection that the service resets is an answer too.
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    resolve(Buffer.concat(received).toString('latin1'));
+  });
+  const writeFrom = (index: number): void => {
+    const part = parts[index];
+    // Each part is a separate packet: the next one goes once this one has left.
+    if (part !== undefined) socket.write(part, () => setImmediate(writeFrom, index + 1));
+    else if (end === 'close') socket.end();
+    else if (end === 'break') socket.resetAndDestroy();
+  };
+  socket.on('connect', () => writeFrom(0));
+  return promise;
+}

@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { type JobAnswer, judgeJob, type JobVerdict, type JobToJudge } from './judge-job.ts';
+import { type Merged, jobOutcome } from './job-outcome.ts';
+import { type KnownJob, judgeDiscoveredJob } from './judge-discovered-job.ts';
+import { type JobAnswer, type JobToJudge, type JobVerdict, judgeJob } from './judge-job.ts';
+import type { JobRow } from './merge-statement.ts';
+import { OLD_AFTER_MS, isOldDemand } from './old-delivery.ts';
 
 const pending: JobToJudge = {
   status: 'pending',
@@ -143,4 +147,120 @@ describe('judgeJob (E4, A6)', () => {
   test.each(cases)('%s', (_name, job, answer, verdict) => {
     expect(judgeJob(job, answer)).toEqual(verdict);
   });
+});
+
+const place = { pool: 'small', image: 'runner:1', scopeRepoId: 0 };
+const ignored = { ignored: 'ignored_no_label' } as const;
+const to = (status: JobRow['status']) => ({ status });
+const atWork = to('running');
+const none = undefined;
+
+test.each<[string, Partial<Merged>, string]>([
+  ['a new job', { before: none, after: to('pending') }, 'job_stored'],
+  ['a job first seen at its end', { before: none, after: to('completed') }, 'job_stored'],
+  ['a start', { before: to('pending'), after: atWork }, 'job_marked_running'],
+  ['an end', { before: atWork, after: to('completed') }, 'job_marked_completed'],
+  [
+    'an end without a start',
+    { before: to('pending'), after: to('completed') },
+    'job_marked_completed',
+  ],
+  ['a repetition', { before: atWork, after: atWork }, 'job_already_exists'],
+  [
+    'the end of a job that Paddock failed',
+    { before: to('failed'), after: to('failed') },
+    'job_facts_added',
+  ],
+  ['a runner learnt late', { before: to('completed'), after: to('completed') }, 'job_facts_added'],
+  ['no pool', { before: none, after: none, place: ignored }, 'ignored_no_label'],
+  [
+    'no pool, but one of our workers',
+    { before: none, after: atWork, place: ignored },
+    'worker_bound',
+  ],
+  [
+    'no pool now, but a row',
+    { before: atWork, after: to('completed'), place: ignored },
+    'job_marked_completed',
+  ],
+  [
+    'no pool now, and nothing new',
+    { before: atWork, after: atWork, place: ignored },
+    'job_already_exists',
+  ],
+  [
+    'a worker whose pool does not serve it',
+    { before: none, after: atWork, place: ignored, isMisused: true },
+    'worker_misused',
+  ],
+  [
+    'the same of a job that waited in another pool',
+    { before: to('pending'), after: atWork, isMisused: true },
+    'worker_misused',
+  ],
+])('%s (B10)', (_what, merged, expected) => {
+  const given = { before: none, after: none, place, isMisused: false };
+  expect(jobOutcome({ ...given, ...merged })).toBe(expected);
+});
+
+const row = (status: KnownJob['status'], wantsWorker = status === 'pending'): KnownJob => ({
+  status,
+  wantsWorker,
+});
+const told = (status: string, conclusion: string | null = null) => ({ status, conclusion });
+
+describe('judgeDiscoveredJob (E2)', () => {
+  test.each([
+    ['queued, unknown: it is demand', undefined, told('queued'), 'news queued'],
+    [
+      'in progress, unknown: it may be on one of our workers',
+      undefined,
+      told('in_progress'),
+      'news in_progress',
+    ],
+    ['ended, unknown', undefined, told('completed', 'success'), 'known'],
+    ['held back by an approval', undefined, told('waiting'), 'known'],
+    ['queued, as we know', row('pending'), told('queued'), 'known'],
+    ['in progress, and we wait', row('pending'), told('in_progress'), 'news in_progress'],
+    ['in progress, as we know', row('running'), told('in_progress'), 'known'],
+    [
+      'ended by its conclusion, and we wait',
+      row('pending'),
+      told('queued', 'cancelled'),
+      'news completed',
+    ],
+    [
+      'ended without a conclusion, and it runs here',
+      row('running'),
+      told('completed'),
+      'news completed',
+    ],
+    ['ended, and it runs here', row('running'), told('completed', 'success'), 'news completed'],
+    ['ended, as we know', row('completed'), told('completed', 'success'), 'known'],
+    ['ended, and we failed it', row('failed'), told('completed', 'success'), 'news completed'],
+    ['in progress, and we failed it', row('failed'), told('in_progress'), 'known'],
+    ['queued, and it runs here', row('running'), told('queued'), 'look_up'],
+    ['queued, and it is demand again already', row('running', true), told('queued'), 'known'],
+    ['queued, and we failed it', row('failed'), told('queued'), 'look_up'],
+    ['queued, and GitHub had ended it', row('completed'), told('queued'), 'known'],
+  ])('%s', (_name, known, job, expected) => {
+    const verdict = judgeDiscoveredJob(known, job);
+    expect(verdict.kind === 'news' ? `news ${verdict.action}` : verdict.kind).toBe(expected);
+  });
+});
+
+const NOW = Date.parse('2026-03-02T12:00:00Z');
+
+test.each([
+  ['waits since a moment more than a day', 'pending', '2026-03-01T11:59:59.999Z', true],
+  ['waits since a day', 'pending', '2026-03-01T12:00:00Z', false],
+  ['waits since now', 'pending', '2026-03-02T12:00:00Z', false],
+  ['runs, whenever it was queued', 'running', '2026-01-01T00:00:00Z', false],
+  ['does not say since when it waits', 'pending', null, false],
+] as const)('a statement of a job that %s', (_, status, queuedAt, isOld) => {
+  expect(isOldDemand({ status, queuedAt }, NOW)).toBe(isOld);
+});
+
+test('GitHub drops a job that no runner has taken for a day', () => {
+  expect(OLD_AFTER_MS).toBe(24 * 60 * 60 * 1000);
 });

@@ -47,7 +47,6 @@ describe('a pool’s keys with Kubernetes’ names (H3)', () => {
       'resources.requests.hugepages-2Mi: needs the same amount in limits',
     ],
     [limits({ 'hugepages-2Mi': '2Mi' }), 'resources: huge pages need cpu or memory beside them'],
-    [{ resources: { cpu: 1 } }, 'resources.cpu: must stand in requests, limits or both'],
     [{ resources: { claims: [{ name: 'a' }] } }, "resources.claims: is the template's"],
     [{ nodeSelector: { 'two words': 'a' } }, "nodeSelector.two words: must be a label's key"],
     [{ nodeSelector: { 'a/b/c': 'a' } }, "nodeSelector.a/b/c: must be a label's key"],
@@ -84,16 +83,11 @@ describe('a pool’s keys with Kubernetes’ names (H3)', () => {
     ],
     [{ priorityClassName: 'High_Prio' }, 'priorityClassName: must be a name in Kubernetes'],
     [{ terminationGracePeriodSeconds: -1 }, 'terminationGracePeriodSeconds: '],
-    [{ affinity: {} }, "affinity: is the template's: write it as template.spec.affinity"],
     [
       { env: [] },
       "env: is the template's: write it in template.spec.containers, in the container named runner",
     ],
     [{ maxRunners: 5 }, 'maxRunners: is called maxWorkers here'],
-    [
-      { template: { tolerations: [] } },
-      'template.tolerations: must stand in spec: write it as template.spec.tolerations',
-    ],
   ])('%j: %s', (pool, problem) => {
     expect(problemsOf(pool)).toEqual([expect.stringContaining(problem)]);
   });
@@ -272,4 +266,29 @@ describe('pool and template', () => {
     };
     expect(templateWithKeys({ template: { spec } })).toEqual({ spec });
   });
+});
+
+test.each([
+  ...['cpu', 'memory', 'requests', 'limits'].map(
+    (key) => [{ [key]: 1 }, `${key}: must stand in resources`] as const,
+  ),
+  ...['cpu', 'memory', 'ephemeral-storage', 'nvidia.com/gpu'].map(
+    (key) =>
+      [
+        { resources: { [key]: 1 } },
+        `resources.${key}: must stand in requests, limits or both`,
+      ] as const,
+  ),
+  ...['imagePullSecrets', 'serviceAccountName', 'topologySpreadConstraints', 'volumes'].map(
+    (key) => [{ [key]: 1 }, `${key}: is the template's: write it as template.spec.${key}`] as const,
+  ),
+  ...['nodeSelector', 'tolerations', 'volumes'].map(
+    (key) =>
+      [
+        { template: { [key]: 1 } },
+        `template.${key}: must stand in spec: write it as template.spec.${key}`,
+      ] as const,
+  ),
+])('names the right place for a misplaced key: %j', (pool, problem) => {
+  expect(problemsOf(pool)).toEqual([problem]);
 });

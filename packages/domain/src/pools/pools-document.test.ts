@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { normaliseLabels } from './labels.ts';
+import { type Pool, keysOfPools, pool as poolSchema } from './pool.ts';
 import {
   admittingLogin,
   entityRule,
@@ -8,7 +11,6 @@ import {
   poolsDocument,
   sharedLabels,
 } from './pools-document.ts';
-import type { Pool } from './pool.ts';
 
 const pool = (name: string, labels: string[], more: Partial<Pool> = {}) => ({
   name,
@@ -79,23 +81,6 @@ describe('the pool for a job (B4)', () => {
   });
 });
 
-const withPolicy = (terminationMessagePolicy: string, keepLogs?: boolean) => {
-  const template = {
-    spec: { containers: [{ name: 'runner' }, { name: 'proxy', terminationMessagePolicy }] },
-  };
-  return problemsOf({ pools: [{ ...pool('a', ['x']), keepLogs, template }], entities: {} });
-};
-
-describe('a pool that keeps no logs', () => {
-  test('has none put into its pods’ status either (D1)', () => {
-    expect(withPolicy('FallbackToLogsOnError', false)).toEqual([
-      'pools.0.template.spec.containers.1.terminationMessagePolicy: puts the end of a log into the status of the pod, beside `keepLogs: false`',
-    ]);
-    expect(withPolicy('File', false)).toBeUndefined();
-    expect(withPolicy('FallbackToLogsOnError')).toBeUndefined();
-  });
-});
-
 describe('label sets that fit several pools (B4)', () => {
   test('are reported with their pools, the one that serves them first, each set once', () => {
     const { pools } = documentOf(
@@ -139,15 +124,6 @@ describe('the pools document', () => {
     expect(
       problemsOf({ pools: [pool('a', ['x', 'Y']), pool('b', ['y', 'X'])], entities: {} }),
     ).toEqual(['pools.1.labels: pool a has the same labels: GitHub could not tell the two apart']);
-  });
-
-  test.each([
-    ['a.b-2', true],
-    ['v1.29', true],
-    ['a.', false],
-    ['.a', false],
-  ])('a pool may be named as its label is, dots included: %s (H3)', (name, isTaken) => {
-    expect(problemsOf({ pools: [pool(name, ['x'])], entities: {} }) === undefined).toBe(isTaken);
   });
 
   test('a label set that no index could hold is refused', () => {
@@ -291,4 +267,53 @@ test('a login admits an entity by the entities or by the gate of the pool, unles
     'beta',
     undefined,
   ]);
+});
+
+const POOL = { name: 'a', labels: ['x'], image: 'runner:1', namespace: 'runners' };
+const placesOf = (settings: object): string[] =>
+  (poolSchema.safeParse({ ...POOL, ...settings }).error?.issues ?? []).map(({ path }) =>
+    path.join('.'),
+  );
+
+describe('the limits of a pool’s settings', () => {
+  test.each([
+    ['name', 'a'.repeat(30), true],
+    ['name', 'a'.repeat(31), false],
+    ['name', 'a.b-c9', true],
+    ['name', '9a', false],
+    ['name', 'a-', false],
+    ['namespace', 'r'.repeat(63), true],
+    ['namespace', 'r'.repeat(64), false],
+    ['namespace', 'r', true],
+    ['namespace', '-r', false],
+    ['namespace', 'r-', false],
+    ['namespace', 'Runners', false],
+    ['labels', ['x'.repeat(256)], true],
+    ['labels', ['x'.repeat(257)], false],
+    ['labels', [''], false],
+    ['labels', [], false],
+    ['labels', Array.from({ length: 100 }, (_, nth) => `l${nth}`), true],
+    ['labels', Array.from({ length: 101 }, (_, nth) => `l${nth}`), false],
+    ['maxUnschedulable', 50, true],
+    ['maxUnschedulable', 0, false],
+    ['pendingDeadlineSeconds', 10, true],
+    ['pendingDeadlineSeconds', 9, false],
+    ['idleDeadlineSeconds', 86_400, true],
+    ['registrationDeadlineSeconds', 86_401, false],
+  ])('%s %j: %s', (key, value, isTaken) => {
+    const problems = placesOf({ [key]: value });
+    expect(problems.length === 0).toBe(isTaken);
+    for (const problem of problems) expect(problem).toMatch(new RegExp(`^${key}`));
+  });
+
+  test('it makes workers, and does so for no public repository, unless it says otherwise', () => {
+    expect(poolSchema.parse(POOL)).toMatchObject({ paused: false, publicRepositories: false });
+  });
+});
+
+test('docs/pools.md names every key of a pool once, and no other (H6)', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/pools.md'), 'utf8');
+  const keys = page.slice(page.indexOf('## Keys'), page.indexOf('## Template'));
+  const named = Array.from(keys.matchAll(/^\| `(\w+)`/gm), ([, key = '']) => key);
+  expect(named.toSorted()).toEqual(keysOfPools.toSorted());
 });

@@ -318,3 +318,73 @@ describe('a job that waits no longer (P5)', () => {
     });
   });
 });
+
+describe('a job that has ended', () => {
+  const at = secondsAgo(60);
+
+  test.each(['failure', 'cancelled', null])(
+    'names the worker that failed under it, where it ended with %s (G4)',
+    (conclusion) => {
+      const job = {
+        status: 'completed',
+        wantsWorker: false,
+        conclusion,
+        completedAt: at,
+        podName: 'pd-linux-1',
+        workerFailure: 'container runner ended with exit code 137 (OOMKilled).',
+      } as const;
+      expect(explainWait(factsWith({ job }))).toMatchObject({
+        state: 'ended',
+        actor: 'platform',
+        sentence: expect.stringMatching(
+          /\. Its worker pd-linux-1 failed: container runner ended with exit code 137 \(OOMKilled\)\.$/,
+        ),
+        advice: expect.stringContaining('the worker pd-linux-1'),
+      });
+    },
+  );
+
+  test('is not blamed on a worker that failed after it had succeeded', () => {
+    const job = {
+      status: 'completed',
+      wantsWorker: false,
+      conclusion: 'success',
+      completedAt: at,
+      podName: 'pd-linux-1',
+      workerFailure: 'the node was lost',
+    } as const;
+    expect(explainWait(factsWith({ job }))).toMatchObject({
+      actor: null,
+      sentence: 'It ended at 2026-01-31T09:59:00Z with the conclusion success.',
+    });
+  });
+});
+
+const cap = {
+  kind: 'at_pool_cap',
+  name: 'maxWorkers of the pool linux',
+  used: 1,
+  limit: 1,
+} as const;
+
+test('names the worker that keeps its place under the cap and does not go, before any that does not start (P5)', () => {
+  const keepers = ['pdk-1', 'pdk-2'].map((name, nth) => ({
+    name,
+    entityId: 90_000_001,
+    pool: 'linux',
+    scopeRepoId: 0,
+    heldBy: 'its pod is being deleted, and is still there.',
+    since: secondsAgo(600 - nth),
+  }));
+  const caps = [{ ...cap, held: keepers }];
+  expect(
+    explainWait(factsWith({ reason: 'at_pool_cap', caps, workers: [workerWith(stuck)] })),
+  ).toMatchObject({
+    reason: 'at_pool_cap',
+    actor: 'platform',
+    sentence:
+      'maxWorkers of the pool linux is 1, and 1 worker is there. 2 of them do not go: pdk-1 since 2026-01-31T09:50:00Z, because its pod is being deleted, and is still there.',
+    advice: 'Look at the worker pdk-1: its pod, its node and its log.',
+    caps: [{ name: 'maxWorkers of the pool linux', used: 1, limit: 1 }],
+  });
+});

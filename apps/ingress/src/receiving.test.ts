@@ -1,0 +1,382 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { DeliveryToRecord } from '@paddock/db/deliveries/record-deliveries';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
+import { Secret } from '@paddock/runtime/secret';
+import { waitFor } from '@paddock/testing/wait-for';
+import { createHmac } from 'node:crypto';
+import { type IncomingMessage, request } from 'node:http';
+import { createBodyBudget } from './body-budget.ts';
+import { createRepeats } from './count-repeats.ts';
+import type { IngressEvents, Refusal } from './events.ts';
+import { createListener } from './http.ts';
+import { type ReceiveOptions, createReceiveDelivery } from './receive-delivery.ts';
+import { NotReady } from './write-deliveries.ts';
+
+const fail = () => {
+  throw new Error('a fault of our own');
+};
+
+const stored = (): Promise<Outcome> => Promise.resolve('ok');
+
+describe('receiving a delivery', () => {
+  let server: HttpServer | undefined;
+
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+
+  /** Listens in this process; `store` takes PostgreSQL's place. */
+  async function start(
+    store: (delivery: DeliveryToRecord) => Promise<Outcome>,
+    changes: Partial<ReceiveOptions> = {},
+    isStopping = false,
+  ) {
+    const refusals: { refusal: Refusal; error?: unknown }[] = [];
+    const seen: string[] = [];
+    const events: Pick<IngressEvents, 'verified' | 'stored' | 'refused'> = {
+      verified: () => undefined,
+      stored: () => undefined,
+      refused: (refusal, { error }) => refusals.push({ refusal, error }),
+    };
+    // Its clock is the test's: a body trickles once the test says so.
+    const clock = { now: 0 };
+    const budget = createBodyBudget(
+      { maxBodyBytes: 10_000, maxHeldBytes: 12_000, maxRequests: 3 },
+      () => clock.now,
+    );
+    const receive = createReceiveDelivery({
+      apps: () => [{ id: 7, secrets: [new Secret(SECRET)] }],
+      batcher: { add: store },
+      budget,
+      answerTimeoutMs: 5_000,
+      reducesIgnoredJobs: true,
+      events,
+      repeats: createRepeats(),
+      gaps: {
+        refused: (appId) => void seen.push(`refused ${appId}`),
+        turnedAway: () => void seen.push('turned away'),
+        stored: (appId) => void seen.push(`stored ${appId}`),
+      },
+      ...changes,
+    });
+    server = await listenHttp(createListener({ receive, isStopping: () => isStopping }), {
+      port: 0,
+      host: '127.0.0.1',
+    });
+    const url = `http://127.0.0.1:${server.port}/webhooks/github`;
+    const post = async (body: string, headers: Record<string, string> = headersFor(body)) => {
+      const answer = await fetch(url, { method: 'POST', body, headers });
+      return {
+        status: answer.status,
+        retryAfter: answer.headers.get('retry-after'),
+        connection: answer.headers.get('connection'),
+      };
+    };
+    return { url, post, refusals, budget, clock, seen };
+  }
+
+  test('a stored delivery shows that there is no gap, and only our own refusal shows one (E1)', async () => {
+    let store = stored;
+    const { post, seen } = await start(() => store());
+    expect((await post('{}')).status).toBe(200);
+    expect((await post('{}', headersFor('another body'))).status).toBe(401);
+    expect((await post('no JSON')).status).toBe(400);
+    store = () => Promise.reject(new NotReady('no pools yet'));
+    expect((await post('{}')).status).toBe(503);
+    expect(seen).toEqual(['stored 7', 'refused 7']);
+  });
+
+  test('a repeated body does not show that GitHub reaches us, under any GUID or event (E1)', async () => {
+    const outcomes: Outcome[] = ['ok', 'repeated_body', 'job_already_exists'];
+    const verified: number[] = [];
+    const count = async (act: () => Promise<unknown>) => {
+      const before = verified.length;
+      await act();
+      return verified.length - before;
+    };
+    const events = {
+      verified: (appId: number) => void verified.push(appId),
+      stored: () => undefined,
+      refused: () => undefined,
+    };
+    const repeats = { isExcessive: () => outcomes.length === 0, stored: () => undefined };
+    const { post } = await start(() => Promise.resolve(outcomes.shift() ?? 'ok'), {
+      events,
+      repeats,
+    });
+    expect(await count(() => post('{}'))).toBe(1);
+    expect(await count(() => post('{}'))).toBe(0);
+    expect(
+      await count(() => post('[]', headersFor('[]', { 'x-github-event': 'workflow_job' }))),
+    ).toBe(0);
+    expect(await count(() => post('{}'))).toBe(1);
+    expect(await count(() => post('{}'))).toBe(0);
+  });
+
+  test('a delivery that we cannot store shows that GitHub reaches us (E1)', async () => {
+    const verified: number[] = [];
+    const events = {
+      verified: (appId: number) => void verified.push(appId),
+      stored: () => undefined,
+      refused: () => undefined,
+    };
+    const { post } = await start(() => Promise.reject(new NotReady('no pools yet')), { events });
+    await post('{}');
+    expect(verified).toEqual([7]);
+  });
+
+  test('without a header that names the App, the only App there is counts (B2)', async () => {
+    const { post } = await start(stored);
+    const { 'x-github-hook-installation-target-id': _, ...headers } = headersFor('{}');
+    expect(await post('{}', headers)).toMatchObject({ status: 200 });
+  });
+
+  test('answers 503 to a delivery that is not stored in time, while not ready, and on unexpected errors (B5)', async () => {
+    const failures = [
+      () => new Promise<Outcome>(() => undefined),
+      () => Promise.reject(new NotReady('not yet')),
+      () => Promise.reject(Object.assign(new Error('read-only'), { code: '25006' })),
+      () => Promise.reject(Object.assign(new Error('no such table'), { code: '42P01' })),
+    ];
+    const { post, refusals } = await start(() => (failures.shift() ?? stored)(), {
+      answerTimeoutMs: 30,
+    });
+    for (let index = 0; index < 4; index++)
+      expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(refusals.map(({ refusal }) => refusal)).toEqual([
+      'too_slow',
+      'not_ready',
+      'database_unavailable',
+      'internal',
+    ]);
+    expect(await post('{}')).toMatchObject({ status: 200 });
+  });
+
+  test('a fault of our own is answered with 503 too, before anything is stored (B5)', async () => {
+    const refusals: Refusal[] = [];
+    const events = {
+      verified: () => undefined,
+      stored: () => undefined,
+      refused: (refusal: Refusal) => void refusals.push(refusal),
+    };
+    const { post, budget } = await start(stored, {
+      events,
+      repeats: { isExcessive: fail, stored: fail },
+    });
+    expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(refusals).toEqual(['internal']);
+    expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
+  });
+
+  test('a payload that JSONB refuses is tried once more, rewritten, and then refused with 400 (B5, B9)', async () => {
+    const tried: DeliveryToRecord[] = [];
+    const { post } = await start((delivery) => {
+      tried.push(delivery);
+      return Promise.reject(Object.assign(new Error('out of range'), { code: '22003' }));
+    });
+    expect(await post('{"n":1e9999}')).toMatchObject({ status: 400 });
+    expect(
+      tried.map(({ payload, payloadRepaired }) => ({ payload: String(payload), payloadRepaired })),
+    ).toEqual([
+      { payload: '{"n":1e9999}', payloadRepaired: false },
+      { payload: '{"n":"1e9999"}', payloadRepaired: true },
+    ]);
+  });
+
+  test('bodies that would not fit into memory together are refused with 503, until there is room again (B6)', async () => {
+    const { post, url, budget, seen } = await start(stored);
+    const slow = request(url, {
+      method: 'POST',
+      headers: { ...headersFor(''), 'content-length': '8000' },
+    });
+    slow.on('error', () => undefined);
+    slow.write('x'.repeat(7_000));
+    await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
+    const large = JSON.stringify({ text: 'x'.repeat(6_000) });
+    expect(await post(large)).toMatchObject({ status: 503, retryAfter: '10' });
+    // Its signature has not been checked.
+    expect(seen).toEqual(['turned away']);
+    expect(await post('{}')).toMatchObject({ status: 200 });
+    slow.destroy();
+    await waitFor('the memory of the slow body', () => budget.heldBytes === 0);
+    expect(await post(large)).toMatchObject({ status: 200 });
+  });
+
+  test('a trickling body is cut off for one that needs its room, is asked to come again, and loses its connection (B6)', async () => {
+    const { post, url, budget, clock, refusals } = await start(stored);
+    const { promise: answer, resolve } = Promise.withResolvers<IncomingMessage>();
+    const slow = request(
+      url,
+      { method: 'POST', headers: { ...headersFor(''), 'content-length': '8000' } },
+      resolve,
+    );
+    slow.on('error', () => undefined);
+    slow.write('x'.repeat(7_000));
+    await waitFor('the first part of a slow body', () => budget.heldBytes === 7_000);
+    clock.now = 1_000;
+    expect(await post(JSON.stringify({ text: 'x'.repeat(6_000) }))).toMatchObject({ status: 200 });
+    expect(await answer).toMatchObject({
+      statusCode: 503,
+      headers: { connection: 'close', 'retry-after': '10' },
+    });
+    expect(refusals.map(({ refusal }) => refusal)).toEqual(['cut_off']);
+    expect(budget).toMatchObject({ heldBytes: 0, requests: 0 });
+  });
+
+  test('beyond the limit of requests, the last ones are refused at once, without reading their bodies (B6)', async () => {
+    const waiting: (() => void)[] = [];
+    const store = () => new Promise<Outcome>((resolve) => void waiting.push(() => resolve('ok')));
+    const { post, budget, refusals } = await start(store);
+    const first = [post('{}'), post('{}'), post('{}')];
+    await waitFor('three deliveries that are being stored', () => waiting.length === 3);
+    expect(await post('{}')).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(refusals.map(({ refusal }) => refusal)).toEqual(['overloaded']);
+    for (const finish of waiting) finish();
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await waitFor('room again', () => budget.requests === 0);
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test('a delivery that was answered as too slow counts until its memory is free (B6)', async () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { post, budget } = await start(() => promise, { answerTimeoutMs: 30 });
+    expect(await post('{}')).toMatchObject({ status: 503 });
+    expect(budget).toMatchObject({ heldBytes: 2, requests: 1 });
+    resolve('ok');
+    await waitFor('room again', () => budget.requests === 0 && budget.heldBytes === 0);
+  });
+
+  test('while the service stops, answers end their connection (H2)', async () => {
+    const { post } = await start(stored, {}, true);
+    expect(await post('{}')).toMatchObject({ status: 200, connection: 'close' });
+  });
+});
+
+const KB = 1_024;
+const MB = 1_024 * KB;
+
+/** Room for 64 MB with bodies of up to 16 MB. */
+const start = ({ maxRequests = 1_000 } = {}) => {
+  const clock = { now: 0 };
+  const budget = createBodyBudget(
+    { maxBodyBytes: 16 * MB, maxHeldBytes: 64 * MB, maxRequests },
+    () => clock.now,
+  );
+  const cut: string[] = [];
+  /** A body whose first `bytes` are here; undefined if it was refused. */
+  const send = (name: string, bytes: number) => {
+    const claim = budget.admit(() => {
+      cut.push(name);
+      claim?.release();
+    });
+    return claim?.hold(bytes) === true ? claim : undefined;
+  };
+  return { budget, clock, cut, send };
+};
+
+describe('the room for bodies', () => {
+  test('bodies of all sizes share it, and none has more than there is (B6)', () => {
+    const { budget, cut, send } = start();
+    const large = ['one', 'two', 'three'].map((name) => send(name, 16 * MB));
+    for (let index = 0; index < 64; index++)
+      expect(send(`ordinary ${index}`, 256 * KB)).toBeDefined();
+    expect(send('one too many', 1)).toBeUndefined();
+    expect(budget.heldBytes).toBe(64 * MB);
+    expect(cut).toEqual([]);
+    large[0]?.release();
+    large[0]?.release();
+    expect(budget).toMatchObject({ heldBytes: 48 * MB, requests: 67 });
+    expect(large[0]?.hold(1)).toBe(false);
+    expect(send('three', 15 * MB)).toBeDefined();
+  });
+
+  test('the body that has been arriving for longest is cut off first, and only without free room (B6)', () => {
+    const { budget, clock, cut, send } = start();
+    send('oldest', 15 * MB);
+    clock.now = 100;
+    const older = send('older', 15 * MB);
+    clock.now = 1_000;
+    expect(older?.hold(MB)).toBe(true);
+    for (const name of ['young', 'younger']) expect(send(name, 16 * MB)).toBeDefined();
+    expect(cut).toEqual([]);
+    expect(send('next', 16 * MB)).toBeDefined();
+    expect(cut).toEqual(['oldest']);
+    expect(send('after it', 16 * MB)).toBeDefined();
+    expect(cut).toEqual(['oldest', 'older']);
+    // All others have just begun.
+    expect(send('one too many', 16 * MB)).toBeUndefined();
+    expect(cut).toEqual(['oldest', 'older']);
+    expect(budget.heldBytes).toBe(64 * MB);
+  });
+
+  test('the oldest is not given room that it lacks: it is cut off itself (B6)', () => {
+    const { clock, cut, send } = start();
+    const oldest = send('oldest', 16 * MB - 10);
+    for (const name of ['one', 'two', 'three']) send(name, 16 * MB);
+    send('last', 10);
+    clock.now = 1_000;
+    expect(oldest?.hold(10)).toBe(false);
+    expect(cut).toEqual(['oldest']);
+    expect(send('small', 10)).toBeDefined();
+  });
+
+  test('one that is here whole keeps its room, however long it waits to be stored (B6)', () => {
+    const { clock, cut, send } = start();
+    for (const name of ['one', 'two', 'three', 'four']) send(name, 16 * MB)?.arrived();
+    clock.now = 10_000;
+    expect(send('five', 1)).toBeUndefined();
+    expect(cut).toEqual([]);
+  });
+
+  test('requests that send nothing make room for others too (B6)', () => {
+    const { budget, clock, cut, send } = start({ maxRequests: 3 });
+    for (const name of ['one', 'two', 'three']) send(name, 1);
+    expect(send('too early', 1)).toBeUndefined();
+    clock.now = 250;
+    expect(send('four', 1)).toBeDefined();
+    expect(cut).toEqual(['one']);
+    expect(budget.requests).toBe(3);
+  });
+});
+
+test('a body is looked up ten times in a minute, and again in the next', () => {
+  const clock = { ms: 0 };
+  const repeats = createRepeats(() => clock.ms);
+  for (let times = 0; times < 10; times++) {
+    expect(repeats.isExcessive('a')).toBe(false);
+    repeats.stored('a');
+  }
+  expect(repeats.isExcessive('a')).toBe(true);
+  expect(repeats.isExcessive('b')).toBe(false);
+  clock.ms = 60_000;
+  expect(repeats.isExcessive('a')).toBe(false);
+  repeats.stored('a');
+  expect(repeats.isExcessive('a')).toBe(false);
+});
+
+test('of very many bodies the last are remembered, and those that keep coming', () => {
+  const repeats = createRepeats(() => 0);
+  for (let times = 0; times < 10; times++) {
+    repeats.stored('rare');
+    repeats.stored('frequent');
+  }
+  for (let nth = 0; nth < 10_000; nth++) {
+    repeats.stored(`other ${nth}`);
+    if (nth % 1_000 === 0) repeats.stored('frequent');
+  }
+  expect(repeats.isExcessive('frequent')).toBe(true);
+  expect(repeats.isExcessive('rare')).toBe(false);
+});
+
+const SECRET = 'a secret';
+
+/** Of a ping to App 7, signed. */
+const headersFor = (body: string, changes: Record<string, string> = {}) => ({
+  'x-github-event': 'ping',
+  'x-github-delivery': 'guid-1',
+  'x-github-hook-installation-target-id': '7',
+  'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+  ...changes,
+});

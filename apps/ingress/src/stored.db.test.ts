@@ -1,0 +1,274 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { connectDatabase } from '@paddock/db/connection/connect';
+import { bodyDigest } from '@paddock/domain/deliveries/body-digest';
+import type { Outcome } from '@paddock/domain/deliveries/outcomes';
+import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
+import { examplePools, putPools } from '@paddock/testing/demand-rows';
+import { examplePayload } from '@paddock/testing/signed-delivery';
+import { startTunnel } from '@paddock/testing/tunnel';
+import { useTestDatabase } from '@paddock/testing/use-test-database';
+import { createRequire } from 'node:module';
+import { createPools } from './pools.ts';
+import { signed, useIngress } from './scenes/ingress.scene.ts';
+import { createWriteDeliveries } from './write-deliveries.ts';
+
+interface Example {
+  readonly action?: string;
+}
+const require = createRequire(import.meta.url);
+const published = require('@octokit/webhooks-examples') as readonly {
+  readonly name: string;
+  readonly examples: readonly Example[];
+}[];
+
+// Pools, entities and repositories so that the examples meet each rule.
+const CONFIG = `
+github: { apps: [{ id: 7, webhookSecret: { env: HOOK_SECRET } }] }
+pools:
+  - { name: gpu, labels: [self-hosted, gpu, db-app, dc-03], image: runner:1, namespace: runners }
+  - { name: hosted, labels: [ubuntu-latest], image: runner:1, namespace: runners }
+  - { name: k8s, labels: [self-hosted, k8s], image: runner:1, namespace: runners, publicRepositories: true }
+entities: { octo-org: {}, Octocoders: {}, lineville: {} }
+`;
+
+const all = (count: number, outcome: Outcome) => Array.from({ length: count }, () => outcome);
+
+/**
+ * The outcomes of the examples of an event, in their order. Examples of all other events are only
+ * recorded.
+ */
+const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
+  workflow_job: [
+    'job_stored',
+    'ignored_public_repository',
+    'ignored_public_repository',
+    'ignored_public_repository',
+    'ignored_entity',
+    'ignored_public_repository',
+    'job_stored',
+    'job_waiting',
+  ],
+  installation: all(7, 'ok'),
+  installation_repositories: all(3, 'ok'),
+  ping: all(4, 'ok'),
+};
+const REDUCED: ReadonlySet<string> = new Set(['ignored_public_repository', 'ignored_entity']);
+
+describe('the published examples of GitHub’s events', () => {
+  const { database, ingress } = useIngress(CONFIG);
+
+  test.each(published)(
+    '$name: each is accepted, its row says what came of it and holds the whole payload (A4, B3)',
+    async ({ name, examples }) => {
+      const expected = OUTCOMES[name] ?? all(examples.length, 'ignored_event');
+      for (const [index, example] of examples.entries()) {
+        const guid = `${name}-${index}`;
+        // Some are published twice, and the same body again would be a repetition.
+        const payload = { ...example, published_as: guid };
+        const answer = await ingress.deliver(await signed(name, payload, { guid }));
+        expect({ guid, ...answer }).toMatchObject({ guid, status: 200, text: expected[index] });
+        const row = await database.db
+          .selectFrom('installation_events')
+          .selectAll()
+          .where('delivery_guid', '=', guid)
+          .executeTakeFirstOrThrow();
+        expect(row).toMatchObject({
+          source: 'webhook',
+          event: payload.action === undefined ? name : `${name}.${payload.action}`,
+          outcome: expected[index],
+          app_id: 7,
+          payload_repaired: false,
+        });
+        const reduced = expect.objectContaining({
+          action: payload.action,
+          reduced_from: expect.objectContaining({ bytes: JSON.stringify(payload).length }),
+        });
+        expect(row.payload).toEqual(REDUCED.has(row.outcome) ? reduced : payload);
+      }
+      expect(expected).toHaveLength(examples.length);
+    },
+  );
+
+  test('of all of them, two jobs have a row, and two entities an installation (A2, A12, B4)', async () => {
+    const jobs = await database.db
+      .selectFrom('jobs')
+      .select(['job_id', 'status', 'wants_worker', 'k8s_pool', 'entity_name', 'runner_name'])
+      .orderBy('job_id')
+      .execute();
+    expect(jobs).toEqual([
+      {
+        job_id: 2832853555,
+        status: 'running',
+        wants_worker: false,
+        k8s_pool: 'gpu',
+        entity_name: 'octo-org',
+        runner_name: 'my runner',
+      },
+      // Queued years ago: a look-up comes before it is demand.
+      {
+        job_id: 12877621891,
+        status: 'pending',
+        wants_worker: false,
+        k8s_pool: 'k8s',
+        entity_name: 'lineville',
+        runner_name: null,
+      },
+    ]);
+    const installations = await database.db
+      .selectFrom('installations')
+      .select(['installation_id', 'login', 'repository_selection', 'suspended_at', 'deleted_at'])
+      .where('repository_selection', 'is not', null)
+      .orderBy('installation_id')
+      .execute();
+    expect(installations).toEqual([
+      {
+        installation_id: 2,
+        login: 'octocat',
+        repository_selection: 'selected',
+        suspended_at: null,
+        deleted_at: expect.any(Date),
+      },
+      {
+        installation_id: 16598467,
+        login: 'Codertocat',
+        repository_selection: 'all',
+        suspended_at: null,
+        deleted_at: null,
+      },
+    ]);
+  });
+
+  test('installation_target, which has no example, gives the entity’s new name (A12)', async () => {
+    const payload = {
+      action: 'renamed',
+      account: { id: 21031067, login: 'Recoder', updated_at: '2026-01-02T00:00:00Z' },
+      changes: { login: { from: 'Codertocat' } },
+      installation: { id: 16598467 },
+      target_type: 'User',
+    };
+    expect(await ingress.deliver(await signed('installation_target', payload))).toMatchObject({
+      status: 200,
+      text: 'ok',
+    });
+    const login = await database.db
+      .selectFrom('installations')
+      .select('login')
+      .where('installation_id', '=', 16598467)
+      .executeTakeFirst();
+    expect(login).toEqual({ login: 'Recoder' });
+  });
+});
+
+describe('a stored delivery', () => {
+  const database = useTestDatabase();
+  beforeAll(async () => {
+    await putPools(database.db, examplePools());
+  });
+  beforeEach(async () => {
+    await database.db.deleteFrom('schedules').execute();
+    await database.db
+      .insertInto('schedules')
+      .values({ name: 'look-up-jobs', last_tick_at: new Date() })
+      .execute();
+  });
+
+  /**
+   * Stores a job that was queued so long ago, and says whether a look-up is wanted beside its ticks.
+   */
+  async function isLookUpWanted(jobId: number, hours: number): Promise<boolean> {
+    const own = database.dbOf('ingress');
+    const pools = createPools({
+      db: own,
+      refreshMs: 1_000,
+      onChange: () => undefined,
+      onError: () => undefined,
+    });
+    await pools.once();
+    const queuedAt = new Date(Date.now() - hours * 3_600_000).toISOString();
+    const job = { id: jobId, labels: ['linux'], created_at: queuedAt, runner_name: null };
+    const body = examplePayload('workflow_job', 'queued', {
+      workflow_job: job,
+      repository: { private: true },
+    });
+    const parsed = parseDelivery('workflow_job', body);
+    if (parsed.kind === 'malformed') throw new Error(parsed.problem);
+    const payload = JSON.stringify(body);
+    const digest = bodyDigest({ appId: 7, event: 'workflow_job' }, payload);
+    const write = createWriteDeliveries(own, pools, () => undefined);
+    const delivery = {
+      guid: crypto.randomUUID(),
+      appId: 7,
+      parsed,
+      payload,
+      payloadRepaired: false,
+      bodyDigest: digest,
+    };
+    expect(await write([delivery])).toEqual(['job_stored']);
+    const schedules = await database.db.selectFrom('schedules').select('extra_at').execute();
+    return schedules.some(({ extra_at: extraAt }) => extraAt !== null);
+  }
+
+  test('a job whose approval came after more than a day is looked up at once, and no other', async () => {
+    expect(await isLookUpWanted(1, 23)).toBe(false);
+    expect(await isLookUpWanted(2, 25)).toBe(true);
+  });
+});
+
+describe('the pools that ingress judges by (B4)', () => {
+  const database = useTestDatabase();
+  beforeEach(() => database.db.deleteFrom('pools_documents').execute());
+
+  const load = (label: string) =>
+    putPools(database.db, examplePools({ pools: [{ labels: [label] }] }));
+
+  function createReplica(db = database.dbOf('ingress')) {
+    const versions: number[] = [];
+    const pools = createPools({
+      db,
+      refreshMs: 1_000,
+      onChange: (version) => versions.push(version),
+      onError: (error) => {
+        throw error;
+      },
+    });
+    return {
+      pools,
+      versions,
+      labels: () => pools.current()?.document.pools.map((pool) => pool.labels.join()),
+    };
+  }
+
+  test('stay while a newer document cannot be read', async () => {
+    const { pools, labels } = createReplica();
+    await load('linux');
+    await pools.once();
+    await database.db
+      .insertInto('pools_documents')
+      .values({ digest: 'x', content: '{"future":1}' })
+      .execute();
+    await expect(pools.once()).rejects.toThrow('upgrade it');
+    expect(labels()).toEqual(['linux']);
+  });
+
+  test('stay while PostgreSQL is away, and follow when it is back (B5)', async () => {
+    const tunnel = await startTunnel(database.urlOf('ingress'));
+    const { db, close } = connectDatabase({
+      url: tunnel.url,
+      schema: database.schema,
+      poolSize: 1,
+      applicationName: 'pools',
+    });
+    const { pools, labels } = createReplica(db);
+    await load('linux');
+    await pools.once();
+    await tunnel.cut();
+    await load('windows');
+    await expect(pools.once()).rejects.toMatchObject({ message: expect.any(String) });
+    expect(labels()).toEqual(['linux']);
+    await tunnel.mend();
+    await pools.once();
+    expect(labels()).toEqual(['windows']);
+    await close();
+    await tunnel.cut();
+  });
+});

@@ -1,0 +1,390 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  type KnownInstallation,
+  type ListedInstallation,
+  compareInstallations,
+} from './compare-installations.ts';
+import { diagnoseEntity } from './diagnose-entity.ts';
+import type { EntityFacts, InstalledApp } from './entity-facts.ts';
+import { type AppToCheck, findAppProblems } from './find-app-problems.ts';
+import { refusedSubject, refusalReason } from './refused-subject.ts';
+
+const AT = new Date('2026-01-31T09:00:00Z');
+const APP: InstalledApp = {
+  appId: 7,
+  installationId: 70,
+  selection: 'selected',
+  suspendedAt: null,
+  deletedAt: null,
+  choice: 'selected',
+};
+const WELL: EntityFacts = {
+  asked: { login: 'acme', repository: 'API' },
+  entity: { id: 1, login: 'Acme' },
+  installations: [APP],
+  configuredApps: [7],
+  ignored: [],
+  authFailures: [],
+  installationsSeen: [{ appId: 7, installationId: 70, lastAt: AT }],
+  lastDeliveryAt: AT,
+  isRepositorySeen: false,
+  undelivered: null,
+  waiting: [],
+};
+const asking = (repository: string | null) => ({ asked: { login: 'acme', repository } });
+const app = (given: Partial<InstalledApp>) => ({ installations: [{ ...APP, ...given }] });
+const ignoredAs = (outcome: string) => ({
+  ignored: [{ outcome, count: 3, since: AT, lastAt: AT, lastJobId: 5 }],
+});
+const waitingFor = (reason: string) => ({
+  waiting: [{ pool: 'linux', waiting: 4, reason, since: AT, jobId: 6 }],
+});
+const seen = (appId: number, installationId: number) => ({ appId, installationId, lastAt: AT });
+const refused = { count: 2, since: AT, isNotFound: true };
+const anotherApp = (given: Partial<InstalledApp> = {}) => ({
+  installations: [APP, { ...APP, appId: 8, installationId: 80, ...given }],
+});
+
+/** Who can act, where it is not the platform team. */
+const ACTORS: Readonly<Partial<Record<string, string>>> = {
+  reinstalled: 'wait',
+  no_fitting_labels: 'author',
+  at_cap: 'wait',
+};
+
+describe('the diagnoses of an entity (G3)', () => {
+  test.each<[string, Partial<EntityFacts>, string[]]>([
+    ['where all is well', {}, []],
+    [
+      'without the App',
+      { installations: [], entity: null, lastDeliveryAt: null },
+      ['not_installed'],
+    ],
+    ['after its removal', app({ deletedAt: AT }), ['not_installed']],
+    ['under suspension', app({ suspendedAt: AT }), ['suspended']],
+    ['with another App than the configured one', { configuredApps: [8, 9] }, ['wrong_app']],
+    ['where no scheduler has stored its Apps', { configuredApps: null }, []],
+    ['with the configured App and another', anotherApp(), []],
+    [
+      'of which another App was suspended and removed',
+      {
+        ...anotherApp({ suspendedAt: AT, deletedAt: AT }),
+        installationsSeen: [seen(8, 79), seen(7, 70)],
+      },
+      [],
+    ],
+    ['under an unknown login', { entity: { id: 1, login: null } }, []],
+    [
+      'of a repository that was never selected',
+      app({ choice: 'never' }),
+      ['repository_not_selected'],
+    ],
+    [
+      'of a repository whose selection ended',
+      app({ choice: 'removed' }),
+      ['repository_not_selected'],
+    ],
+    ['of an account', { ...asking(null), ...app({ choice: null }) }, []],
+    ['where all repositories are selected', app({ choice: 'unknown', selection: 'all' }), []],
+    [
+      'where the beginning is unknown',
+      app({ choice: 'unknown' }),
+      ['repository_maybe_not_selected'],
+    ],
+    [
+      'where the beginning is unknown, of a repository with deliveries',
+      {
+        ...app({ choice: 'unknown' }),
+        isRepositorySeen: true,
+      },
+      [],
+    ],
+    ['under a former login', { entity: { id: 1, login: 'acme-new' } }, ['renamed']],
+    [
+      'by its id',
+      { entity: { id: 1, login: 'acme-new' }, asked: { login: '1', repository: null } },
+      [],
+    ],
+    ['after a reinstallation', { installationsSeen: [seen(7, 70), seen(7, 69)] }, ['reinstalled']],
+    ['with a former installation of another App', { installationsSeen: [seen(8, 69)] }, []],
+    ['whose App is refused', { authFailures: [{ ...refused, appId: 7 }] }, ['refused']],
+    [
+      'whose App is refused beside another',
+      { ...anotherApp(), authFailures: [{ ...refused, appId: 7, isNotFound: false }] },
+      ['refused'],
+    ],
+    ['that another App tries', { authFailures: [{ ...refused, appId: 8 }] }, ['wrong_app']],
+    ['with lost deliveries', { undelivered: { count: 5, since: AT } }, ['not_delivered']],
+    ['without any delivery', { lastDeliveryAt: null }, ['not_delivered']],
+    ['with labels that no pool has', ignoredAs('ignored_no_label'), ['no_fitting_labels']],
+    ['that is not allowed', ignoredAs('ignored_entity'), ['entity_not_allowed']],
+    ['that no pool serves', ignoredAs('ignored_pool_closed'), ['pool_closed']],
+    ['with a public repository', ignoredAs('ignored_public_repository'), ['public_repository']],
+    ['whose login is another’s', ignoredAs('refused_entity'), ['login_pinned']],
+    ['with a hidden repository', ignoredAs('repository_hidden'), ['repository_hidden']],
+    ['whose deliveries say nothing bad', ignoredAs('ok'), []],
+    ['at the cap of the pool', waitingFor('at_pool_cap'), ['at_cap']],
+    ['at its own cap', waitingFor('at_entity_cap'), ['at_cap']],
+    ['at the common cap', waitingFor('at_common_cap'), ['at_cap']],
+    ['at the cap of a repository', waitingFor('at_repository_cap'), ['at_cap']],
+    ['that waits for a suspended App', waitingFor('installation_suspended'), ['suspended']],
+    ['that waits for an App', waitingFor('installation_gone'), ['not_installed']],
+    ['that waits for a configured App', waitingFor('app_not_configured'), ['wrong_app']],
+    ['without capacity', waitingFor('no_capacity'), ['no_capacity']],
+    ['of a paused pool', waitingFor('pool_paused'), ['pool_paused']],
+  ])('%s', (_what, given, names) => {
+    const found = diagnoseEntity({ ...WELL, ...given });
+    expect(found.map(({ name }) => name)).toStrictEqual(names);
+    for (const { name, actor, sentence, advice } of found) {
+      expect(actor).toBe(ACTORS[name] ?? 'platform');
+      expect(sentence).toMatch(/^[A-Z\d][^\n]*\.$/);
+      expect(advice).toMatch(/\.$/);
+    }
+  });
+
+  test.each<[string, Partial<EntityFacts>, object]>([
+    [
+      'ignored jobs',
+      ignoredAs('ignored_no_label'),
+      {
+        name: 'no_fitting_labels',
+        sentence:
+          '3 of the newest deliveries made no worker, the last at 2026-01-31T09:00:00Z: no pool has all of the job’s labels.',
+        since: AT,
+        actor: 'author',
+        advice:
+          '`paddock why 5` explains the last one. Where other runners serve them, nothing is wrong.',
+      },
+    ],
+    [
+      'waiting jobs',
+      waitingFor('at_pool_cap'),
+      {
+        name: 'at_cap',
+        sentence:
+          '4 jobs wait for the pool linux: the pool has as many workers as its maxWorkers allows.',
+        since: AT,
+        actor: 'wait',
+        advice: '`paddock why 6` explains the one that waits longest.',
+      },
+    ],
+    [
+      'jobs that no pool fits any more',
+      waitingFor('no_pool_fits'),
+      { name: 'no_fitting_labels', actor: 'platform' },
+    ],
+    [
+      'ignored jobs of an entity that is not allowed',
+      ignoredAs('ignored_entity'),
+      { advice: '`paddock why 5` explains the last one.' },
+    ],
+    [
+      'deliveries without a job',
+      {
+        ignored: [{ outcome: 'refused_entity', count: 3, since: AT, lastAt: AT, lastJobId: null }],
+      },
+      { advice: 'See its trace.' },
+    ],
+    ['an App that was never there', { installations: [] }, { name: 'not_installed', since: null }],
+    [
+      'refusals',
+      { authFailures: [{ ...refused, appId: 7 }] },
+      {
+        sentence: 'In the last day GitHub refused the App 7 2 times: it knew no such installation.',
+        since: AT,
+      },
+    ],
+    [
+      'a configuration without an App',
+      { configuredApps: [] },
+      { sentence: 'Paddock is configured for no App, and Acme has only the App 7.' },
+    ],
+    [
+      'the last removal',
+      {
+        installations: [
+          { ...APP, deletedAt: new Date(0) },
+          { ...APP, appId: 8, deletedAt: AT },
+        ],
+      },
+      { name: 'not_installed', since: AT, actor: 'platform' },
+    ],
+    [
+      'lost deliveries',
+      { undelivered: { count: 1, since: AT } },
+      { sentence: expect.stringContaining(' 1 event of Acme,'), since: AT },
+    ],
+    [
+      'another App',
+      { configuredApps: [8, 9] },
+      {
+        sentence: 'Paddock is configured for the Apps 8, 9, and Acme has only the App 7.',
+        since: null,
+      },
+    ],
+    [
+      'a reinstallation',
+      { installationsSeen: [seen(7, 69)] },
+      { sentence: expect.stringContaining('as 70: '), since: AT, actor: 'wait' },
+    ],
+  ])('say since when and who can act, with their numbers: %s', (_what, given, expected) => {
+    expect(diagnoseEntity({ ...WELL, ...given })).toEqual([expect.objectContaining(expected)]);
+  });
+
+  test('name a reason that this version does not know', () => {
+    expect(diagnoseEntity({ ...WELL, ...waitingFor('of_tomorrow') })).toMatchObject([
+      {
+        name: 'of_tomorrow',
+        sentence: '4 jobs wait for the pool linux: of_tomorrow.',
+        actor: 'platform',
+      },
+    ]);
+  });
+});
+
+const listed: ListedInstallation = {
+  installationId: 7,
+  entityId: 1,
+  login: 'acme',
+  selection: 'all',
+  isSuspended: false,
+};
+const known: KnownInstallation = { ...listed, isDeleted: false };
+
+describe('compareInstallations (A12)', () => {
+  test.each<[string, Partial<ListedInstallation>, Partial<KnownInstallation> | undefined, boolean]>(
+    [
+      ['as we know it', {}, {}, false],
+      ['unknown', {}, undefined, true],
+      ['renamed', { login: 'acme-inc' }, {}, true],
+      ['suspended', { isSuspended: true }, {}, true],
+      ['given other repositories', { selection: 'selected' }, {}, true],
+      ['with an unknown selection', {}, { selection: null }, true],
+      ['installed again', { installationId: 8 }, {}, true],
+      ['installed again after a deletion', { installationId: 8 }, { isDeleted: true }, true],
+      ['deleted since it was listed', { login: 'acme-inc' }, { isDeleted: true }, false],
+      ['replaced since it was listed', {}, { installationId: 8, login: 'other' }, false],
+    ],
+  )('%s', (_name, says, row, isNews) => {
+    const { changed } = compareInstallations(
+      [{ ...listed, ...says }],
+      row === undefined ? [] : [{ ...known, ...row }],
+    );
+    expect(changed).toHaveLength(isNews ? 1 : 0);
+  });
+
+  test('an installation that is not listed is to be asked about, unless we know that it is gone', () => {
+    const rows = [
+      known,
+      { ...known, entityId: 2, installationId: 9 },
+      { ...known, entityId: 3, installationId: 10, isDeleted: true },
+    ];
+    expect(compareInstallations([listed], rows).unlisted).toEqual([rows[1]]);
+  });
+});
+
+const well: AppToCheck = {
+  permissions: {
+    actions: 'read',
+    administration: 'write',
+    organization_self_hosted_runners: 'write',
+    metadata: 'read',
+  },
+  events: ['workflow_job', 'push'],
+  onOrganizations: true,
+  onUsers: true,
+  atRepositories: false,
+};
+const without = (name: string): AppToCheck => ({
+  ...well,
+  permissions: { ...well.permissions, [name]: 'none' },
+});
+
+describe('findAppProblems (H4)', () => {
+  test.each<[string, AppToCheck, string[]]>([
+    ['nothing', well, []],
+    ['the subscription', { ...well, events: ['push'] }, ['workflow_job']],
+    ['actions', without('actions'), ['actions: read']],
+    [
+      'an organisation’s runners',
+      without('organization_self_hosted_runners'),
+      ['organization_self_hosted_runners: write'],
+    ],
+    [
+      'those, where there is no organisation',
+      { ...without('organization_self_hosted_runners'), onOrganizations: false },
+      [],
+    ],
+    ['administration', without('administration'), ['administration: write']],
+    ['that, where there is no user', { ...without('administration'), onUsers: false }, []],
+    [
+      'that, where an organisation’s pool registers at repositories',
+      { ...without('administration'), onUsers: false, atRepositories: true },
+      ['administration: write, without which no runner of a pool with `registration: repository`'],
+    ],
+    [
+      'nothing, where an organisation’s pool registers at repositories',
+      { ...well, onUsers: false, atRepositories: true },
+      [],
+    ],
+    [
+      'that, where such a pool has no organisation',
+      {
+        ...without('administration'),
+        onOrganizations: false,
+        onUsers: false,
+        atRepositories: true,
+      },
+      [],
+    ],
+    [
+      'all but reading',
+      { ...well, permissions: { actions: 'write', administration: 'read' } },
+      ['organization_self_hosted_runners', 'administration'],
+    ],
+    [
+      'everything',
+      { ...well, permissions: {}, events: [] },
+      ['workflow_job', 'actions', 'organization_self_hosted_runners', 'administration'],
+    ],
+  ])('lacking %s', (_name, given, problems) => {
+    expect(findAppProblems(given)).toEqual(
+      problems.map((problem) => expect.stringContaining(problem)),
+    );
+  });
+});
+
+test.each([
+  ['unauthorized', 'POST /app/installations/5/access_tokens', 'app'],
+  ['unauthorized', 'GET /app', 'app'],
+  ['not_found', 'POST /app/installations/5/access_tokens', 'entity'],
+  ['forbidden', 'POST /api/v3/app/installations/5/access_tokens', 'entity'],
+  ['not_found', 'GET /app/installations/5', undefined],
+  ['forbidden', 'GET /app/hook/deliveries', undefined],
+  ['unauthorized', 'GET /repos/acme/api/actions/runs', 'entity'],
+  ['forbidden', 'GET /repos/acme/api/actions/runs', 'repository'],
+  ['not_found', 'POST /repos/acme/api/actions/runners/generate-jitconfig', 'repository'],
+  ['forbidden', 'GET /api/v3/repositories/7', 'repository'],
+  ['forbidden', 'GET /orgs/acme/actions/runners', 'entity'],
+  ['not_found', 'GET /orgs/repos/actions/runners', 'entity'],
+  ['forbidden', 'GET /installation/repositories', 'entity'],
+  ['rate_limited', 'GET /repos/acme/api/actions/runs', undefined],
+  ['outdated', 'GET /repos/acme/api/actions/runs', undefined],
+  ['unavailable', 'POST /app/installations/5/access_tokens', undefined],
+  ['unknown', 'unknown', undefined],
+] as const)('%s of %s speaks of %s (C9)', (kind, operation, subject) => {
+  expect(refusedSubject({ kind, operation })).toBe(subject);
+});
+
+test.each([
+  ['repository', 'not_found', 'repository_gone'],
+  ['repository', 'forbidden', 'repository_refused'],
+  ['entity', 'not_found', 'installation_gone'],
+  ['entity', 'forbidden', 'installation_refused'],
+  ['app', 'unauthorized', 'installation_refused'],
+] as const)(
+  'where the %s is refused (%s), jobs wait with the reason %s (P5)',
+  (subject, kind, reason) => {
+    expect(refusalReason(subject, kind)).toBe(reason);
+  },
+);

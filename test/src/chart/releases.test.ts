@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { settings as ofConsole } from '@paddock/console/config';
+import { settings as ingress } from '@paddock/ingress/config';
+import { settings as reconciler } from '@paddock/reconciler/config';
+import { settings as scheduler } from '@paddock/scheduler/config';
+import {
+  CHART,
+  type ChartObject,
+  HELM,
+  type Labels,
+  type Release,
+  podsOf,
+  renderChart,
+} from '@paddock/testing/render-chart';
+import { renderNotes } from '@paddock/testing/render-notes';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { APP, LEAST, POOL } from '../scenes/chart-releases.scene.ts';
+
+const named = { release: 'paddock', namespace: 'paddock' };
+const release = (set: object): Release => ({ ...named, set: { ...LEAST, ...set } });
+
+/** What a change of it restarts: the pods of the Deployments. */
+const restarted = (objects: readonly ChartObject[]) =>
+  podsOf(objects.filter(({ kind }) => kind === 'Deployment'));
+
+const jobOf = (objects: readonly ChartObject[]): ChartObject => {
+  const job = objects.find(({ kind }) => kind === 'Job');
+  if (job === undefined) throw new Error('There is no Job.');
+  return job;
+};
+
+const described = HELM === undefined ? describe.skip : describe;
+
+described('a change (needs helm)', () => {
+  let folder: string;
+  let before: readonly ChartObject[];
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'paddock-chart-'));
+    before = renderChart(release({}));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** The chart with other lines in its Chart.yaml. */
+  const chartOf = (name: string, change: (text: string) => string): string => {
+    const chart = join(folder, name);
+    cpSync(CHART, chart, { recursive: true });
+    const file = join(chart, 'Chart.yaml');
+    writeFileSync(file, change(readFileSync(file, 'utf8')));
+    return chart;
+  };
+
+  test('of the configuration restarts nothing, and makes no Job (H5)', () => {
+    const after = renderChart(
+      release({
+        config: {
+          github: { apps: [APP, { ...APP, id: 8 }] },
+          pools: [{ ...POOL, maxWorkers: 50 }],
+          entities: {},
+        },
+      }),
+    );
+    expect(after).not.toEqual(before);
+    expect(restarted(after)).toEqual(restarted(before));
+    expect(jobOf(after)).toEqual(jobOf(before));
+  });
+
+  test('of the migrator’s image makes another Job, for a Job cannot be changed (A10)', () => {
+    const after = renderChart(release({ image: { migrate: { tag: '9.9.9' } } }));
+    expect(jobOf(after).metadata.name).not.toBe(jobOf(before).metadata.name);
+  });
+
+  test('of the program’s version makes another Job, and restarts the services (A10)', () => {
+    const chart = chartOf('program', (text) =>
+      text.replace(/^appVersion: .*/m, 'appVersion: 9.9.9'),
+    );
+    const after = renderChart({ ...release({}), chart });
+    expect(jobOf(after).metadata.name).not.toBe(jobOf(before).metadata.name);
+    expect(restarted(after)).not.toEqual(restarted(before));
+  });
+
+  test('of the chart’s own version alone changes neither pods nor what the Job runs', () => {
+    const chart = chartOf('chart', (text) => text.replace(/^version: .*/m, 'version: 9.9.9'));
+    const after = renderChart({ ...release({}), chart });
+    expect(restarted(after)).toEqual(restarted(before));
+    expect(jobOf(after).metadata.name).toBe(jobOf(before).metadata.name);
+    expect(jobOf(after).spec).toEqual(jobOf(before).spec);
+  });
+
+  test('of what a Job runs makes another one', () => {
+    const values = [
+      { settings: { PADDOCK_SCHEMA: 'other' } },
+      { migration: { nodeSelector: { disk: 'fast' } } },
+      { migration: { env: [{ name: 'A', value: 'b' }] } },
+    ];
+    const names = values.map((set) => jobOf(renderChart(release(set))).metadata.name);
+    expect(new Set([...names, jobOf(before).metadata.name]).size).toBe(values.length + 1);
+  });
+});
+
+/** Connections of each service beside its pool, as docs/roles.md lists them. */
+const BESIDE = { ingress: 0, scheduler: 3, reconciler: 3, console: 0, migrate: 2 };
+
+const sizes = {
+  ingress: ingress.poolSize.default,
+  console: ofConsole.poolSize.default,
+  scheduler: scheduler.poolSize.default,
+  reconciler: reconciler.poolSize.default,
+};
+
+/** Of replicas, and of one more of each service during an upgrade. */
+const connections = (
+  given: { ingress: number; scheduler: number; reconciler: number; console?: number },
+  pools: Partial<typeof sizes> = {},
+): number =>
+  (['ingress', 'scheduler', 'reconciler', 'console'] as const).reduce(
+    (sum, service) =>
+      sum +
+      ((given[service] ?? 2) + 1) * ((pools[service] ?? sizes[service] ?? 0) + BESIDE[service]),
+    BESIDE.migrate,
+  );
+
+described('NOTES say how many connections PostgreSQL must allow (A11; needs helm)', () => {
+  test.each<[string, object, number]>([
+    ['by default', {}, connections({ ingress: 2, scheduler: 2, reconciler: 2 })],
+    [
+      'with other replicas',
+      { ingress: { replicas: 5 }, scheduler: { replicas: 1 }, reconciler: { replicas: 3 } },
+      connections({ ingress: 5, scheduler: 1, reconciler: 3 }),
+    ],
+    [
+      'with as many replicas as the autoscaler may make',
+      { ingress: { autoscaling: { enabled: true, maxReplicas: 9 } } },
+      connections({ ingress: 9, scheduler: 2, reconciler: 2 }),
+    ],
+    // Not even one more during an upgrade.
+    [
+      'without the console',
+      { console: { enabled: false } },
+      connections({ ingress: 2, scheduler: 2, reconciler: 2, console: -1 }),
+    ],
+    [
+      'with other pools',
+      {
+        settings: {
+          PADDOCK_INGRESS_POOL_SIZE: 20,
+          PADDOCK_SCHEDULER_POOL_SIZE: 64,
+          PADDOCK_RECONCILER_POOL_SIZE: 30,
+        },
+      },
+      connections(
+        { ingress: 2, scheduler: 2, reconciler: 2 },
+        { ingress: 20, scheduler: 64, reconciler: 30 },
+      ),
+    ],
+  ])('%s', (_name, set, sum) => {
+    expect(renderNotes(release(set))).toContain(`PostgreSQL must allow ${sum} connections`);
+  });
+
+  test('and the database for a first look allows them', () => {
+    const objects = renderChart(
+      release({ database: {}, evaluation: { enabled: true }, scheduler: { replicas: 9 } }),
+    );
+    const [database] = podsOf(objects.filter(({ kind }) => kind === 'StatefulSet'));
+    const [, most = 0] =
+      /max_connections=(\d+)/.exec(JSON.stringify(database?.spec.containers[0])) ?? [];
+    expect(Number(most)).toBeGreaterThan(connections({ ingress: 2, scheduler: 9, reconciler: 2 }));
+  });
+});
+
+const releaseNamed = (name: string, namespace: string): Release => ({
+  release: name,
+  namespace,
+  set: {
+    ...LEAST,
+    database: {},
+    evaluation: { enabled: true, password: 'x' },
+    ingress: { autoscaling: { enabled: true } },
+    webhook: { ingress: { enabled: true, host: 'paddock.test' } },
+    console: { ingress: { enabled: true, host: 'console.test' } },
+  },
+});
+
+const LONG = 'e'.repeat(52);
+
+// All share the namespace of their runners.
+described.each<[string, readonly Release[]]>([
+  ['in one namespace', [releaseNamed('paddock', 'ci'), releaseNamed('blue', 'ci')]],
+  [
+    'in one namespace, named as the objects of each other',
+    [
+      'paddock',
+      'a',
+      'a-paddock',
+      'a-paddock-webhook',
+      'paddock-ingress',
+      'paddock-console',
+      'paddock-ci',
+    ].map((name) => releaseNamed(name, 'ci')),
+  ],
+  [
+    'in one namespace, of long names',
+    [releaseNamed(`${LONG}a`, 'ci'), releaseNamed(`${LONG}b`, 'ci')],
+  ],
+  ['of one name in two namespaces', [releaseNamed('paddock', 'a'), releaseNamed('paddock', 'b')]],
+  [
+    'whose names and namespaces join alike',
+    [releaseNamed('paddock', 'ci-paddock'), releaseNamed('paddock-ci', 'paddock')],
+  ],
+])('releases %s (A8; needs helm)', (_name, releases) => {
+  let rendered: readonly (readonly ChartObject[])[];
+  beforeAll(() => {
+    rendered = releases.map((one) => renderChart(one));
+  });
+
+  test('have no object in common', () => {
+    const all = rendered.flatMap(places);
+    expect(all.filter((place, index) => all.indexOf(place) !== index)).toEqual([]);
+  });
+
+  test('select none of each other’s pods', () => {
+    for (const mine of rendered) {
+      const theirs = rendered.filter((objects) => objects !== mine).flat();
+      for (const { kind, metadata, spec } of mine) {
+        if (spec?.selector === undefined && spec?.podSelector === undefined) continue;
+        const selector =
+          kind === 'Service' ? spec.selector : (spec.selector ?? spec.podSelector)?.matchLabels;
+        const found = podsIn(theirs, metadata.namespace ?? '').filter((labels) =>
+          Object.entries(selector ?? {}).every(([key, value]) => labels[key] === value),
+        );
+        expect([kind, metadata.name, found]).toEqual([kind, metadata.name, []]);
+      }
+    }
+  });
+});
+
+const places = (objects: readonly ChartObject[]): string[] =>
+  objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
+
+/** The labels of releases' pods in a namespace, with those of their runners. */
+function podsIn(objects: readonly ChartObject[], namespace: string): Labels[] {
+  const own = objects.filter(({ metadata }) => metadata.namespace === namespace);
+  const runners = own.filter(
+    ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.namespace === 'runners',
+  );
+  return [
+    ...podsOf(own).map(({ metadata }) => metadata.labels),
+    ...runners.map(({ spec }) => spec?.podSelector?.matchLabels ?? {}),
+  ];
+}
+
+described('the policy of the console (H3; needs helm)', () => {
+  test.each([
+    ['https://login.example.com', 443],
+    ['https://login.example.com:8443/realms/ci', 8443],
+    ['https://10.1.2.3', 443],
+    ['https://idp2', 443],
+  ])('opens the port of the issuer %s', (issuer, port) => {
+    const oidc = { url: 'https://ci.test', issuer, clientId: 'paddock' };
+    const set = { ...LEAST, console: { signIn: { groups: { read: ['*'] }, oidc } } };
+    const policy = renderChart({ release: 'paddock', namespace: 'paddock', set }).find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'paddock-console',
+    );
+    const egress = policy?.spec?.['egress'] as object[] | undefined;
+    expect(egress?.at(-1)).toEqual({ ports: [{ protocol: 'TCP', port }] });
+  });
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Program } from '@paddock/processes/start-program';
+import { type Tunnel, startTunnel } from '@paddock/testing/tunnel';
+import { waitFor } from '@paddock/testing/wait-for';
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+import { type TestSystem, startSystem } from './start-system.ts';
+
+const said = (service: Program, from: number) =>
+  service
+    .lines()
+    .slice(from)
+    .map(
+      (line) =>
+        JSON.parse(line) as {
+          message: string;
+          level: string;
+          afterMs?: number;
+          cost?: object;
+          error?: { stack?: string };
+        },
+    );
+const isReady = async ({ healthPort }: Program) =>
+  (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).status === 200;
+
+describe('PostgreSQL that is away', () => {
+  let system: TestSystem;
+  let tunnel: Tunnel;
+  const services: Program[] = [];
+  beforeAll(async () => {
+    system = await startSystem();
+    tunnel = await startTunnel(system.database.url);
+    for (const name of ['ingress', 'scheduler', 'reconciler'] as const) {
+      services.push(
+        await system.start(name, {
+          settings: { DATABASE_URL: tunnel.url, PADDOCK_LOG_LEVEL: 'info' },
+        }),
+      );
+    }
+  });
+  afterAll(async () => {
+    await tunnel.cut();
+    await system.stop();
+  });
+
+  test('an outage of PostgreSQL is two lines in the log of each service, and no stack trace (H1)', async () => {
+    for (const service of services) await waitFor('readiness', () => isReady(service));
+    await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
+    await waitFor('the job to end', async () => {
+      const { jobs } = await system.github.truth();
+      return jobs.every(({ status }) => status === 'completed');
+    });
+    const before = services.map((service) => service.lines().length);
+    await tunnel.cut();
+    for (const [nth, service] of services.entries()) {
+      await waitFor('the line of its beginning', () =>
+        said(service, before[nth] ?? 0).some(({ message }) =>
+          message.startsWith('PostgreSQL cannot'),
+        ),
+      );
+    }
+    await system.github.queueJob({ repo: 'acme/shop', labels: ['self-hosted', 'linux'] });
+    await tunnel.mend();
+    for (const [nth, service] of services.entries()) {
+      const lines = () => said(service, before[nth] ?? 0);
+      const back = await waitFor('the line of its end', () =>
+        lines().find(({ message }) => message === 'PostgreSQL answers again'),
+      );
+      expect(back).toEqual(
+        expect.objectContaining({ afterMs: expect.any(Number), cost: expect.any(Object) }),
+      );
+      expect(lines().filter(({ message }) => message.startsWith('PostgreSQL '))).toHaveLength(2);
+      expect(lines().filter(({ error }) => error !== undefined)).toEqual([]);
+      await waitFor('readiness', () => isReady(service));
+    }
+  });
+});
+
+const TROUBLES: { trouble: Trouble; how: string }[] = [
+  { trouble: 'swallow', how: 'no notification arrives' },
+  { trouble: 'cut', how: 'listeners lose the connection' },
+];
+
+describe.each(TROUBLES)('$how', ({ trouble }) => {
+  let system: TestSystem;
+  let lost: LostNotifications;
+
+  beforeAll(async () => {
+    system = await startSystem();
+    lost = await loseNotifications(system.database.url, trouble);
+    await system.start('ingress');
+    await system.start('scheduler', { settings: { DATABASE_URL: lost.url } });
+  });
+
+  afterAll(async () => {
+    await system.stop();
+    await lost.stop();
+  });
+
+  test('jobs get workers, more than the cap allows at once among them, and all rows end (C1, D3, P1)', async () => {
+    await waitFor(
+      'something to be kept from the scheduler',
+      () => trouble === 'swallow' || lost.hits() > 0,
+    );
+    const jobs = await Promise.all(
+      Array.from({ length: 7 }, () =>
+        system.github.queueJob({
+          repo: 'acme/shop',
+          labels: ['self-hosted', 'linux'],
+          durationMs: 20,
+        }),
+      ),
+    );
+    const { db } = system.database;
+    await waitFor('the jobs to complete', async () => {
+      const completed = await db
+        .selectFrom('jobs')
+        .select('job_id')
+        .where('status', '=', 'completed')
+        .execute();
+      return completed.length === jobs.length;
+    });
+    await waitFor('the workers to end', async () => {
+      const alive = await db
+        .selectFrom('workers')
+        .select('pod_name')
+        .where('status', 'in', ['pending', 'running'])
+        .execute();
+      return alive.length === 0;
+    });
+    await waitFor('the Secrets to go', () => system.cluster.report().secretsLeft.length === 0);
+    expect(lost.hits()).toBeGreaterThan(0);
+    const { excessWorkers, lost: lostJobs } = await system.github.report();
+    expect({ excessWorkers, lostJobs }).toEqual({ excessWorkers: 0, lostJobs: 0 });
+  });
+});
+
+type Trouble =
+  /** Notifications get lost on the way; all else passes. */
+  | 'swallow'
+  /** Listeners lose the connection. */
+  | 'cut';
+
+/** A relay between services and PostgreSQL; `hits` counts the notifications that it kept back. */
+interface LostNotifications {
+  readonly url: string;
+  readonly hits: () => number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Takes the notifications out of PostgreSQL's connections, whose messages are a letter, a length
+ * that counts itself, and a body.
+ */
+async function loseNotifications(
+  databaseUrl: string,
+  trouble: Trouble,
+): Promise<LostNotifications> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let hits = 0;
+  const hit = () => (hits += 1);
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      // A connection that breaks breaks on both sides; its user reports it.
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on('data', (chunk) => {
+      if (trouble === 'cut' && chunk.includes('listen "')) {
+        hit();
+        client.destroy();
+      } else upstream.write(chunk);
+    });
+    const pass = trouble === 'swallow' ? withoutNotifications(hit) : (chunk: Buffer) => chunk;
+    upstream.on('data', (chunk: Buffer) => client.write(pass(chunk)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  // The answer to a request for TLS would be a letter alone.
+  url.searchParams.set('sslmode', 'disable');
+  return {
+    url: url.href,
+    hits: () => hits,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const NOTIFICATION = 'A'.charCodeAt(0);
+
+function withoutNotifications(onHit: () => void): (chunk: Buffer) => Buffer {
+  let rest = Buffer.alloc(0);
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    const passed: Buffer[] = [];
+    while (rest.length >= 5 && rest.length >= 1 + rest.readInt32BE(1)) {
+      const message = rest.subarray(0, 1 + rest.readInt32BE(1));
+      rest = rest.subarray(message.length);
+      if (message[0] === NOTIFICATION) onHit();
+      else passed.push(message);
+    }
+    return Buffer.concat(passed);
+  };
+}
+
+describe('runners that GitHub calls too old', () => {
+  let system: TestSystem;
+  beforeAll(async () => {
+    system = await startSystem();
+    await system.start('ingress');
+    // Short, so that the trials after the alarm come soon.
+    await system.start('scheduler', {
+      rules: { db: { failingPauseMs: 500, failingLongestPauseMs: 1_000 } },
+    });
+    // It finds the success of a trial whose job was heard of only after its end.
+    await system.start('reconciler', { rules: { reconciler: { lookUpJobsEverySeconds: 2 } } });
+  });
+  afterAll(() => system.stop());
+
+  const keys = () => system.database.db.selectFrom('demand_keys').selectAll().execute();
+
+  test('a false alarm about the version of runners holds jobs back with its reason, and is over when GitHub’s is (C11, P1)', async () => {
+    await system.github.setRunnerFaults({ refusesVersions: true });
+    for (let job = 0; job < 3; job += 1)
+      await system.github.queueJob({ repo: 'acme/shop', labels: ['linux'] });
+    await waitFor('the reason', async () =>
+      (await keys()).some((key) => key.wait_reason === 'runner_outdated'),
+    );
+    await system.github.setRunnerFaults({});
+    await waitFor('all jobs to end', async () => (await system.github.report()).completed === 3);
+    await waitFor('the failures to be forgotten', async () =>
+      (await keys()).every(({ failures }) => failures === 0),
+    );
+    expect(await system.github.report()).toMatchObject({ lost: 0, killed: 0 });
+  });
+});

@@ -1,0 +1,337 @@
+import { describe, expect, test } from '@jest/globals';
+import { onPath } from '@paddock/testing/render-chart';
+import { execFile, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const FOLDER = '.github/workflows';
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+interface Job {
+  readonly permissions?: unknown;
+  readonly 'runs-on'?: string;
+  readonly 'timeout-minutes'?: number;
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
+  readonly uses?: string;
+  readonly steps?: readonly Step[];
+}
+interface Workflow {
+  readonly permissions?: unknown;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const files = globSync(`${FOLDER}/*.{yml,yaml}`, { cwd: ROOT });
+const workflows = new Map(files.map((file) => [file, parse(read(file)) as Workflow]));
+const jobsOf = (file: string): [name: string, job: Job][] =>
+  Object.entries(workflows.get(file)?.jobs ?? {});
+const stepsOf = (file: string): Step[] => jobsOf(file).flatMap(([, { steps = [] }]) => steps);
+const matrixOf = (job: string): Readonly<Record<string, readonly string[]>> =>
+  workflows.get(`${FOLDER}/ci.yml`)?.jobs[job]?.strategy?.matrix ?? {};
+
+test('there are workflows', () => {
+  expect(files.map((file) => file.slice(FOLDER.length + 1)).toSorted()).toEqual([
+    'ci.yml',
+    'kind.yml',
+    'release.yml',
+  ]);
+});
+
+describe.each(files)('%s', (file) => {
+  test('names each action by a commit, with its version in a comment', () => {
+    const uses = read(file).matchAll(/^ *(?:- )?uses: (.*)$/gm);
+    const actions = [...uses].flatMap(([, use = '']) => (use.startsWith('./') ? [] : [use]));
+    for (const action of actions) expect(action).toMatch(/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    // The text and what is parsed of it are the same steps.
+    expect(actions).toHaveLength(stepsOf(file).filter(({ uses: use }) => use !== undefined).length);
+  });
+
+  test('gives no right that a job does not ask for', () => {
+    expect(workflows.get(file)?.permissions).toEqual({});
+    for (const [name, { permissions }] of jobsOf(file))
+      expect([name, permissions]).toEqual([name, expect.any(Object)]);
+  });
+
+  test('puts nothing foreign into a script, and leaves no token in a checkout', () => {
+    // An expression becomes part of the script: values come by `env` instead.
+    for (const { run = '' } of stepsOf(file)) expect(run).not.toContain('${{');
+    const checkouts = stepsOf(file).filter(({ uses }) => uses?.startsWith('actions/checkout@'));
+    for (const { with: inputs } of checkouts)
+      expect(inputs).toEqual({ 'persist-credentials': false });
+    expect(read(file)).not.toMatch(/pull_request_target|workflow_run|secrets\./);
+  });
+
+  test('ends each job that hangs, on a named release of the machine', () => {
+    for (const [name, job] of jobsOf(file)) {
+      if (job.uses !== undefined) continue;
+      expect([name, job['timeout-minutes']]).toEqual([name, expect.any(Number)]);
+      expect([name, job['runs-on']]).toEqual([name, 'ubuntu-24.04']);
+    }
+  });
+
+  test('names only files and folders that are there', () => {
+    const scripts = stepsOf(file).flatMap(({ run = '' }) =>
+      run.match(/(?<![\w./-])(?:\.ci|apps|db|deploy|packages|test|tools)\/[\w./-]*\w/g),
+    );
+    const inputs = stepsOf(file).flatMap(({ with: values }) => values?.['file'] ?? []);
+    const called = jobsOf(file).flatMap(([, { uses }]) => uses ?? []);
+    const paths = [...scripts, ...inputs, ...called]
+      .filter((path) => typeof path === 'string')
+      // An image has what is built of it.
+      .map((path) => path.replace(/^(apps\/\w+)\/dist\/main\.mjs$/, '$1/src/main.ts'));
+    expect(paths).not.toEqual([]);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+});
+
+test('the tests run on the oldest Node.js that package.json allows', () => {
+  const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+  expect(matrixOf('node')['node']).toContain(engines.node.replace('>=', ''));
+});
+
+test('the tests run on four lines of PostgreSQL', () => {
+  expect(matrixOf('postgresql')['postgresql']).toEqual(['15', '16', '17', '18']);
+});
+
+test('an image is released for each service', () => {
+  const { matrix } = workflows.get(`${FOLDER}/release.yml`)?.jobs['images']?.strategy ?? {};
+  const targets = [...read('deploy/docker/Dockerfile').matchAll(/^FROM service AS (\S+)$/gm)];
+  expect(matrix?.['service']).toEqual(targets.map(([, target]) => target));
+});
+
+// GitHub's machines run each step as `bash -e`.
+const scripts: [name: string, script: string][] = [
+  ...globSync(['.ci/*', 'deploy/helm/check'], { cwd: ROOT }).map((path): [string, string] => [
+    path,
+    read(path),
+  ]),
+  ...files.flatMap((file) =>
+    jobsOf(file).flatMap(([job, { steps = [] }]) =>
+      steps.flatMap(({ run }, nth): [string, string][] =>
+        run === undefined ? [] : [[`${file} ${job}[${nth}]`, `#!/bin/bash\nset -e\n${run}`]],
+      ),
+    ),
+  ),
+];
+
+const shellcheck = onPath('shellcheck');
+const checked = shellcheck === undefined ? describe.skip : describe;
+checked('shellcheck (needs shellcheck)', () => {
+  test.each(scripts)('finds nothing in %s', (_name, input) => {
+    const { status, stdout } = spawnSync(String(shellcheck), ['--norc', '-'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      input,
+    });
+    expect([stdout, status]).toEqual(['', 0]);
+  });
+});
+
+for (const [program, flags] of [
+  ['actionlint', []],
+  ['zizmor', ['--offline', '--persona=auditor', '--quiet']],
+] as const) {
+  const linted = onPath(program) === undefined ? describe.skip : describe;
+  linted(`${program} (needs ${program})`, () => {
+    test('finds nothing in the workflows', () => {
+      const args = [...flags, ...files];
+      const { status, stdout } = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8' });
+      expect([stdout.trim(), status]).toEqual([expect.any(String), 0]);
+    });
+  });
+}
+
+/** Each target with the folder of its app. */
+const TARGETS = [
+  ['ingress', 'ingress'],
+  ['scheduler', 'scheduler'],
+  ['reconciler', 'reconciler'],
+  ['console', 'console'],
+  ['migrate', 'migrate'],
+  ['paddock', 'cli'],
+] as const;
+
+interface Stage {
+  /** An image, or the name of an earlier stage. */
+  readonly base: string;
+  readonly name: string;
+  /** Each with its keyword first, without line breaks. */
+  readonly instructions: readonly string[];
+}
+
+/** The stages of a Dockerfile, in order. What stands before the first one is left out. */
+function stagesOf(dockerfile: string): Stage[] {
+  const [, ...parts] = dockerfile
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split(/^FROM /m);
+  return parts.map((part) => {
+    const [from = '', ...instructions] = part.split('\n').filter((line) => line !== '');
+    const [, base = '', name = ''] = /^(?:--platform=\S+ )?(\S+) AS (\S+)$/.exec(from) ?? [];
+    return { base, name, instructions };
+  });
+}
+
+const stages = stagesOf(readFileSync(join(ROOT, 'deploy/docker/Dockerfile'), 'utf8'));
+const stageOf = (name: string) => stages.find((stage) => stage.name === name);
+
+/** A target's instructions after those of the stages that it starts from. */
+function instructionsOf(target: string): string[] {
+  const stage = stageOf(target);
+  return stage === undefined ? [] : [...instructionsOf(stage.base), ...stage.instructions];
+}
+
+/** The arguments of all instructions of a kind, such as COPY. */
+const all = (keyword: string, instructions: readonly string[]): string[] =>
+  instructions.flatMap((line) =>
+    line.startsWith(`${keyword} `) ? [line.slice(keyword.length + 1)] : [],
+  );
+
+describe('the images', () => {
+  test('start from images by digest', () => {
+    const bases = stages.map(({ base }) => base).filter((base) => stageOf(base) === undefined);
+    expect(bases).toHaveLength(2);
+    for (const base of bases) expect(base).toMatch(/^\S+:\S+@sha256:[0-9a-f]{64}$/);
+  });
+
+  test.each(TARGETS)('%s runs its own program, and not as root', (target, app) => {
+    const instructions = instructionsOf(target);
+    expect(all('USER', instructions)).toEqual(['65532:65532']);
+    const [entrypoint = '', ...others] = all('ENTRYPOINT', instructions);
+    expect(others).toEqual([]);
+    expect(JSON.parse(entrypoint)).toEqual([
+      'node',
+      '--enable-source-maps',
+      `/paddock/apps/${app}/dist/main.mjs`,
+    ]);
+  });
+
+  test.each(TARGETS)('%s has the bundle and no other files but these', (target, app) => {
+    const others: Readonly<Record<string, string>> = {
+      migrate: '--from=build /src/db db',
+      // For the first token.
+      console: '--from=build /src/apps/cli/dist/main.mjs apps/cli/dist/main.mjs',
+    };
+    const bundle = `--from=build /src/apps/${app}/dist apps/${app}/dist`;
+    const copied = [bundle, others[target]].filter((path) => path !== undefined);
+    expect(all('COPY', instructionsOf(target))).toEqual(copied);
+    expect(all('WORKDIR', instructionsOf(target))).toEqual(['/paddock']);
+    for (const path of [`apps/${app}/src/main.ts`, 'db/migrations', 'db/roles.sql'])
+      expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
+  });
+
+  test('get only bundles that the build stage makes', () => {
+    const [run = ''] = all('RUN', stageOf('build')?.instructions ?? []);
+    expect(run).toContain(`build ${TARGETS.map(([, app]) => app).join(' ')}`);
+  });
+
+  test.each(TARGETS.map(([target]) => target))(
+    '%s says where it comes from, and runs nothing while it is built',
+    (target) => {
+      const instructions = instructionsOf(target);
+      const labels = all('LABEL', instructions).join(' ');
+      for (const label of ['source', 'revision', 'version', 'licenses'])
+        expect(labels).toContain(`org.opencontainers.image.${label}="\${${label.toUpperCase()}}"`);
+      expect(labels).toMatch(new RegExp(`image\\.title="(paddock-)?${target}"`));
+      // A command would be emulated on the other architecture.
+      expect(all('RUN', instructions)).toEqual([]);
+    },
+  );
+
+  test('have `node` as a command, as the test of the chart runs it', () => {
+    expect(all('ENV', instructionsOf('ingress')).join(' ')).toContain('PATH=/nodejs/bin:$PATH');
+  });
+});
+
+/** The smallest program. All are built alike. */
+const APP = 'migrate';
+const BUNDLE = `apps/${APP}/dist/main.mjs`;
+
+/** Builds the app in a folder, and returns the bundle and its source map. */
+function build(folder: string): [bundle: string, map: string] {
+  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'tools/build.mjs'), APP], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  const textOf = (file: string) => readFileSync(join(folder, file), 'utf8');
+  return [textOf(BUNDLE), textOf(`${BUNDLE}.map`)];
+}
+
+/** The folders of the packages whose files a source map names, from the root of the checkout. */
+function packagesIn(map: string): Set<string> {
+  const { sources } = JSON.parse(map) as { sources: string[] };
+  return new Set(
+    sources.map((source) => {
+      const parts = join(dirname(BUNDLE), source).split('/');
+      return parts.slice(0, parts[0] === 'node_modules' ? 3 : 2).join('/');
+    }),
+  );
+}
+
+test('a build in another folder, at another time, gives the same bytes', () => {
+  const [bundle, map] = build(ROOT);
+  const copy = mkdtempSync(join(tmpdir(), 'paddock-copy-'));
+  try {
+    for (const path of ['package.json', 'tsconfig.base.json', ...packagesIn(map)])
+      cpSync(join(ROOT, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
+    rmSync(join(copy, dirname(BUNDLE)), { recursive: true });
+    const again = build(copy);
+    // Not `toEqual`: the difference of two megabytes would be printed.
+    expect([again[0] === bundle, again[1] === map]).toEqual([true, true]);
+    expect(bundle.length).toBeGreaterThan(100_000);
+    expect(bundle).not.toContain(ROOT);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+});
+
+const TOOL = join(import.meta.dirname, '..', '..', 'tools', 'build-page.mjs');
+const BUILD = `import(${JSON.stringify(TOOL)}).then((tool) => tool.buildPage(process.argv[1]))`;
+
+const KB = 1_024;
+const MOST = { first: 60 * KB, withCharts: 100 * KB };
+
+test('the page travels as at most 60 KB, with charts 100 KB, and takes no text for markup', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'paddock-page-'));
+  try {
+    // A process of its own: the bundler is no part of this one.
+    await promisify(execFile)(process.execPath, ['-e', BUILD, folder]);
+    const built = await readFile(join(folder, 'page.json'), 'utf8');
+    const { html, files: assets } = JSON.parse(built) as {
+      html: string;
+      files: Record<string, { text: string }>;
+    };
+    const parts: (readonly [name: string, text: string])[] = [
+      ['page.html', html],
+      ...Object.entries(assets).map(([name, { text }]) => [name, text] as const),
+    ];
+    const sizeOf = (of: typeof parts) =>
+      of.reduce((sum, [, text]) => sum + gzipSync(text).length, 0);
+    const first = sizeOf(parts.filter(([name]) => !name.startsWith('draw-chart-')));
+    process.stdout.write(
+      `the page by gzip: ${toKb(first)} KB, with charts ${toKb(sizeOf(parts))} KB\n`,
+    );
+    expect(first).toBeGreaterThan(8 * KB);
+    expect(first).toBeLessThanOrEqual(MOST.first);
+    expect(sizeOf(parts)).toBeGreaterThan(first);
+    expect(sizeOf(parts)).toBeLessThanOrEqual(MOST.withCharts);
+    expect(parts.map(([, text]) => text).join('')).not.toMatch(
+      /\beval\(|new Function|insertAdjacentHTML|document\.write/,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+const toKb = (bytes: number): string => (bytes / KB).toFixed(1);

@@ -1,0 +1,261 @@
+import { describe, expect, test } from '@jest/globals';
+import { settings as consoleSettings } from '@paddock/console/config';
+import { lookUpAccessTask } from '@paddock/domain/tasks/key-tasks';
+import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
+import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import {
+  diagnoseTask,
+  provisionTask,
+  removeSecretTask,
+  stopTask,
+} from '@paddock/domain/tasks/worker-tasks';
+import { settings as ingress } from '@paddock/ingress/config';
+import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
+import { settings as reconciler } from '@paddock/reconciler/config';
+import { cadenceRules } from '@paddock/reconciler/rules';
+import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';
+import { sweepKinds } from '@paddock/reconciler/sweeps';
+import { valuesOf } from '@paddock/runtime/rules';
+import type { Setting } from '@paddock/runtime/settings';
+import { settings as scheduler } from '@paddock/scheduler/config';
+import { schedulerKinds } from '@paddock/scheduler/kinds';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+import { lowered, overruns } from '../../tools/budget/compare.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
+
+/**
+ * A file is named from the root, or by its app or package without `src`, as
+ * `db/connection/connect.ts`.
+ */
+function isThere(file: string): boolean {
+  const [first = '', ...rest] = file.split('/');
+  return ['', join('apps', first, 'src'), join('packages', first, 'src')].some((folder) =>
+    existsSync(join(ROOT, folder, folder === '' ? file : rest.join('/'))),
+  );
+}
+
+const captures = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, captured = '']) => captured);
+
+test.each(pages)('%s names and links only files that are there', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const files = captures(text, /`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|cjs|sql|yaml|json))`/g);
+  const links = captures(text, /\]\(([^)#\s:]+)(?:#[^)]*)?\)/g);
+  expect(files.filter((file) => !isThere(file))).toEqual([]);
+  expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
+});
+
+test('there are pages, with names of files', () => {
+  expect(pages).toContain(join('docs', 'reconciler.md'));
+  expect(isThere('scheduler/matching/match.ts')).toBe(true);
+  expect(isThere('scheduler/match.ts')).toBe(false);
+});
+
+/**
+ * The folder of a subject that a file of product code is in, as `packages/db/src/jobs`; undefined
+ * for files beside those folders.
+ */
+function folderOf(file: string): string | undefined {
+  const [kind, name, src, folder, ...rest] = file.split(sep);
+  return src === 'src' && folder !== 'scenes' && rest.length > 0
+    ? [kind, name, src, folder].join('/')
+    : undefined;
+}
+
+/** Each folder, with those beside it that its files import from. */
+function importsOfFolders(): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const file of globSync('{apps,packages}/*/src/**/*.ts', { cwd: ROOT })) {
+    const from = folderOf(file);
+    if (from === undefined || /\.(test|contract)\.ts$/.test(file)) continue;
+    for (const [, imported = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(
+      / from '(\.\.\/[^']+)'/g,
+    )) {
+      const to = folderOf(normalize(join(dirname(file), imported)));
+      if (to !== undefined && to !== from) found.set(from, (found.get(from) ?? new Set()).add(to));
+    }
+  }
+  return found;
+}
+
+/** The folders on the way from `from` back to itself; undefined if no import leads back. */
+function wayBack(imports: Map<string, Set<string>>, from: string): string[] | undefined {
+  const seen = new Set<string>();
+  const search = (folder: string, way: string[]): string[] | undefined => {
+    for (const next of imports.get(folder) ?? []) {
+      if (next === from) return [...way, folder, from];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      const found = search(next, [...way, folder]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return search(from, []);
+}
+
+describe('the folders of subjects', () => {
+  test('import each other one way', () => {
+    const imports = importsOfFolders();
+    expect(imports.size).toBeGreaterThan(10);
+    expect(
+      [...imports.keys()].flatMap((folder) => wayBack(imports, folder)?.join(' → ') ?? []),
+    ).toEqual([]);
+  });
+});
+
+const BUDGET = {
+  tests: { most: 100, goal: 50, folders: { 'apps/cli': 60, 'packages/db': 40 } },
+  tables: { most: 25 },
+};
+
+test('what is above its bound is named, with the folders that grew', () => {
+  const counts = {
+    tests: { total: 108, folders: { 'apps/cli': 50, 'packages/db': 45, 'packages/new': 13 } },
+    tables: { total: 25 },
+    kinds: { total: 1 },
+  };
+  expect(overruns(BUDGET, counts)).toEqual([
+    'tests: 108, but at most 100 are allowed. Grown: packages/new 0 → 13, packages/db 40 → 45.',
+    'budget.json has no bound for kinds.',
+  ]);
+});
+
+test.each([
+  [70, { most: 70, goal: 50 }],
+  [40, { most: 50 }],
+  [108, { most: 100, goal: 50 }],
+])('a bound falls to %i, but not below its goal, and never rises', (total, tests) => {
+  expect(lowered(BUDGET, { tests: { total }, tables: { total: 30 } })).toEqual({
+    tests,
+    tables: { most: 25 },
+  });
+});
+
+const namesIn = (text: string): string[] =>
+  [...text.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name = '']) => name);
+
+const names = namesIn(readFileSync(join(ROOT, 'docs/settings.md'), 'utf8'));
+const byName = Map.groupBy(
+  [ingress, scheduler, reconciler, consoleSettings].flatMap((declared) =>
+    Object.entries<Setting<unknown>>(declared),
+  ),
+  ([, { env }]) => env,
+);
+
+/** One machine may run all services. */
+const PORTS = new Set(['PADDOCK_PUBLIC_PORT', 'PADDOCK_HEALTH_PORT']);
+
+/** Each service's description of a setting; `schema` allows what `range` says. */
+const meanings = (settings: readonly (readonly [string, Setting<unknown>])[]): Set<string> =>
+  new Set(
+    settings.map((said) =>
+      JSON.stringify(said, (key, value: unknown) =>
+        key === 'schema' || (key === 'default' && PORTS.has(said[1].env)) ? undefined : value,
+      ),
+    ),
+  );
+
+test('the table holds at most 28 settings, and each has one row (H6)', () => {
+  expect(names.length).toBeLessThanOrEqual(28);
+  expect(names).toEqual(
+    expect.arrayContaining(['DATABASE_URL', 'PADDOCK_CONFIG', 'PADDOCK_SERVICE_ROLE']),
+  );
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  expect([...byName.keys()].filter((name) => !names.includes(name))).toEqual([]);
+});
+
+test('a setting has one meaning and one range in all services, and one default but for ports (H6)', () => {
+  expect(
+    [...byName].filter(([, settings]) => meanings(settings).size > 1).map(([name]) => name),
+  ).toEqual([]);
+  expect([...byName.values()].filter((settings) => settings.length > 1).length).toBeGreaterThan(10);
+});
+
+const CADENCES = valuesOf(cadenceRules);
+
+interface KindRow {
+  kind: string;
+  service: string;
+  slots: number;
+}
+
+/** The rows of ARCHITECTURE.md's table of kinds. */
+function documentedKinds(): (KindRow & { attempts: number })[] {
+  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const rows = text
+    .split('\n')
+    .filter((line) => /^\| `[a-z-]+` +\| (scheduler|reconciler)/.test(line));
+  return rows.map((row) => {
+    const [, kind = '', service = '', , , , slots = '', attempts = ''] = row
+      .split('|')
+      .map((cell) => cell.trim());
+    return {
+      kind: kind.replaceAll('`', ''),
+      service,
+      slots: Number(slots),
+      attempts: Number(attempts),
+    };
+  });
+}
+
+/** The kinds of both services. Their handlers' dependencies are only used when they run. */
+function registeredKinds(): KindRow[] {
+  return Object.entries({
+    scheduler: schedulerKinds({} as never),
+    reconciler: sweepKinds({ config: {}, github: {} } as never),
+  }).flatMap(([service, kinds]) =>
+    Object.entries(kinds).map(([kind, { slots }]) => ({ kind, service, slots })),
+  );
+}
+
+const byKind = (a: KindRow, b: KindRow): number => (a.kind < b.kind ? -1 : 1);
+
+test('the table of kinds in ARCHITECTURE.md names every registered kind, its service and its slots (D12)', () => {
+  const documented = documentedKinds().map(({ kind, service, slots }) => ({
+    kind,
+    service,
+    slots,
+  }));
+  expect(documented.toSorted(byKind)).toEqual(registeredKinds().toSorted(byKind));
+});
+
+test('people pause each sweep by the kind of its task (F5)', () => {
+  const sweeps = registeredKinds().filter(({ service }) => service === 'reconciler');
+  expect(sweeps.map(({ kind }) => kind).toSorted()).toEqual(SWEEPS.toSorted());
+  const schedules = sweepSchedules(CADENCES, []);
+  expect(schedules.map(({ name }) => name)).toEqual([...SCHEDULED_SWEEPS]);
+});
+
+test('the table says how often each task is tried, for every enqueuer (D4, D12)', () => {
+  const ofWorkers: NewTask[] = [
+    provisionTask({ podName: 'a', deliveryGuid: null }),
+    ...[diagnoseTask, removeSecretTask, stopTask].map((task) => task('a')),
+  ];
+  const scheduled = sweepSchedules(CADENCES, [1]).map(({ task }) => task);
+  const asked: NewTask[] = [lookUpJobsTask, lookUpAccessTask(1)];
+  const made = [...ofWorkers, ...scheduled, ...asked];
+  const documented = new Map(documentedKinds().map(({ kind, attempts }) => [kind, attempts]));
+  expect(made.map(({ kind, maxAttempts = DEFAULT_MAX_ATTEMPTS }) => [kind, maxAttempts])).toEqual(
+    made.map(({ kind }) => [kind, documented.get(kind)]),
+  );
+  expect([...documented.keys()].filter((kind) => made.every((task) => task.kind !== kind))).toEqual(
+    [],
+  );
+});
+
+test.each([
+  { service: 'scheduler', poolSize: scheduler.poolSize.default },
+  { service: 'reconciler', poolSize: reconciler.poolSize.default },
+])(
+  'the pool of the $service has a connection for each task that may run at once, and two more (A11)',
+  ({ service, poolSize }) => {
+    const slots = registeredKinds().filter((kind) => kind.service === service);
+    expect(poolSize).toBeGreaterThanOrEqual(slots.reduce((sum, kind) => sum + kind.slots, 2));
+    const network = readFileSync(join(ROOT, 'docs', 'network.md'), 'utf8');
+    expect(network).toMatch(new RegExp(`\\| \`${service}\` +\\| ${poolSize} \\(`));
+  },
+);
