@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
-import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
-import { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
-import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
+import {
+  countOperationsEndpoint,
+  listOperationsEndpoint,
+} from '@paddock/api/operations/list-operations';
+import { resyncInstallationEndpoint } from '@paddock/api/installations/installations';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
+import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
 import { ask } from '@paddock/api/scenes/ask.scene';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';

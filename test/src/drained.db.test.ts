@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
-import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
+import { drainPoolEndpoint } from '@paddock/api/pools/pools';
 import { ask } from '@paddock/api/scenes/ask.scene';
-import { liftSwitchEndpoint } from '@paddock/api/switches/lift-switch';
-import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
+import { liftSwitchEndpoint } from '@paddock/api/switches/switches';
+import { drainWorkerEndpoint } from '@paddock/api/workers/workers';
 import {
   useSchedulerWorld,
   useStopScene,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
-import { listUsageEndpoint } from '@paddock/api/usage/list-usage';
+import { listUsageEndpoint } from '@paddock/api/usage/usage';
 import { waitFor } from '@paddock/testing/wait-for';
 import { startSystem, type TestSystem } from './start-system.ts';
 

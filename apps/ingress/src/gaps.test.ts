@@ -1,4 +1,4 @@
-import type { WantedPasses } from '@paddock/db/schedules/extra-passes';
+import type { WantedPasses } from '@paddock/db/schedules/schedules';
 import { waitFor } from '@paddock/testing/wait-for';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createGaps, type Gap, type GapsOptions } from './gaps.ts';

@@ -1,5 +1,4 @@
-import { giveUpRedeliveries } from '@paddock/db/deliveries/give-up-redeliveries';
-import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
+import { giveUpRedeliveries, rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 

@@ -1,4 +1,4 @@
-import { saveAppIds } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';
