@@ -20,14 +20,14 @@ export const consoleActs: readonly NamedMutant[] = [
   },
   {
     mutant: 'an operation that a person starts leaves no row in the audit',
-    file: 'packages/api/src/operations/start-operation.ts',
+    file: 'packages/api/src/operations/start-sweep.ts',
     find: '    await record(trx, caller, request, id);\n',
     replace: '',
     tests: asked,
   },
   {
     mutant: 'an operation is found after it has expired',
-    file: 'packages/api/src/operations/find-operation.ts',
+    file: 'packages/api/src/operations/operation.ts',
     find: 'where id = ${id} and expires_at > now()',
     replace: 'where id = ${id}',
     tests: operations,
@@ -83,7 +83,7 @@ export const consoleActs: readonly NamedMutant[] = [
   },
   {
     mutant: 'draining takes a worker that runs a job',
-    file: 'packages/db/src/workers/drain-workers.ts',
+    file: 'packages/db/src/workers/worker-stops.ts',
     find: '((${UNASSIGNED}) or (${RETURNABLE}))',
     replace: '((${LIVE}) or (${UNASSIGNED}) or (${RETURNABLE}))',
     tests: ['packages/api/src/workers/drain-worker.db.test.ts'],

@@ -174,7 +174,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'failed workers count as supply',
-    file: 'packages/db/src/matching/deficits.ts',
+    file: 'packages/db/src/matching/demand.ts',
     find: `where \${UNASSIGNED} group by demand_key`,
     replace: `where status in ('pending', 'running', 'failed') and assigned_at is null and stopping_at is null group by demand_key`,
     row: 'pods-fail',

@@ -143,7 +143,7 @@ export const ingress: readonly NamedMutant[] = [
   },
   {
     mutant: 'a new job alone counts as one of a known installation',
-    file: 'packages/db/src/jobs/write-jobs.ts',
+    file: 'packages/db/src/jobs/store-jobs.ts',
     find: `
     and i.installation_id = "installationId" and i.login = "entityName")`,
     replace: ')',
@@ -158,14 +158,14 @@ export const ingress: readonly NamedMutant[] = [
   },
   {
     mutant: 'each batch inserts its new jobs in the order of its deliveries',
-    file: 'packages/db/src/jobs/write-jobs.ts',
+    file: 'packages/db/src/jobs/store-jobs.ts',
     find: ' order by "jobId"',
     replace: '',
     tests: ['packages/db/src/deliveries/lock-order.db.test.ts'],
   },
   {
     mutant: 'known jobs are updated before new ones are inserted',
-    file: 'packages/db/src/jobs/write-jobs.ts',
+    file: 'packages/db/src/jobs/store-jobs.ts',
     find: `    from given cross join (select count(*) from inserted) new_rows where job_id = "jobId" and not "isNew"
     returning 1
   ),

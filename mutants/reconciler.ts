@@ -38,7 +38,7 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'an answer of GitHub is written to a job that has changed since it was read',
-    file: 'packages/db/src/jobs/note-look-ups.ts',
+    file: 'packages/db/src/jobs/look-ups.ts',
     find: ` where j.revision = given.revision order by`,
     replace: ` order by`,
     tests: ['apps/reconciler/src/jobs/look-up-jobs.db.test.ts'],
@@ -75,9 +75,9 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'jobs for which GitHub does not answer block all others',
-    file: 'packages/db/src/jobs/note-look-ups.ts',
-    find: `and coalesce(lookup_due_at, now()) <= now() order by`,
-    replace: `and false order by`,
+    file: 'packages/db/src/jobs/look-ups.ts',
+    find: 'sql`coalesce(lookup_due_at, now()) <= now()`',
+    replace: 'sql`false`',
     tests: [
       'apps/reconciler/src/jobs/look-up-failures.db.test.ts',
       'apps/reconciler/src/jobs/failed-jobs.db.test.ts',
@@ -160,7 +160,7 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a worker to which a job has just been bound is asked to stop',
-    file: 'packages/db/src/workers/request-stops.ts',
+    file: 'packages/db/src/workers/worker-stops.ts',
     find: `
     and (w.assigned_at is null or (\${sql.ref(reason)} = 'over' and not \${RUNS_BOUND_JOB}))\``,
     replace: `

@@ -53,14 +53,14 @@ export const redelivery: readonly NamedMutant[] = [
   },
   {
     mutant: 'a delivery is given up a while after its last failure, not its first',
-    file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
+    file: 'packages/db/src/deliveries/redelivery.ts',
     find: `resolved_at is null and first_failed_at < now()`,
     replace: `resolved_at is null and last_failed_at < now()`,
     tests: ['apps/reconciler/src/redelivery/redeliver.db.test.ts'],
   },
   {
     mutant: 'no discovery is asked for repositories of given-up deliveries',
-    file: 'packages/db/src/deliveries/give-up-redeliveries.ts',
+    file: 'packages/db/src/deliveries/redelivery.ts',
     find: `handed_over as (\${handOverToDiscovery('given_up')})`,
     replace: `handed_over as (select)`,
     tests: ['apps/reconciler/src/redelivery/redeliver-since.db.test.ts'],

@@ -92,21 +92,21 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a worker that is being stopped counts as supply',
-    file: 'packages/db/src/matching/deficits.ts',
+    file: 'packages/db/src/matching/demand.ts',
     find: `where \${UNASSIGNED} group`,
     replace: `where status in ('pending', 'running') and assigned_at is null group`,
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'a worker that is being stopped counts in no cap',
-    file: 'packages/db/src/matching/live-workers.ts',
+    file: 'packages/db/src/matching/read-snapshot.ts',
     find: `from workers where \${LIVE} group`,
     replace: `from workers where \${LIVE} and stopping_at is null group`,
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'an unexplained end stands against a waiting job for ever',
-    file: 'packages/db/src/states/worker-states.ts',
+    file: 'packages/db/src/states/states.ts',
     find: `unexplained_until is not null and unexplained_until > now() and`,
     replace: `unexplained_until is not null and`,
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
@@ -148,7 +148,7 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a worker is taken back into supply although its deregistration has begun',
-    file: 'packages/db/src/states/worker-states.ts',
+    file: 'packages/db/src/states/states.ts',
     find: `  and deregistration_started_at is null
 `,
     replace: ``,
@@ -156,28 +156,28 @@ export const scheduler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a worker that runs a job is stopped as surplus',
-    file: 'packages/db/src/states/worker-states.ts',
+    file: 'packages/db/src/states/states.ts',
     find: `\${UNASSIGNED} and (registered_at`,
     replace: `\${LIVE} and stopping_at is null and (registered_at`,
     tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
   },
   {
     mutant: 'a reservation is given back although its registration has just begun',
-    file: 'packages/db/src/matching/lock-planned.ts',
+    file: 'packages/db/src/matching/matching-lock.ts',
     find: `any(\${giveBack}::text[]) and \${RESERVED})`,
     replace: `any(\${giveBack}::text[]))`,
     tests: ['apps/scheduler/src/matching/match-give-back.db.test.ts'],
   },
   {
     mutant: 'workers are reserved for the youngest jobs first',
-    file: 'packages/db/src/matching/uncovered-jobs.ts',
+    file: 'packages/db/src/matching/reserve-workers.ts',
     find: `order by created_at, job_id limit wanted.count`,
     replace: `order by created_at desc, job_id limit wanted.count`,
     tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'a job whose worker is being stopped gets no other',
-    file: 'packages/db/src/matching/uncovered-jobs.ts',
+    file: 'packages/db/src/matching/reserve-workers.ts',
     find: `and \${UNASSIGNED}
   )`,
     replace: `and status in ('pending', 'running') and assigned_at is null
@@ -187,8 +187,11 @@ export const scheduler: readonly NamedMutant[] = [
   {
     mutant: 'a worker that lost its task while it was to be stopped is provisioned',
     file: 'packages/db/src/workers/workers.ts',
-    find: `and w.pod_uid is null and w.stopping_at is null and w.created_at`,
-    replace: `and w.pod_uid is null and w.created_at`,
+    find: `
+    .where('stopping_at', 'is', null)
+    .where('created_at'`,
+    replace: `
+    .where('created_at'`,
     tests: ['apps/scheduler/src/provisioning/lost-tasks-and-secrets.db.test.ts'],
   },
   {

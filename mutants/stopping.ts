@@ -83,8 +83,8 @@ export const stopping: readonly NamedMutant[] = [
     mutant: 'a worker ends as one without a pod although its pod was seen meanwhile',
     file: 'packages/db/src/workers/stopping-workers.ts',
     find: `
-      and (\${hadPod}::boolean or pod_uid is null)\``,
-    replace: `\``,
+    .$if(!hadPod, (query) => query.where('pod_uid', 'is', null))`,
+    replace: '',
     tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],
   },
   {
@@ -152,8 +152,11 @@ export const stopping: readonly NamedMutant[] = [
   {
     mutant: 'runs that were read before the deregistration are not read after it',
     file: 'packages/db/src/workers/stopping-workers.ts',
-    find: `coalesce(deregistration_started_at, now()), runs_read_from = null,`,
-    replace: `coalesce(deregistration_started_at, now()),`,
+    find: `
+      runs_read_from: null,
+      ...NOT_HELD_UP,`,
+    replace: `
+      ...NOT_HELD_UP,`,
     tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],
   },
   {
@@ -175,7 +178,7 @@ export const stopping: readonly NamedMutant[] = [
   },
   {
     mutant: 'a pod that is deleted before its start is supply until it is gone',
-    file: 'packages/db/src/states/worker-states.ts',
+    file: 'packages/db/src/states/states.ts',
     find: `terminating_at is not null and running_at is null`,
     replace: `terminating_at is not null and running_at is null and false`,
     tests: [
@@ -202,14 +205,14 @@ export const stopping: readonly NamedMutant[] = [
   },
   {
     mutant: 'only jobs of the worker’s own pool are searched for one on it',
-    file: 'packages/db/src/jobs/fitting-runs.ts',
+    file: 'packages/db/src/workers/runner-readings.ts',
     find: `and (w.scope_repo_id = 0 or j.repo_id`,
     replace: `and j.k8s_pool = w.k8s_pool and (w.scope_repo_id = 0 or j.repo_id`,
     tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],
   },
   {
     mutant: 'only jobs that want a worker are searched for one on a stopped worker',
-    file: 'packages/db/src/jobs/fitting-runs.ts',
+    file: 'packages/db/src/workers/runner-readings.ts',
     find: `select job_id from jobs where entity_id = w.entity_id and status = 'pending' union all select`,
     replace: `select`,
     tests: ['packages/db/src/workers/stopping-workers.db.test.ts'],

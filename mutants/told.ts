@@ -33,7 +33,7 @@ export const told: readonly NamedMutant[] = [
   },
   {
     mutant: 'repositories that the App is given end no refusal where GitHub states nothing newer',
-    file: 'packages/db/src/deliveries/store-other-deliveries.ts',
+    file: 'packages/db/src/deliveries/record-deliveries.ts',
     find: 'known?.isKnown !== true || (known.isRepeated && known.leavesRow)',
     replace: 'known?.isRepeated === true && known.leavesRow',
     tests: ['apps/ingress/src/news.db.test.ts'],
@@ -47,7 +47,7 @@ export const told: readonly NamedMutant[] = [
   },
   {
     mutant: 'an entity is refused as a whole although another App works there',
-    file: 'packages/db/src/entities/installation-today.ts',
+    file: 'packages/db/src/entities/told.ts',
     find: 'order by is_refused, ',
     replace: 'order by ',
     tests: ['packages/db/src/entities/refusals.db.test.ts'],

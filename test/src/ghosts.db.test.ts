@@ -1,5 +1,5 @@
 import { matchOnce } from '@paddock/scheduler/scenes/matching.scene';
-import { requestStops } from '@paddock/db/workers/request-stops';
+import { requestStops } from '@paddock/db/workers/worker-stops';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { minutesAgo } from '@paddock/testing/worker-rows';
 import { describe, expect, test } from '@jest/globals';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
-import { listUsageEndpoint } from '@paddock/api/usage/list-usage';
+import { listUsageEndpoint } from '@paddock/api/usage/usage';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type TestSystem, startSystem } from './start-system.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import { listWorkersEndpoint } from '@paddock/api/workers/workers';
 import type { CommandResult } from '@paddock/cli/command';
 import { runCommand } from '@paddock/cli/run-command';
 import { makeToken, useConsole } from '@paddock/console/scenes/console.scene';

@@ -6,23 +6,15 @@ export const NEVER_NULL: Readonly<
     columns: ['pausedUntil'],
     because: 'a key with pauses has the end of the last one',
   },
-  'packages/db/src/workers/worker-stops.ts': {
-    columns: ['heldBy'],
-    because: 'is written with stop_held_since',
-  },
-  'packages/api/src/diagnoses/list-diagnoses.ts': {
-    columns: ['jobId'],
-    because: 'a group has a first element',
-  },
   'packages/api/src/why/find-hindrances.ts': {
     columns: ['reason', 'until', 'message'],
     because: 'are written with refused_since, and wait_message with wait_until',
   },
-  'packages/api/src/deliveries/list-redeliveries.ts': {
+  'packages/api/src/deliveries/deliveries.ts': {
     columns: ['app'],
     because: 'what was given up was a delivery to an App',
   },
-  'packages/api/src/operations/find-operation.ts': {
+  'packages/api/src/operations/operation.ts': {
     columns: ['failures'],
     because: 'an operation is in one of the two tables',
   },
@@ -30,11 +22,11 @@ export const NEVER_NULL: Readonly<
     columns: ['written'],
     because: 'the watched tables exist',
   },
-  'packages/api/src/usage/list-usage.ts': {
+  'packages/api/src/usage/usage.ts': {
     columns: ['more', 'jobs', 'workers', 'podMs', 'idleMs', 'thrownAwayMs'],
     because: 'null only with the key, which is looked at first',
   },
-  'packages/db/src/matching/warm-workers.ts': {
+  'packages/db/src/matching/reserve-workers.ts': {
     columns: ['demandKey', 'login', 'installationId'],
     because: 'are those of the entity, which is not null',
   },
@@ -42,11 +34,11 @@ export const NEVER_NULL: Readonly<
     columns: ['isRecovered', 'isLost'],
     because: 'a comparison with null follows one that is false',
   },
-  'packages/db/src/gauges/read-shared-state.ts': {
+  'packages/db/src/gauges/shared-gauges.ts': {
     columns: ['value'],
     because: 'each sum and age is of a group that has rows',
   },
-  'packages/db/src/entities/login-pins.ts': {
+  'packages/db/src/entities/installations.ts': {
     columns: ['owner'],
     because: 'pin_login returns the id that it has stored or found',
   },
@@ -64,8 +56,5 @@ export const NEVER_NULL: Readonly<
 export const UNREACHED: Readonly<Record<string, string>> = {
   'packages/db/src/migrate.ts': 'runs on a connection of its own, before each test',
   'packages/db/src/connection/wait-until-fit.ts': 'runs on a connection of its own, at each start',
-  'packages/api/src/why/find-wait-facts.ts': 'after rules that made-up ones are not',
-  'packages/api/src/repositories/find-resync.ts':
-    'after a name of a repository that a made-up one is not',
   'packages/db/src/jobs/record-jobs.ts': 'after deliveries that made-up ones are not',
 };

@@ -1,4 +1,4 @@
-import { problemDetails } from '@paddock/api/problem-details';
+import { problemDetails } from '@paddock/api/problem';
 import { z } from 'zod';
 import { printable } from './columns.ts';
 

@@ -1,45 +1,49 @@
 import { listActionsEndpoint } from '@paddock/api/actions/list-actions';
-import { findDeliveryEndpoint } from '@paddock/api/deliveries/find-delivery';
 import {
+  findDeliveryEndpoint,
   listGivenUpEndpoint,
   listRedeliveriesEndpoint,
-} from '@paddock/api/deliveries/list-redeliveries';
-import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-delivery';
+  redeliverDeliveryEndpoint,
+} from '@paddock/api/deliveries/deliveries';
 import { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import { createToken } from '@paddock/api/endpoints';
-import { traceEventEndpoint } from '@paddock/api/events/find-event';
+import { traceEventEndpoint } from '@paddock/api/events/events';
 import { findEndpoint } from '@paddock/api/find/find';
-import { findInstallationEndpoint } from '@paddock/api/installations/find-installation';
-import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
-import { resyncInstallationEndpoint } from '@paddock/api/installations/resync-installation';
-import { findJobEndpoint } from '@paddock/api/jobs/find-job';
-import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
-import { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
-import { discardOperationEndpoint } from '@paddock/api/operations/discard-operation';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
 import {
+  findInstallationEndpoint,
+  listInstallationsEndpoint,
+  resyncInstallationEndpoint,
+} from '@paddock/api/installations/installations';
+import { findJobEndpoint } from '@paddock/api/jobs/job';
+import { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
+import {
+  countOperationsEndpoint,
   listFailedOperationsEndpoint,
   listOperationsEndpoint,
 } from '@paddock/api/operations/list-operations';
-import { handleFailedOperationsEndpoint } from '@paddock/api/operations/handle-failed-operations';
-import { retryOperationEndpoint } from '@paddock/api/operations/retry-operation';
-import { drainPoolEndpoint } from '@paddock/api/pools/drain-pool';
-import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
-import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
-import { endSessionsEndpoint } from '@paddock/api/sessions/end-sessions';
-import { listSessionsEndpoint } from '@paddock/api/sessions/list-sessions';
+import {
+  discardOperationEndpoint,
+  handleFailedOperationsEndpoint,
+  retryOperationEndpoint,
+} from '@paddock/api/operations/failed-operations';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
+import { drainPoolEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
+import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
+import { endSessionsEndpoint, listSessionsEndpoint } from '@paddock/api/sessions/signed-in';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
-import { liftSwitchEndpoint } from '@paddock/api/switches/lift-switch';
-import { listSwitchesEndpoint } from '@paddock/api/switches/list-switches';
-import { setSwitchEndpoint } from '@paddock/api/switches/set-switch';
-import { listTokensEndpoint } from '@paddock/api/tokens/list-tokens';
-import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
+import {
+  liftSwitchEndpoint,
+  listSwitchesEndpoint,
+  setSwitchEndpoint,
+} from '@paddock/api/switches/switches';
+import { listTokensEndpoint, revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { traceEndpoint } from '@paddock/api/trace/trace';
-import { exportUsageEndpoint } from '@paddock/api/usage/export-usage';
-import { listUsageEndpoint } from '@paddock/api/usage/list-usage';
-import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
-import { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
-import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import { exportUsageEndpoint, listUsageEndpoint } from '@paddock/api/usage/usage';
+import {
+  drainWorkerEndpoint,
+  findWorkerEndpoint,
+  listWorkersEndpoint,
+} from '@paddock/api/workers/workers';
 import { REDELIVER, SWEEPS } from '@paddock/domain/tasks/sweep-names';
 import { ask, table } from './ask-command.ts';
 import { asYaml, pairs, printable } from './columns.ts';

@@ -1,7 +1,7 @@
-import type { failedOutput } from '@paddock/api/operations/handle-failed-operations';
+import type { failedOutput } from '@paddock/api/operations/failed-operations';
 import type { listOperationsEndpoint } from '@paddock/api/operations/list-operations';
 import type { operation, operationRow } from '@paddock/api/operations/operation';
-import type { DrainedPool } from '@paddock/api/pools/drain-pool';
+import type { DrainedPool } from '@paddock/api/pools/pools';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { table } from './ask-command.ts';

@@ -1,4 +1,4 @@
-import type { listUsageEndpoint } from '@paddock/api/usage/list-usage';
+import type { listUsageEndpoint } from '@paddock/api/usage/usage';
 import type { z } from 'zod';
 import { columns, more } from './columns.ts';
 

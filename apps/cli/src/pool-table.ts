@@ -1,4 +1,4 @@
-import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
+import type { listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import type { z } from 'zod';
 import { columns } from './columns.ts';

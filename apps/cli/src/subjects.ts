@@ -1,5 +1,5 @@
 import type { Named } from '@paddock/api/find/find';
-import type { switchState } from '@paddock/api/switches/switch';
+import type { switchState } from '@paddock/api/switches/switches';
 import type { z } from 'zod';
 import type { Fields } from './asker.ts';
 import { printable } from './columns.ts';

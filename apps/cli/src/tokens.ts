@@ -1,4 +1,4 @@
-import type { token } from '@paddock/api/tokens/token';
+import type { token } from '@paddock/api/tokens/tokens';
 import type { z } from 'zod';
 import { table } from './ask-command.ts';
 import type { Fields } from './asker.ts';

@@ -1,5 +1,4 @@
-import { whyJobEndpoint } from '@paddock/api/why/why-job';
-import { whyRunEndpoint } from '@paddock/api/why/why-run';
+import { whyJobEndpoint, whyRunEndpoint } from '@paddock/api/why/explain-job';
 import { type JobReference, readJobReference } from '@paddock/domain/why/job-reference';
 import { ask } from './ask-command.ts';
 import { more } from './columns.ts';

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
+import { listPoolsEndpoint } from '@paddock/api/pools/pools';
 import { clientConfig, connectDatabase } from '@paddock/db/connection/connect';
 import { guardedDatabaseUrl } from '@paddock/db/connection/database-url';
 import { watchOutages } from '@paddock/db/connection/outage';

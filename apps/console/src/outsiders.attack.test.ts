@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fieldsOfPath } from '@paddock/api/endpoint';
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
+import { revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { makeToken, useConsole } from './scenes/console.scene.ts';
 
 /** Each endpoint with a value in each field of its path, and paths that are nothing. */

@@ -1,7 +1,7 @@
 import { rulesVariable } from '@paddock/runtime/rules';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
-import { revokeTokenEndpoint } from '@paddock/api/tokens/revoke-token';
+import { listInstallationsEndpoint } from '@paddock/api/installations/installations';
+import { revokeTokenEndpoint } from '@paddock/api/tokens/tokens';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { putJob } from '@paddock/testing/demand-rows';
 import { waitFor } from '@paddock/testing/wait-for';

@@ -1,7 +1,7 @@
 import { rulesVariable } from '@paddock/runtime/rules';
 import { describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
+import { listInstallationsEndpoint } from '@paddock/api/installations/installations';
 import { metricSum } from '@paddock/testing/metric-sum';
 import { waitFor } from '@paddock/testing/wait-for';
 import { untilBlocked } from '@paddock/testing/until-blocked';

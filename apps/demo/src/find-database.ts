@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { startPostgres } from '@paddock/embedded-postgres/start-postgres';
-import { roleOf } from '@paddock/db/service-roles';
+import { roleOf } from '@paddock/db/migrate';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { LOGINS } from './service-logins.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createToken } from '@paddock/api/endpoints';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import type { ServiceName } from '@paddock/db/service-roles';
+import type { ServiceName } from '@paddock/db/migrate';
 import type { Database } from '@paddock/db/schema/tables';
 import { pause } from '@paddock/runtime/pause';
 import type { Kysely } from 'kysely';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connectDatabase } from '@paddock/db/connection/connect';
-import { roleOf, type ServiceName } from '@paddock/db/service-roles';
+import { roleOf, type ServiceName } from '@paddock/db/migrate';
 import { sql } from 'kysely';
 
 /** In the order of their start. */

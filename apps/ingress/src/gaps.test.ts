@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { WantedPasses } from '@paddock/db/schedules/extra-passes';
+import type { WantedPasses } from '@paddock/db/schedules/schedules';
 import { waitFor } from '@paddock/testing/wait-for';
 import { type Gap, type GapsOptions, createGaps } from './gaps.ts';
 

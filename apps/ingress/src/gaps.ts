@@ -1,4 +1,4 @@
-import type { WantedPasses } from '@paddock/db/schedules/extra-passes';
+import type { WantedPasses } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { loop } from '@paddock/runtime/loop';
 import { pause } from '@paddock/runtime/pause';

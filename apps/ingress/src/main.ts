@@ -8,7 +8,7 @@ import {
   type WhyNotReady,
 } from '@paddock/db/connection/wait-until-fit';
 import { declareSharedGauges } from '@paddock/db/gauges/shared-gauges';
-import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { appEvents } from '@paddock/github/app-events';
 import { followApps } from '@paddock/github/follow-apps';
 import { createHealthApp } from '@paddock/runtime/health';

@@ -1,6 +1,6 @@
 import { type DeliveryToRecord, recordDeliveries } from '@paddock/db/deliveries/record-deliveries';
 import type { Database } from '@paddock/db/schema/tables';
-import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { isOldDemand } from '@paddock/domain/jobs/old-delivery';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';

@@ -1,10 +1,9 @@
 import { githubAsksToWait } from '@paddock/db/entities/waits';
 import type { JoblessEnd } from '@paddock/db/jobs/jobs-in-doubt';
-import type { LookUpNote } from '@paddock/db/jobs/note-look-ups';
+import type { LookUpNote } from '@paddock/db/jobs/look-ups';
 import type { StoredJob } from '@paddock/db/jobs/store-jobs';
-import type { StopRequest } from '@paddock/db/workers/request-stops';
+import type { HeldStop, StopRequest } from '@paddock/db/workers/worker-stops';
 import type { EndingVersion } from '@paddock/db/workers/runner-versions';
-import type { HeldStop } from '@paddock/db/workers/worker-stops';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type KubeFailure, levelOf } from '@paddock/kube/errors';
 import { type EventLog, line, listed, SERVICE_ROWS, tellEvents } from '@paddock/runtime/events';

@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { findMatchingSettings } from '@paddock/db/instance';
 import { createAppKey } from '@paddock/simulators/github/app-key';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { startService } from '@paddock/testing/processes';

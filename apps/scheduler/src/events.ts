@@ -1,6 +1,6 @@
 import { githubAsksToWait } from '@paddock/db/entities/waits';
-import type { WarmScope } from '@paddock/db/matching/warm-workers';
-import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
+import type { WarmScope } from '@paddock/db/matching/reserve-workers';
+import type { PodToAdopt } from '@paddock/db/workers/registrations';
 import type { UnservedKey } from '@paddock/db/workers/failing-keys';
 import type { WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { UnstartableWorker } from '@paddock/db/workers/stuck-pods';

@@ -1,4 +1,4 @@
-import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
+import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import type { DeclaredGauges, Metrics } from '@paddock/runtime/metrics';
 import type { Kysely } from 'kysely';

@@ -1,4 +1,4 @@
-import { whyJobEndpoint } from '@paddock/api/why/why-job';
+import { whyJobEndpoint } from '@paddock/api/why/explain-job';
 import { OWN_CAP, OWN_NAMESPACE } from './environment.ts';
 import type { Beginning, Fault, Hit } from './fault.ts';
 import { isHit } from './queue-jobs.ts';

@@ -3,27 +3,24 @@ import {
   findUnresolvedByGuid,
   listGivenUp,
   listUnresolved,
-} from '@paddock/api/deliveries/list-redeliveries';
+} from '@paddock/api/deliveries/deliveries';
 import { findDiagnosisFacts } from '@paddock/api/diagnoses/list-diagnoses';
 import { findByName, findByNumber, findByUuid } from '@paddock/api/find/find';
-import { findInstallationEvents } from '@paddock/api/installations/find-installation';
-import { findJob } from '@paddock/api/jobs/find-job';
+import { findInstallationEvents } from '@paddock/api/installations/installations';
+import { findJob } from '@paddock/api/jobs/job';
 import { listActiveJobs, listJobs, listJobsByReason } from '@paddock/api/jobs/list-jobs';
 import { findEntityByLogin, findRepositoryByName } from '@paddock/api/lists/named';
 import { listFailedOperations, listOperationsOf } from '@paddock/api/operations/list-operations';
-import { readLastHour } from '@paddock/api/pools/last-hour';
-import { listPools } from '@paddock/api/pools/list-pools';
-import { listDeliveryEvents, listEntityEvents, listJobEvents } from '@paddock/api/events/event';
+import { listPools, readLastHour } from '@paddock/api/pools/pools';
+import * as events from '@paddock/api/events/events';
 import {
   findTracedEntity,
   findTracedInstallation,
   findTracedJob,
 } from '@paddock/api/trace/find-traced';
 import { listEntityOperations } from '@paddock/api/trace/read-trace';
-import { findEventPayload } from '@paddock/api/events/find-event';
-import { findUsageSummedAt, readUsage } from '@paddock/api/usage/list-usage';
-import { findWorker } from '@paddock/api/workers/find-worker';
-import { listWorkers } from '@paddock/api/workers/list-workers';
+import { findUsageSummedAt, readUsage } from '@paddock/api/usage/usage';
+import { findWorker, listWorkers } from '@paddock/api/workers/workers';
 import { APP_ID } from '../app-id.ts';
 import type { PeriodicStatement } from './periodic-statements.ts';
 
@@ -94,12 +91,12 @@ export const listStatements = {
   oneWorker: (trx, { endedNames: [name = ''] }) => findWorker(trx, name),
   allPools: (trx) => listPools(trx),
   lastHour: (trx) => readLastHour(trx),
-  eventsOfEntity: (trx) => listEntityEvents(trx, { entityId: 1, places: PLACES }, PAGE),
+  eventsOfEntity: (trx) => events.listEntityEvents(trx, { entityId: 1, places: PLACES }, PAGE),
   eventsOfEntityOfOldDays: (trx) =>
-    listEntityEvents(trx, { entityId: 1, places: PLACES }, LONG_AGO),
-  tracedEventsOfJob: (trx) => listJobEvents(trx, 77, PAGE),
-  eventsOfDelivery: (trx) => listDeliveryEvents(trx, UUID, PAGE),
-  payloadOfEvent: (trx) => findEventPayload(trx, '77'),
+    events.listEntityEvents(trx, { entityId: 1, places: PLACES }, LONG_AGO),
+  tracedEventsOfJob: (trx) => events.listJobEvents(trx, 77, PAGE),
+  eventsOfDelivery: (trx) => events.listDeliveryEvents(trx, UUID, PAGE),
+  payloadOfEvent: (trx) => events.findEventPayload(trx, '77'),
   operationsOfEntity: (trx) => listEntityOperations(trx, 1, PAGE),
   operationsOfSubject: (trx, { endedNames: [id = ''] }) =>
     listOperationsOf(trx, { type: 'worker', id }, { ...PAGE, hasDetail: true }),

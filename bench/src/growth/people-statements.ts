@@ -1,31 +1,27 @@
 import { listActions } from '@paddock/api/actions/list-actions';
-import { findInstallation, listInstallations } from '@paddock/api/installations/list-installations';
-import { countWaits } from '@paddock/api/jobs/count-waits';
+import { findInstallation, listInstallations } from '@paddock/api/installations/installations';
+import { countWaits } from '@paddock/api/jobs/list-jobs';
 import { isNamedPool } from '@paddock/api/lists/named';
-import { findAskers } from '@paddock/api/operations/find-operation';
-import { findOwner } from '@paddock/api/repositories/resync-repository';
-import { listSignedIn } from '@paddock/api/sessions/list-sessions';
+import { findAskers } from '@paddock/api/operations/operation';
+import { findOwner } from '@paddock/api/repositories/resync';
+import { listSignedIn } from '@paddock/api/sessions/signed-in';
 import { readChanges } from '@paddock/api/sessions/read-changes';
 import { findIdentity, findSession } from '@paddock/api/sessions/sessions';
-import { findScheduledApps } from '@paddock/api/sweeps/app';
-import { listSwitches } from '@paddock/api/switches/list-switches';
-import { isKnownEntity, isKnownPool } from '@paddock/api/switches/switch';
+import { findScheduledApps } from '@paddock/api/sweeps/run-sweep';
+import { isKnownEntity, isKnownPool, listSwitches } from '@paddock/api/switches/switches';
 import { findOneTimeToken, findToken } from '@paddock/api/tokens/check-token';
-import { listTokens } from '@paddock/api/tokens/list-tokens';
-import { findJobDeliveries } from '@paddock/api/why/explain-job';
-import { findChange } from '@paddock/api/why/find-change';
-import { findExplainedJob } from '@paddock/api/why/find-explained-job';
-import { findHindrances } from '@paddock/api/why/find-hindrances';
+import { listTokens } from '@paddock/api/tokens/tokens';
+import { findChange, findJobDeliveries, findJobsOfRun } from '@paddock/api/why/explain-job';
+import { findExplainedJob, findHindrances } from '@paddock/api/why/find-hindrances';
 import {
   findEarlierReasons,
   findLastStarts,
   findWaitFacts,
   findWorkersOfKey,
 } from '@paddock/api/why/find-wait-facts';
-import { findJobsOfRun } from '@paddock/api/why/why-run';
 import { findSwitches } from '@paddock/db/switches';
-import { findDrainState } from '@paddock/db/workers/drain-workers';
-import { findMatchingSettings, saveAppIds } from '@paddock/db/matching/stored-settings';
+import { findDrainState } from '@paddock/db/workers/worker-stops';
+import { findMatchingSettings, saveAppIds } from '@paddock/db/instance';
 import { type PeriodicStatement, SETTINGS } from './periodic-statements.ts';
 
 /**

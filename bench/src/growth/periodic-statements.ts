@@ -1,39 +1,38 @@
-import { findAppInstallations } from '@paddock/db/entities/app-installations';
-import { findUnlistedInstallations } from '@paddock/db/jobs/unlisted-installations';
+import { findAppInstallations } from '@paddock/db/entities/installations';
+import * as repositories from '@paddock/db/jobs/repositories';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
-import { readLogMark, storeLogMark } from '@paddock/db/deliveries/log-marks';
-import {
-  giveUpRedeliveries,
-  handOverUnresolved,
-} from '@paddock/db/deliveries/give-up-redeliveries';
 import * as redelivery from '@paddock/db/deliveries/redelivery';
 import * as retire from '@paddock/db/deliveries/retire-rows';
 import { findInstance } from '@paddock/db/instance';
-import { findJobsToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
+import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import * as repositories from '@paddock/db/jobs/repositories';
 import * as doubts from '@paddock/db/jobs/jobs-in-doubt';
-import { findDemand, sumUpDemand } from '@paddock/db/matching/demand';
-import { readSharedState } from '@paddock/db/gauges/read-shared-state';
-import { forgetRestingKeys } from '@paddock/db/matching/demand-keys';
-import { countLiveWorkers, countStoppingWorkers } from '@paddock/db/matching/live-workers';
-import { lockPlanned } from '@paddock/db/matching/lock-planned';
-import { findReservations, giveBackWorkers } from '@paddock/db/matching/reservations';
-import { reserveWorkers } from '@paddock/db/matching/reserve-workers';
+import { findDemand, forgetRestingKeys, sumUpDemand } from '@paddock/db/matching/demand';
+import { readSharedState } from '@paddock/db/gauges/shared-gauges';
+import {
+  countLiveWorkers,
+  countStoppingWorkers,
+  readSnapshot,
+} from '@paddock/db/matching/read-snapshot';
+import { lockPlanned } from '@paddock/db/matching/matching-lock';
+import { findReservations, giveBackWorkers } from '@paddock/db/matching/spare-workers';
+import { findJobTimes, reserveWorkers } from '@paddock/db/matching/reserve-workers';
 import * as spare from '@paddock/db/matching/spare-workers';
-import { readSnapshot } from '@paddock/db/matching/read-snapshot';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
-import { findJobTimes } from '@paddock/db/matching/uncovered-jobs';
 import { noteUnservedKeys } from '@paddock/db/workers/failing-keys';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
-import * as warm from '@paddock/db/matching/warm-workers';
+import * as warm from '@paddock/db/matching/reserve-workers';
 import { isMigrationNeeded, whyUnfit } from '@paddock/db/schema-version';
 import type { Database } from '@paddock/db/schema/tables';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { renewLease, takeLease } from '@paddock/db/leases/leases';
 import { mendInstants } from '@paddock/db/instants';
-import { readScheduleTimes, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
-import { databaseTime, takeTick } from '@paddock/db/schedules/schedules';
+import {
+  databaseTime,
+  readScheduleTimes,
+  takeExtraPasses,
+  takeTick,
+} from '@paddock/db/schedules/schedules';
 import {
   findPassMemory,
   findProblemsOfApps,
@@ -207,7 +206,12 @@ export const periodicStatements = {
   findDueRepositories: (trx) =>
     repositories.findDueRepositories(trx, { most: 100, activeMs: 24 * HOUR, appIds: [APP] }),
   findUnlistedInstallations: (trx) =>
-    findUnlistedInstallations(trx, { everyMs: 6 * HOUR, appIds: [APP], most: 20, except: [] }),
+    repositories.findUnlistedInstallations(trx, {
+      everyMs: 6 * HOUR,
+      appIds: [APP],
+      most: 20,
+      except: [],
+    }),
   findOverdueWorkers: (trx) =>
     findOverdueWorkers(trx, {
       readingsApartMs: MINUTE,
@@ -239,8 +243,8 @@ export const periodicStatements = {
   readSnapshot: async (trx) => readSnapshot(trx, await sumUpDemand(trx), SETTINGS),
 
   // The redelivery
-  readLogMark: (trx) => readLogMark(trx, APP),
-  storeLogMark: (trx) => storeLogMark(trx, APP, { readTo: new Date() }),
+  readLogMark: (trx) => redelivery.readLogMark(trx, APP),
+  storeLogMark: (trx) => redelivery.storeLogMark(trx, APP, { readTo: new Date() }),
   findStoredDeliveries: (trx) =>
     findStoredDeliveries(
       trx,
@@ -258,7 +262,7 @@ export const periodicStatements = {
     redelivery.bringForwardRequests(trx, APP, { id: '1', deliveredAt: new Date() }),
   findDueRedeliveries: (trx) =>
     redelivery.findDueRedeliveries(trx, APP, { perMinute: 150, earlyMs: MINUTE, cycleMs: 300_000 }),
-  handOverUnresolved: (trx) => handOverUnresolved(trx, APP, 100),
-  giveUpRedeliveries: (trx) => giveUpRedeliveries(trx, APP, 72 * HOUR),
+  handOverUnresolved: (trx) => redelivery.handOverUnresolved(trx, APP, 100),
+  giveUpRedeliveries: (trx) => redelivery.giveUpRedeliveries(trx, APP, 72 * HOUR),
   oldestUnresolvedSeconds: redelivery.oldestUnresolvedSeconds,
 } satisfies Readonly<Record<string, PeriodicStatement>>;

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * Why a request was not done, for the caller to mend (RFC 9457). It never says whether something
  * exists that the caller may not see.
@@ -25,3 +27,17 @@ export const refused = (detail: string): Problem => new Problem(409, 'Refused', 
 
 /** The input fits its schema, and still makes no sense. */
 export const wrong = (detail: string): Problem => new Problem(400, 'Wrong input', detail);
+
+/** How the API answers a mistake. */
+export const problemDetails = z
+  .looseObject({
+    type: z.literal('about:blank'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().describe('What is wrong, and what to do'),
+    errors: z
+      .array(z.object({ place: z.string().describe('As `query.limit`'), message: z.string() }))
+      .optional()
+      .describe('Each mistake of the input'),
+  })
+  .describe('RFC 9457');

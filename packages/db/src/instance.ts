@@ -1,5 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Database } from './schema/tables.ts';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
+import { valuesOf } from '@paddock/runtime/rules';
+import { dbRules, matchingRules } from './rules.ts';
 
 /** The id of this environment. Others may share its organisation, namespace or cluster. */
 export async function findInstance(db: Kysely<Database>): Promise<string> {
@@ -8,4 +11,21 @@ export async function findInstance(db: Kysely<Database>): Promise<string> {
     .select('instance_id')
     .executeTakeFirstOrThrow();
   return instance;
+}
+
+/** Keeps the Apps of this scheduler for people's questions, whose services know none. */
+export async function saveAppIds(db: Kysely<Database>, appIds: readonly number[]): Promise<void> {
+  await db
+    .updateTable('instance')
+    .set({ app_ids: JSON.stringify(appIds) })
+    .execute();
+}
+
+/** As the scheduler that started last matches; undefined: none has started yet. */
+export async function findMatchingSettings(
+  db: Kysely<Database>,
+): Promise<MatchingSettings | undefined> {
+  const row = await db.selectFrom('instance').select('app_ids').executeTakeFirst();
+  const appIds = row?.app_ids ?? undefined;
+  return appIds && { appIds, ...matchingRules(valuesOf(dbRules)) };
 }

@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from './schema/tables.ts';
-import { isUnended } from './states/job-states.ts';
-import { LIVE } from './states/worker-states.ts';
+import { isUnended, LIVE } from './states/states.ts';
 
 // PostgreSQL's clock may be wrong for a time, as after a failover to a host that booted with a wrong
 // clock. What is written then with an instant a year ahead would hold everything up for a year: no
@@ -174,8 +173,10 @@ export async function mendInstants(
   db: Kysely<Database>,
   ours = new Date(),
 ): Promise<MendedInstants> {
-  const { rows } = await sql<{ aheadSeconds: number }>`
-    select extract(epoch from now() - ${ours}::timestamptz)::float8 as "aheadSeconds"`.execute(db);
+  const ahead = sql<number>`extract(epoch from now() - ${ours}::timestamptz)::float8`;
+  const { aheadSeconds } = await db
+    .selectNoFrom(ahead.as('aheadSeconds'))
+    .executeTakeFirstOrThrow();
   const mended: Record<string, number> = {};
   const mend = async (instants: Instants) => {
     const count = await mendTable(db, instants, ours);
@@ -183,7 +184,7 @@ export async function mendInstants(
   };
   for (const instants of INSTANTS) await mend(instants);
   if (Object.keys(mended).length > 0) await mend(EVENTS);
-  return { aheadSeconds: rows[0]?.aheadSeconds ?? 0, mended };
+  return { aheadSeconds, mended };
 }
 
 async function mendTable(

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './schema/tables.ts';
-import { hasEnded, isUnended } from './states/job-states.ts';
-import { isLive } from './states/worker-states.ts';
+import { hasEnded, isLive, isUnended } from './states/states.ts';
 
 /** A year can be compared with the one before. */
 const KEEP_MONTHS = 13;
@@ -99,9 +98,11 @@ export async function sumUsage(db: Kysely<Database>, hour: Date): Promise<void> 
  * left. Returns how many rows.
  */
 export async function retireUsage(db: Kysely<Database>): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from usage_hours where hour < now() - make_interval(months => ${KEEP_MONTHS}::integer) or hour > now()`.execute(
-    db,
-  );
-  return Number(numAffectedRows);
+  const { numDeletedRows } = await db
+    .deleteFrom('usage_hours')
+    .where(
+      sql<boolean>`(hour < now() - make_interval(months => ${KEEP_MONTHS}::integer) or hour > now())`,
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

@@ -33,25 +33,24 @@ export async function setSwitch(
 
 /** Lets the subject go on. What another switch holds back stays. */
 export async function liftSwitch(db: Kysely<Database>, subject: SwitchSubject): Promise<void> {
-  const { subject_type, subject_id } = keyOf(subject);
   await db
     .deleteFrom('switches')
-    .where('subject_type', '=', subject_type)
-    .where('subject_id', '=', subject_id)
+    .where(({ and }) => and(keyOf(subject)))
     .execute();
 }
 
 /** The switches of these subjects, the oldest first. */
-export async function findSwitches(
+export const findSwitches = (
   db: Kysely<Database>,
   subjects: readonly SwitchSubject[],
-): Promise<Switch[]> {
-  const keys = subjects.map(keyOf).map((key) => sql`(${key.subject_type}, ${key.subject_id})`);
-  const { rows } = await sql<Switch>`
-    select ${SUBJECT} as subject, switched_by as by, since, note from switches
-    where (subject_type, subject_id) in (${sql.join(keys)}) order by since, subject`.execute(db);
-  return rows;
-}
+): Promise<Switch[]> =>
+  db
+    .selectFrom('switches')
+    .select([SUBJECT.as('subject'), 'switched_by as by', 'since', 'note'])
+    .where(({ or, and }) => or(subjects.map((subject) => and(keyOf(subject)))))
+    .orderBy('since')
+    .orderBy('subject')
+    .execute();
 
 /** The oldest switch that holds a sweep's task of this subject back. */
 export const findSwitchOfSweep = async (

@@ -1,33 +1,34 @@
 import type { listActionsEndpoint } from '@paddock/api/actions/list-actions';
-import type { findDeliveryEndpoint } from '@paddock/api/deliveries/find-delivery';
 import type {
+  findDeliveryEndpoint,
   listGivenUpEndpoint,
   listRedeliveriesEndpoint,
-} from '@paddock/api/deliveries/list-redeliveries';
+} from '@paddock/api/deliveries/deliveries';
 import type { listDiagnosesEndpoint } from '@paddock/api/diagnoses/list-diagnoses';
 import type { findEndpoint } from '@paddock/api/find/find';
-import type { findInstallationEndpoint } from '@paddock/api/installations/find-installation';
-import type { listInstallationsEndpoint } from '@paddock/api/installations/list-installations';
-import type { countWaitsEndpoint } from '@paddock/api/jobs/count-waits';
-import type { findJobEndpoint } from '@paddock/api/jobs/find-job';
-import type { listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
-import type { findOperationEndpoint } from '@paddock/api/operations/find-operation';
-import type { countOperationsEndpoint } from '@paddock/api/operations/count-operations';
-import type { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
-import type { lastHourEndpoint } from '@paddock/api/pools/last-hour';
-import type { handleFailedOperationsEndpoint } from '@paddock/api/operations/handle-failed-operations';
-import type { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
-import type { findResyncEndpoint } from '@paddock/api/repositories/find-resync';
-import type { listSwitchesEndpoint } from '@paddock/api/switches/list-switches';
+import type {
+  findInstallationEndpoint,
+  listInstallationsEndpoint,
+} from '@paddock/api/installations/installations';
+import type { countWaitsEndpoint, listJobsEndpoint } from '@paddock/api/jobs/list-jobs';
+import type { findJobEndpoint } from '@paddock/api/jobs/job';
+import type { findOperationEndpoint } from '@paddock/api/operations/operation';
+import type {
+  countOperationsEndpoint,
+  listFailedOperationsEndpoint,
+} from '@paddock/api/operations/list-operations';
+import type { lastHourEndpoint, listPoolsEndpoint } from '@paddock/api/pools/pools';
+import type { handleFailedOperationsEndpoint } from '@paddock/api/operations/failed-operations';
+import type { findResyncEndpoint } from '@paddock/api/repositories/resync';
+import type { listSwitchesEndpoint } from '@paddock/api/switches/switches';
 import type { createToken } from '@paddock/api/endpoints';
-import type { endSessionsEndpoint } from '@paddock/api/sessions/end-sessions';
-import type { listTokensEndpoint } from '@paddock/api/tokens/list-tokens';
+import type { endSessionsEndpoint } from '@paddock/api/sessions/signed-in';
+import type { listTokensEndpoint } from '@paddock/api/tokens/tokens';
 import type { traceEndpoint } from '@paddock/api/trace/trace';
-import type { traceEventEndpoint } from '@paddock/api/events/find-event';
-import type { listUsageEndpoint } from '@paddock/api/usage/list-usage';
-import type { whyJobEndpoint } from '@paddock/api/why/why-job';
-import type { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
-import type { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import type { traceEventEndpoint } from '@paddock/api/events/events';
+import type { listUsageEndpoint } from '@paddock/api/usage/usage';
+import type { whyJobEndpoint } from '@paddock/api/why/explain-job';
+import type { findWorkerEndpoint, listWorkersEndpoint } from '@paddock/api/workers/workers';
 import type { z } from 'zod';
 
 // Types alone: nothing of the API's code is in the page.

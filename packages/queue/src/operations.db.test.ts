@@ -1,4 +1,4 @@
-import { findOperation } from '@paddock/api/operations/find-operation';
+import { findOperation } from '@paddock/api/operations/operation';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';

@@ -1,6 +1,6 @@
 import { connectDatabase } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
-import type { ServiceName } from '@paddock/db/service-roles';
+import type { ServiceName } from '@paddock/db/migrate';
 import type { Kysely } from 'kysely';
 import { admitLogins, type ServiceLogins, urlFor } from './service-logins.ts';
 import {

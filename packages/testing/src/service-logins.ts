@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { roleOf, type ServiceName } from '@paddock/db/service-roles';
+import { roleOf, type ServiceName } from '@paddock/db/migrate';
 import { withConnection } from './server-connection.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import type { ServiceName } from '@paddock/db/service-roles';
+import type { ServiceName } from '@paddock/db/migrate';
 import { type Kysely, sql } from 'kysely';
 import { waitFor } from './wait-for.ts';
 

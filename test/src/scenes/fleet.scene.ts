@@ -1,6 +1,6 @@
-import { giveUpRedeliveries } from '@paddock/db/deliveries/give-up-redeliveries';
+import { giveUpRedeliveries } from '@paddock/db/deliveries/redelivery';
 import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
-import { saveAppIds } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/schema/tables';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { done, poison } from '@paddock/queue/outcome';

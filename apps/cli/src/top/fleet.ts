@@ -1,7 +1,7 @@
-import { countWaitsEndpoint } from '@paddock/api/jobs/count-waits';
+import { countWaitsEndpoint } from '@paddock/api/jobs/list-jobs';
 import { listFailedOperationsEndpoint } from '@paddock/api/operations/list-operations';
-import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
-import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import { listPoolsEndpoint } from '@paddock/api/pools/pools';
+import { listWorkersEndpoint } from '@paddock/api/workers/workers';
 import type { Asker } from '../asker.ts';
 
 /** What `paddock top` shows, as it stood at one time. */

@@ -1,7 +1,12 @@
 import type { Endpoint } from '@paddock/api/endpoint';
 import { Problem } from '@paddock/api/problem';
-import type { Bearer } from '@paddock/api/tokens/check-token';
-import { isNarrowedTo, mayCall, maySee, mayTouch } from '@paddock/api/tokens/narrowed-token';
+import {
+  type Bearer,
+  isNarrowedTo,
+  mayCall,
+  maySee,
+  mayTouch,
+} from '@paddock/api/tokens/check-token';
 import { isBadData, isUnavailable, saysAway, sqlStateOf } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Request, Response } from 'express';

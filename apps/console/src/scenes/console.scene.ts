@@ -1,10 +1,9 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { ENDPOINTS } from '@paddock/api/endpoints';
-import { createTokenEndpoint } from '@paddock/api/tokens/create-token';
+import { createTokenEndpoint } from '@paddock/api/tokens/tokens';
 import type { TestDatabase } from '@paddock/testing/database';
-import { late } from '@paddock/testing/use-test-database';
+import { late, useTestDatabase } from '@paddock/testing/use-test-database';
 import { startService } from '@paddock/testing/processes';
-import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 
 type Service = Awaited<ReturnType<typeof startService>>;

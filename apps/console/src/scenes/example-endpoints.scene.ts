@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@paddock/api/endpoint';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { notFound, refused } from '@paddock/api/problem';
 import { sql } from 'kysely';
 import { z } from 'zod';

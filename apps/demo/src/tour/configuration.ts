@@ -1,5 +1,5 @@
-import { listPoolsEndpoint } from '@paddock/api/pools/list-pools';
-import { setSwitchEndpoint } from '@paddock/api/switches/set-switch';
+import { listPoolsEndpoint } from '@paddock/api/pools/pools';
+import { setSwitchEndpoint } from '@paddock/api/switches/switches';
 import type { Stop } from './stop.ts';
 import { type TourWorld, unlessUnknown } from './world.ts';
 

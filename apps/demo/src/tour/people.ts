@@ -1,12 +1,16 @@
-import { listRedeliveriesEndpoint } from '@paddock/api/deliveries/list-redeliveries';
-import { redeliverDeliveryEndpoint } from '@paddock/api/deliveries/redeliver-delivery';
-import { findOperationEndpoint } from '@paddock/api/operations/find-operation';
-import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync-repository';
+import {
+  listRedeliveriesEndpoint,
+  redeliverDeliveryEndpoint,
+} from '@paddock/api/deliveries/deliveries';
+import { findOperationEndpoint } from '@paddock/api/operations/operation';
+import { resyncRepositoryEndpoint } from '@paddock/api/repositories/resync';
 import { runSweepEndpoint } from '@paddock/api/sweeps/run-sweep';
-import { setSwitchEndpoint } from '@paddock/api/switches/set-switch';
-import { drainWorkerEndpoint } from '@paddock/api/workers/drain-worker';
-import { findWorkerEndpoint } from '@paddock/api/workers/find-worker';
-import { listWorkersEndpoint } from '@paddock/api/workers/list-workers';
+import { setSwitchEndpoint } from '@paddock/api/switches/switches';
+import {
+  drainWorkerEndpoint,
+  findWorkerEndpoint,
+  listWorkersEndpoint,
+} from '@paddock/api/workers/workers';
 import { changePool } from './configuration.ts';
 import { ALWAYS, type Sight, type Stop } from './stop.ts';
 import { DEAF_APP } from './tour-platform.ts';
@@ -26,8 +30,7 @@ async function ended(world: TourWorld, { id: operation }: { readonly id: string 
 /** The newest idle worker of the pool that keeps some warm. */
 const warmWorkers = (world: TourWorld, many: number) =>
   world.until(`${many} warm workers`, async () => {
-    const filter = { pool: 'spare', state: 'running' };
-    const { items } = await world.ask(listWorkersEndpoint, filter);
+    const { items } = await world.ask(listWorkersEndpoint, { pool: 'spare', state: 'running' });
     return items.length >= many ? items : undefined;
   });
 
@@ -103,10 +106,7 @@ export const PEOPLE = {
           return found.stopHeldBy === null ? undefined : found;
         },
       );
-      return {
-        path: `/workers/${worker}`,
-        sentence: `${stop?.reason}, held up: ${stopHeldBy}`,
-      };
+      return { path: `/workers/${worker}`, sentence: `${stop?.reason}, held up: ${stopHeldBy}` };
     },
   },
   usage: {

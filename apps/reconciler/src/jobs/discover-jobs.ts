@@ -1,15 +1,13 @@
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import {
   findDueRepositories,
+  findUnlistedInstallations,
   forgetRepositories,
+  type ListedRepository,
   noteActiveRepositories,
+  noteListedRepositories,
   postponeRepository,
 } from '@paddock/db/jobs/repositories';
-import {
-  findUnlistedInstallations,
-  type ListedRepository,
-  noteListedRepositories,
-} from '@paddock/db/jobs/unlisted-installations';
 import type { GitHub } from '@paddock/github/connect';
 import type { GitHubFailure } from '@paddock/github/errors';
 import { type GitHubRepository, listRepositories } from '@paddock/github/repositories';

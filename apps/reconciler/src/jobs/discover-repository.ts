@@ -1,6 +1,6 @@
-import { askForLookUps } from '@paddock/db/jobs/note-look-ups';
+import { askForLookUps } from '@paddock/db/jobs/look-ups';
 import type { CurrentPools } from '@paddock/db/pools/pools-documents';
-import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
+import { type Finding, recordFindings } from '@paddock/db/jobs/record-jobs';
 import { untilStored } from '@paddock/db/jobs/store-jobs';
 import {
   findKnownJobs,

@@ -1,4 +1,4 @@
-import type { Finding } from '@paddock/db/jobs/record-findings';
+import type { Finding } from '@paddock/db/jobs/record-jobs';
 import type { Entity } from '@paddock/domain/deliveries/payload-fields';
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import type { WorkflowJobAction } from '@paddock/domain/deliveries/workflow-job-event';

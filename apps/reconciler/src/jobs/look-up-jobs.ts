@@ -5,16 +5,17 @@ import {
   type JobInDoubt,
   markJobsInDoubt,
 } from '@paddock/db/jobs/jobs-in-doubt';
-import { findJobsToLookUp, type JobToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
 import {
+  findJobsToLookUp,
+  type JobToLookUp,
   type LookUpNote,
   type NextLooks,
   noteHiddenJobs,
   noteLookUps,
   postponeLookUps,
-} from '@paddock/db/jobs/note-look-ups';
+} from '@paddock/db/jobs/look-ups';
 import { currentPoolsDocument, type CurrentPools } from '@paddock/db/pools/pools-documents';
-import { type Finding, recordFindings } from '@paddock/db/jobs/record-findings';
+import { type Finding, recordFindings } from '@paddock/db/jobs/record-jobs';
 import { untilStored } from '@paddock/db/jobs/store-jobs';
 import type { Database } from '@paddock/db/schema/tables';
 import { judgeJob, type JobVerdict } from '@paddock/domain/jobs/judge-job';

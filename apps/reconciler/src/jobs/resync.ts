@@ -1,5 +1,9 @@
-import { findInstallation, noteResynced, readAnew } from '@paddock/db/jobs/repositories';
-import { noteListedRepositories } from '@paddock/db/jobs/unlisted-installations';
+import {
+  findInstallation,
+  noteListedRepositories,
+  noteResynced,
+  readAnew,
+} from '@paddock/db/jobs/repositories';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';

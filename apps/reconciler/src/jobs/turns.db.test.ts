@@ -1,4 +1,4 @@
-import { findJobsToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
+import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
 import { markJobsInDoubt } from '@paddock/db/jobs/jobs-in-doubt';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { describe, expect, test } from '@jest/globals';

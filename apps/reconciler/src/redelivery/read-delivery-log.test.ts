@@ -1,4 +1,4 @@
-import type { LogMark } from '@paddock/db/deliveries/log-marks';
+import type { LogMark } from '@paddock/db/deliveries/redelivery';
 import type { WebhookDelivery } from '@paddock/github/deliveries';
 import { describe, expect, test } from '@jest/globals';
 import { type ReadLogOptions, readDeliveryLog } from './read-delivery-log.ts';

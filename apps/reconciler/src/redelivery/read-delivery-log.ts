@@ -1,4 +1,4 @@
-import type { LogMark } from '@paddock/db/deliveries/log-marks';
+import type { LogMark } from '@paddock/db/deliveries/redelivery';
 import type { GitHub } from '@paddock/github/connect';
 import {
   type DeliveryPage,

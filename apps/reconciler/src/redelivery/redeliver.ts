@@ -1,16 +1,15 @@
 import {
+  bringForwardRequests,
   giveUpRedeliveries,
   handOverUnresolved,
-} from '@paddock/db/deliveries/give-up-redeliveries';
-import { readLogMark, storeLogMark } from '@paddock/db/deliveries/log-marks';
-import {
-  bringForwardRequests,
+  readLogMark,
   rememberLostDeliveries,
   resolveDeliveries,
+  storeLogMark,
 } from '@paddock/db/deliveries/redelivery';
 import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import { findStoredDeliveries } from '@paddock/db/events/installation-events';
-import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import type { Database } from '@paddock/db/schema/tables';
 import { isRefusal } from '@paddock/domain/entities/refused-subject';
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';

@@ -3,7 +3,7 @@ import {
   findDueRedeliveries,
   recordRedeliveryRequest,
 } from '@paddock/db/deliveries/redelivery';
-import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { redeliverySchedule } from '@paddock/domain/tasks/schedule-names';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { isOutage } from '../passes/ask-github.ts';

@@ -1,4 +1,4 @@
-import { wantExtraPasses } from '@paddock/db/schedules/extra-passes';
+import { wantExtraPasses } from '@paddock/db/schedules/schedules';
 import { done } from '@paddock/queue/outcome';
 import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';

@@ -1,5 +1,4 @@
-import { readScheduleTimes, takeExtraPasses } from '@paddock/db/schedules/extra-passes';
-import { takeTick } from '@paddock/db/schedules/schedules';
+import { readScheduleTimes, takeExtraPasses, takeTick } from '@paddock/db/schedules/schedules';
 import type { Database } from '@paddock/db/schema/tables';
 import { bringForward } from '@paddock/queue/bring-forward';
 import { enqueue } from '@paddock/queue/enqueue';

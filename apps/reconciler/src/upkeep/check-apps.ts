@@ -2,9 +2,9 @@ import { endRefusals, recordRefusal } from '@paddock/db/entities/refusals';
 import {
   type AppInstallation,
   findAppInstallations,
+  type InstallationToStore,
   repairInstallations,
-} from '@paddock/db/entities/app-installations';
-import type { InstallationToStore } from '@paddock/db/entities/installations';
+} from '@paddock/db/entities/installations';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import { databaseTime } from '@paddock/db/schedules/schedules';
 import type { Database } from '@paddock/db/schema/tables';

@@ -3,10 +3,14 @@ import {
   type OverdueQuery,
   type OverdueWorker,
 } from '@paddock/db/workers/overdue-workers';
-import { requestStops, type StopRequest } from '@paddock/db/workers/request-stops';
+import {
+  findHeldStops,
+  findStopsWithoutTask,
+  requestStops,
+  type StopRequest,
+} from '@paddock/db/workers/worker-stops';
 import { type RunnerReading, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import type { GitHub } from '@paddock/github/connect';
-import { findStopsWithoutTask, findHeldStops } from '@paddock/db/workers/worker-stops';
 import { judgeWorker } from '@paddock/domain/workers/judge-worker';
 import { runnerSays } from '@paddock/domain/workers/nothing-runs';
 import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';

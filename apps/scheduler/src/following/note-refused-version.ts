@@ -1,5 +1,5 @@
 import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
-import { findEndWithoutJob, markOutdatedRunner } from '@paddock/db/workers/outdated-runners';
+import { findEndWithoutJob, markOutdatedRunner } from '@paddock/db/workers/runner-versions';
 import type { Cluster } from '@paddock/kube/connect';
 import { isTransient, KubeError, type KubeFailure } from '@paddock/kube/errors';
 import { readRefusedVersion } from '@paddock/kube/runner-version';

@@ -1,4 +1,4 @@
-import type { PodToAdopt } from '@paddock/db/workers/adopt-workers';
+import type { PodToAdopt } from '@paddock/db/workers/registrations';
 import { isWorkerName } from '@paddock/domain/workers/worker-name';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 

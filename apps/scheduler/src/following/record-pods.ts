@@ -1,4 +1,4 @@
-import { adoptWorkers } from '@paddock/db/workers/adopt-workers';
+import { adoptWorkers } from '@paddock/db/workers/registrations';
 import { isBadData } from '@paddock/db/connection/errors';
 import type { Database } from '@paddock/db/schema/tables';
 import {

@@ -1,4 +1,4 @@
-import { requestStops } from '@paddock/db/workers/request-stops';
+import { requestStops } from '@paddock/db/workers/worker-stops';
 import { findUnstartableWorkers, type UnstartableWorker } from '@paddock/db/workers/stuck-pods';
 import type { Database } from '@paddock/db/schema/tables';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';

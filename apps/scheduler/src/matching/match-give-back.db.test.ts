@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { lockPlanned } from '@paddock/db/matching/lock-planned';
+import { lockPlanned } from '@paddock/db/matching/matching-lock';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createWaits } from '@paddock/db/entities/waits';
 import { clientConfig } from '@paddock/db/connection/connect';
-import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { findMatchingSettings } from '@paddock/db/instance';
 import { noteAway } from '@paddock/db/outages';
 import { liftSwitch, setSwitch } from '@paddock/db/switches';
 import { createMetrics } from '@paddock/runtime/metrics';

@@ -1,8 +1,8 @@
 import { listen, type ListenOptions } from '@paddock/db/connection/listen';
 import { queueEventChannel } from '@paddock/db/connection/schema-name';
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
-import { saveAppIds } from '@paddock/db/matching/stored-settings';
-import { findUnknownWarmScopes } from '@paddock/db/matching/warm-workers';
+import { saveAppIds } from '@paddock/db/instance';
+import { findUnknownWarmScopes } from '@paddock/db/matching/reserve-workers';
 import { confirmOutages, type Reaches } from '@paddock/db/outages';
 import type { Database } from '@paddock/db/schema/tables';
 import { findForgottenWorkers } from '@paddock/db/workers/workers';

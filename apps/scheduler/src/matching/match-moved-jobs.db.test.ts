@@ -1,5 +1,5 @@
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
-import { replaceWaitingJobs } from '@paddock/db/jobs/replace-waiting-jobs';
+import { replaceWaitingJobs } from '@paddock/db/jobs/reconsider-jobs';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { describe, expect, test } from '@jest/globals';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findUnknownWarmScopes, findWarmKeys } from '@paddock/db/matching/warm-workers';
+import { findUnknownWarmScopes, findWarmKeys } from '@paddock/db/matching/reserve-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import type { Updateable } from 'kysely';

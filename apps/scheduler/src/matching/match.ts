@@ -1,19 +1,26 @@
-import { forgetRestingKeys, saveKeyStates } from '@paddock/db/matching/demand-keys';
-import { type DemandTotals, sumUpDemand } from '@paddock/db/matching/demand';
-import { lockPlanned } from '@paddock/db/matching/lock-planned';
-import { lockMatching, type MatchingLimits } from '@paddock/db/matching/matching-lock';
-import { readSnapshot } from '@paddock/db/matching/read-snapshot';
-import { giveBackWorkers } from '@paddock/db/matching/reservations';
-import { type ReservedWorker, reserveWorkers } from '@paddock/db/matching/reserve-workers';
 import {
+  type DemandTotals,
+  forgetRestingKeys,
+  saveKeyStates,
+  sumUpDemand,
+} from '@paddock/db/matching/demand';
+import { lockMatching, lockPlanned, type MatchingLimits } from '@paddock/db/matching/matching-lock';
+import { readSnapshot } from '@paddock/db/matching/read-snapshot';
+import {
+  giveBackWorkers,
   renewWarmWorkers,
   type SpareWorker,
   stopSpareWorkers,
-  type TakenBack,
   takeBackWorkers,
+  type TakenBack,
 } from '@paddock/db/matching/spare-workers';
+import {
+  markWarm,
+  type ReservedWorker,
+  reserveWarmWorkers,
+  reserveWorkers,
+} from '@paddock/db/matching/reserve-workers';
 import { noteUnservedKeys, type UnservedKey } from '@paddock/db/workers/failing-keys';
-import { markWarm, reserveWarmWorkers } from '@paddock/db/matching/warm-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { type MatchingSettings, MOST_PER_PASS } from '@paddock/domain/matching/matching-settings';
 import { leaveAlone, type PassPlan, planPass } from '@paddock/domain/matching/plan-pass';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { findChange } from '@paddock/api/why/find-change';
+import { findChange } from '@paddock/api/why/explain-job';
 import { findWaitFacts } from '@paddock/api/why/find-wait-facts';
-import { saveAppIds } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/instance';
 import type { PoolsDocument } from '@paddock/domain/pools/pools-document';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';

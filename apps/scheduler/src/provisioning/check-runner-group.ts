@@ -1,4 +1,4 @@
-import { saveRunnerGroup } from '@paddock/db/matching/runner-groups';
+import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import { groupExcess, isHeldToItsGroup } from '@paddock/domain/pools/group-excess';
 import type { Pool } from '@paddock/domain/pools/pool';

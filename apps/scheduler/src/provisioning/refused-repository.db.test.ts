@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { findJobsToLookUp } from '@paddock/db/jobs/jobs-to-look-up';
+import { findJobsToLookUp } from '@paddock/db/jobs/look-ups';
 import { findDueRepositories } from '@paddock/db/jobs/repositories';
 import { findOverdueWorkers } from '@paddock/db/workers/overdue-workers';
 import { findWorkerToStop } from '@paddock/db/workers/stopping-workers';

@@ -1,5 +1,4 @@
-import { pinLogins } from '@paddock/db/entities/login-pins';
-import { storeInstallations } from '@paddock/db/entities/installations';
+import { pinLogins, storeInstallations } from '@paddock/db/entities/installations';
 import type { Database } from '@paddock/db/schema/tables';
 import type { WorkerToProvision } from '@paddock/db/workers/workers';
 import type { GitHub } from '@paddock/github/connect';

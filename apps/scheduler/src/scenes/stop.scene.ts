@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { findInstance } from '@paddock/db/instance';
-import { requestStops } from '@paddock/db/workers/request-stops';
+import { requestStops } from '@paddock/db/workers/worker-stops';
 import { findKnownPods } from '@paddock/db/workers/worker-pods';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';

@@ -1,6 +1,5 @@
 import { endRefusals } from '@paddock/db/entities/refusals';
-import { findFittingRuns } from '@paddock/db/jobs/fitting-runs';
-import { saveRunnerReadings } from '@paddock/db/workers/runner-readings';
+import { findFittingRuns, saveRunnerReadings } from '@paddock/db/workers/runner-readings';
 import { noteRunsRead, type WorkerToStop } from '@paddock/db/workers/stopping-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { requestStops } from '@paddock/db/workers/request-stops';
+import { requestStops } from '@paddock/db/workers/worker-stops';
 import { stopTask } from '@paddock/domain/tasks/worker-tasks';
 import { enqueue } from '@paddock/queue/enqueue';
 import { waitFor } from '@paddock/testing/wait-for';

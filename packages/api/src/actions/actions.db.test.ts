@@ -3,7 +3,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { createToken } from '../endpoints.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { revokeTokenEndpoint } from '../tokens/revoke-token.ts';
+import { revokeTokenEndpoint } from '../tokens/tokens.ts';
 import { listActionsEndpoint } from './list-actions.ts';
 
 const database = useTestDatabase();

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { giveUpRedeliveries } from '@paddock/db/deliveries/give-up-redeliveries';
-import { rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
+import { giveUpRedeliveries, rememberLostDeliveries } from '@paddock/db/deliveries/redelivery';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './list-redeliveries.ts';
+import { listGivenUpEndpoint, listRedeliveriesEndpoint } from './deliveries.ts';
 
 const database = useTestDatabase();
 const START = Date.parse('2026-01-31T09:00:00Z');

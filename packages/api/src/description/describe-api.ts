@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Endpoint, fieldsOfPath } from '../endpoint.ts';
-import { problemDetails } from '../problem-details.ts';
+import { type Endpoint, endpoint, fieldsOfPath } from '../endpoint.ts';
+import { problemDetails } from '../problem.ts';
 
 /** Its content is as OpenAPI says. */
 export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
@@ -36,8 +36,8 @@ const ACCESS = {
   operate: 'The token needs the access `operate`.',
 } as const;
 
-function operation(endpoint: Endpoint): Record<string, unknown> {
-  const { name, method, path, summary, access, status, media, input, output } = endpoint;
+function operation(of: Endpoint): Record<string, unknown> {
+  const { name, method, path, summary, access, status, media, input, output } = of;
   const { properties = {}, required = [] } = schemaOf(input);
   const inPath = fieldsOfPath(path);
   const others = Object.keys(properties).filter((field) => !inPath.includes(field));
@@ -100,3 +100,17 @@ function tidy({
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
+
+/** `all` gives the endpoints that are described, this one among them. */
+export const describeApiEndpoint = (all: () => readonly Endpoint[]) =>
+  endpoint({
+    name: 'describeApi',
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    summary: 'Describes this API, in OpenAPI 3.1.',
+    access: 'read',
+    status: 200,
+    input: z.object({}),
+    output: z.looseObject({ openapi: z.string() }),
+    answer: () => Promise.resolve(describeApi(all())),
+  });

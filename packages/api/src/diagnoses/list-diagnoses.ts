@@ -1,4 +1,4 @@
-import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { findMatchingSettings } from '@paddock/db/instance';
 import type { Database } from '@paddock/db/schema/tables';
 import { diagnoseEntity } from '@paddock/domain/entities/diagnose-entity';
 import type {
@@ -6,13 +6,12 @@ import type {
   EntityFacts,
   IgnoredJobs,
   InstalledApp,
-  SeenInstallation,
   WaitingKey,
 } from '@paddock/domain/entities/entity-facts';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type NotNull, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { SAID_BY_GITHUB } from '../installations/find-installation.ts';
+import { SAID_BY_GITHUB } from '../installations/installations.ts';
 import { instant } from '../lists/dates.ts';
 import { findEntityByLogin, findRepositoryByName, ID } from '../lists/named.ts';
 
@@ -151,23 +150,36 @@ const names = (field: string, repository: string) => sql`exists (
   where lower(split_part(one #>> '{}', '/', 2)) = lower(${repository}))`;
 
 /** The newest events of the entity, whatever their source. */
-const newestOf = (entityId: number) => sql`(
+const newestOf = (entityId: number) =>
+  sql<Selectable<Database['installation_events']>>`(
   select source, event, outcome, app_id, installation_id, repo_id, job_id, received_at from installation_events
-  where entity_id = ${entityId} order by received_at desc limit ${MOST_EVENTS}) newest`;
+  where entity_id = ${entityId} order by received_at desc limit ${MOST_EVENTS})`.as('newest');
 
 /** What the newest deliveries came to. */
-async function findOutcomes(
+const findOutcomes = (
   db: Kysely<Database>,
   entityId: number,
   repoId: number | null,
-): Promise<IgnoredJobs[]> {
-  const { rows } = await sql<IgnoredJobs>`
-    select outcome, count(*) as count, min(received_at) as since, max(received_at) as "lastAt",
-      (array_agg(job_id order by received_at desc) filter (where job_id is not null))[1] as "lastJobId"
-    from ${newestOf(entityId)} where source = 'webhook' and ${repoId === null ? sql`true` : sql`repo_id = ${repoId}`}
-    group by outcome order by count(*) desc, outcome`.execute(db);
-  return rows;
-}
+): Promise<IgnoredJobs[]> =>
+  db
+    .selectFrom(newestOf(entityId))
+    .select(({ fn }) => [
+      'outcome',
+      fn.countAll<number>().as('count'),
+      fn.min('received_at').as('since'),
+      fn.max('received_at').as('lastAt'),
+      sql<
+        number | null
+      >`(array_agg(job_id order by received_at desc) filter (where job_id is not null))[1]`.as(
+        'lastJobId',
+      ),
+    ])
+    .where('source', '=', 'webhook')
+    .$if(repoId !== null, (query) => query.where('repo_id', '=', repoId))
+    .groupBy('outcome')
+    .orderBy('count', 'desc')
+    .orderBy('outcome')
+    .execute();
 
 type Seen = Pick<EntityFacts, 'installationsSeen' | 'lastDeliveryAt' | 'isRepositorySeen'>;
 
@@ -177,10 +189,15 @@ async function findSeen(
   entityId: number,
   repoId: number | null,
 ): Promise<Seen> {
-  const { rows } = await sql<Nullable<SeenInstallation> & { lastAt: Date; isOfIt: boolean | null }>`
-    select app_id as "appId", installation_id as "installationId", max(received_at) as "lastAt", bool_or(repo_id = ${repoId}::bigint) as "isOfIt"
-    from ${newestOf(entityId)} where source = 'webhook'
-    group by 1, 2 order by "lastAt" desc`.execute(db);
+  const rows = await db
+    .selectFrom(newestOf(entityId))
+    .select(['app_id as appId', 'installation_id as installationId'])
+    .select(({ fn }) => fn.max('received_at').as('lastAt'))
+    .select(sql<boolean | null>`bool_or(repo_id = ${repoId}::bigint)`.as('isOfIt'))
+    .where('source', '=', 'webhook')
+    .groupBy(['app_id', 'installation_id'])
+    .orderBy('lastAt', 'desc')
+    .execute();
   return {
     installationsSeen: rows.flatMap(({ appId, installationId, lastAt }) =>
       appId === null || installationId === null ? [] : [{ appId, installationId, lastAt }],
@@ -189,8 +206,6 @@ async function findSeen(
     isRepositorySeen: rows.some(({ isOfIt }) => isOfIt === true),
   };
 }
-
-type Nullable<T> = { readonly [Name in keyof T]: T[Name] | null };
 
 /** Of the last day: those that name the entity, and those of its Apps that name none. */
 async function findAuthFailures(
@@ -218,30 +233,43 @@ async function findUndelivered(
   db: Kysely<Database>,
   apps: readonly App[],
 ): Promise<EntityFacts['undelivered']> {
-  const { rows } = await sql<{ count: number; since: Date | null }>`
-    select count(*) as count, min(first_failed_at) as since from unresolved_deliveries
-    where resolved_at is null and app_id = any(${apps.map(({ appId }) => appId)}::bigint[])
-      and installation_id = any(${apps.map(({ installationId }) => installationId)}::bigint[])`.execute(
-    db,
-  );
-  const { count = 0, since = null } = rows[0] ?? {};
+  const installationIds = apps.map(({ installationId }) => installationId);
+  const { count, since } = await db
+    .selectFrom('unresolved_deliveries')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.min<Date | null>('first_failed_at').as('since'),
+    ])
+    .where('resolved_at', 'is', null)
+    .where('app_id', '=', sql<number>`any(${apps.map(({ appId }) => appId)}::bigint[])`)
+    .where('installation_id', '=', sql<number>`any(${installationIds}::bigint[])`)
+    .executeTakeFirstOrThrow();
   return since === null ? null : { count, since };
 }
 
 /** A key of the whole organisation holds jobs of each of its repositories. */
-async function findWaitingKeys(
+const findWaitingKeys = (
   db: Kysely<Database>,
   entityId: number,
   repoId: number | null,
-): Promise<WaitingKey[]> {
-  const { rows } = await sql<WaitingKey>`
-    select d.k8s_pool as pool, count(*) as waiting, d.wait_reason as reason, d.wait_since as since,
-      (array_agg(j.job_id order by j.created_at, j.job_id))[1] as "jobId"
-    from demand_keys d join jobs j on j.demand_key = d.demand_key and j.wants_worker
-    where d.entity_id = ${entityId} and d.wait_reason is not null and d.wait_since is not null
-      and ${repoId === null ? sql`true` : sql`j.repo_id = ${repoId}`}
-    group by d.demand_key, d.k8s_pool, d.wait_reason, d.wait_since order by d.wait_since, d.k8s_pool`.execute(
-    db,
-  );
-  return rows;
-}
+): Promise<WaitingKey[]> =>
+  db
+    .selectFrom('demand_keys as d')
+    .innerJoin('jobs as j', 'j.demand_key', 'd.demand_key')
+    .select(({ fn }) => [
+      'd.k8s_pool as pool',
+      fn.countAll<number>().as('waiting'),
+      'wait_reason as reason',
+      'wait_since as since',
+      sql<number>`(array_agg(j.job_id order by j.created_at, j.job_id))[1]`.as('jobId'),
+    ])
+    .where('d.entity_id', '=', entityId)
+    .where('wait_reason', 'is not', null)
+    .where('wait_since', 'is not', null)
+    .where('wants_worker', '=', true)
+    .$if(repoId !== null, (query) => query.where('repo_id', '=', repoId))
+    .groupBy('d.demand_key')
+    .orderBy('wait_since')
+    .orderBy('d.k8s_pool')
+    .$narrowType<{ reason: NotNull; since: NotNull }>()
+    .execute();

@@ -5,7 +5,7 @@ import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { findDeliveryEndpoint } from '../deliveries/find-delivery.ts';
+import { findDeliveryEndpoint } from '../deliveries/deliveries.ts';
 import { ask } from '../scenes/ask.scene.ts';
 import { findEndpoint } from './find.ts';
 

@@ -3,7 +3,7 @@ import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { findInstallationEndpoint } from './find-installation.ts';
+import { findInstallationEndpoint } from './installations.ts';
 
 const database = useTestDatabase();
 /** Asks with the console's rights. */

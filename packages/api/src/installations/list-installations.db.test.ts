@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { putInstallation } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { ask } from '../scenes/ask.scene.ts';
-import { listInstallationsEndpoint as endpoint } from './list-installations.ts';
+import { listInstallationsEndpoint as endpoint } from './installations.ts';
 
 const database = useTestDatabase();
 

@@ -3,9 +3,8 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { countWaitsEndpoint } from './count-waits.ts';
-import { findJobEndpoint } from './find-job.ts';
-import { listJobsEndpoint as endpoint } from './list-jobs.ts';
+import { countWaitsEndpoint, listJobsEndpoint as endpoint } from './list-jobs.ts';
+import { findJobEndpoint } from './job.ts';
 
 const database = useTestDatabase();
 const list = (input: Readonly<Record<string, unknown>> = {}) => ask(endpoint, database.db, input);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isoText } from '@paddock/db/newest-first';
+import { type RawBuilder, sql } from 'kysely';
 
 const DAY_MS = 86_400_000;
 const UNIT_MS = { d: DAY_MS, h: 3_600_000 } as const;
@@ -44,3 +46,21 @@ export const instant = z.codec(z.iso.datetime(), z.custom<Date>(), {
   decode: (text) => new Date(text),
   encode: (at) => at.toISOString(),
 });
+
+/** What happened to a subject, and when. */
+export const timeline = z.array(z.object({ at: z.iso.datetime(), what: z.string() }));
+
+/**
+ * SQL: the instants that are known, by what they are of, in their order. Of one instant, the order
+ * given.
+ */
+export const timelineOf = (
+  instants: Readonly<Record<string, string>>,
+): RawBuilder<z.output<typeof timeline>> => {
+  const rows = Object.entries(instants).map(
+    ([what, at], n) => sql`(${sql.lit(n)}, ${sql.ref(at)}, ${sql.lit(what)})`,
+  );
+  return sql`(
+    select coalesce(json_agg(json_build_object('at', ${isoText('at')}, 'what', what) order by date_trunc('milliseconds', at), n), '[]')
+    from (values ${sql.join(rows)}) happened (n, at, what) where at is not null)`;
+};

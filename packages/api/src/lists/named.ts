@@ -1,6 +1,6 @@
 import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { LIVE } from '@paddock/db/states/worker-states';
+import { LIVE } from '@paddock/db/states/states';
 import { NO_POOL } from '@paddock/domain/pools/place-job';
 import { closestName } from '@paddock/runtime/closest-name';
 import { type Kysely, sql } from 'kysely';

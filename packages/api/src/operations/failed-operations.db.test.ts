@@ -7,12 +7,14 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { setSwitchEndpoint } from '../switches/set-switch.ts';
-import { discardOperationEndpoint } from './discard-operation.ts';
-import { findOperationEndpoint } from './find-operation.ts';
+import { setSwitchEndpoint } from '../switches/switches.ts';
+import {
+  discardOperationEndpoint,
+  handleFailedOperationsEndpoint,
+  retryOperationEndpoint,
+} from './failed-operations.ts';
+import { findOperationEndpoint } from './operation.ts';
 import { listFailedOperationsEndpoint } from './list-operations.ts';
-import { handleFailedOperationsEndpoint } from './handle-failed-operations.ts';
-import { retryOperationEndpoint } from './retry-operation.ts';
 
 const database = useTestDatabase();
 beforeEach(() =>

@@ -1,8 +1,11 @@
 import { isoText } from '@paddock/db/newest-first';
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { instant } from '../lists/dates.ts';
 import type { Placed } from '../lists/page.ts';
+import type { Database } from '@paddock/db/schema/tables';
+import { endpoint } from '../endpoint.ts';
+import { notFound } from '../problem.ts';
 
 /** A task as people see it, from the moment it is queued until it expires. */
 export const operation = z.object({
@@ -91,3 +94,66 @@ export const toListed = <T extends { readonly id: string }>(
   rows: readonly (T & { readonly at: string })[],
 ): ListedOperation<Omit<T, 'at'>>[] =>
   rows.map(({ at, ...row }) => Object.assign(row, { position: [at, row.id] as const }));
+
+type Operation = z.output<typeof operation>;
+
+export const findOperationEndpoint = endpoint({
+  name: 'findOperation',
+  method: 'GET',
+  path: '/api/v1/operations/{operation}',
+  summary: 'Finds an operation by its id, from its enqueuing until it expires.',
+  access: 'read',
+  status: 200,
+  input: z.object({ operation: z.string().max(100) }),
+  output: operation,
+  answer: ({ db }, { operation: id }) => readOperation(db, id),
+});
+
+/** An operation with all that is known of it. Rejects with a Problem if there is none of this id. */
+export async function readOperation(db: Kysely<Database>, id: string): Promise<Operation> {
+  const found = await findOperation(db, id);
+  if (found === undefined)
+    throw notFound(
+      'There is no operation of this id: it never existed, or it ended so long ago that its row was deleted.',
+    );
+  return { ...found, askers: await findAskers(db, found) };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The operation of this id, or undefined if there is none or it has expired. */
+export async function findOperation(
+  db: Kysely<Database>,
+  id: string,
+): Promise<Omit<Operation, 'askers'> | undefined> {
+  if (!UUID.test(id)) return undefined;
+  // One statement, so one snapshot: between two statements the task could move and be in neither.
+  const { rows } = await sql<Omit<Operation, 'askers'>>`
+    select found.*, ${FAILURES} as failures from (
+      ${unfinished(true)} where id = ${id} union all ${ended(true)} where id = ${id} and expires_at > now()
+    ) found`.execute(db);
+  return rows[0];
+}
+
+/**
+ * Everybody who asked for this operation, in order: also for one that was merged into it, as a
+ * running task does with its successor when it has to run again.
+ */
+export async function findAskers(
+  db: Kysely<Database>,
+  { id, kind, subject }: Pick<Operation, 'id' | 'kind'> & { subject: { type: string; id: string } },
+): Promise<Operation['askers']> {
+  const merged = db
+    .selectFrom('operations')
+    .select('id')
+    .where('subject_id', '=', subject.id)
+    .where('subject_type', '=', subject.type)
+    .where('kind', '=', kind)
+    .where(sql<boolean>`output ->> 'mergedInto' = ${id}`);
+  return db
+    .selectFrom('actions')
+    .select(['person', 'acted_at as at', 'note'])
+    .where('operation', '=', sql<string>`any (array(select ${id}::uuid union all ${merged}))`)
+    .orderBy('id')
+    .execute();
+}

@@ -5,9 +5,12 @@ import { runDueTasks } from '@paddock/queue/scenes/run-due-tasks.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { countOperationsEndpoint } from './count-operations.ts';
-import { findOperationEndpoint } from './find-operation.ts';
-import { listFailedOperationsEndpoint, listOperationsEndpoint } from './list-operations.ts';
+import {
+  countOperationsEndpoint,
+  listFailedOperationsEndpoint,
+  listOperationsEndpoint,
+} from './list-operations.ts';
+import { findOperationEndpoint } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));

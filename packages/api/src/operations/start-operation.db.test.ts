@@ -8,16 +8,15 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import type { z } from 'zod';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { redeliverDeliveryEndpoint } from '../deliveries/redeliver-delivery.ts';
-import { resyncInstallationEndpoint } from '../installations/resync-installation.ts';
-import { resyncRepositoryEndpoint } from '../repositories/resync-repository.ts';
+import { redeliverDeliveryEndpoint } from '../deliveries/deliveries.ts';
+import { resyncInstallationEndpoint } from '../installations/installations.ts';
+import { resyncRepositoryEndpoint } from '../repositories/resync.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { setSwitchEndpoint } from '../switches/set-switch.ts';
+import { setSwitchEndpoint } from '../switches/switches.ts';
 import { runSweepEndpoint } from '../sweeps/run-sweep.ts';
-import { maySee } from '../tokens/narrowed-token.ts';
-import { findOperationEndpoint } from './find-operation.ts';
+import { maySee } from '../tokens/check-token.ts';
+import { findOperationEndpoint, type operation } from './operation.ts';
 import { listOperationsEndpoint } from './list-operations.ts';
-import type { operation } from './operation.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {

@@ -7,10 +7,10 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
-import { findOperationEndpoint } from '../operations/find-operation.ts';
+import { findOperationEndpoint } from '../operations/operation.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { listSwitchesEndpoint } from '../switches/list-switches.ts';
-import { drainPoolEndpoint } from './drain-pool.ts';
+import { listSwitchesEndpoint } from '../switches/switches.ts';
+import { drainPoolEndpoint } from './pools.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { lastHourEndpoint } from './last-hour.ts';
+import { lastHourEndpoint } from './pools.ts';
 
 const database = useTestDatabase();
 /** Between two instants, so that it does not matter how long the test takes. */

@@ -5,7 +5,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
-import { listPoolsEndpoint } from './list-pools.ts';
+import { listPoolsEndpoint } from './pools.ts';
 
 const database = useTestDatabase();
 const list = async () => (await ask(listPoolsEndpoint, database.db)).items;

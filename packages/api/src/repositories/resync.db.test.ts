@@ -4,10 +4,8 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { liftSwitchEndpoint } from '../switches/lift-switch.ts';
-import { setSwitchEndpoint } from '../switches/set-switch.ts';
-import { findResyncEndpoint } from './find-resync.ts';
-import { resyncRepositoryEndpoint } from './resync-repository.ts';
+import { liftSwitchEndpoint, setSwitchEndpoint } from '../switches/switches.ts';
+import { findResyncEndpoint, resyncRepositoryEndpoint } from './resync.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { ask } from '../scenes/ask.scene.ts';
-import { endSessionsEndpoint } from './end-sessions.ts';
-import { listSessionsEndpoint } from './list-sessions.ts';
+import { endSessionsEndpoint, listSessionsEndpoint } from './signed-in.ts';
 import { beginSession, checkSession, parseSession } from './sessions.ts';
 
 const database = useTestDatabase();

@@ -4,7 +4,7 @@ import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { type Bearer, type FoundToken, proves, RIGHTS, toBearer } from '../tokens/check-token.ts';
 import { hashSecret, newSecret } from '../tokens/token-text.ts';
-import type { TokenRights } from '../tokens/token.ts';
+import type { TokenRights } from '../tokens/tokens.ts';
 
 /** A session in its parts. `id` finds its row, `secret` proves it. */
 export interface SessionParts {

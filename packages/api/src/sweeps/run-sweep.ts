@@ -9,10 +9,46 @@ import { note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';
 import { instantOfDay } from '../lists/dates.ts';
 import { operation } from '../operations/operation.ts';
-import { startOperation } from '../operations/start-operation.ts';
-import { startSweep } from '../operations/start-sweep.ts';
-import { wrong } from '../problem.ts';
-import { app, meantApp } from './app.ts';
+import { startOperation, startSweep } from '../operations/start-sweep.ts';
+import { notFound, wrong } from '../problem.ts';
+import type { Database } from '@paddock/db/schema/tables';
+import type { Kysely } from 'kysely';
+import { githubId } from '../lists/whole.ts';
+
+/** The input `app`: an App's id. */
+export const app = githubId().describe('An App’s id');
+
+/** Rejects with a Problem if the reconciler has never been configured with this App. */
+export async function requireApp(db: Kysely<Database>, appId: number): Promise<void> {
+  const known = await findScheduledApps(db);
+  if (!known.includes(appId))
+    throw notFound(
+      `The reconciler does not know the App ${appId}. It knows ${known.join(', ') || 'none'}.`,
+    );
+}
+
+/** The App that is meant: the only one, if none is named. Rejects with a Problem. */
+async function meantApp(db: Kysely<Database>, given: number | undefined): Promise<number> {
+  if (given !== undefined) {
+    await requireApp(db, given);
+    return given;
+  }
+  const known = await findScheduledApps(db);
+  const [only] = known;
+  if (only === undefined || known.length > 1)
+    throw wrong(`Name the App in \`app\`. The reconciler knows ${known.join(', ') || 'none'}.`);
+  return only;
+}
+
+/** The Apps whose delivery log the reconciler reads, or has read: each has a schedule. */
+export async function findScheduledApps(db: Kysely<Database>): Promise<number[]> {
+  const rows = await db
+    .selectFrom('schedules')
+    .select('name')
+    .where('name', '~', '^redeliver:[0-9]+$')
+    .execute();
+  return rows.map(({ name }) => Number(name.split(':')[1])).toSorted((a, b) => a - b);
+}
 
 const WITH_DRY_RUN = [...DELETING_SWEEPS].join(', ');
 

@@ -4,9 +4,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { listActionsEndpoint } from '../actions/list-actions.ts';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { liftSwitchEndpoint } from './lift-switch.ts';
-import { listSwitchesEndpoint } from './list-switches.ts';
-import { setSwitchEndpoint } from './set-switch.ts';
+import { liftSwitchEndpoint, listSwitchesEndpoint, setSwitchEndpoint } from './switches.ts';
 
 const database = useTestDatabase();
 beforeEach(async () => {

@@ -3,7 +3,9 @@ import { isTooFarAhead } from '@paddock/db/instants';
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import { hashSecret, parseToken, type TokenParts } from './token-text.ts';
-import { NARROWED_TO, type TokenRights } from './token.ts';
+import { NARROWED_TO, type TokenRights } from './tokens.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { findOperationEndpoint } from '../operations/operation.ts';
 
 /** Who asks, and what they may do. */
 export interface Bearer extends TokenRights {
@@ -129,3 +131,53 @@ async function noteTokenUse(db: Kysely<Database>, id: string): Promise<void> {
     .where('id', '=', id)
     .execute();
 }
+
+type Named = Pick<Endpoint, 'name'>;
+
+/** Whether a token is for this endpoint. Its subject, or the answer, is still to be compared. */
+export const mayCall = (rights: TokenRights, endpoint: Named): boolean =>
+  rights.narrowedTo === null ||
+  rights.narrowedTo.endpoint === endpoint.name ||
+  findsOwn(rights, endpoint);
+
+/** Whether a token is for the subject of this input, as the endpoint has read it. */
+export const mayTouch = (
+  rights: TokenRights,
+  endpoint: Named,
+  input: Readonly<Record<string, unknown>>,
+): boolean =>
+  findsOwn(rights, endpoint) ||
+  Object.entries(rights.narrowedTo?.subject ?? {}).every(
+    ([field, value]) => input[field] === value,
+  );
+
+/**
+ * Whether a token is for just this endpoint, and for the subject in its path if that could be read;
+ * also one that is not narrowed.
+ */
+export const isNarrowedTo = (
+  rights: TokenRights,
+  endpoint: Named,
+  path: Readonly<Record<string, unknown>> | undefined,
+): boolean =>
+  !findsOwn(rights, endpoint) && (path === undefined || mayTouch(rights, endpoint, path));
+
+/** Whether the bearer may see this answer; undefined: the endpoint has refused to answer. */
+export const maySee = (
+  bearer: Omit<Bearer, 'token'>,
+  endpoint: Named,
+  answer: unknown,
+): boolean => {
+  if (!findsOwn(bearer, endpoint)) return true;
+  const read = asked.safeParse(answer);
+  if (!read.success) return false;
+  const { requestedBy, askers } = read.data;
+  return requestedBy === bearer.person || askers.some(({ person }) => person === bearer.person);
+};
+
+/** Who asked for the operation that an answer has. */
+const asked = findOperationEndpoint.output.pick({ requestedBy: true, askers: true });
+
+/** A token that is narrowed to another endpoint finds the operations that it asked for. */
+const findsOwn = ({ narrowedTo }: TokenRights, { name }: Named): boolean =>
+  narrowedTo !== null && narrowedTo.endpoint !== name && name === findOperationEndpoint.name;

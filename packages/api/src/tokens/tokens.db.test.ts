@@ -5,11 +5,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../endpoint.ts';
 import { ask } from '../scenes/ask.scene.ts';
-import { checkToken } from './check-token.ts';
-import { createTokenEndpoint } from './create-token.ts';
-import { mayCall, mayTouch } from './narrowed-token.ts';
-import { listTokensEndpoint } from './list-tokens.ts';
-import { revokeTokenEndpoint } from './revoke-token.ts';
+import { checkToken, mayCall, mayTouch } from './check-token.ts';
+import { createTokenEndpoint, listTokensEndpoint, revokeTokenEndpoint } from './tokens.ts';
 
 const example = (more: Pick<Endpoint, 'name' | 'path' | 'access'>) =>
   endpoint({

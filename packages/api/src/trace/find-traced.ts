@@ -1,7 +1,7 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
 import type { z } from 'zod';
-import type { AppPlace } from '../events/event.ts';
+import type { AppPlace } from '../events/events.ts';
 import { FORMER_LOGINS } from '../lists/named.ts';
 import type { traceAnswer } from './trace-page.ts';
 
@@ -17,11 +17,13 @@ export async function findTracedEntity(
   db: Kysely<Database>,
   entityId: number,
 ): Promise<Traced | undefined> {
-  const { rows } = await sql<AppPlace & { login: string }>`
-    select login, app_id as "appId", installation_id as "installationId" from installations
-    where entity_id = ${entityId} order by deleted_at desc nulls first, updated_at desc`.execute(
-    db,
-  );
+  const rows = await db
+    .selectFrom('installations')
+    .select(['login', 'app_id as appId', 'installation_id as installationId'])
+    .where('entity_id', '=', entityId)
+    .orderBy('deleted_at', (by) => by.desc().nullsFirst())
+    .orderBy('updated_at', 'desc')
+    .execute();
   const { rows: former } = await sql<{ login: string }>`
     select former as login from ${FORMER_LOGINS} where entity_id = ${entityId} group by former order by max(left_at) desc, former`.execute(
     db,
@@ -44,9 +46,8 @@ export async function findTracedEntity(
 }
 
 async function hasEvents(db: Kysely<Database>, entityId: number): Promise<boolean> {
-  const { rows } = await sql`
-    select from installation_events where entity_id = ${entityId} limit 1`.execute(db);
-  return rows.length > 0;
+  const events = db.selectFrom('installation_events').where('entity_id', '=', entityId).limit(1);
+  return (await events.execute()).length > 0;
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { listEntityActions } from '../actions/list-actions.ts';
 import type { Caller } from '../endpoint.ts';
 import { listJobs } from '../jobs/list-jobs.ts';
-import { type Placed, rowsToRead } from '../lists/page.ts';
+import { type Placed, rowsToRead, toPage } from '../lists/page.ts';
 import {
   ended,
   type ListedOperation,
@@ -12,19 +12,31 @@ import {
   toListed,
   unfinished,
 } from '../operations/operation.ts';
-import { listWorkers } from '../workers/list-workers.ts';
-import { listEntityEvents } from '../events/event.ts';
-import type { Traced } from './find-traced.ts';
+import {
+  listWorkers,
+  WORKER_COLUMNS,
+  WORKER_TIMELINE,
+  type WorkerRow,
+} from '../workers/workers.ts';
+import { listEntityEvents, listJobEvents } from '../events/events.ts';
+import type { Traced, TracedJob } from './find-traced.ts';
 import {
   actionItem,
+  byPosition,
   eventItem,
   jobItem,
   type Kind,
   KINDS,
   operationItem,
+  type Traceable,
+  type TraceInput,
+  type TracePosition,
   workerItem,
-} from './trace-item.ts';
-import { byPosition, type TraceInput, type Traceable, type TracePosition } from './trace-page.ts';
+} from './trace-page.ts';
+import type { z } from 'zod';
+import { JOB_COLUMNS, JOB_TIMELINE, type JobRow, WAITED_KEY } from '../jobs/job.ts';
+import type { timeline } from '../lists/dates.ts';
+import { listOperationsOf } from '../operations/list-operations.ts';
 
 /** Reads what happened to an entity, the newest first: one row more than the page shows. */
 export async function readTrace(
@@ -145,4 +157,64 @@ export async function listEntityOperations(
       (${ended()} where entity_id = ${entityId} and expires_at > now() and ${onPage} ${newest})
     ) found ${newest}`.execute(db);
   return toListed(rows);
+}
+
+/** Each kind of a job's own rows: far above what any job has. */
+const MOST = 1_000;
+
+interface Happened {
+  readonly timeline: z.output<typeof timeline>;
+}
+
+/** Reads what happened to a job and its worker, every instant of their rows, the newest first. */
+export async function readJobTrace(
+  { db }: Caller,
+  { jobId, entityId, podName }: TracedJob,
+  input: TraceInput,
+): Promise<Traceable[]> {
+  const page = { limit: MOST, after: undefined };
+  const { rows: jobs } = await sql<JobRow & Happened>`
+    select ${JOB_COLUMNS}, ${JOB_TIMELINE} as timeline from jobs j ${WAITED_KEY} where j.job_id = ${jobId}`.execute(
+    db,
+  );
+  const { rows: workers } = await sql<WorkerRow & Happened>`
+    select ${WORKER_COLUMNS}, ${WORKER_TIMELINE} as timeline from workers w where w.pod_name = ${podName}`.execute(
+    db,
+  );
+  const operations =
+    podName === null ? [] : await listOperationsOf(db, { type: 'worker', id: podName }, page);
+  const actions = entityId === null ? [] : await listEntityActions(db, entityId, page);
+  const all = [
+    ...toPage(await listJobEvents(db, jobId, page), MOST).items.map((row) =>
+      positioned(eventItem(row), row.id),
+    ),
+    ...jobs.flatMap(({ timeline: happened, ...row }) =>
+      happened.map(({ at, what }) => positioned(jobItem(row, what, at), what)),
+    ),
+    ...workers.flatMap(({ timeline: happened, ...row }) =>
+      happened.map(({ at, what }) => positioned(workerItem(row, what, at), what)),
+    ),
+    ...toPage(operations, MOST).items.map((row) => positioned(operationItem(row), row.id)),
+    ...toPage(actions, MOST)
+      .items.filter(({ subject }) => subject['job'] === jobId || subject['worker'] === podName)
+      .map((row) => positioned(actionItem(row), String(row.id))),
+  ];
+  return choose(all, input);
+}
+
+const positioned = (item: Traceable['item'], id: string): Traceable => ({
+  item,
+  position: [item.at, KINDS.indexOf(item.kind), id],
+});
+
+function choose(
+  placed: readonly Traceable[],
+  { kind, from, to, after, limit }: TraceInput,
+): Traceable[] {
+  const isMeant = (one: Traceable): boolean =>
+    (kind === undefined || one.item.kind === kind) &&
+    (from === undefined || one.item.at >= from.toISOString()) &&
+    (to === undefined || one.item.at < to.toISOString()) &&
+    (after === undefined || byPosition(one, { ...one, position: after }) > 0);
+  return placed.filter(isMeant).toSorted(byPosition).slice(0, rowsToRead(limit));
 }

@@ -5,7 +5,7 @@ import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
 import { record } from '../actions/act.ts';
-import { traceEventEndpoint } from '../events/find-event.ts';
+import { traceEventEndpoint } from '../events/events.ts';
 import { traceEndpoint } from './trace.ts';
 
 const database = useTestDatabase();

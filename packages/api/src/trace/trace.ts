@@ -11,8 +11,7 @@ import {
   type Traced,
   type TracedJob,
 } from './find-traced.ts';
-import { readJobTrace } from './read-job-trace.ts';
-import { readTrace } from './read-trace.ts';
+import { readJobTrace, readTrace } from './read-trace.ts';
 import { traceAnswer, traceInput } from './trace-page.ts';
 
 export const traceEndpoint = endpoint({

@@ -5,8 +5,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { exportUsageEndpoint } from './export-usage.ts';
-import { listUsageEndpoint } from './list-usage.ts';
+import { exportUsageEndpoint, listUsageEndpoint } from './usage.ts';
 
 const database = useTestDatabase();
 const HOUR_MS = 3_600_000;

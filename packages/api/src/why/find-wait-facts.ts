@@ -12,14 +12,13 @@ import type {
   WorkerFacts,
 } from '@paddock/domain/why/wait-facts';
 import { sql, type Transaction } from 'kysely';
-import { countLiveWorkers } from '@paddock/db/matching/live-workers';
+import { countLiveWorkers } from '@paddock/db/matching/read-snapshot';
 import { findStoredRules } from '@paddock/db/matching/stored-rules';
-import { findMatchingSettings } from '@paddock/db/matching/stored-settings';
+import { findMatchingSettings } from '@paddock/db/instance';
 import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
 import type { Database } from '@paddock/db/schema/tables';
-import { LIVE } from '@paddock/db/states/worker-states';
-import { findExplainedJob, type ExplainedJob } from './find-explained-job.ts';
-import { findHindrances } from './find-hindrances.ts';
+import { LIVE } from '@paddock/db/states/states';
+import { type ExplainedJob, findExplainedJob, findHindrances } from './find-hindrances.ts';
 
 /** All that the answer for a job depends on. Undefined: there is no row of the job. */
 export async function findWaitFacts(
@@ -76,13 +75,20 @@ async function findCaps(
 }
 
 /** Workers that should have gone a minute ago, the longest held first. */
-async function findHeldWorkers(trx: Transaction<Database>): Promise<HeldWorkerFacts[]> {
-  const { rows } = await sql<HeldWorkerFacts>`
-    select pod_name as name, entity_id as "entityId", k8s_pool as pool, scope_repo_id as "scopeRepoId",
-      coalesce(stop_held_by, 'its pod is being deleted, and is still there') as "heldBy", least(stop_held_since, terminating_at) as since
-    from workers where ${LIVE} and least(stop_held_since, terminating_at) < now() - interval '1 minute'
-    order by since, pod_name`.execute(trx);
-  return rows;
+function findHeldWorkers(trx: Transaction<Database>): Promise<HeldWorkerFacts[]> {
+  const since = sql<Date>`least(stop_held_since, terminating_at)`;
+  return trx
+    .selectFrom('workers')
+    .select(['pod_name as name', 'entity_id as entityId', 'k8s_pool as pool'])
+    .select(['scope_repo_id as scopeRepoId', since.as('since')])
+    .select(({ fn, val }) =>
+      fn.coalesce('stop_held_by', val('its pod is being deleted, and is still there')).as('heldBy'),
+    )
+    .where(LIVE)
+    .where(since, '<', sql<Date>`now() - interval '1 minute'`)
+    .orderBy('since')
+    .orderBy('pod_name')
+    .execute();
 }
 
 async function findNearest(
@@ -147,14 +153,19 @@ const MOST_EARLIER = 200;
  * The reasons of a job's key that have ended while the job waited, the latest first. A job that
  * runs or has ended waited until it started, or ended: some time in the second that GitHub names.
  */
-export async function findEarlierReasons(
+export const findEarlierReasons = (
   trx: Transaction<Database>,
   jobId: number,
-): Promise<EarlierReason[]> {
-  const { rows } = await sql<EarlierReason>`
-    select c.reason, c.since, c.until from jobs j join wait_reason_changes c on c.demand_key = j.demand_key
-    where j.job_id = ${jobId} and c.until > j.created_at
-      and (j.wants_worker or c.since < coalesce(j.started_at, j.completed_at, now()) + interval '1 second')
-    order by c.until desc limit ${MOST_EARLIER}`.execute(trx);
-  return rows;
-}
+): Promise<EarlierReason[]> =>
+  trx
+    .selectFrom('jobs as j')
+    .innerJoin('wait_reason_changes as c', 'c.demand_key', 'j.demand_key')
+    .select(['reason', 'since', 'until'])
+    .where('job_id', '=', jobId)
+    .whereRef('until', '>', 'created_at')
+    .where(
+      sql<boolean>`(wants_worker or since < coalesce(started_at, completed_at, now()) + interval '1 second')`,
+    )
+    .orderBy('until', 'desc')
+    .limit(MOST_EARLIER)
+    .execute();

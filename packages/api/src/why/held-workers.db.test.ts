@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { saveAppIds } from '@paddock/db/matching/stored-settings';
+import { saveAppIds } from '@paddock/db/instance';
 import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { ask } from '../scenes/ask.scene.ts';
 import { APP_IDS, putKey } from '../scenes/why.scene.ts';
-import { whyJobEndpoint } from './why-job.ts';
+import { whyJobEndpoint } from './explain-job.ts';
 
 const database = useTestDatabase();
 /** Asks with the console's rights. */

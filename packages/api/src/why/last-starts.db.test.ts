@@ -3,7 +3,7 @@ import { putJob } from '@paddock/testing/demand-rows';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { ask } from '../scenes/ask.scene.ts';
-import { whyJobEndpoint } from './why-job.ts';
+import { whyJobEndpoint } from './explain-job.ts';
 
 const database = useTestDatabase();
 /** Asks with the console's rights. */

@@ -4,7 +4,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { examplePayload } from '@paddock/testing/example-payload';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { ask } from '../scenes/ask.scene.ts';
-import { whyJobEndpoint } from './why-job.ts';
+import { whyJobEndpoint } from './explain-job.ts';
 
 describe('a job that no pool serves (P5)', () => {
   const database = useTestDatabase();

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteAway } from '@paddock/db/outages';
 import { noteRegistrationBudget } from '@paddock/db/entities/waits';
-import { saveRunnerGroup } from '@paddock/db/matching/runner-groups';
-import { saveAppIds } from '@paddock/db/matching/stored-settings';
+import { saveRunnerGroup } from '@paddock/db/matching/stored-rules';
+import { saveAppIds } from '@paddock/db/instance';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -10,8 +10,7 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask } from '../scenes/ask.scene.ts';
 import { APP_IDS, putKey } from '../scenes/why.scene.ts';
-import { whyJobEndpoint } from './why-job.ts';
-import { whyRunEndpoint } from './why-run.ts';
+import { whyJobEndpoint, whyRunEndpoint } from './explain-job.ts';
 
 const database = useTestDatabase();
 /** Asks with the console's rights. */

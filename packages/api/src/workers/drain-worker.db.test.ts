@@ -5,7 +5,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { ask } from '../scenes/ask.scene.ts';
-import { drainWorkerEndpoint } from './drain-worker.ts';
+import { drainWorkerEndpoint } from './workers.ts';
 
 const database = useTestDatabase();
 beforeEach(() => emptyTables(database.db, ['workers', 'tasks', 'actions']));

@@ -3,8 +3,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
 import { ask, askAll } from '../scenes/ask.scene.ts';
-import { findWorkerEndpoint } from './find-worker.ts';
-import { listWorkersEndpoint } from './list-workers.ts';
+import { findWorkerEndpoint, listWorkersEndpoint } from './workers.ts';
 
 const database = useTestDatabase();
 const list = (input: Readonly<Record<string, unknown>> = {}) =>

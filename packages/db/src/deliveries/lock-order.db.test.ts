@@ -4,12 +4,11 @@ import { examplePayload } from '@paddock/testing/signed-delivery';
 import { untilBlocked } from '@paddock/testing/until-blocked';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import { jobToStore } from '../jobs/job-to-store.ts';
+import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';
 import { bindWorkers } from '../workers/bind-workers.ts';
-import { pools } from '../scenes/job-lives.scene.ts';
+import { mixedBatch, pools, pools as poolsOfBatch } from '../scenes/deliveries-to-record.scene.ts';
 import type { Database } from '../schema/tables.ts';
-import { mixedBatch, pools as poolsOfBatch } from '../scenes/deliveries-to-record.scene.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 

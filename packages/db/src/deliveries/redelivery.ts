@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { isArrivalOf, type LoggedDelivery } from '../events/installation-events.ts';
 import type { Database } from '../schema/tables.ts';
-import { milliseconds } from '../milliseconds.ts';
+import { milliseconds, NOW } from '../milliseconds.ts';
 
 /** A delivery of GitHub's log, by all its attempts. */
 export interface JudgedDelivery extends LoggedDelivery {
@@ -74,19 +74,24 @@ export async function resolveDeliveries(
   appId: number,
   arrived: readonly string[],
 ): Promise<number> {
-  const { rows } = await sql`
-    update unresolved_deliveries u set resolved_at = now()
-    where app_id = ${appId} and resolved_at is null and (
-      guid = any(${arrived}::text[])
-      or exists (select from installation_events e where ${isArrivalOf(UNRESOLVED, sql.ref('u.missing_here'))}))
-    returning guid`.execute(db);
-  await sql`
-    delete from unresolved_deliveries
-    where app_id = ${appId} and resolved_at is not null
-      and (last_requested_at is null or last_requested_at < now() - interval '1 minute')`.execute(
-    db,
-  );
-  return rows.length;
+  const isArrived = sql<boolean>`(guid = any(${arrived}::text[])
+    or exists (select from installation_events e where ${isArrivalOf(UNRESOLVED, sql.ref('u.missing_here'))}))`;
+  const { numUpdatedRows } = await db
+    .updateTable('unresolved_deliveries as u')
+    .set({ resolved_at: NOW })
+    .where('app_id', '=', appId)
+    .where('resolved_at', 'is', null)
+    .where(isArrived)
+    .executeTakeFirst();
+  await db
+    .deleteFrom('unresolved_deliveries')
+    .where('app_id', '=', appId)
+    .where('resolved_at', 'is not', null)
+    .where(
+      sql<boolean>`(last_requested_at is null or last_requested_at < now() - interval '1 minute')`,
+    )
+    .execute();
+  return Number(numUpdatedRows);
 }
 
 /**
@@ -100,11 +105,18 @@ export async function bringForwardRequests(
   appId: number,
   success: { id: string; deliveredAt: Date },
 ): Promise<void> {
-  await sql`
-    update unresolved_deliveries set next_request_at = now()
-    where app_id = ${appId} and resolved_at is null and next_request_at > now()
-      and (last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)
-      and ${waitsForSuccess} and ${mayBeAskedAtOnce('unresolved_deliveries')}`.execute(db);
+  await db
+    .updateTable('unresolved_deliveries')
+    .set({ next_request_at: NOW })
+    .where('app_id', '=', appId)
+    .where('resolved_at', 'is', null)
+    .where('next_request_at', '>', NOW)
+    .where(
+      sql<boolean>`(last_failed_at, delivery_id) < (${success.deliveredAt}::timestamptz, ${success.id}::bigint)`,
+    )
+    .where(waitsForSuccess)
+    .where(mayBeAskedAtOnce('unresolved_deliveries'))
+    .execute();
 }
 
 /** How often a delivery that failed for a passing reason is requested again at once. */
@@ -112,7 +124,7 @@ const REQUESTS_AT_ONCE = 2;
 
 /** Later requests are at least a minute apart; `requestsOfLastMinute` counts on it. */
 const mayBeAskedAtOnce = (row: string) =>
-  sql`(${sql.ref(`${row}.requests`)} <= ${REQUESTS_AT_ONCE} or ${sql.ref(`${row}.last_requested_at`)} < now() - interval '1 minute')`;
+  sql<boolean>`(${sql.ref(`${row}.requests`)} <= ${REQUESTS_AT_ONCE} or ${sql.ref(`${row}.last_requested_at`)} < now() - interval '1 minute')`;
 
 /**
  * The highest number of requests for a delivery in the last minute. Tests space them closer, which
@@ -121,7 +133,7 @@ const mayBeAskedAtOnce = (row: string) =>
 const requestsOfLastMinute = sql`case when requests <= ${REQUESTS_AT_ONCE} + 1 then requests else 1 end`;
 
 /** Of an unresolved delivery: its newest attempt failed, and may get through later. */
-const waitsForSuccess = sql`(requested_delivery_id is distinct from delivery_id
+const waitsForSuccess = sql<boolean>`(requested_delivery_id is distinct from delivery_id
   and last_status_code <> 400 and last_status_code not between 200 and 299)`;
 
 export interface DueRedelivery {
@@ -184,34 +196,139 @@ export async function recordRedeliveryRequest(
   { guid, deliveryId }: { guid: string; deliveryId: string | null },
   firstStepMs: number,
 ): Promise<void> {
-  await sql`
-    update unresolved_deliveries set
-      requests = requests + 1,
-      last_requested_at = now(),
-      requested_delivery_id = coalesce(${deliveryId}::bigint, requested_delivery_id),
-      next_request_at = now() + ${milliseconds(firstStepMs)} * coalesce((array[1, 1, 1, 2, 4, 8])[requests + 1], 12)
-    where app_id = ${appId} and guid = ${guid}`.execute(db);
+  const steps = sql`coalesce((array[1, 1, 1, 2, 4, 8])[requests + 1], 12)`;
+  await db
+    .updateTable('unresolved_deliveries')
+    .set({
+      requests: sql`requests + 1`,
+      last_requested_at: NOW,
+      requested_delivery_id: sql`coalesce(${deliveryId}::bigint, requested_delivery_id)`,
+      next_request_at: sql`now() + ${milliseconds(firstStepMs)} * ${steps}`,
+    })
+    .where('app_id', '=', appId)
+    .where('guid', '=', guid)
+    .execute();
 }
 
 /** The newest attempt at an unresolved delivery that we know of; undefined: there is none. */
-export async function findUnresolved(
+export const findUnresolved = (
   db: Kysely<Database>,
   guid: string,
   appIds: readonly number[],
-): Promise<{ guid: string; appId: number; deliveryId: string } | undefined> {
-  const { rows } = await sql<{ guid: string; appId: number; deliveryId: string }>`
-    select guid, app_id as "appId", delivery_id::text as "deliveryId" from unresolved_deliveries
-    where app_id = any(${appIds}::bigint[]) and guid = ${guid} limit 1`.execute(db);
-  return rows[0];
-}
+): Promise<{ guid: string; appId: number; deliveryId: string } | undefined> =>
+  db
+    .selectFrom('unresolved_deliveries')
+    .select(['guid', 'app_id as appId', sql<string>`delivery_id::text`.as('deliveryId')])
+    .where('app_id', '=', sql<number>`any(${appIds}::bigint[])`)
+    .where('guid', '=', guid)
+    .limit(1)
+    .executeTakeFirst();
 
 /**
  * For how long the oldest failed delivery of any App has been unresolved, in seconds; 0 if there is
  * none.
  */
 export async function oldestUnresolvedSeconds(db: Kysely<Database>): Promise<number> {
-  const { rows } = await sql<{ seconds: number | null }>`
-    select extract(epoch from now() - min(first_failed_at))::float8 as seconds
-    from unresolved_deliveries where resolved_at is null`.execute(db);
-  return Math.max(0, rows[0]?.seconds ?? 0);
+  const age = sql<number | null>`extract(epoch from now() - min(first_failed_at))::float8`;
+  const { seconds } = await db
+    .selectFrom('unresolved_deliveries')
+    .select(age.as('seconds'))
+    .where('resolved_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Math.max(0, seconds ?? 0);
+}
+
+/** How far an App's delivery log was read, by GitHub's clock. */
+export interface LogMark {
+  /** Everything up to here was read; null: nothing yet. */
+  readonly readTo: Date | null;
+  /** Of a reading that broke off: it has everything from `from` down to the cursor. */
+  readonly rest?: { readonly cursor: string; readonly from: Date } | undefined;
+}
+
+/** The App's mark, when it was stored (null: never), and the database's clock. */
+export async function readLogMark(
+  db: Kysely<Database>,
+  appId: number,
+): Promise<{ mark: LogMark; readAt: Date | null; now: Date }> {
+  const { now, readAt, readTo, cursor, from } = await db
+    .selectFrom(sql`(select)`.as('one'))
+    .leftJoin('apps', (join) => join.on('app_id', '=', appId))
+    .select([NOW.as('now'), 'log_read_at as readAt', 'log_read_to as readTo'])
+    .select(['log_cursor as cursor', 'log_cursor_from as from'])
+    .executeTakeFirstOrThrow();
+  const rest = cursor === null || from === null ? undefined : { cursor, from };
+  return { mark: { readTo, rest }, readAt, now };
+}
+
+export async function storeLogMark(
+  db: Kysely<Database>,
+  appId: number,
+  { readTo, rest }: LogMark,
+): Promise<void> {
+  const columns = {
+    log_read_at: sql<Date>`now()`,
+    log_read_to: readTo,
+    log_cursor: rest?.cursor ?? null,
+    log_cursor_from: rest?.from ?? null,
+  };
+  await db
+    .insertInto('apps')
+    .values({ app_id: appId, ...columns })
+    .onConflict((conflict) => conflict.column('app_id').doUpdateSet(columns))
+    .execute();
+}
+
+/**
+ * Discovery looks at these repositories next, before all that are merely due. `lost` has rows of
+ * unresolved deliveries.
+ */
+const handOverToDiscovery = (lost: string) =>
+  sql.raw(`
+    insert into repositories as known (repo_id, entity_id, app_id, active_at, due_at)
+    select distinct on (l.repository_id) l.repository_id, i.entity_id, i.app_id, now(), now() - interval '1 day'
+    from ${lost} l join installations i on i.installation_id = l.installation_id where l.repository_id is not null
+    order by l.repository_id, i.entity_id
+    on conflict (repo_id) do update set active_at = now(), due_at = least(known.due_at, excluded.due_at)
+    returning repo_id`);
+
+/**
+ * While more than `most` deliveries are unresolved, hands their repositories to discovery, which is
+ * faster than requests. Returns how many.
+ */
+export async function handOverUnresolved(
+  db: Kysely<Database>,
+  appId: number,
+  most: number,
+): Promise<number> {
+  const { rows } = await sql`
+    with unresolved as (
+      select * from unresolved_deliveries where app_id = ${appId} and resolved_at is null
+    ), lost as (
+      select * from unresolved where event = 'workflow_job' and (select count(*) from unresolved) > ${most}
+    ) ${handOverToDiscovery('lost')}`.execute(db);
+  return rows.length;
+}
+
+/**
+ * Gives up deliveries that GitHub can no longer repeat. Appends an event for each and hands their
+ * repositories to discovery, in one statement. Returns how many.
+ */
+export async function giveUpRedeliveries(
+  db: Kysely<Database>,
+  appId: number,
+  olderThanMs: number,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    with given_up as (
+      delete from unresolved_deliveries
+      where app_id = ${appId} and resolved_at is null and first_failed_at < now() - ${milliseconds(olderThanMs)}
+      returning *
+    ), handed_over as (${handOverToDiscovery('given_up')})
+    insert into installation_events (source, event, outcome, app_id, installation_id, repo_id, delivery_guid, payload)
+    select 'reconciler', concat_ws('.', event, action), 'redelivery_given_up', app_id, installation_id, repository_id, guid,
+      jsonb_build_object('delivery_id', delivery_id::text, 'first_failed_at', first_failed_at, 'last_failed_at', last_failed_at,
+        'last_status_code', last_status_code, 'requests', requests)
+    from given_up`.execute(db);
+  return Number(numAffectedRows);
 }

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { isTooFarAhead } from '../instants.ts';
 import type { Database } from '../schema/tables.ts';
-import { LIVE } from '../states/worker-states.ts';
-import { hasEnded, isUnended } from '../states/job-states.ts';
+import { hasEnded, isUnended, LIVE } from '../states/states.ts';
 
 const daysAgo = (days: number) => sql`now() - ${days} * interval '1 day'`;
 
@@ -69,7 +68,7 @@ export async function retireEvents(
  * Jobs to retire: old and ended, without a live worker, and of no run that goes on. Live rows are
  * read once for all jobs: `not in` is hashed, while `not exists` would read them for each job.
  */
-const isOver = (keepDays: number) => sql`
+const isOver = (keepDays: number) => sql<boolean>`
   j.created_at < ${daysAgo(keepDays)} and j.updated_at < ${daysAgo(keepDays)} and ${sql.raw(hasEnded('j'))} and not j.wants_worker
   and j.job_id not in (
     select of.id from workers cross join lateral (values (assigned_job_id), (made_for_job_id)) of(id)
@@ -84,12 +83,19 @@ export async function retireJobs(
   db: Kysely<Database>,
   { keepDays, batch }: { keepDays: number; batch: number },
 ): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from jobs where job_id = any (array(
-      select job_id from jobs j where ${isOver(keepDays)} order by j.created_at limit ${batch} for update of j skip locked))`.execute(
-    db,
-  );
-  return Number(numAffectedRows);
+  const over = db
+    .selectFrom('jobs as j')
+    .select('job_id')
+    .where(isOver(keepDays))
+    .orderBy('created_at')
+    .limit(batch)
+    .forUpdate('j')
+    .skipLocked();
+  const { numDeletedRows } = await db
+    .deleteFrom('jobs')
+    .where('job_id', '=', sql<number>`any (array(${over}))`)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 /**
@@ -100,10 +106,15 @@ export async function retireWaitReasons(
   db: Kysely<Database>,
   { keepHours, batch }: { keepHours: number; batch: number },
 ): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from wait_reason_changes where ctid = any (array(
-      select ctid from wait_reason_changes where until < now() - ${keepHours} * interval '1 hour' order by until limit ${batch}))`.execute(
-    db,
-  );
-  return Number(numAffectedRows);
+  const old = db
+    .selectFrom('wait_reason_changes')
+    .select(sql`ctid`.as('ctid'))
+    .where('until', '<', sql<Date>`now() - ${keepHours} * interval '1 hour'`)
+    .orderBy('until')
+    .limit(batch);
+  const { numDeletedRows } = await db
+    .deleteFrom('wait_reason_changes')
+    .where(sql<boolean>`ctid = any (array(${old}))`)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

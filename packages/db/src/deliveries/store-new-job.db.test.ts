@@ -4,7 +4,7 @@ import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
 import { poolsDocument } from '@paddock/domain/pools/pools-document';
 import { createTestDatabase, type TestDatabase } from '@paddock/testing/database';
 import { examplePayload, type JsonObject } from '@paddock/testing/signed-delivery';
-import { jobToStore } from '../jobs/job-to-store.ts';
+import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeNewJob } from '../jobs/store-jobs.ts';
 import { type DeliveryToRecord, recordDeliveries } from './record-deliveries.ts';
 

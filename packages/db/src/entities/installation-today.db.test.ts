@@ -12,11 +12,11 @@ import {
   OTHER,
   OWN,
 } from '../scenes/installation-today.scene.ts';
-import { findJobsToLookUp } from '../jobs/jobs-to-look-up.ts';
+import { findJobsToLookUp } from '../jobs/look-ups.ts';
 import { findDueRepositories, findInstallation } from '../jobs/repositories.ts';
 import { findDemand } from '../matching/demand.ts';
 import { findUnservedKey } from '../workers/failing-keys.ts';
-import { findWarmKeys } from '../matching/warm-workers.ts';
+import { findWarmKeys } from '../matching/reserve-workers.ts';
 import { findOverdueWorkers } from '../workers/overdue-workers.ts';
 import { findWorkerToStop } from '../workers/stopping-workers.ts';
 import { findKnownScopes } from '../workers/registrations.ts';

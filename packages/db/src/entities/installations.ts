@@ -1,7 +1,53 @@
 import type { InstallationStatement } from '@paddock/domain/deliveries/installation-event';
-import { CompiledQuery, sql, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { preparedText } from '../connection/prepared.ts';
-import type { Database } from '../schema/tables.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+import type { KnownInstallation } from '@paddock/domain/entities/compare-installations';
+import { appendEvents } from '../events/installation-events.ts';
+import type { NamedEntity } from '@paddock/domain/pools/entities';
+import { DOCUMENT_IN_FORCE } from '../pools/pools-documents.ts';
+
+/**
+ * Pins these entities' logins that the pools document in force names: the first entity keeps a
+ * login. Returns the ids of entities that `entities` of the document admits by a login of another
+ * entity. A login that only a pool names closes that pool to the entity.
+ *
+ * Call it before the transaction locks anything else. It keeps others from writing installations
+ * until the transaction ends: the statement for jobs pins logins too, and would deadlock with us.
+ */
+export async function pinLogins(
+  trx: Transaction<Database>,
+  entities: readonly NamedEntity[],
+): Promise<ReadonlySet<number>> {
+  await lockInstallations(trx);
+  if (entities.length === 0) return new Set();
+  const { rows } = await sql<{ id: number; owner: number; isListed: boolean }>`
+    with document as materialized ${DOCUMENT_IN_FORCE},
+    listed as materialized (select lower(key) as key from document, jsonb_object_keys(content -> 'entities') key),
+    named as materialized (
+      select lower(split_part(one, '/', 1)) as login
+      from document, jsonb_array_elements(content -> 'pools') pool,
+        jsonb_array_elements_text(coalesce(pool -> 'entities', '[]') || coalesce(pool -> 'repositories', '[]')) one
+    ), given as (
+      select id, lower(login) as login, position
+      from rows from (json_to_recordset(${JSON.stringify(entities)}::json) as (id bigint, login text)) with ordinality as given(id, login, position)
+    )
+    select id, pin_login(login, id) as owner, is_listed as "isListed" from (
+      select id, login, is_listed
+      from given cross join lateral (
+        select login in (select key from listed) and 'id:' || id not in (select key from listed) as is_listed) admission
+      where is_listed or login in (select login from named) order by login, position
+    ) pinnable`.execute(trx);
+  return new Set(rows.flatMap(({ id, owner, isListed }) => (isListed && id !== owner ? [id] : [])));
+}
+
+/** For a WHERE: the login of this row of `installations` is not pinned to another entity. */
+export const bearsOwnLogin = (alias: string): RawBuilder<boolean> => sql`not exists (
+  select from login_pins p where p.login = lower(${sql.ref(`${alias}.login`)}) and p.entity_id <> ${sql.ref(`${alias}.entity_id`)})`;
+
+/** For an ORDER BY: this row of `installations` is of the entity to which its login is pinned. */
+export const isPinned = (alias: string): RawBuilder<boolean> => sql`exists (
+  select from login_pins p where p.login = lower(${sql.ref(`${alias}.login`)}) and p.entity_id = ${sql.ref(`${alias}.entity_id`)})`;
 
 /** GitHub's statement about a whole installation. */
 export interface InstallationToStore extends InstallationStatement {
@@ -169,3 +215,53 @@ export const notingInstallations = (mentions: `$${number}`, condition = 'true'):
       or (excluded.installation_id = e.installation_id and excluded.login_stated_at > ${NAMED_AT})`;
 
 const NOTE_INSTALLATIONS = preparedText(notingInstallations('$1'));
+
+export interface AppInstallation extends KnownInstallation {
+  readonly entityType: EntityType;
+}
+
+/** Our rows of an App's installations, deleted ones included. */
+export const findAppInstallations = (
+  db: Kysely<Database>,
+  appId: number,
+): Promise<AppInstallation[]> =>
+  db
+    .selectFrom('installations')
+    .select(['entity_id as entityId', 'entity_type as entityType', 'login'])
+    .select(['installation_id as installationId', 'repository_selection as selection'])
+    .select(sql<boolean>`suspended_at is not null`.as('isSuspended'))
+    .select(sql<boolean>`deleted_at is not null`.as('isDeleted'))
+    .where('app_id', '=', appId)
+    .execute();
+
+/**
+ * Stores GitHub's answers about installations, each with an event. They count from the moment of
+ * asking, so a delivery of a later change wins.
+ */
+export async function repairInstallations(
+  trx: Transaction<Database>,
+  statements: readonly InstallationToStore[],
+): Promise<void> {
+  if (statements.length === 0) return;
+  const refused = await pinLogins(
+    trx,
+    statements.flatMap(({ entity, isDeleted }) => (isDeleted ? [] : [entity])),
+  );
+  await storeInstallations(trx, statements);
+  await appendEvents(
+    trx,
+    statements.map((statement) => ({
+      source: 'reconciler',
+      event: statement.isDeleted ? 'discovered.uninstalled' : 'discovered.installed',
+      outcome: refused.has(statement.entity.id) ? 'refused_entity' : 'ok',
+      appId: statement.appId,
+      installationId: statement.installationId,
+      entity: statement.entity,
+      repoId: null,
+      jobId: null,
+      deliveryGuid: null,
+      payload: JSON.stringify(statement),
+      payloadRepaired: false,
+    })),
+  );
+}

@@ -3,8 +3,7 @@ import { emptyTables } from '@paddock/testing/empty-tables';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putInstallation, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo } from '@paddock/testing/worker-rows';
-import { repairInstallations } from './app-installations.ts';
-import { pinLogins } from './login-pins.ts';
+import { pinLogins, repairInstallations } from './installations.ts';
 import { storePoolsDocument } from '../pools/pools-documents.ts';
 
 /** As GitHub lists an entity named acme. */

@@ -160,9 +160,12 @@ export async function endRefusals(
 export async function endRefusalsOfApp(db: Kysely<Database>, appId: number): Promise<void> {
   const ofApp = sql`app_id = ${appId}`;
   await end(db, { apps: ofApp, installations: ofApp, repositories: ofApp });
-  await sql`select end_refusals(entity_id, '{}') from installations where ${ofApp} order by entity_id`.execute(
-    db,
-  );
+  await db
+    .selectFrom('installations')
+    .select(sql`end_refusals(entity_id, '{}')`.as('ended'))
+    .where('app_id', '=', appId)
+    .orderBy('entity_id')
+    .execute();
 }
 
 /** Repositories have changed at GitHub. Runs with the owner's rights. Wakes the matcher. */

@@ -126,9 +126,11 @@ async function writeWait(
     set: sql`wait_until = ${until}, wait_message = ${message}`,
   };
   if (!('entityId' in caller))
-    await sql`insert into apps (app_id) values (${caller.appId}) on conflict do nothing`.execute(
-      db,
-    );
+    await db
+      .insertInto('apps')
+      .values({ app_id: caller.appId })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
   const { known, set } =
     !('entityId' in caller) || resource === undefined
       ? ofAll
@@ -164,8 +166,13 @@ export async function noteRegistrationBudget(
   db: Kysely<Database>,
   { installationId, remaining, resetAt }: RegistrationBudget,
 ): Promise<void> {
-  await sql`
-    update installations set registrations_left = ${remaining}, registrations_reset_at = ${resetAt}
-    where installation_id = ${installationId} and (${resetAt} > coalesce(registrations_reset_at, '-infinity')
-      or (${resetAt} = registrations_reset_at and ${remaining} < registrations_left))`.execute(db);
+  await db
+    .updateTable('installations')
+    .set({ registrations_left: remaining, registrations_reset_at: resetAt })
+    .where('installation_id', '=', installationId)
+    .where(
+      sql<boolean>`(${resetAt} > coalesce(registrations_reset_at, '-infinity')
+        or (${resetAt} = registrations_reset_at and ${remaining} < registrations_left))`,
+    )
+    .execute();
 }

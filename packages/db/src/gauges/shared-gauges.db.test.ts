@@ -4,8 +4,12 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { readSharedState, sharedState } from './read-shared-state.ts';
-import { declareSharedGauges, type SharedGauge } from './shared-gauges.ts';
+import {
+  declareSharedGauges,
+  readSharedState,
+  type SharedGauge,
+  sharedState,
+} from './shared-gauges.ts';
 
 describe('gauges of rows that all services share (H5)', () => {
   const database = useTestDatabase();

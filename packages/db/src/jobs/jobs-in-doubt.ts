@@ -1,10 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { isUnanswered } from './note-look-ups.ts';
+import { isUnanswered } from './look-ups.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE } from '../states/worker-states.ts';
-import { ANSWER_AGE_LIMIT } from '../workers/request-stops.ts';
-import { hasLiveRunner, isUnended } from '../states/job-states.ts';
+import { hasLiveRunner, isUnended, LIVE } from '../states/states.ts';
+import { ANSWER_AGE_LIMIT } from '../workers/worker-stops.ts';
 
 /** Why a job is in doubt. The first two are stuck; the others only need a look-up. */
 export type DoubtReason =

@@ -1,12 +1,14 @@
 import { parseDelivery } from '@paddock/domain/deliveries/parse-delivery';
-import { NOT_SERVED, placeJob } from '@paddock/domain/pools/place-job';
+import { NOT_SERVED, type PlacedJob, placeJob, replaceJob } from '@paddock/domain/pools/place-job';
 import type { JobStatement } from '@paddock/domain/deliveries/workflow-job-event';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type NotNull, sql, type Transaction } from 'kysely';
 import type { CurrentPools } from '../pools/pools-documents.ts';
-import { recordFindings } from './record-findings.ts';
-import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
-import { untilStored } from './store-jobs.ts';
-import type { Database } from '../schema/tables.ts';
+import { recordFindings } from './record-jobs.ts';
+import { storeJobs, untilStored } from './store-jobs.ts';
+import type { Database, EntityType } from '../schema/tables.ts';
+import { loginToday } from '../entities/told.ts';
+import type { EventToAppend } from '../events/installation-events.ts';
+import { type JobToStore, jobToStore } from './read-jobs.ts';
 
 const PAGE = 500;
 
@@ -52,31 +54,40 @@ interface IgnoredEvent {
  * Ids rise with time: a walk along the primary key saves an index that every event would pay for.
  */
 async function newestIdBefore(db: Kysely<Database>, hours: number): Promise<number> {
-  const { rows } = await sql<{ id: number }>`
-    select id from installation_events where received_at < now() - ${hours} * interval '1 hour' order by id desc limit 1`.execute(
-    db,
-  );
-  return rows[0]?.id ?? 0;
+  const newest = await db
+    .selectFrom('installation_events')
+    .select('id')
+    .where('received_at', '<', sql<Date>`now() - ${hours} * interval '1 hour'`)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return newest?.id ?? 0;
 }
 
 /**
  * Queued jobs that were ignored, without any later statement, newest first. A replay does not count
  * as one, and a late or repeated `queued` does not undo the job's beginning.
  */
-async function findIgnoredJobs(
+const findIgnoredJobs = (
   db: Kysely<Database>,
   after: number,
   before: number,
-): Promise<readonly IgnoredEvent[]> {
-  const { rows } = await sql<IgnoredEvent>`
-    select id, app_id as "appId", delivery_guid as guid, payload from installation_events event
-    where id > ${after} and id < ${before} and event = 'workflow_job.queued' and app_id is not null
-      and outcome = any(${NOT_SERVED}::text[])
-      and not exists (select from installation_events other where other.job_id = event.job_id and other.outcome <> 'repeated_body'
-        and (other.id > event.id or other.event in ('workflow_job.in_progress', 'workflow_job.completed')))
-    order by id desc limit ${PAGE}`.execute(db);
-  return rows;
-}
+): Promise<readonly IgnoredEvent[]> =>
+  db
+    .selectFrom('installation_events as event')
+    .select(['id', 'app_id as appId', 'delivery_guid as guid', 'payload'])
+    .where('id', '>', after)
+    .where('id', '<', before)
+    .where('event', '=', 'workflow_job.queued')
+    .where('app_id', 'is not', null)
+    .where('outcome', 'in', NOT_SERVED)
+    .where(sql<boolean>`not exists (
+      select from installation_events other where other.job_id = event.job_id and other.outcome <> 'repeated_body'
+        and (other.id > event.id or other.event in ('workflow_job.in_progress', 'workflow_job.completed')))`)
+    .orderBy('id', 'desc')
+    .limit(PAGE)
+    .$narrowType<{ appId: NotNull }>()
+    .execute();
 
 interface PlacedEvent extends IgnoredEvent {
   readonly job: JobStatement;
@@ -103,4 +114,137 @@ async function recordPlaced(
   }));
   await untilStored(() => db.transaction().execute((trx) => recordFindings(trx, findings, pools)));
   return placed.length;
+}
+
+/**
+ * Moves jobs that wait under an older pools document to their place under this one, with the usual
+ * statement. Leaves jobs that have begun, and jobs that a newer document has placed. Each move has
+ * an event with both places. Returns how many moved.
+ */
+export async function replaceWaitingJobs(
+  db: Kysely<Database>,
+  { document, version }: CurrentPools,
+): Promise<number> {
+  let after: Cursor = { demandKey: 0, createdAt: '-infinity', jobId: 0 };
+  let moved = 0;
+  for (;;) {
+    const jobs = await findWaitingJobs(db, { after, version });
+    const elsewhere = jobs.flatMap((job): Move[] => {
+      const entity = { id: job.entityId, login: job.login, type: job.entityType };
+      const place = replaceJob(document, { ...job, entity });
+      return place === undefined
+        ? []
+        : [{ ...jobToStore(document, { ...job, ...UNSAID, entity }, place), from: job, place }];
+    });
+    if (elsewhere.length > 0)
+      moved += await untilStored(() =>
+        db.transaction().execute((trx) => move(trx, elsewhere, version)),
+      );
+    const last = jobs.at(-1);
+    if (last === undefined || jobs.length < PAGE) return moved;
+    after = last;
+  }
+}
+
+interface Move extends JobToStore {
+  readonly from: PlacedJob;
+  readonly place: PlacedJob;
+}
+
+async function move(
+  trx: Transaction<Database>,
+  moves: readonly Move[],
+  version: number,
+): Promise<number> {
+  const stored = await storeJobs(trx, moves, version, {
+    eventsOf: (results) =>
+      moves.flatMap((one, index) =>
+        results[index]?.changed === true ? [eventOf(one, version)] : [],
+      ),
+  });
+  return stored.filter(({ changed }) => changed).length;
+}
+
+const eventOf = ({ facts, from, place }: Move, poolsVersion: number): EventToAppend => ({
+  source: 'reconciler',
+  event: 'pools.changed',
+  outcome: 'job_moved',
+  appId: facts.appId,
+  installationId: facts.installationId,
+  entity: facts.entity,
+  repoId: facts.repoId,
+  jobId: facts.jobId,
+  deliveryGuid: facts.deliveryGuid,
+  payload: JSON.stringify({ version: 1, poolsVersion, from: placeOf(from), to: placeOf(place) }),
+  payloadRepaired: false,
+});
+
+const placeOf = ({ pool, scopeRepoId }: PlacedJob) => ({ pool, scopeRepoId });
+
+/** The statement says only that the job is queued, as its row does. */
+const UNSAID = {
+  status: 'pending',
+  conclusion: null,
+  runnerName: null,
+  runnerId: null,
+  startedAt: null,
+  completedAt: null,
+  workflowName: null,
+  htmlUrl: null,
+  queuedAt: null,
+} as const;
+
+/**
+ * A place in the index of waiting jobs; the instant as PostgreSQL writes it, because a Date is
+ * coarser.
+ */
+interface Cursor {
+  demandKey: number;
+  createdAt: string;
+  jobId: number;
+}
+
+interface WaitingRow extends Cursor {
+  entityId: number;
+  entityType: EntityType;
+  /** The entity's present login, where it is known. */
+  login: string;
+  repoId: number;
+  repoFullName: string;
+  appId: number;
+  installationId: number;
+  labels: string[];
+  pool: string;
+  image: string;
+  scopeRepoId: number;
+  runId: number;
+  runAttempt: number;
+  jobName: string;
+  deliveryGuid: string | null;
+  isPublic: boolean;
+}
+
+/** A page of waiting jobs that an older document has placed, in the order of their index. */
+async function findWaitingJobs(
+  db: Kysely<Database>,
+  { after, version }: { after: Cursor; version: number },
+): Promise<WaitingRow[]> {
+  const { rows } = await sql<WaitingRow>`
+    select j.demand_key as "demandKey", j.created_at::text as "createdAt", j.job_id as "jobId", j.entity_id as "entityId", j.entity_type as "entityType", ${loginToday('j')} as login,
+      j.repo_id as "repoId", j.repo_full_name as "repoFullName", j.app_id as "appId", j.installation_id as "installationId",
+      j.job_labels as labels, j.k8s_pool as pool, j.k8s_image as image, j.scope_repo_id as "scopeRepoId", j.run_id as "runId",
+      j.run_attempt as "runAttempt", j.job_name as "jobName", j.delivery_guid as "deliveryGuid",
+      coalesce(not repository.private, false) as "isPublic"
+    from (
+      select * from jobs
+      where wants_worker and pools_version < ${version}
+        and (demand_key, created_at, job_id) > (${after.demandKey}::bigint, ${after.createdAt}::timestamptz, ${after.jobId}::bigint)
+      order by demand_key, created_at, job_id limit ${PAGE}
+    ) j
+    left join lateral (
+      select (payload -> 'repository' ->> 'private')::boolean as private from installation_events e
+      where e.job_id = j.job_id and payload -> 'repository' ? 'private' order by id desc limit 1
+    ) repository on true
+    order by j.demand_key, j.created_at, j.job_id`.execute(db);
+  return rows;
 }

@@ -7,7 +7,7 @@ import { queueEventChannel } from '../connection/schema-name.ts';
 import { clientConfig } from '../connection/connect.ts';
 import { listen } from '../connection/listen.ts';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
-import { replaceWaitingJobs } from './replace-waiting-jobs.ts';
+import { replaceWaitingJobs } from './reconsider-jobs.ts';
 
 const testDb = useTestDatabase();
 beforeEach(async () => {

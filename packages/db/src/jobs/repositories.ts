@@ -1,11 +1,10 @@
 import type { KnownJob } from '@paddock/domain/jobs/judge-discovered-job';
 import { type Kysely, sql } from 'kysely';
-import { type EntityToAsk, installationToday, isUsable } from '../entities/installation-today.ts';
-import { isPinned } from '../entities/login-pins.ts';
-import { mayCall } from '../entities/told.ts';
-import { waitSince } from './note-look-ups.ts';
+import { type EntityToAsk, installationToday, isUsable, mayCall } from '../entities/told.ts';
+import { isPinned } from '../entities/installations.ts';
+import { waitSince } from './look-ups.ts';
 import type { Database } from '../schema/tables.ts';
-import { milliseconds } from '../milliseconds.ts';
+import { ago, milliseconds, NOW } from '../milliseconds.ts';
 
 /** A repository and who may ask GitHub about it now. */
 export interface RepositoryToList extends EntityToAsk {
@@ -102,11 +101,19 @@ export async function noteActiveRepositories(
  * longer name them.
  */
 export async function forgetRepositories(db: Kysely<Database>): Promise<void> {
-  await sql`
-    delete from repositories r where active_at < now() - interval '7 days'
-      and not exists (select from installations i where i.entity_id = r.entity_id and i.deleted_at is null)`.execute(
-    db,
-  );
+  await db
+    .deleteFrom('repositories as r')
+    .where('active_at', '<', sql<Date>`now() - interval '7 days'`)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('installations as i')
+            .whereRef('i.entity_id', '=', 'r.entity_id')
+            .where('deleted_at', 'is', null),
+        ),
+      ),
+    )
+    .execute();
 }
 
 /**
@@ -125,7 +132,8 @@ export async function findDueRepositories(
       order by due_at, repo_id limit ${most})`;
   const { rows } = await sql<DueRepository>`
     select r.repo_id as "repoId", r.full_name as "fullName", r.etags as "seenBefore", not r.is_active as "isResting",
-      coalesce(r.full_at < now() - interval '1 day', r.is_active) as "isFullDue", ${installationColumns}
+      coalesce(r.full_at < now() - interval '1 day', r.is_active) as "isFullDue", entity.entity_id as "entityId", entity.entity_type as "entityType", entity.login,
+      entity.app_id as "appId", entity.installation_id as "installationId"
     from (select distinct entity_id from installations usable where ${isUsable('usable', appIds)}) e
     cross join lateral (${of(false)} union all ${of(true)}) r ${installationToday('r', appIds, 'app')}
     join installations entity on entity.entity_id = r.entity_id and entity.app_id = i.app_id
@@ -148,29 +156,36 @@ export interface DueRepositories extends Pick<RepositoryIntervals, 'activeMs'> {
   readonly appIds: readonly number[];
 }
 
-const installationColumns = sql`
-  entity.entity_id as "entityId", entity.entity_type as "entityType", entity.login, entity.app_id as "appId",
-  entity.installation_id as "installationId"`;
+const ENTITY_TO_ASK = [
+  'entity_id as entityId',
+  'entity_type as entityType',
+  'login',
+  'app_id as appId',
+  'installation_id as installationId',
+] as const;
 
 /**
  * An installation by the login of its entity, without regard to case, or by GitHub's id of it;
  * undefined if none of these Apps may be used there.
  */
-export async function findInstallation(
+export const findInstallation = (
   db: Kysely<Database>,
   named: { readonly login: string } | { readonly installationId: number },
   appIds: readonly number[],
-): Promise<EntityToAsk | undefined> {
-  const isMeant =
-    'login' in named
-      ? sql`lower(login) = lower(${named.login})`
-      : sql`installation_id = ${named.installationId}`;
-  const { rows } = await sql<EntityToAsk>`
-    select ${installationColumns} from installations entity
-    where ${isMeant} and ${isUsable('entity', appIds)}
-    order by ${isPinned('entity')} desc, stated_at desc limit 1`.execute(db);
-  return rows[0];
-}
+): Promise<EntityToAsk | undefined> =>
+  db
+    .selectFrom('installations as entity')
+    .select(ENTITY_TO_ASK)
+    .where(
+      'login' in named
+        ? sql<boolean>`lower(login) = lower(${named.login})`
+        : sql<boolean>`installation_id = ${named.installationId}`,
+    )
+    .where(isUsable('entity', appIds))
+    .orderBy(isPinned('entity'), 'desc')
+    .orderBy('stated_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 
 /**
  * Has all runs of an entity's repositories read anew and first, where something happened in the last
@@ -181,10 +196,13 @@ export async function readAnew(
   entityId: number,
   activeMs: number,
 ): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update repositories set due_at = now() - interval '1 day', full_at = null, etags = '{}'
-    where active_at > now() - ${milliseconds(activeMs)} and entity_id = ${entityId}`.execute(db);
-  return Number(numAffectedRows);
+  const { numUpdatedRows } = await db
+    .updateTable('repositories')
+    .set({ due_at: sql`now() - interval '1 day'`, full_at: null, etags: '{}' })
+    .where('active_at', '>', ago(activeMs))
+    .where('entity_id', '=', entityId)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
 /** The result of listing a repository's runs. */
@@ -224,7 +242,11 @@ export async function saveRepositoryListing(
 
 /** Notes that a resync of the repository has ended well. Its listing has made the row. */
 export async function noteResynced(db: Kysely<Database>, repoId: number): Promise<void> {
-  await sql`update repositories set resynced_at = now() where repo_id = ${repoId}`.execute(db);
+  await db
+    .updateTable('repositories')
+    .set({ resynced_at: NOW })
+    .where('repo_id', '=', repoId)
+    .execute();
 }
 
 /** GitHub did not answer for a repository: it is due again, twice as late each time. */
@@ -233,11 +255,12 @@ export async function postponeRepository(
   repoId: number,
   { everyMs }: RepositoryIntervals,
 ): Promise<void> {
-  const since = sql`coalesce(unanswered_since, now())`;
-  await sql`
-    update repositories set due_at = now() + ${waitSince(since, everyMs)}, unanswered_since = ${since} where repo_id = ${repoId}`.execute(
-    db,
-  );
+  const since = sql<Date>`coalesce(unanswered_since, now())`;
+  await db
+    .updateTable('repositories')
+    .set({ due_at: sql`now() + ${waitSince(since, everyMs)}`, unanswered_since: since })
+    .where('repo_id', '=', repoId)
+    .execute();
 }
 
 /** The known facts about these jobs, by id. */
@@ -245,9 +268,95 @@ export async function findKnownJobs(
   db: Kysely<Database>,
   jobIds: readonly number[],
 ): Promise<Map<number, KnownJob>> {
-  const { rows } = await sql<KnownJob & { jobId: number }>`
-    select job_id as "jobId", status, wants_worker as "wantsWorker" from jobs where job_id = any(${jobIds}::bigint[])`.execute(
+  const rows = await db
+    .selectFrom('jobs')
+    .select(['job_id as jobId', 'status', 'wants_worker as wantsWorker'])
+    .where('job_id', '=', sql<number>`any(${jobIds}::bigint[])`)
+    .execute();
+  return new Map(rows.map(({ jobId, ...job }) => [jobId, job]));
+}
+
+/** An installation whose repositories need listing. */
+export interface UnlistedInstallation extends EntityToAsk {
+  /** It has changed since its last listing: created, unsuspended, given repositories. */
+  readonly hasChanged: boolean;
+  /** PostgreSQL's time, as text: a Date would cut the microseconds off. */
+  readonly now: string;
+}
+
+export interface UnlistedQuery {
+  readonly everyMs: number;
+  /** The Apps that are configured here. */
+  readonly appIds: readonly number[];
+  readonly most: number;
+  /** Leaves out these, by GitHub's ids as text. */
+  readonly except: readonly string[];
+}
+
+/**
+ * Installations that changed since their repositories were last listed, or were listed too long
+ * ago; changed ones first. Leaves out those where GitHub refused us lately.
+ */
+export function findUnlistedInstallations(
+  db: Kysely<Database>,
+  { everyMs, appIds, most, except }: UnlistedQuery,
+): Promise<UnlistedInstallation[]> {
+  const hasChanged = sql<boolean>`(listed_at is null or listed_at < updated_at)`;
+  return db
+    .selectFrom('installations as i')
+    .select(ENTITY_TO_ASK)
+    .select([hasChanged.as('hasChanged'), sql<string>`now()::text`.as('now')])
+    .where(isUsable('i', appIds))
+    .where(sql<boolean>`installation_id::text <> all(${except}::text[])`)
+    .where(mayCall({ appId: 'i.app_id', entityId: 'i.entity_id', repoId: '0' }))
+    .where(({ or, eb }) => or([hasChanged, eb('listed_at', '<', ago(everyMs))]))
+    .orderBy(hasChanged, 'desc')
+    .orderBy('listed_at', (by) => by.asc().nullsFirst())
+    .orderBy('entity_id')
+    .limit(most)
+    .execute();
+}
+
+/** A repository that an installation shows. */
+export interface ListedRepository {
+  readonly repoId: number;
+  readonly fullName: string;
+  /** GitHub's time; null if nothing was ever pushed. */
+  readonly pushedAt: string | null;
+}
+
+/**
+ * Stores the repositories of an installation's listing. One that was pushed to counts as active
+ * since then, and a new one is due soon. A resting one that is not listed is forgotten. After a
+ * change of the installation, new ones and those pushed to in the last `activeMs` are due at once.
+ */
+export async function noteListedRepositories(
+  db: Kysely<Database>,
+  { entityId, appId, hasChanged, now }: UnlistedInstallation,
+  repositories: readonly ListedRepository[],
+  activeMs: number,
+): Promise<void> {
+  const isActive = (row: string) =>
+    sql`${sql.ref(`${row}.active_at`)} > now() - ${milliseconds(activeMs)}`;
+  await sql`
+    with listing as (
+      update installations set listed_at = ${now}::timestamptz where entity_id = ${entityId} and app_id = ${appId}
+    ), listed as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(repositories)}::jsonb) as listed("repoId" bigint, "fullName" text, "pushedAt" timestamptz)
+    ), gone as (
+      delete from repositories known where entity_id = ${entityId} and app_id = ${appId} and not ${isActive('known')}
+        and repo_id not in (select "repoId" from listed)
+    )
+    insert into repositories as known (repo_id, entity_id, app_id, full_name, active_at, named_at, due_at)
+    select "repoId", ${entityId}, ${appId}, "fullName", coalesce(least("pushedAt", now()), 'epoch'), now(),
+      now() - case when ${hasChanged}::boolean then interval '1 day' else '0' end
+    from listed order by "repoId"
+    on conflict (repo_id) do update set entity_id = excluded.entity_id, app_id = excluded.app_id, full_name = excluded.full_name,
+      named_at = excluded.named_at, active_at = greatest(known.active_at, excluded.active_at),
+      due_at = case when ${isActive('excluded')} and (${hasChanged}::boolean or excluded.active_at > known.active_at)
+        then least(known.due_at, now()) else known.due_at end
+      where excluded.active_at > known.active_at or (${hasChanged}::boolean and ${isActive('excluded')})
+        or (known.entity_id, known.app_id, known.full_name) is distinct from (excluded.entity_id, excluded.app_id, excluded.full_name)`.execute(
     db,
   );
-  return new Map(rows.map(({ jobId, ...job }) => [jobId, job]));
 }

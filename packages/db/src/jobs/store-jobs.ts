@@ -2,13 +2,144 @@ import { jobOutcome } from '@paddock/domain/jobs/job-outcome';
 import type { Outcome } from '@paddock/domain/deliveries/outcomes';
 import { type JobRow, mergeStatement } from '@paddock/domain/jobs/merge-statement';
 import { type IgnoredJob, type PlacedJob, REFUSED_ENTITY } from '@paddock/domain/pools/place-job';
-import type { Kysely, Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import type { InstallationMention } from '../entities/installations.ts';
-import type { EventToAppend } from '../events/installation-events.ts';
+import {
+  appendingGiven,
+  eventParameters,
+  type EventToAppend,
+} from '../events/installation-events.ts';
 import type { Database } from '../schema/tables.ts';
-import type { JobToStore } from './job-to-store.ts';
-import { readJobs } from './read-jobs.ts';
-import { type JobToWrite, writeJobs, writeNewJob } from './write-jobs.ts';
+import { type Columns, each, type JobToStore, MERGED, readJobs } from './read-jobs.ts';
+import type { DeliveredStatement } from '@paddock/domain/deliveries/workflow-job-event';
+import { storableLabels } from '@paddock/domain/pools/labels';
+import { preparedText } from '../connection/prepared.ts';
+
+/** The columns that a job's first statement sets for ever. */
+const LASTING = {
+  jobId: ['job_id', 'bigint'],
+  entityId: ['entity_id', 'bigint'],
+  entityName: ['entity_name', 'text'],
+  entityType: ['entity_type', 'text'],
+  repoId: ['repo_id', 'bigint'],
+  repoFullName: ['repo_full_name', 'text'],
+  labels: ['job_labels', 'jsonb'],
+  runId: ['run_id', 'bigint'],
+  runAttempt: ['run_attempt', 'integer'],
+  jobName: ['job_name', 'text'],
+  deliveryGuid: ['delivery_guid', 'text'],
+} satisfies Columns<string>;
+
+const ALL = { ...LASTING, ...MERGED };
+
+const GIVEN = `given as materialized (
+    select * from json_to_recordset($1::json) as given(${each(ALL, (property, _column, type) => `${property} ${type}`)},
+      "isInDoubt" boolean, "isHidden" boolean, "isNew" boolean, "byLogin" text)
+  )`;
+
+/** Passes over a row that another transaction has committed meanwhile. */
+const inserting = (condition: string): string => `inserted as (
+    insert into jobs (${each(ALL, (_property, column) => column)}, lookup_due_at, seen_queued_at)
+    select ${each(ALL, (property) => property)}, case when "isInDoubt" then now() end, case when "isInDoubt" then "queuedAt" end
+    from given where ${condition} order by "jobId"
+    on conflict (job_id) do nothing returning 1
+  )`;
+
+const appendingIfWhole = (
+  isWhole: string,
+): string => `written as materialized (select ${isWhole} as is_whole),
+  appended as (${appendingGiven('$2', '$3', '(select is_whole from written)')})
+  select is_whole as "isWhole" from written`;
+
+// New rows come first, and updates wait for them. Another batch may have read before one of our
+// known jobs had its row, and insert it: that waits while the row is being updated, but not while it
+// is only locked.
+const WRITE_JOBS = preparedText(`with ${GIVEN}, ${inserting('"isNew"')}, updated as (
+    update jobs set ${each(MERGED, (property, column) => `${column} = given.${property}`)},
+      lookup_due_at = case when "isInDoubt" then lookup_due_at end,
+      seen_queued_at = case when "isInDoubt" then seen_queued_at end,
+      hidden_since = case when "isHidden" then hidden_since end
+    from given cross join (select count(*) from inserted) new_rows where job_id = "jobId" and not "isNew"
+    returning 1
+  ),
+  ${appendingIfWhole('(select count(*) from inserted) + (select count(*) from updated) = (select count(*) from given)')}`);
+
+/** A job's row as merged. */
+interface JobToWrite {
+  readonly facts: DeliveredStatement;
+  readonly row: JobRow;
+  /** It had no row. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Writes the merged rows of locked and of new jobs, and events, in one statement. False: a new job
+ * has a row by now. Then no event was written, and the transaction has to be rolled back.
+ */
+const writeJobs = (
+  trx: Transaction<Database>,
+  jobs: readonly JobToWrite[],
+  events: readonly EventToAppend[],
+): Promise<boolean> => write(trx, WRITE_JOBS, jobs.map(givenOf), events);
+
+/** The delivery says nothing new of the installation, and its entity's login is its own. */
+const IS_KNOWN_ENTITY = `exists (select from installations i where i.entity_id = "entityId" and i.app_id = "appId"
+    and i.installation_id = "installationId" and i.login = "entityName")
+  and ("byLogin" is null or exists (select from login_pins p where p.login = "byLogin" and p.entity_id = "entityId"))`;
+
+const WRITE_NEW_JOB = preparedText(
+  `with ${GIVEN}, ${inserting(IS_KNOWN_ENTITY)}, ${appendingIfWhole('exists (select from inserted)')}`,
+);
+
+/**
+ * Writes the row of a new job whose entity is known, and its event. False, with nothing written,
+ * for any other job. `byLogin` as in JobToStore.
+ */
+const writeNewJob = (
+  db: Kysely<Database>,
+  job: Omit<JobToWrite, 'isNew'> & { readonly byLogin: string | undefined },
+  event: EventToAppend,
+): Promise<boolean> =>
+  write(
+    db,
+    WRITE_NEW_JOB,
+    [{ ...givenOf({ ...job, isNew: true }), byLogin: job.byLogin }],
+    [event],
+  );
+
+async function write(
+  db: Kysely<Database>,
+  statement: string,
+  jobs: readonly object[],
+  events: readonly EventToAppend[],
+): Promise<boolean> {
+  const values = [JSON.stringify(jobs), ...eventParameters(events)];
+  const { rows } = await db.executeQuery<{ isWhole: boolean }>(
+    CompiledQuery.raw(statement, values),
+  );
+  return rows[0]?.isWhole === true;
+}
+
+const givenOf = ({ facts, row, isNew }: JobToWrite) => ({
+  ...row,
+  isNew,
+  jobId: facts.jobId,
+  ...(isNew ? lastingOf(facts) : {}),
+});
+
+const lastingOf = (facts: DeliveredStatement): Record<keyof typeof LASTING, unknown> => ({
+  jobId: facts.jobId,
+  entityId: facts.entity.id,
+  entityName: facts.entity.login,
+  entityType: facts.entity.type,
+  repoId: facts.repoId,
+  repoFullName: facts.repoFullName,
+  labels: storableLabels(facts.labels),
+  runId: facts.runId,
+  runAttempt: facts.runAttempt,
+  jobName: facts.jobName,
+  deliveryGuid: facts.deliveryGuid,
+});
 
 /** The result of one statement, as if it had been stored alone. */
 export interface StoredJob {

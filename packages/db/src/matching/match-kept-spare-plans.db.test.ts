@@ -4,8 +4,8 @@ import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { fillJobs, fillWorkers, keepStatistics } from '../scenes/kept-plans.scene.ts';
-import { countStoppingWorkers } from './live-workers.ts';
-import { lockPlanned } from './lock-planned.ts';
+import { countStoppingWorkers } from './read-snapshot.ts';
+import { lockPlanned } from './matching-lock.ts';
 import {
   findReturnableWorkers,
   findSpareKeys,
@@ -21,7 +21,7 @@ import {
   findWarmKeys,
   markWarm,
   reserveWarmWorkers,
-} from './warm-workers.ts';
+} from './reserve-workers.ts';
 
 let plans: KeptPlans;
 beforeAll(async () => {

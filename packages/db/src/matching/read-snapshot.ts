@@ -1,15 +1,15 @@
 import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 import { findSnapshotRivals } from '@paddock/domain/matching/plan-pass';
 import { EMPTY_SNAPSHOT, lackingOf, type Snapshot } from '@paddock/domain/matching/snapshot';
-import type { Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { type DemandTotals, findDemand } from './demand.ts';
-import { countLiveWorkers, countStoppingWorkers } from './live-workers.ts';
-import { findReservations } from './reservations.ts';
-import { findReturnableWorkers, findSpareKeys } from './spare-workers.ts';
+import { findReservations, findReturnableWorkers, findSpareKeys } from './spare-workers.ts';
 import { findStoredRules } from './stored-rules.ts';
-import { findJobTimes } from './uncovered-jobs.ts';
-import { findWarmKeys } from './warm-workers.ts';
+import { findJobTimes, findWarmKeys } from './reserve-workers.ts';
 import type { Database } from '../schema/tables.ts';
+import type { LiveWorkers } from '@paddock/domain/matching/share-room';
+import { prepared } from '../connection/prepared.ts';
+import { LIVE, STOPPING } from '../states/states.ts';
 
 /** Reads what a pass may need, each thing once. Writes nothing. */
 export async function readSnapshot(
@@ -33,4 +33,22 @@ export async function readSnapshot(
     warm: totals.hasWarm ? await findWarmKeys(trx, { lifetimeMs, appIds }) : [],
   };
   return { ...snapshot, jobTimes: await findJobTimes(trx, findSnapshotRivals(snapshot)) };
+}
+
+/** Live workers per key. Those that are stopping count in every cap until they have ended. */
+export async function countLiveWorkers(db: Kysely<Database>): Promise<LiveWorkers[]> {
+  const { rows } = await sql<LiveWorkers>`${prepared}
+    select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
+    from workers where ${LIVE} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(db);
+  return rows;
+}
+
+/** Live workers per key whose end has been asked for. */
+export async function countStoppingWorkers(db: Kysely<Database>): Promise<LiveWorkers[]> {
+  const { rows } = await sql<LiveWorkers>`${prepared}
+    select demand_key as "demandKey", entity_id as "entityId", scope_repo_id as "scopeRepoId", k8s_pool as pool, count(*) as alive
+    from workers where ${STOPPING} group by demand_key, entity_id, scope_repo_id, k8s_pool`.execute(
+    db,
+  );
+  return rows;
 }

@@ -18,6 +18,9 @@ export const DOCUMENT_IN_FORCE = sql.raw(
   `(select version, digest, content from pools_documents order by version desc limit 1)`,
 );
 
+const inForce = (db: Kysely<Database>) =>
+  db.selectFrom('pools_documents').orderBy('version', 'desc').limit(1);
+
 /** SQL for a FROM: each pool in force as `p`, and its `document`. */
 export const POOLS_IN_FORCE = sql`${DOCUMENT_IN_FORCE} document cross join jsonb_array_elements(document.content -> 'pools') p`;
 
@@ -35,11 +38,7 @@ export async function storePoolsDocument(
     await sql`select pg_advisory_xact_lock((select oid from pg_namespace where nspname = current_schema())::int, 2)`.execute(
       trx,
     );
-    const { rows } = await sql<{
-      version: number;
-      digest: string;
-    }>`select version, digest from ${DOCUMENT_IN_FORCE} newest`.execute(trx);
-    const [newest] = rows;
+    const newest = await inForce(trx).select(['version', 'digest']).executeTakeFirst();
     if (newest?.digest === digest) return newest.version;
     const { version } = await trx
       .insertInto('pools_documents')
@@ -57,11 +56,7 @@ export async function storePoolsDocument(
 export async function currentPoolsDocument(
   db: Kysely<Database>,
 ): Promise<CurrentPools | undefined> {
-  const { rows } = await sql<{
-    version: number;
-    content: unknown;
-  }>`select version, content from ${DOCUMENT_IN_FORCE} document`.execute(db);
-  const [row] = rows;
+  const row = await inForce(db).select(['version', 'content']).executeTakeFirst();
   if (row === undefined) return undefined;
   const parsed = poolsDocument.safeParse(row.content);
   if (!parsed.success) {

@@ -6,11 +6,11 @@ import { sweepEventChannel } from '../connection/schema-name.ts';
 import {
   readScheduleTimes,
   takeExtraPasses,
-  wantExtraPasses,
+  takeTick,
   type WantedPasses,
-} from './extra-passes.ts';
+  wantExtraPasses,
+} from './schedules.ts';
 import type { Database } from '../schema/tables.ts';
-import { takeTick } from './schedules.ts';
 
 const NAME = 'sweep:1';
 

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { NOW } from '../milliseconds.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** What a pass leaves for the next one of its schedule. */
@@ -24,15 +25,17 @@ export async function findPassMemory(
   db: Kysely<Database>,
   schedule: string,
 ): Promise<PassMemory & { readonly now: number }> {
-  const { rows } = await sql<
-    { now: number } & { [Part in keyof PassMemory]: PassMemory[Part] | null }
-  >`
-    select extract(epoch from now())::float8 * 1000 as now, last_pass -> 'failing' as failing, last_pass -> 'unreached' as unreached,
-      last_pass -> 'seen' as seen
-    from (select) one left join schedules on name = ${schedule}`.execute(db);
-  const [row] = rows;
-  const { now = 0, failing, unreached, seen } = row ?? {};
-  return { now, failing: failing ?? {}, unreached: unreached ?? {}, seen: seen ?? {} };
+  const { now, memory } = await db
+    .selectNoFrom(({ selectFrom }) => [
+      sql<number>`extract(epoch from now())::float8 * 1000`.as('now'),
+      selectFrom('schedules')
+        .select('last_pass')
+        .where('name', '=', schedule)
+        .$castTo<{ memory: Partial<PassMemory> }>()
+        .as('memory'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { failing: {}, unreached: {}, seen: {}, ...memory, now };
 }
 
 /**
@@ -44,10 +47,11 @@ export async function notePass(
   schedule: string,
   { memory, isSuccess }: { readonly memory: PassMemory; readonly isSuccess: boolean },
 ): Promise<void> {
-  await sql`
-    update schedules set last_pass = ${JSON.stringify(memory)}::jsonb,
-      succeeded_at = case when ${isSuccess}::boolean then now() else succeeded_at end
-    where name = ${schedule}`.execute(db);
+  await db
+    .updateTable('schedules')
+    .set({ last_pass: JSON.stringify(memory), ...(isSuccess && { succeeded_at: NOW }) })
+    .where('name', '=', schedule)
+    .execute();
 }
 
 /** A pass that missed an entity may have come to its end; two in a row are a sign of trouble. */
@@ -118,9 +122,16 @@ export async function findSweepStates(
  * its result has expired.
  */
 export async function findProblemsOfApps(db: Kysely<Database>): Promise<Record<string, number>> {
-  const { rows } = await sql<{ problems: Record<string, number> }>`
-    select output -> 'problemsOfApps' as problems from operations
-    where subject_type = 'schedule' and subject_id = 'check-apps' and kind = 'check-apps' and status = 'OK' and output ? 'problemsOfApps'
-    order by queued_at desc limit 1`.execute(db);
-  return rows[0]?.problems ?? {};
+  const newest = await db
+    .selectFrom('operations')
+    .select(sql<Record<string, number>>`output -> 'problemsOfApps'`.as('problems'))
+    .where('subject_type', '=', 'schedule')
+    .where('subject_id', '=', 'check-apps')
+    .where('kind', '=', 'check-apps')
+    .where('status', '=', 'OK')
+    .where(sql<boolean>`output ? 'problemsOfApps'`)
+    .orderBy('queued_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return newest?.problems ?? {};
 }

@@ -13,7 +13,7 @@ import {
   taskEventChannel,
 } from '../connection/schema-name.ts';
 import { migrate } from '../migrate.ts';
-import { wantExtraPasses } from '../schedules/extra-passes.ts';
+import { wantExtraPasses } from '../schedules/schedules.ts';
 
 let database: TestDatabase;
 let listener: pg.Client;

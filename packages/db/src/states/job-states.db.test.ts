@@ -3,7 +3,7 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { hasEnded, hasLiveRunner, isUnended } from './job-states.ts';
+import { hasEnded, hasLiveRunner, isUnended } from './states.ts';
 
 const database = useTestDatabase();
 

@@ -11,7 +11,7 @@ import {
   STOPPING,
   UNASSIGNED,
   UNEXPLAINED,
-} from './worker-states.ts';
+} from './states.ts';
 
 const database = useTestDatabase();
 

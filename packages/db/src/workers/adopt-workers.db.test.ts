@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putWorker } from '@paddock/testing/worker-rows';
-import { adoptWorkers, type PodToAdopt } from './adopt-workers.ts';
+import { adoptWorkers, type PodToAdopt } from './registrations.ts';
 
 const testDb = useTestDatabase();
 

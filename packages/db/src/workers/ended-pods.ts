@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { milliseconds } from '../milliseconds.ts';
+import { milliseconds, NOW } from '../milliseconds.ts';
 import type { Database } from '../schema/tables.ts';
 
 /** The pod of a worker that ended, as far as its row knows it. */
@@ -26,56 +26,88 @@ export interface EndedPodsQuery extends PodGraces {
   except: readonly string[];
 }
 
-const ENDED_POD = sql`pod_name as "podName", namespace, cluster, pod_uid as "podUid", secret_deleted_at is null as "secretLeft",
-  entity_id as "entityId"`;
+const ENDED_POD = [
+  'pod_name as podName',
+  'namespace',
+  'cluster',
+  'pod_uid as podUid',
+  sql<boolean>`secret_deleted_at is null`.as('secretLeft'),
+  'entity_id as entityId',
+] as const;
 
 const graceBegan = ({ succeededGraceMs, failedGraceMs }: PodGraces) =>
-  sql`now() - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end`;
+  sql<Date>`now() - case status when 'failed' then ${milliseconds(failedGraceMs)} else ${milliseconds(succeededGraceMs)} end`;
 
 /** Pods whose grace is over, the longest ended first. */
-export async function findEndedPods(
+export const findEndedPods = (
   db: Kysely<Database>,
-  query: EndedPodsQuery,
-): Promise<EndedPod[]> {
-  const { limit, except, ...graces } = query;
-  const { rows } = await sql<EndedPod>`
-    select ${ENDED_POD} from workers
-    where completed_at is not null and pod_deleted_at is null
-      and completed_at < ${graceBegan(graces)} and pod_name <> all(${except}::text[])
-    order by completed_at, pod_name
-    limit ${limit}`.execute(db);
-  return rows;
-}
+  { limit, except, ...graces }: EndedPodsQuery,
+): Promise<EndedPod[]> =>
+  db
+    .selectFrom('workers')
+    .select(ENDED_POD)
+    .where('completed_at', 'is not', null)
+    .where('pod_deleted_at', 'is', null)
+    .where('completed_at', '<', graceBegan(graces))
+    .where('pod_name', '<>', sql<string>`all(${except}::text[])`)
+    .orderBy('completed_at')
+    .orderBy('pod_name')
+    .limit(limit)
+    .execute();
 
 /**
  * Pods beyond `kept` in their namespace whose grace is not over: first those that succeeded, and of
  * each kind the longest ended.
  */
-export async function findSurplusPods(
+export const findSurplusPods = (
   db: Kysely<Database>,
   { kept, limit, except, ...graces }: EndedPodsQuery & { kept: number },
-): Promise<EndedPod[]> {
-  const { rows } = await sql<EndedPod>`
-    select ${ENDED_POD} from (
-      select *, count(*) over (partition by cluster, namespace) as there,
-        row_number() over (partition by cluster, namespace order by status = 'failed', completed_at, pod_name) as place
-      from workers where completed_at is not null and pod_deleted_at is null and pod_uid is not null
-        and completed_at >= ${graceBegan(graces)}) ended
-    where place <= there - ${kept} and pod_name <> all(${except}::text[])
-    order by status = 'failed', completed_at, pod_name
-    limit ${limit}`.execute(db);
-  return rows;
-}
+): Promise<EndedPod[]> =>
+  db
+    .selectFrom((of) =>
+      of
+        .selectFrom('workers')
+        .selectAll()
+        .select([
+          sql<number>`count(*) over (partition by cluster, namespace)`.as('there'),
+          sql<number>`row_number() over (
+            partition by cluster, namespace order by status = 'failed', completed_at, pod_name)`.as(
+            'place',
+          ),
+        ])
+        .where('completed_at', 'is not', null)
+        .where('pod_deleted_at', 'is', null)
+        .where('pod_uid', 'is not', null)
+        .where('completed_at', '>=', graceBegan(graces))
+        .as('ended'),
+    )
+    .select(ENDED_POD)
+    .where(sql<boolean>`place <= there - ${kept}`)
+    .where('pod_name', '<>', sql<string>`all(${except}::text[])`)
+    .orderBy(sql`status = 'failed'`)
+    .orderBy('completed_at')
+    .orderBy('pod_name')
+    .limit(limit)
+    .execute();
 
 /** Notes that the pods of ended workers are gone. */
 export async function markPodsDeleted(
   db: Kysely<Database>,
   podNames: readonly string[],
 ): Promise<number> {
-  const { rows } = await sql`
-    update workers set pod_deleted_at = now()
-    where pod_name in (select pod_name from workers where pod_name = any(${podNames}::text[]) order by pod_name for update)
-      and completed_at is not null and pod_deleted_at is null
-    returning pod_name`.execute(db);
-  return rows.length;
+  const { numUpdatedRows } = await db
+    .updateTable('workers')
+    .set({ pod_deleted_at: NOW })
+    .where('pod_name', 'in', (of) =>
+      of
+        .selectFrom('workers')
+        .select('pod_name')
+        .where('pod_name', '=', sql<string>`any(${podNames})`)
+        .orderBy('pod_name')
+        .forUpdate(),
+    )
+    .where('completed_at', 'is not', null)
+    .where('pod_deleted_at', 'is', null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }

@@ -7,7 +7,7 @@ import { untilBlocked } from '@paddock/testing/until-blocked';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { saveRunnerGroup } from '../matching/runner-groups.ts';
+import { saveRunnerGroup } from '../matching/stored-rules.ts';
 import { bindWorkers } from './bind-workers.ts';
 import { forgetFailuresOfChangedPools, noteKeyFailure, noteKeySuccess } from './failing-keys.ts';
 

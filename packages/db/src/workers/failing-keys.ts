@@ -8,12 +8,12 @@ import {
 import { NOT_ASSIGNED } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { prepared } from '../connection/prepared.ts';
-import { type EntityToAsk, installationToday } from '../entities/installation-today.ts';
+import { type EntityToAsk, installationToday } from '../entities/told.ts';
 import { milliseconds } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 import type { Database } from '../schema/tables.ts';
-import { STOPPING } from '../states/worker-states.ts';
-import { ANSWER_AGE_LIMIT } from './request-stops.ts';
+import { STOPPING } from '../states/states.ts';
+import { ANSWER_AGE_LIMIT } from './worker-stops.ts';
 
 //   no failures ──strikes of the class──► paused ──pause over──► one worker at a time ──its proof──► no failures
 //                                           ▲                        │
@@ -220,7 +220,10 @@ export async function saveUnservedAccess(
   demandKey: number,
   access: string,
 ): Promise<void> {
-  await sql`
-    update demand_keys set failure_message = ${access}
-    where demand_key = ${demandKey} and failure_class = ${NOT_ASSIGNED}`.execute(db);
+  await db
+    .updateTable('demand_keys')
+    .set({ failure_message: access })
+    .where('demand_key', '=', demandKey)
+    .where('failure_class', '=', NOT_ASSIGNED)
+    .execute();
 }

@@ -1,16 +1,10 @@
 import { DEFAULT_DEADLINES } from '@paddock/domain/pools/deadlines';
 import { type Kysely, sql } from 'kysely';
 import { currentPoolsDocument } from '../pools/pools-documents.ts';
-import { RUNS_BOUND_JOB } from './assigned-workers.ts';
-import {
-  type EntityToAsk,
-  entityToday,
-  installationToday,
-} from '../entities/installation-today.ts';
-import { mayCall } from '../entities/told.ts';
+import { LIVE, RUNS_BOUND_JOB } from '../states/states.ts';
+import { type EntityToAsk, entityToday, installationToday, mayCall } from '../entities/told.ts';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE } from '../states/worker-states.ts';
 
 /**
  * A worker past a deadline that does no work, as far as we know. Times in milliseconds, by the

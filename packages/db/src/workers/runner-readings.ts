@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { IS_ASSIGNED } from './assigned-workers.ts';
+import { IS_ASSIGNED, isLive } from '../states/states.ts';
 import type { Database } from '../schema/tables.ts';
-import { isLive } from '../states/worker-states.ts';
 
 /** GitHub's answer about a worker's runner. */
 export interface RunnerReading {
@@ -48,5 +47,37 @@ export async function saveRunnerReadings(
     returning w.pod_name as "podName", w.online_seen_at is not null as "wasOnline", ${IS_ASSIGNED} as "isAssigned",
       extract(epoch from now() - w.idle_since)::float8 * 1000 as "idleForMs",
       extract(epoch from now() - w.offline_since)::float8 * 1000 as "offlineForMs"`.execute(db);
+  return rows;
+}
+
+/** A workflow run with pending jobs. */
+export interface FittingRun {
+  runId: number;
+  repoFullName: string;
+  /** The ids of these jobs. */
+  jobIds: number[];
+}
+
+/**
+ * The runs whose pending or waiting jobs GitHub may have given to this worker: in its scope, with
+ * no label that it was not registered with. The newest come first, of those older than
+ * `readFrom` if it is given; one more than `limit` means that there are more.
+ */
+export async function findFittingRuns(
+  db: Kysely<Database>,
+  podName: string,
+  { limit, readFrom }: { limit: number; readFrom: number | null },
+): Promise<FittingRun[]> {
+  const { rows } = await sql<FittingRun>`
+    select j.run_id as "runId", max(j.repo_full_name) as "repoFullName", json_agg(j.job_id order by j.job_id) as "jobIds"
+    from workers w join jobs j on j.entity_id = w.entity_id
+      -- Jobs that we failed and GitHub queues again are demand too. Two selects, because each has
+      -- its own index.
+      and j.job_id in (
+        select job_id from jobs where entity_id = w.entity_id and status = 'pending' union all select job_id from jobs where wants_worker)
+      and (w.scope_repo_id = 0 or j.repo_id = w.scope_repo_id)
+      and (w.registered_labels is null or j.job_labels <@ w.registered_labels)
+    where w.pod_name = ${podName} and (${readFrom}::bigint is null or j.run_id < ${readFrom}::bigint)
+    group by j.run_id order by j.run_id desc limit ${limit + 1}`.execute(db);
   return rows;
 }

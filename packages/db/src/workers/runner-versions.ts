@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { EntityToAsk } from '../entities/installation-today.ts';
+import type { EntityToAsk } from '../entities/told.ts';
+import { NOW } from '../milliseconds.ts';
 import type { Database } from '../schema/tables.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
+import { OUTDATED_RUNNER } from '@paddock/domain/workers/stop-reasons';
 
 /**
  * The newest runner of a pool whose version, or whose version's end, is unknown or older than a
@@ -42,17 +44,25 @@ export async function findRunnersToRead(db: Kysely<Database>): Promise<RunnerToR
   return rows;
 }
 
+/** SQL: what is stored about the version, if it is the same. */
+const ifSame = (column: string) =>
+  sql<Date>`case when pool_runner_versions.version = excluded.version then ${sql.ref(`pool_runner_versions.${column}`)} end`;
+
 /** Stores the version of a pool's runner; forgets the end of another version. */
 export async function saveRunnerVersion(
   db: Kysely<Database>,
   { pool, podName, version }: { pool: string; podName: string; version: string },
 ): Promise<void> {
-  await sql`
-    insert into pool_runner_versions as v (k8s_pool, version, pod_name) values (${pool}, ${version}, ${podName})
-    on conflict (k8s_pool) do update
-      set version = excluded.version, pod_name = excluded.pod_name,
-        ends_at = case when v.version = excluded.version then v.ends_at end,
-        asked_at = case when v.version = excluded.version then v.asked_at end`.execute(db);
+  const read = { version, pod_name: podName };
+  await db
+    .insertInto('pool_runner_versions')
+    .values({ k8s_pool: pool, ...read })
+    .onConflict((conflict) =>
+      conflict
+        .column('k8s_pool')
+        .doUpdateSet({ ...read, ends_at: ifSame('ends_at'), asked_at: ifSame('asked_at') }),
+    )
+    .execute();
 }
 
 /**
@@ -63,10 +73,14 @@ export async function saveVersionEnd(
   db: Kysely<Database>,
   { pool, version, endsAt }: { pool: string; version: string; endsAt: Date | null },
 ): Promise<number | null> {
-  const { rows } = await sql<{ daysLeft: number | null }>`
-    update pool_runner_versions set ends_at = ${endsAt}, asked_at = now() where k8s_pool = ${pool} and version = ${version}
-    returning ${DAYS_LEFT} as "daysLeft"`.execute(db);
-  return rows[0]?.daysLeft ?? null;
+  const row = await db
+    .updateTable('pool_runner_versions')
+    .set({ ends_at: endsAt, asked_at: NOW })
+    .where('k8s_pool', '=', pool)
+    .where('version', '=', version)
+    .returning(DAYS_LEFT.as('daysLeft'))
+    .executeTakeFirst();
+  return row?.daysLeft ?? null;
 }
 
 const DAYS_LEFT = sql.raw<number | null>('(extract(epoch from ends_at - now()) / 86400)::float8');
@@ -87,4 +101,56 @@ export async function findEndingVersions(db: Kysely<Database>): Promise<EndingVe
     where v.ends_at is not null
     order by v.k8s_pool`.execute(db);
   return rows;
+}
+
+/** The pod of a worker that has ended without a known job. */
+export interface EndWithoutJob {
+  podName: string;
+  namespace: string;
+  hasEndedWell: boolean;
+}
+
+const HAS_ENDED_WITHOUT_JOB = sql<boolean>`completed_at is not null and pod_uid is not null and assigned_at is null and stopping_at is null
+  and stop_reason is distinct from ${OUTDATED_RUNNER}`;
+
+/**
+ * The worker, if it has ended by itself without a job and nothing says yet that its runner was
+ * outdated.
+ */
+export async function findEndWithoutJob(
+  db: Kysely<Database>,
+  podName: string,
+): Promise<EndWithoutJob | undefined> {
+  return db
+    .selectFrom('workers')
+    .select([
+      'pod_name as podName',
+      'namespace',
+      sql<boolean>`status = 'completed'`.as('hasEndedWell'),
+    ])
+    .where('pod_name', '=', podName)
+    .where(HAS_ENDED_WITHOUT_JOB)
+    .executeTakeFirst();
+}
+
+/**
+ * Notes that GitHub refused the version of the worker's runner: this explains its end, which counts
+ * against no waiting job. False: it has a known job by now, or this was noted before.
+ */
+export async function markOutdatedRunner(
+  db: Kysely<Database>,
+  podName: string,
+  message: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workers')
+    .set({
+      stop_reason: OUTDATED_RUNNER,
+      unexplained_until: null,
+      failure_info: sql`coalesce(failure_info, jsonb_build_object('version', 1, 'message', ${message}::text))`,
+    })
+    .where('pod_name', '=', podName)
+    .where(HAS_ENDED_WITHOUT_JOB)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }

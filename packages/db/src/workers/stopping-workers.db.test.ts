@@ -3,8 +3,8 @@ import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { putJob } from '@paddock/testing/demand-rows';
 import { putWorker } from '@paddock/testing/worker-rows';
 import { untilBlocked } from '@paddock/testing/until-blocked';
-import { findFittingRuns } from '../jobs/fitting-runs.ts';
-import { requestStops } from './request-stops.ts';
+import { findFittingRuns } from './runner-readings.ts';
+import { requestStops } from './worker-stops.ts';
 import {
   endStoppedWorker,
   findWorkerToStop,

@@ -4,14 +4,12 @@ import {
   type EntityToAsk,
   entityToday,
   installationToday,
-} from '../entities/installation-today.ts';
-import { refusedForMs } from '../entities/told.ts';
+  refusedForMs,
+} from '../entities/told.ts';
+import { IS_ASSIGNED, isLive, isUnended, LIVE, STOPPING } from '../states/states.ts';
 import { type Binding, bindWorkers } from './bind-workers.ts';
-import { IS_ASSIGNED } from './assigned-workers.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { IS_EXAMINED } from './workers.ts';
-import { LIVE, STOPPING, isLive } from '../states/worker-states.ts';
-import { isUnended } from '../states/job-states.ts';
 
 //   in supply ──► stopping ──► deregistering ──► ended        stopping, deregistering ──► kept: something runs on it after all
 
@@ -77,33 +75,41 @@ export async function findWorkerToStop(
   return row && { ...row, isRefused: !row.mayAsk || row.refusedForMs !== null };
 }
 
+const NOT_HELD_UP = { stop_held_by: null, stop_held_since: null };
+
 /** It is stopping, and no job is known to run on it. */
 const mayEnd = (podName: string) =>
-  sql`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
+  sql<boolean>`w.pod_name = ${podName} and ${isLive('w')} and w.stopping_at is not null and not ${IS_ASSIGNED}`;
 
 /**
  * Call it before its runner is removed from GitHub: from here on the matcher does not take the
  * worker back into supply. False: it has ended, is assigned, or is not stopping.
  */
 export async function markDeregistering(db: Kysely<Database>, podName: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update workers w set deregistration_started_at = coalesce(deregistration_started_at, now()), runs_read_from = null,
-      stop_held_by = null, stop_held_since = null
-    where ${mayEnd(podName)}`.execute(db);
-  return numAffectedRows === 1n;
+  const { numUpdatedRows } = await db
+    .updateTable('workers as w')
+    .set({
+      deregistration_started_at: sql`coalesce(deregistration_started_at, now())`,
+      runs_read_from: null,
+      ...NOT_HELD_UP,
+    })
+    .where(mayEnd(podName))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /** Notes that GitHub no longer knows its runner. */
 export async function markDeregistered(db: Kysely<Database>, podName: string): Promise<void> {
-  await sql`
-    update workers set registration_gone_at = coalesce(registration_gone_at, now())
-    where pod_name = ${podName}`.execute(db);
+  await db
+    .updateTable('workers')
+    .set({ registration_gone_at: sql`coalesce(registration_gone_at, now())` })
+    .where('pod_name', '=', podName)
+    .execute();
 }
 
 /** Whether it is still stopping and no job is known to run on it. */
 export async function mayStop(db: Kysely<Database>, podName: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from workers w where ${mayEnd(podName)}`.execute(db);
+  const rows = await db.selectFrom('workers as w').where(mayEnd(podName)).execute();
   return rows.length === 1;
 }
 
@@ -113,12 +119,22 @@ export async function keepWorker(
   podName: string,
   { isAssigned }: { isAssigned: boolean },
 ): Promise<void> {
-  await sql`
-    update workers set stopping_at = null, stop_reason = null, stop_held_by = null, stop_held_since = null, runs_read_from = null, unexplained_until = null,
-      deregistration_started_at = null, pod_gone_at = null,
-      failure_info = case when stuck_reason is not null then failure_info end,
-      assigned_at = case when ${isAssigned}::boolean then coalesce(assigned_at, now()) else assigned_at end
-    where pod_name = ${podName} and ${STOPPING}`.execute(db);
+  await db
+    .updateTable('workers')
+    .set({
+      stopping_at: null,
+      stop_reason: null,
+      ...NOT_HELD_UP,
+      runs_read_from: null,
+      unexplained_until: null,
+      deregistration_started_at: null,
+      pod_gone_at: null,
+      failure_info: sql`case when stuck_reason is not null then failure_info end`,
+      ...(isAssigned && { assigned_at: sql`coalesce(assigned_at, now())` }),
+    })
+    .where('pod_name', '=', podName)
+    .where(STOPPING)
+    .execute();
 }
 
 /**
@@ -127,9 +143,12 @@ export async function keepWorker(
  */
 export async function keepForJob(db: Kysely<Database>, { worker, jobId }: Binding): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await sql`
-      update jobs set lookup_due_at = least(lookup_due_at, now())
-      where job_id = ${jobId} and ${isUnended('jobs')}`.execute(trx);
+    await trx
+      .updateTable('jobs')
+      .set({ lookup_due_at: sql`least(lookup_due_at, now())` })
+      .where('job_id', '=', jobId)
+      .where(isUnended('jobs'))
+      .execute();
     await bindWorkers(trx, [{ worker, jobId }]);
     await keepWorker(trx, worker, { isAssigned: true });
   });
@@ -141,9 +160,16 @@ export async function noteStopHeldUp(
   podName: string,
   why: string | null,
 ): Promise<void> {
-  await sql`
-    update workers set stop_held_by = ${why}, stop_held_since = case when ${why}::text is null then null else coalesce(stop_held_since, now()) end
-    where pod_name = ${podName} and ${LIVE} and stop_held_by is distinct from ${why}`.execute(db);
+  await db
+    .updateTable('workers')
+    .set({
+      stop_held_by: why,
+      stop_held_since: why === null ? null : sql`coalesce(stop_held_since, now())`,
+    })
+    .where('pod_name', '=', podName)
+    .where(LIVE)
+    .where('stop_held_by', 'is distinct from', why)
+    .execute();
 }
 
 /** Stores that GitHub named no job on it in the runs that wait from this id on. */
@@ -169,13 +195,19 @@ export async function endStoppedWorker(
   podName: string,
   { hadPod, message }: { hadPod: boolean; message: string },
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update workers set status = 'failed', completed_at = greatest(coalesce(pod_gone_at, now()), running_at),
-      failure_info = case when failure_info ->> 'version' = '2' then failure_info
-        else jsonb_build_object('version', 1, 'message', ${message}::text) end,
-      pod_deleted_at = case when ${hadPod}::boolean then coalesce(pod_gone_at, now()) end,
-      stop_held_by = null, stop_held_since = null
-    where pod_name = ${podName} and ${STOPPING}
-      and (${hadPod}::boolean or pod_uid is null)`.execute(trx);
-  return numAffectedRows === 1n;
+  const { numUpdatedRows } = await trx
+    .updateTable('workers')
+    .set({
+      status: 'failed',
+      completed_at: sql`greatest(coalesce(pod_gone_at, now()), running_at)`,
+      failure_info: sql`case when failure_info ->> 'version' = '2' then failure_info
+        else jsonb_build_object('version', 1, 'message', ${message}::text) end`,
+      pod_deleted_at: hadPod ? sql`coalesce(pod_gone_at, now())` : null,
+      ...NOT_HELD_UP,
+    })
+    .where('pod_name', '=', podName)
+    .where(STOPPING)
+    .$if(!hadPod, (query) => query.where('pod_uid', 'is', null))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }

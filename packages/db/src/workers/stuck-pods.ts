@@ -2,7 +2,7 @@ import { START_FAILURES } from '@paddock/domain/workers/stop-reasons';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE } from '../states/worker-states.ts';
+import { LIVE } from '../states/states.ts';
 
 /** Its containers have not started, and nothing in its status says why. */
 export const SLOW_START = 'slow_start';

@@ -6,7 +6,7 @@ import { SLOW_START, TERMINATING } from './stuck-pods.ts';
 import { IS_EXAMINED } from './workers.ts';
 import type { Database, Status } from '../schema/tables.ts';
 import { milliseconds } from '../milliseconds.ts';
-import { LIVE, isLive } from '../states/worker-states.ts';
+import { LIVE, isLive } from '../states/states.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 /** A pod's own status. */

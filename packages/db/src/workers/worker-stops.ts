@@ -1,8 +1,63 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type NotNull, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema/tables.ts';
 import { hasNoTask } from './workers.ts';
-import { milliseconds } from '../milliseconds.ts';
-import { LIVE, STOPPING, isLive } from '../states/worker-states.ts';
+import { ago } from '../milliseconds.ts';
+import {
+  isLive,
+  LIVE,
+  RETURNABLE,
+  RUNS_BOUND_JOB,
+  STOPPING,
+  UNASSIGNED,
+} from '../states/states.ts';
+import { JOBLESS_REASONS, type StopReason } from '@paddock/domain/workers/stop-reasons';
+
+export interface StopRequest {
+  readonly podName: string;
+  readonly reason: StopReason;
+}
+
+/**
+ * No job is known to run on worker `w`, and it is not stopping; if asked for as `over`, it may have
+ * had a job.
+ */
+const mayBeAsked = (reason: string) =>
+  sql`${isLive('w')} and w.stopping_at is null
+    and (w.assigned_at is null or (${sql.ref(reason)} = 'over' and not ${RUNS_BOUND_JOB}))`;
+
+/**
+ * How old an answer of GitHub about a job may be when a worker is stopped and another is made for
+ * its jobs, and the longest wait of the other for it. A look-up takes seconds; where many workers
+ * stop in a row, each job is looked up once in that time.
+ */
+export const ANSWER_AGE_LIMIT = sql`interval '5 minutes'`;
+
+/**
+ * Requests the stop of workers: from now on they are no supply. A worker that got no job although
+ * one waited counts against one waiting job, like an unexplained end, until GitHub has said that
+ * its key's jobs still wait: that job may have been cancelled without a delivery.
+ *
+ * Each needs its `stop-worker` task in the same transaction. Workers that have ended, are assigned
+ * or are stopping are left alone; returns the names of the others.
+ */
+export async function requestStops(
+  trx: Transaction<Database>,
+  requests: readonly StopRequest[],
+): Promise<string[]> {
+  const { rows } = await sql<{ podName: string }>`
+    with asked as (
+      select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as given("podName" text, reason text)
+    ), locked as (
+      select w.pod_name, asked.reason from workers w join asked on asked."podName" = w.pod_name
+      where ${mayBeAsked('asked.reason')}
+      order by w.pod_name for no key update of w
+    )
+    update workers w set stopping_at = now(), stop_reason = locked.reason,
+      unexplained_until = case when locked.reason = any(${JOBLESS_REASONS}::text[]) then now() + ${ANSWER_AGE_LIMIT} end
+    from locked where w.pod_name = locked.pod_name and ${mayBeAsked('locked.reason')}
+    returning w.pod_name as "podName"`.execute(trx);
+  return rows.map(({ podName }) => podName);
+}
 
 /**
  * Stopping workers without a task: it has ended in an error, was discarded, or was lost in a
@@ -12,12 +67,17 @@ export async function findStopsWithoutTask(
   db: Kysely<Database>,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
 ): Promise<string[]> {
-  const { rows } = await sql<{ podName: string }>`
-    select w.pod_name as "podName" from workers w
-    where ${isLive('w')} and w.stopping_at < now() - ${milliseconds(olderThanMs)}
-      and ${hasNoTask(kind)}
-    order by w.stopping_at, w.pod_name limit ${limit}`.execute(db);
-  return rows.map(({ podName }) => podName);
+  const rows = await db
+    .selectFrom('workers as w')
+    .select('pod_name')
+    .where(isLive('w'))
+    .where('stopping_at', '<', ago(olderThanMs))
+    .where(hasNoTask(kind))
+    .orderBy('stopping_at')
+    .orderBy('pod_name')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.pod_name);
 }
 
 /** A worker that cannot be stopped, and why. */
@@ -27,14 +87,16 @@ export interface HeldStop {
 }
 
 /** Workers that one reason has kept from being stopped for long; they need a person. */
-export async function findHeldStops(db: Kysely<Database>, forMs: number): Promise<HeldStop[]> {
-  const { rows } = await sql<HeldStop>`
-    select pod_name as "podName", stop_held_by as "heldBy" from workers
-    where ${STOPPING}
-      and stop_held_since < now() - ${milliseconds(forMs)}
-    order by stop_held_since`.execute(db);
-  return rows;
-}
+export const findHeldStops = (db: Kysely<Database>, forMs: number): Promise<HeldStop[]> =>
+  db
+    .selectFrom('workers')
+    .select(['pod_name as podName', 'stop_held_by as heldBy'])
+    .where(STOPPING)
+    .where('stop_held_since', '<', ago(forMs))
+    .orderBy('stop_held_since')
+    // Is written with stop_held_since.
+    .$narrowType<{ heldBy: NotNull }>()
+    .execute();
 
 /** Most runners that `findListableRunners` returns. */
 const MOST_LISTABLE = 100;
@@ -47,10 +109,90 @@ export async function findListableRunners(
   db: Kysely<Database>,
   { entityId, scopeRepoId }: { readonly entityId: number; readonly scopeRepoId: number },
 ): Promise<(number | null)[]> {
-  const { rows } = await sql<{ id: number | null }>`
-    select runner_id as id from workers
-    where entity_id = ${entityId} and scope_repo_id = ${scopeRepoId} and ${LIVE}
-      and registered_at is not null and registration_gone_at is null and assigned_at is null
-    limit ${MOST_LISTABLE}`.execute(db);
-  return rows.map(({ id }) => id);
+  const rows = await db
+    .selectFrom('workers')
+    .select('runner_id')
+    .where('entity_id', '=', entityId)
+    .where('scope_repo_id', '=', scopeRepoId)
+    .where(LIVE)
+    .where('registered_at', 'is not', null)
+    .where('registration_gone_at', 'is', null)
+    .where('assigned_at', 'is', null)
+    .limit(MOST_LISTABLE)
+    .execute();
+  return rows.map((row) => row.runner_id);
+}
+
+/** One worker, or all of a pool. */
+export type Drained = { readonly podName: string } | { readonly pool: string };
+
+const DRAINED = 'drained' satisfies StopReason;
+
+/**
+ * No job is known to run on it, and it is not stopping; or it stops only until a job needs it, which
+ * a drained one must not serve.
+ */
+const MAY_DRAIN = sql<boolean>`((${UNASSIGNED}) or (${RETURNABLE}))`;
+
+const isMeant = (drained: Drained) =>
+  'podName' in drained
+    ? sql<boolean>`pod_name = ${drained.podName}`
+    : sql<boolean>`k8s_pool = ${drained.pool}`;
+
+/**
+ * Requests the stop of workers because a person asked for it: from now on they are no supply. Each
+ * needs its `stop-worker` task in the same transaction. Returns their names. Workers that are
+ * assigned, have ended, or are stopping anyway are left alone.
+ */
+export async function drainWorkers(
+  trx: Transaction<Database>,
+  drained: Drained,
+): Promise<string[]> {
+  const locked = trx
+    .selectFrom('workers')
+    .select('pod_name')
+    .where(isMeant(drained))
+    .where(MAY_DRAIN)
+    .orderBy('pod_name')
+    .forNoKeyUpdate();
+  const rows = await trx
+    .updateTable('workers')
+    .set({ stopping_at: sql`coalesce(stopping_at, now())`, stop_reason: DRAINED })
+    .where('pod_name', '=', sql<string>`any (array(${locked}))`)
+    .where(MAY_DRAIN)
+    .returning('pod_name')
+    .execute();
+  return rows.map((row) => row.pod_name);
+}
+
+/** How many workers of a pool a drain would stop now, and how many run a job. */
+export async function countPoolToDrain(
+  db: Kysely<Database>,
+  pool: string,
+): Promise<{ stopping: number; busy: number }> {
+  return db
+    .selectFrom('workers')
+    .select(({ fn }) => [
+      fn.countAll<number>().filterWhere(MAY_DRAIN).as('stopping'),
+      fn.count<number>('assigned_at').as('busy'),
+    ])
+    .where('k8s_pool', '=', pool)
+    .where(LIVE)
+    .executeTakeFirstOrThrow();
+}
+
+/** Why a worker cannot be drained, or that it is stopping already; undefined: there is none. */
+export async function findDrainState(
+  trx: Transaction<Database>,
+  podName: string,
+): Promise<'ended' | 'stopping' | 'busy' | 'idle' | undefined> {
+  const worker = await trx
+    .selectFrom('workers')
+    .select([LIVE.as('isLive'), 'stopping_at', 'assigned_at'])
+    .where('pod_name', '=', podName)
+    .executeTakeFirst();
+  if (worker === undefined) return undefined;
+  if (!worker.isLive) return 'ended';
+  if (worker.stopping_at !== null) return 'stopping';
+  return worker.assigned_at === null ? 'idle' : 'busy';
 }

@@ -6,11 +6,11 @@ import {
   entityToday,
   installationToday,
   loginToday,
-} from '../entities/installation-today.ts';
-import { refusedForMs } from '../entities/told.ts';
+  refusedForMs,
+} from '../entities/told.ts';
 import { prepared } from '../connection/prepared.ts';
 import type { Database, FailureInfo, Status } from '../schema/tables.ts';
-import { milliseconds } from '../milliseconds.ts';
+import { ago, NOW } from '../milliseconds.ts';
 import { POOLS_IN_FORCE } from '../pools/pools-documents.ts';
 
 //   pending ──► running ──► completed | failed      forward only: each statement names the states that it may leave
@@ -180,7 +180,7 @@ export async function failUnstartedWorker(
     .updateTable('workers')
     .set({
       status: 'failed',
-      completed_at: sql`now()`,
+      completed_at: NOW,
       stop_reason: reason,
       failure_info: JSON.stringify(failure),
     })
@@ -195,7 +195,7 @@ export async function failUnstartedWorker(
  * Worker `w` has no task of this kind. By status, because tasks are indexed by it; `offset 0` keeps
  * it one look-up per worker.
  */
-export const hasNoTask = (kind: string) => sql`
+export const hasNoTask = (kind: string) => sql<boolean>`
   not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'queued' offset 0)
   and not exists (select from tasks where subject_id = w.pod_name and subject_type = 'worker' and kind = ${kind} and status = 'running' offset 0)`;
 
@@ -203,18 +203,22 @@ export const hasNoTask = (kind: string) => sql`
  * Workers that wait for a pod without a task: theirs has ended in an error, or was discarded. A
  * stopping worker waits for no pod.
  */
-export async function findForgottenWorkers(
+export const findForgottenWorkers = (
   db: Kysely<Database>,
   { kind, olderThanMs, limit }: { kind: string; olderThanMs: number; limit: number },
-): Promise<{ podName: string; deliveryGuid: string | null }[]> {
-  const { rows } = await sql<{ podName: string; deliveryGuid: string | null }>`
-    select w.pod_name as "podName", w.delivery_guid as "deliveryGuid"
-    from workers w
-    where w.status = 'pending' and w.pod_uid is null and w.stopping_at is null and w.created_at < now() - ${milliseconds(olderThanMs)}
-      and ${hasNoTask(kind)}
-    order by w.created_at, w.pod_name limit ${limit}`.execute(db);
-  return rows;
-}
+): Promise<{ podName: string; deliveryGuid: string | null }[]> =>
+  db
+    .selectFrom('workers as w')
+    .select(['pod_name as podName', 'delivery_guid as deliveryGuid'])
+    .where('status', '=', 'pending')
+    .where('pod_uid', 'is', null)
+    .where('stopping_at', 'is', null)
+    .where('created_at', '<', ago(olderThanMs))
+    .where(hasNoTask(kind))
+    .orderBy('created_at')
+    .orderBy('pod_name')
+    .limit(limit)
+    .execute();
 
 /**
  * Whether worker `w` has a diagnosis for the reason of its stop. The result of the stop would say
@@ -237,11 +241,11 @@ export interface WorkerPlace {
   isExamined: boolean;
 }
 
-export async function findWorkerPlace(
+export const findWorkerPlace = (
   db: Kysely<Database>,
   podName: string,
-): Promise<WorkerPlace | undefined> {
-  return db
+): Promise<WorkerPlace | undefined> =>
+  db
     .selectFrom('workers as w')
     .select([
       'pod_name as podName',
@@ -254,7 +258,6 @@ export async function findWorkerPlace(
     .select(IS_EXAMINED.as('isExamined'))
     .where('pod_name', '=', podName)
     .executeTakeFirst();
-}
 
 /**
  * Stores the diagnosis of a worker that failed, is stuck, is stopping or ended unexplained. False:
@@ -284,7 +287,7 @@ export async function saveDiagnosis(
 export async function markSecretDeleted(db: Kysely<Database>, podName: string): Promise<void> {
   await db
     .updateTable('workers')
-    .set({ secret_deleted_at: sql`now()` })
+    .set({ secret_deleted_at: NOW })
     .where('pod_name', '=', podName)
     .where('secret_deleted_at', 'is', null)
     .execute();

@@ -1,4 +1,4 @@
-import type { DrainedPool } from '@paddock/api/pools/drain-pool';
+import type { DrainedPool } from '@paddock/api/pools/pools';
 import { duration } from '@paddock/domain/text/duration';
 import type { Operation, Pool as PoolAnswer, Switch } from '../answers.ts';
 import { Act } from '../parts/act.tsx';

@@ -1,0 +1,360 @@
+import { isoText } from '@paddock/db/newest-first';
+import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import type { Database } from '@paddock/db/schema/tables';
+import { LIVE } from '@paddock/db/states/states';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { lockMatching } from '@paddock/db/matching/matching-lock';
+import { setSwitch } from '@paddock/db/switches';
+import { countPoolToDrain, drainWorkers } from '@paddock/db/workers/worker-stops';
+import { stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { enqueue } from '@paddock/queue/enqueue';
+import { recordDone } from '@paddock/queue/operations';
+import { note, record } from '../actions/act.ts';
+import { operation, readOperation } from '../operations/operation.ts';
+import { requireKnown } from '../switches/switches.ts';
+import { instant } from '../lists/dates.ts';
+import { ofKnownPool } from '../lists/named.ts';
+
+const count = z.int().min(0);
+
+const poolRow = z.object({
+  name: z.string(),
+  inForce: z
+    .boolean()
+    .describe('The pools in force have it; else jobs or workers still name it, or `(none)`'),
+  labels: z.array(z.string()),
+  demand: z.object({
+    waiting: count.describe('Jobs that wait for a worker'),
+    oldestSince: z.iso.datetime().nullable().describe('When the oldest of them was stored'),
+    oldestJob: z.int().nullable().describe('Its id'),
+  }),
+  supply: z.object({
+    starting: count.describe('Workers on their way'),
+    idle: count,
+    busy: count,
+    stopping: count,
+  }),
+  cap: z
+    .object({ used: count, limit: count })
+    .nullable()
+    .describe('The workers that live, and maxWorkers; null: the pool has no cap'),
+  heldBack: z
+    .array(
+      z.object({
+        what: z
+          .string()
+          .describe('How workers fail, or the service that is away: github, or a cluster'),
+        entity: z
+          .int()
+          .nullable()
+          .describe('Only workers for this entity are held back; null: a service is away'),
+        login: z.string().nullable().describe('Of that entity'),
+        message: z.string(),
+        since: z.iso.datetime(),
+        until: z.iso
+          .datetime()
+          .nullable()
+          .describe(
+            'No new workers until then; past: one may try whether it works again; null: until the service answers',
+          ),
+      }),
+    )
+    .describe('What holds new workers of the pool back'),
+  lastHour: z
+    .object({
+      started: count,
+      queuedP50Ms: z.number().nullable(),
+      queuedP95Ms: z.number().nullable(),
+    })
+    .describe(
+      'Of the newest 10 000 jobs those that started, and how long GitHub had had them queued',
+    ),
+});
+
+export const listPoolsEndpoint = endpoint({
+  name: 'listPools',
+  method: 'GET',
+  path: '/api/v1/pools',
+  summary:
+    'Lists all pools by name: demand, supply, caps, what holds workers back, and queue times.',
+  access: 'read',
+  status: 200,
+  input: z.object({}),
+  output: z.object({ items: z.array(poolRow) }),
+  answer: async ({ db }) => ({ items: await listPools(db) }),
+});
+
+type Pool = z.output<typeof poolRow>;
+
+/**
+ * All pools, by name: demand, supply and what holds them back. One statement, so that the figures
+ * agree. Waiting and live rows are few, and the hour's starts are looked for among the newest jobs.
+ */
+export async function listPools(db: Kysely<Database>): Promise<Pool[]> {
+  const { rows } = await sql<Pool>`
+    with in_force as materialized (
+      select p ->> 'name' as pool, p -> 'labels' as labels, (p ->> 'maxWorkers')::integer as "maxWorkers" from ${POOLS_IN_FORCE}
+    ), demand as materialized (
+      select k8s_pool as pool, count(*) as waiting, min(created_at) as "oldestWaitingAt",
+        (array_agg(job_id order by created_at, job_id))[1] as "oldestJobId" from jobs where wants_worker group by 1
+    ), supply as materialized (
+      select k8s_pool as pool, count(*) as alive,
+        count(*) filter (where status = 'pending' and assigned_at is null and stopping_at is null) as starting,
+        count(*) filter (where status = 'running' and assigned_at is null and stopping_at is null) as idle,
+        count(*) filter (where assigned_at is not null) as busy,
+        count(*) filter (where stopping_at is not null and assigned_at is null) as stopping
+      from workers where ${LIVE} group by 1
+    ), recent as materialized (
+      select k8s_pool as pool, count(*) as started, percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
+      from (select * from jobs order by created_at desc limit ${MOST_RECENT}) newest
+      where started_at > now() - interval '1 hour' and queued_at is not null group by 1
+    ), held as materialized (
+      select k8s_pool as pool, json_build_object('what', failure_class, 'entity', entity_id, 'login', coalesce((
+          select login from installations i where i.entity_id = k.entity_id order by deleted_at desc nulls first, updated_at desc limit 1), entity_name),
+        'message', failure_message, 'since', ${isoText('failing_since')}, 'until', ${isoText('paused_until')}) as is_held, paused_until, entity_id
+      from demand_keys k where pauses > 0
+      union all
+      select null, json_build_object('what', service, 'entity', null, 'login', null, 'message', message, 'since', ${isoText('since')}, 'until', null), null, null
+      from outages
+    )
+    select named.pool as name, labels is not null as "inForce", coalesce(labels, '[]') as labels,
+      json_build_object('waiting', coalesce(waiting, 0), 'oldestSince', ${isoText('oldestWaitingAt')}, 'oldestJob', "oldestJobId") as demand,
+      json_build_object('starting', coalesce(starting, 0), 'idle', coalesce(idle, 0), 'busy', coalesce(busy, 0), 'stopping', coalesce(stopping, 0)) as supply,
+      case when "maxWorkers" is not null then json_build_object('used', coalesce(alive, 0), 'limit', "maxWorkers") end as cap,
+      to_json(array(
+        select is_held from held where held.pool is null or held.pool = named.pool order by paused_until desc nulls first, entity_id
+      )) as "heldBack", json_build_object('started', coalesce(started, 0), 'queuedP50Ms', ms[1], 'queuedP95Ms', ms[2]) as "lastHour"
+    from (in_force full join demand using (pool) full join supply using (pool)) named left join recent using (pool)
+    order by named.pool`.execute(db);
+  return rows;
+}
+
+/** More would cost more than the figure is worth. */
+const MOST_RECENT = 10_000;
+
+/** SQL: how long a job was queued. A clock of GitHub's may be ahead of its own. */
+const QUEUED_MS = sql`greatest(0, extract(epoch from started_at - queued_at) * 1000)::float8`;
+
+/** A matching pass that waits for this request gives up after ten seconds. */
+const LIMITS = { lockTimeoutMs: 10_000, statementTimeoutMs: 8_000, idleTimeoutMs: 4_000 };
+
+/** The output of the operation: how many workers. */
+export interface DrainedPool {
+  /** Those whose stop was requested; of a dry run, would be. */
+  readonly stopping: number;
+  /** Those that go on to the end of their job. */
+  readonly busy: number;
+  readonly dryRun?: true;
+}
+
+export const drainPoolEndpoint = endpoint({
+  name: 'drainPool',
+  method: 'POST',
+  path: '/api/v1/pools/{pool}/drain',
+  summary:
+    'Stops the making of workers in a pool, and those of its workers on which no job runs, once everything proves that none does. Busy ones go on to their end. The output of the operation counts both.',
+  access: 'operate',
+  status: 202,
+  input: z.object({
+    pool: z.string().min(1).max(200),
+    dryRun: z.boolean().default(false).describe('Only count the workers'),
+    note,
+  }),
+  output: operation,
+  async answer(caller, { pool, dryRun, note: why }) {
+    await requireKnown(caller, `pool:${pool}`);
+    return caller.db.transaction().execute(async (trx) => {
+      if (!dryRun) {
+        // A pass that began before has ended by then, and later ones see the switch: no worker appears
+        // after this.
+        await lockMatching(trx, LIMITS);
+        await setSwitch(trx, `pool:${pool}`, caller.person, why);
+      }
+      const { stopping, busy } = await countPoolToDrain(trx, pool);
+      const output: DrainedPool = dryRun
+        ? { dryRun, stopping, busy }
+        : { stopping: await stopAll(trx, pool), busy };
+      const id = await recordDone(
+        trx,
+        {
+          kind: 'drain-pool',
+          subject: { type: dryRun ? 'dry-run' : 'pool', id: pool },
+          requestedBy: caller.person,
+        },
+        output,
+      );
+      const subject = { pool, ...(dryRun ? { dryRun: 'true' } : {}) };
+      await record(trx, caller, { endpoint: 'drainPool', subject, note: why }, id);
+      return readOperation(trx, id);
+    });
+  },
+});
+
+/** Requests the stop of all workers of the pool on which no job runs. Returns how many. */
+async function stopAll(trx: Transaction<Database>, pool: string): Promise<number> {
+  const names = await drainWorkers(trx, { pool });
+  await enqueue(
+    trx,
+    names.map((name) => stopTask(name)),
+  );
+  return names.length;
+}
+
+/** Instants of the last hour, a minute apart; the last one is `at`. */
+const INSTANTS = 61;
+
+const STEP_MS = 60_000;
+
+const counts = z.array(z.int().min(0).nullable()).length(INSTANTS);
+const times = z.array(z.number().min(0).nullable()).length(INSTANTS);
+
+const pool = z.object({
+  pool: z.string(),
+  waiting: counts.describe('Jobs that waited for a worker'),
+  workers: counts.describe('Workers that lived'),
+  busy: counts.describe('Those of them that had a job'),
+  queuedP50Ms: times.describe(
+    'How long GitHub had had the jobs queued that started in the minute before; null without any',
+  ),
+  queuedP95Ms: times,
+});
+
+export const lastHourEndpoint = endpoint({
+  name: 'lastHour',
+  method: 'GET',
+  path: '/api/v1/pools/last-hour',
+  summary: 'Tells how many jobs waited and how many workers lived in each minute of the last hour.',
+  access: 'read',
+  status: 200,
+  input: z.object({ pool: z.string().max(300).optional().describe('Of this pool only') }),
+  output: z.object({
+    at: instant.describe(`The last of ${INSTANTS} instants`),
+    stepMs: z.int().describe('From one instant to the next'),
+    items: z
+      .array(pool)
+      .describe(
+        'By name, those with jobs or workers in the hour. Null: too many rows are newer than that instant',
+      ),
+  }),
+  async answer(caller, { pool: only }) {
+    const { at, wholeSince, pools } = await readLastHour(caller.db);
+    const asked = pools.filter(({ pool: name }) => only === undefined || name === only);
+    await ofKnownPool(caller, only, Promise.resolve(asked));
+    const first = firstWhole({ at, wholeSince });
+    return {
+      at,
+      stepMs: STEP_MS,
+      items: asked.map((one) => fromInstant(one, first)),
+    };
+  },
+});
+
+const firstWhole = ({ at, wholeSince }: Pick<LastHour, 'at' | 'wholeSince'>): number =>
+  wholeSince === null
+    ? 0
+    : INSTANTS - 1 - Math.floor((at.getTime() - wholeSince.getTime()) / STEP_MS);
+
+function fromInstant({ pool: name, ...lines }: PoolHour, first: number): PoolHour {
+  const cut = <T>(line: readonly T[]) => line.map((value, n) => (n < first ? null : value));
+  return {
+    pool: name,
+    waiting: cut(lines.waiting),
+    workers: cut(lines.workers),
+    busy: cut(lines.busy),
+    queuedP50Ms: cut(lines.queuedP50Ms),
+    queuedP95Ms: cut(lines.queuedP95Ms),
+  };
+}
+
+/** A pool at each instant. */
+type PoolHour = z.output<typeof pool>;
+
+interface LastHour {
+  readonly at: Date;
+  /** Rows from before this instant were too many to be read. Null: all of the hour were. */
+  readonly wholeSince: Date | null;
+  readonly pools: readonly PoolHour[];
+}
+
+/** More would cost more than the picture is worth. */
+const MOST_OF_HOUR = 5_000;
+
+const HOUR_AGO = sql`now() - interval '1 hour'`;
+
+/** The first instant at or after this one. */
+const instantAfter = (at: unknown) =>
+  sql`greatest(0, ${INSTANTS - 1} - floor(extract(epoch from now() - ${at}) / 60))::integer`;
+
+/**
+ * How the pools fared in the last hour. Nothing samples them: rows have the instants from which all
+ * of it follows. A job waits from when it is stored until it starts, a worker lives from its
+ * reservation to its end. Left out are jobs that began before the newest rows and ended since, and
+ * such workers whose pods are gone: jobs and workers that live are always there.
+ */
+export async function readLastHour(db: Kysely<Database>): Promise<LastHour> {
+  const { rows } = await sql<LastHour>`
+    with newest_job as materialized (
+      select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
+      from jobs order by created_at desc limit ${MOST_OF_HOUR}
+    ), newest_worker as materialized (
+      select pod_name, k8s_pool, created_at, assigned_at, completed_at
+      from workers order by created_at desc limit ${MOST_OF_HOUR}
+    ), job as materialized (
+      select distinct on (job_id) k8s_pool as pool, created_at, queued_at, started_at,
+        case when not wants_worker then greatest(created_at, coalesce(started_at, completed_at)) end as waited_until
+      from (
+        select * from newest_job
+        union all select job_id, k8s_pool, created_at, queued_at, started_at, completed_at, wants_worker
+        from jobs where wants_worker or status = 'running'
+      ) found
+    ), worker as materialized (
+      select distinct on (pod_name) k8s_pool as pool, created_at, assigned_at, completed_at from (
+        select * from newest_worker
+        union all select pod_name, k8s_pool, created_at, assigned_at, completed_at from workers where ${LIVE}
+        union all select pod_name, k8s_pool, created_at, assigned_at, completed_at
+        from workers where completed_at > ${HOUR_AGO} and pod_deleted_at is null
+      ) found
+    ), whole as (
+      select max(since) as since from (
+        select case when count(*) = ${MOST_OF_HOUR} then min(created_at) end as since from newest_job
+        union all select case when count(*) = ${MOST_OF_HOUR} then min(created_at) end from newest_worker
+      ) each
+    ), span as (
+      select pool, 'waiting' as what, created_at as began, waited_until as ended from job
+      union all select pool, 'workers', created_at, completed_at from worker
+      union all select pool, 'busy', least(assigned_at, completed_at), completed_at from worker where assigned_at is not null
+    ), delta as (
+      select pool, what, n, sum(change) as change from (
+        select pool, what, ${instantAfter(sql`began`)} as n, 1 as change from span where ended is null or ended > ${HOUR_AGO}
+        union all select pool, what, ${instantAfter(sql`ended`)}, -1 from span where ended > ${HOUR_AGO}
+      ) changes group by 1, 2, 3
+    ), queued as (
+      select pool, ${instantAfter(sql`started_at`)} as n,
+        percentile_cont(array[0.5, 0.95]) within group (order by ${QUEUED_MS}) as ms
+      from job where started_at > ${HOUR_AGO} and queued_at is not null group by 1, 2
+    ), pool as (select distinct pool from delta), instant as (select generate_series(0, ${INSTANTS - 1}) as n),
+    many as (
+      select pool, n, waiting.change as waiting, workers.change as workers, busy.change as busy, ms
+      from pool cross join instant
+        left join (select * from delta where what = 'waiting') waiting using (pool, n)
+        left join (select * from delta where what = 'workers') workers using (pool, n)
+        left join (select * from delta where what = 'busy') busy using (pool, n)
+        left join queued using (pool, n)
+    ), sums as (
+      select pool, n, ms, sum(waiting) over w as waiting, sum(workers) over w as workers, sum(busy) over w as busy
+      from many window w as (partition by pool order by n)
+    )
+    select now() as at, (select since from whole where since > ${HOUR_AGO}) as "wholeSince", coalesce((
+      select jsonb_agg(of_pool order by of_pool ->> 'pool') from (
+        select jsonb_build_object('pool', pool, 'waiting', jsonb_agg(coalesce(waiting, 0) order by n),
+          'workers', jsonb_agg(coalesce(workers, 0) order by n), 'busy', jsonb_agg(coalesce(busy, 0) order by n),
+          'queuedP50Ms', jsonb_agg(round(ms[1]::numeric) order by n), 'queuedP95Ms', jsonb_agg(round(ms[2]::numeric) order by n)) as of_pool
+        from sums group by pool
+      ) each
+    ), '[]') as pools`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('PostgreSQL answered no row');
+  return row;
+}

@@ -1,0 +1,94 @@
+import type { Database } from '@paddock/db/schema/tables';
+import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { note } from '../actions/act.ts';
+import { endpoint } from '../endpoint.ts';
+import { operation } from '../operations/operation.ts';
+import { startSweep } from '../operations/start-sweep.ts';
+import { notFound, refused } from '../problem.ts';
+import { instant } from '../lists/dates.ts';
+import { readSwitch, switchState } from '../switches/switches.ts';
+
+const name = z
+  .string()
+  .max(100)
+  .regex(/^[\w.-]+$/, 'must be a name at GitHub')
+  .toLowerCase();
+
+/** The inputs of a path that names a repository, in small letters: GitHub ignores the case. */
+const repositoryPath = { owner: name, repository: name };
+
+/** As subjects of operations name it. */
+const fullNameOf = ({ owner, repository }: { owner: string; repository: string }): string =>
+  `${owner}/${repository}`;
+
+export const resyncRepositoryEndpoint = endpoint({
+  name: 'resyncRepository',
+  method: 'POST',
+  path: '/api/v1/repositories/{owner}/{repository}/resync',
+  summary: 'Compares all unfinished runs of a repository at GitHub with our jobs.',
+  access: 'operate',
+  status: 202,
+  input: z.object({ ...repositoryPath, note }),
+  output: operation,
+  async answer(caller, { note: why, ...path }) {
+    const fullName = fullNameOf(path);
+    const request = { endpoint: 'resyncRepository', subject: path, note: why };
+    return startSweep(caller, request, async (trx) => {
+      const owner = await findOwner(trx, path.owner);
+      if (owner === undefined)
+        throw notFound(`None of our Apps was ever installed on ${path.owner}.`);
+      if (!owner.isUsable)
+        throw refused(`The installation on ${path.owner} is suspended or was removed.`);
+      return { kind: DISCOVER_JOBS, subject: { type: 'repository', id: fullName } };
+    });
+  },
+});
+
+/** Whether any App may be used on the entity with this login now. Undefined: none ever was. */
+export async function findOwner(
+  db: Kysely<Database>,
+  login: string,
+): Promise<{ isUsable: boolean } | undefined> {
+  const rows = await db
+    .selectFrom('installations')
+    .select(['suspended_at', 'deleted_at'])
+    .where(sql<boolean>`lower(login) = lower(${login})`)
+    .execute();
+  const isUsable = rows.some((row) => row.suspended_at === null && row.deleted_at === null);
+  return rows.length === 0 ? undefined : { isUsable };
+}
+
+export const findResyncEndpoint = endpoint({
+  name: 'findResync',
+  method: 'GET',
+  path: '/api/v1/repositories/{owner}/{repository}/resync',
+  summary: 'Tells whether a repository may be resynced, and when it last was.',
+  access: 'read',
+  status: 200,
+  input: z.object(repositoryPath),
+  output: switchState.extend({
+    finishedAt: instant
+      .nullable()
+      .describe(
+        'When a resync last ended well; null: never since Paddock has known the repository',
+      ),
+  }),
+  async answer({ db }, path) {
+    const fullName = fullNameOf(path);
+    const finishedAt = await findResyncedAt(db, fullName);
+    const state = await readSwitch(db, `${DISCOVER_JOBS}:${fullName}`);
+    return { ...state, finishedAt };
+  },
+});
+
+/** When a resync of the repository last ended well. Null: never, as far as the rows know. */
+async function findResyncedAt(db: Kysely<Database>, fullName: string): Promise<Date | null> {
+  const { at } = await db
+    .selectFrom('repositories')
+    .select(({ fn }) => fn.max('resynced_at').as('at'))
+    .where(sql<boolean>`lower(full_name) = lower(${fullName})`)
+    .executeTakeFirstOrThrow();
+  return at;
+}

@@ -1,0 +1,167 @@
+import { POOLS_IN_FORCE } from '@paddock/db/pools/pools-documents';
+import type { Database } from '@paddock/db/schema/tables';
+import { LIVE } from '@paddock/db/states/states';
+import {
+  EVERY_SWEEP,
+  findSwitches,
+  liftSwitch,
+  setSwitch,
+  SUBJECT,
+  type SwitchSubject,
+} from '@paddock/db/switches';
+import { DISCOVER_JOBS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { type Caller, endpoint } from '../endpoint.ts';
+import { instant } from '../lists/dates.ts';
+import { entityIdOf } from '../lists/named.ts';
+import { notFound } from '../problem.ts';
+import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { act, note } from '../actions/act.ts';
+
+/** By whom, since when and why something is held back. */
+const held = z.object({
+  by: z.string().describe('Who holds it back; of several that asked, the first'),
+  since: instant,
+  note: z.string().nullable(),
+});
+
+const subjectText = z
+  .string()
+  .describe(
+    '`environment`, `pool:NAME`, `entity:ID`; `sweeps`, the name of a sweep, or `SWEEP:SUBJECT` as in `discover-jobs:acme/api`',
+  );
+
+/** As lists have it. */
+const switchRow = held.extend({
+  subject: subjectText,
+  name: z.string().nullable().describe('The login of an entity'),
+});
+
+/** How a switch stands. */
+export const switchState = z.object({
+  subject: subjectText,
+  held: held.nullable().describe('null: it goes on, unless another switch holds it back too'),
+});
+
+/** How the switch of this subject stands now. */
+export async function readSwitch(
+  db: Kysely<Database>,
+  subject: SwitchSubject,
+): Promise<z.output<typeof switchState>> {
+  const [found] = await findSwitches(db, [subject]);
+  if (found === undefined) return { subject, held: null };
+  return { subject, held: { by: found.by, since: found.since, note: found.note } };
+}
+
+/** The input `subject` of who sets a switch or lifts it. */
+const switchSubject = z
+  .string()
+  .max(300)
+  .regex(
+    new RegExp(
+      String.raw`^(environment|(pool|entity):[^\s:]+|${EVERY_SWEEP}|(${SWEEPS.join('|')})(:\S+)?)$`,
+    ),
+    `must be environment, pool:NAME, entity: with a login or an id, ${EVERY_SWEEP}, or the name of a sweep`,
+  )
+  .describe(
+    '`environment`, `pool:NAME`, `entity:` with a login or an id; `sweeps`, the name of a sweep, or `SWEEP:SUBJECT` as in `discover-jobs:acme/api`',
+  );
+
+/** The subject as the rows name it. Rejects with a Problem if no entity has this login. */
+async function readSubject(caller: Caller, text: string): Promise<SwitchSubject> {
+  const [type, name] = text.split(':');
+  if (type === 'entity') return `entity:${await entityIdOf(caller, name)}`;
+  return type === DISCOVER_JOBS ? text.toLowerCase() : text;
+}
+
+/** Rejects with a Problem if there is no such thing: a misspelt name would hold nothing back. */
+export async function requireKnown({ db }: Caller, subject: SwitchSubject): Promise<void> {
+  const [type, name = ''] = subject.split(':');
+  if (type === 'pool' && !(await isKnownPool(db, name)))
+    throw notFound(`There is no pool of the name ${name}.`);
+  if (type === 'entity' && !(await isKnownEntity(db, Number(name))))
+    throw notFound(`No App was ever installed on an entity of the id ${name}.`);
+}
+
+/** Whether the App is, or was, installed on this entity. */
+export async function isKnownEntity(db: Kysely<Database>, entityId: number): Promise<boolean> {
+  const known = db.selectFrom('installations').where('entity_id', '=', entityId).limit(1);
+  return (await known.execute()).length > 0;
+}
+
+/** Whether a pool of this name is in force, or workers of it are alive. */
+export async function isKnownPool(db: Kysely<Database>, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select where exists (select from ${POOLS_IN_FORCE} where p ->> 'name' = ${name})
+      or exists (select from workers where k8s_pool = ${name} and ${LIVE})`.execute(db);
+  return rows.length > 0;
+}
+
+export const listSwitchesEndpoint = endpoint({
+  name: 'listSwitches',
+  method: 'GET',
+  path: '/api/v1/switches',
+  summary: 'Lists what people hold back now, the oldest first, with who, since when and why.',
+  access: 'read',
+  status: 200,
+  input: z.object({ limit, after: after(z.tuple([z.string().max(40), z.string()])) }),
+  output: pageOf(switchRow),
+  answer: async ({ db }, input) =>
+    toPage(await listSwitches(db, { ...input, limit: rowsToRead(input.limit) }), input.limit),
+});
+
+/** What people hold back, the oldest first, from the first one after `after`. */
+export async function listSwitches(
+  db: Kysely<Database>,
+  { limit: most, after: last }: { limit: number; after?: readonly [string, string] | undefined },
+): Promise<Placed<z.output<typeof switchRow>>[]> {
+  const isAfter =
+    last === undefined
+      ? sql`true`
+      : sql`(since, ${SUBJECT}) > (${last[0]}::timestamptz, ${last[1]})`;
+  const { rows } = await sql<Placed<z.output<typeof switchRow>>>`
+    select ${SUBJECT} as subject, switched_by as by, since, note, json_build_array(since::text, ${SUBJECT}) as position,
+      (select login from installations where entity_id = case subject_type when 'entity' then subject_id::bigint end
+        order by updated_at desc limit 1) as name
+    from switches where ${isAfter} order by since, subject limit ${most}`.execute(db);
+  return rows;
+}
+
+export const setSwitchEndpoint = endpoint({
+  name: 'setSwitch',
+  method: 'PUT',
+  path: '/api/v1/switches/{subject}',
+  summary:
+    'Holds the making of workers or a sweep back at once. Workers that are there go on; a pass that runs ends within seconds, and a dry run still runs.',
+  access: 'operate',
+  status: 200,
+  input: z.object({ subject: switchSubject, note }),
+  output: switchState,
+  async answer(caller, { subject: text, note: why }) {
+    const subject = await readSubject(caller, text);
+    await requireKnown(caller, subject);
+    return act(caller, { endpoint: 'setSwitch', subject: { subject }, note: why }, async (trx) => {
+      await setSwitch(trx, subject, caller.person, why);
+      return readSwitch(trx, subject);
+    });
+  },
+});
+
+export const liftSwitchEndpoint = endpoint({
+  name: 'liftSwitch',
+  method: 'DELETE',
+  path: '/api/v1/switches/{subject}',
+  summary: 'Lets go on what a switch holds back; what another switch holds back stays.',
+  access: 'operate',
+  status: 200,
+  input: z.object({ subject: switchSubject, note }),
+  output: switchState,
+  async answer(caller, { subject: text, note: why }) {
+    const subject = await readSubject(caller, text);
+    return act(caller, { endpoint: 'liftSwitch', subject: { subject }, note: why }, async (trx) => {
+      await liftSwitch(trx, subject);
+      return readSwitch(trx, subject);
+    });
+  },
+});

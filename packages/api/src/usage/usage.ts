@@ -1,0 +1,349 @@
+import { allOf, has } from '@paddock/db/newest-first';
+import type { Database } from '@paddock/db/schema/tables';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { type Caller, endpoint } from '../endpoint.ts';
+import { dates, instant } from '../lists/dates.ts';
+import { entity, entityIdOf, ofKnownPool, pool, repoIdOf, repository } from '../lists/named.ts';
+import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+import { wrong } from '../problem.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A longer span would read more rows than an answer has time for. */
+const LONGEST_DAYS = 31;
+const USUAL_DAYS = 7;
+
+const BY = ['repository', 'workflow', 'pool', 'entity'] as const;
+
+/** The inputs of each question about usage. */
+const usageInput = {
+  by: z.enum(BY).default('repository').describe('What the sums are of'),
+  entity,
+  repository,
+  pool,
+  from: dates.from.describe(`${dates.from.description}; 7 days before the end without it`),
+  to: dates.to,
+};
+
+const minutes = z.number().min(0);
+const share = z
+  .number()
+  .min(0)
+  .max(1)
+  .nullable()
+  .describe('Of the runner minutes; null: there are none');
+
+const sums = {
+  jobs: z.int().describe('That have ended'),
+  workers: z.int().describe('That have ended'),
+  runnerMinutes: minutes.describe('From the start of each pod to its end'),
+  idleMinutes: minutes.describe('Of it, when no job ran'),
+  thrownAwayMinutes: minutes.describe('Of it, that of workers which failed'),
+  idleShare: share,
+  thrownAwayShare: share,
+};
+
+/** A row of usage. What it is not by is null. */
+const usageRow = z.object({
+  entity: z.object({ id: z.int(), login: z.string().nullable() }).nullable(),
+  repository: z
+    .object({ id: z.int(), fullName: z.string().nullable() })
+    .nullable()
+    .describe('Null, in sums by repository or workflow: workers without a job'),
+  workflow: z.string().nullable(),
+  pool: z.string().nullable(),
+  ...sums,
+  queuedSeconds: z
+    .object({ p50: z.int(), p95: z.int() })
+    .nullable()
+    .describe('Until they started, rounded to two digits; null: no job has started'),
+});
+
+const usageSpan = {
+  from: instant.describe('The beginning of an hour'),
+  to: instant.describe('The end of an hour'),
+  summedAt: instant
+    .nullable()
+    .describe('When the sums were last made; null: the sweep `upkeep` has summed up nothing'),
+  total: z.object(sums).describe('Of all rows'),
+};
+
+/** A place in the list: the pods' time, and the keys of the group. */
+const usagePosition = z.tuple([z.int(), z.string().max(300), z.string().max(700)]);
+
+type UsagePosition = z.output<typeof usagePosition>;
+
+type UsageRow = z.output<typeof usageRow>;
+
+export const listUsageEndpoint = endpoint({
+  name: 'listUsage',
+  method: 'GET',
+  path: '/api/v1/usage',
+  summary:
+    'Sums up the jobs, runner minutes and queue times of a span, by repository, workflow, pool or entity, the most minutes first.',
+  access: 'read',
+  status: 200,
+  input: z.object({
+    ...usageInput,
+    limit,
+    after: after(usagePosition),
+  }),
+  output: pageOf(usageRow).extend(usageSpan),
+  async answer(caller, input) {
+    const page = { limit: rowsToRead(input.limit), after: input.after };
+    const { rows, ...head } = await findUsage(caller, input, page);
+    return { ...toPage(rows, input.limit), ...head };
+  },
+});
+
+/** The rows of a page, and what stands above them. Rejects with a Problem if the span is too long. */
+async function findUsage(
+  caller: Caller,
+  input: z.output<z.ZodObject<typeof usageInput>>,
+  page: { readonly limit: number; readonly after?: UsagePosition | undefined },
+) {
+  const filter: UsageFilter = {
+    ...spanOf(input),
+    entityId: await entityIdOf(caller, input.entity),
+    repoId: await repoIdOf(caller, input.repository),
+    pool: input.pool,
+  };
+  const { rows, total } = await readUsage(caller.db, input.by, filter, page);
+  await ofKnownPool(caller, input.pool, Promise.resolve(rows));
+  const summedAt = await findUsageSummedAt(caller.db);
+  return { rows, from: filter.from, to: filter.to, summedAt, total };
+}
+
+/** Whole hours: the sums have no smaller ones. */
+function spanOf({
+  from,
+  to = new Date(),
+}: Pick<z.output<z.ZodObject<typeof usageInput>>, 'from' | 'to'>): { from: Date; to: Date } {
+  const end = new Date(Math.ceil(to.getTime() / HOUR_MS) * HOUR_MS);
+  const begin = from?.getTime() ?? end.getTime() - USUAL_DAYS * DAY_MS;
+  const start = new Date(Math.floor(begin / HOUR_MS) * HOUR_MS);
+  // An hour more: a span of days ago begins within one.
+  if (end.getTime() - start.getTime() > LONGEST_DAYS * DAY_MS + HOUR_MS)
+    throw wrong(`Ask for at most ${LONGEST_DAYS} days at a time: move \`from\` or \`to\`.`);
+  return { from: start, to: end };
+}
+
+interface UsageFilter {
+  /** The beginning of an hour. */
+  readonly from: Date;
+  /** The first instant behind: the beginning of an hour. */
+  readonly to: Date;
+  readonly entityId?: number | undefined;
+  readonly repoId?: number | undefined;
+  readonly pool?: string | undefined;
+}
+
+type UsageBy = (typeof BY)[number];
+
+/**
+ * What the rows of a group have in common. Names are sorted by their bytes, which is faster. 0 stands
+ * for workers without a job.
+ */
+const KEYS: Readonly<Record<UsageBy, { readonly key: string; readonly more?: string }>> = {
+  repository: { key: 'repo_id' },
+  workflow: { key: 'repo_id', more: 'workflow_name collate "C"' },
+  pool: { key: 'k8s_pool collate "C"' },
+  entity: { key: 'entity_id' },
+};
+
+/** Each sum, and the column that an hour has of it. */
+const SUMMED = {
+  jobs: 'jobs',
+  workers: 'workers',
+  podMs: 'pod_ms',
+  idleMs: 'idle_ms',
+  thrownAwayMs: 'thrown_away_ms',
+};
+const summed = ([name, column]: readonly [string, string]) =>
+  sql`coalesce(sum(${sql.ref(column)}), 0)::bigint as ${sql.ref(name)}`;
+const SUMS_OF_HOURS = sql.join(Object.entries(SUMMED).map(summed));
+const SUMS_OF_ALL = sql.join(Object.keys(SUMMED).map((name) => summed([name, name])));
+
+/**
+ * The groups of a span, the most time first, and the sums of all of them. Reads the waiting times of
+ * the groups on the page only, and counts how often each occurs: to sort them all is slower. To read
+ * the span twice is faster than to keep its rows.
+ */
+export async function readUsage(
+  db: Kysely<Database>,
+  by: UsageBy,
+  filter: UsageFilter,
+  { limit: most, after: last }: { limit: number; after?: UsagePosition | undefined },
+): Promise<{ rows: Placed<UsageRow, UsagePosition>[]; total: ReturnType<typeof toSums> }> {
+  const { key, more = "''" } = KEYS[by];
+  const group = sql.raw(`${key} as key, ${more} as more`);
+  const hours = sql`usage_hours where ${isMeant(filter)}`;
+  const isBehind =
+    last === undefined
+      ? sql`true`
+      : sql`(-"podMs", key, more) > (${-last[0]}::bigint, ${last[1]}::${sql.raw(by === 'pool' ? 'text' : 'bigint')}, ${last[2]})`;
+  const { rows } = await sql<Row>`
+    with sums as materialized (
+      select ${group}, ${SUMS_OF_HOURS} from ${hours} group by 1, 2
+    ),
+    page as materialized (
+      select * from sums where ${isBehind} order by "podMs" desc, key, more limit ${most}
+    ),
+    -- Each row is looked up among the groups of the page: of a join PostgreSQL would make a loop that
+    -- reads the span for each group.
+    waits as (
+      select key, more, seconds, count(*) as jobs
+      from (select ${group}, unnest(queued) as seconds from ${hours} and ((${sql.raw(`${key}, ${more}`)}) in (select key, more from page)) is true) each
+      group by 1, 2, 3
+    ),
+    ranked as (
+      select *, sum(jobs) over (partition by key, more order by seconds) as upto, sum(jobs) over (partition by key, more) as of from waits
+    ),
+    quantiles as materialized (
+      select key, more, min(seconds) filter (where upto >= 0.5 * of) as p50, min(seconds) filter (where upto >= 0.95 * of) as p95
+      from ranked group by 1, 2
+    )
+    select page.*, p50, p95, ${nameOf(by)}, to_jsonb(total) as total
+    from (select ${SUMS_OF_ALL} from sums) total left join page on true left join quantiles using (key, more)
+    order by page."podMs" desc, key, more`.execute(db);
+  return {
+    rows: rows.flatMap((row) => (row.key === null ? [] : [toUsageRow(by, row, row.key)])),
+    total: toSums(rows[0]?.total ?? NOTHING),
+  };
+}
+
+interface UsageSums {
+  readonly jobs: number;
+  readonly workers: number;
+  readonly podMs: number;
+  /** Of workers that did not fail. */
+  readonly idleMs: number;
+  readonly thrownAwayMs: number;
+}
+
+const NOTHING: UsageSums = { jobs: 0, workers: 0, podMs: 0, idleMs: 0, thrownAwayMs: 0 };
+
+const toSums = ({ jobs, workers, podMs, idleMs, thrownAwayMs }: UsageSums) => ({
+  jobs,
+  workers,
+  runnerMinutes: podMs / 60_000,
+  idleMinutes: idleMs / 60_000,
+  thrownAwayMinutes: thrownAwayMs / 60_000,
+  idleShare: podMs === 0 ? null : idleMs / podMs,
+  thrownAwayShare: podMs === 0 ? null : thrownAwayMs / podMs,
+});
+
+/** The names of a group, as they are now. */
+function nameOf(by: UsageBy): RawBuilder<unknown> {
+  const login = sql`(select login from installations where entity_id = page.key order by deleted_at desc nulls first, updated_at desc limit 1)`;
+  const fullName = sql`(select repo_full_name from usage_hours n where n.repo_id = page.key order by hour desc limit 1)`;
+  const nothing = sql`null::text`;
+  const isOfJob = by === 'repository' || by === 'workflow';
+  return sql`${by === 'entity' ? login : nothing} as login, ${isOfJob ? fullName : nothing} as "repoFullName"`;
+}
+
+/** When the sums were last made; null: never. */
+export async function findUsageSummedAt(db: Kysely<Database>): Promise<Date | null> {
+  const hours = db.selectFrom('usage_hours').select('summed_at').orderBy('hour', 'desc').limit(1);
+  return (await hours.executeTakeFirst())?.summed_at ?? null;
+}
+
+interface Row extends UsageSums {
+  /** Null: the page is empty. */
+  readonly key: number | string | null;
+  /** Of workflows. */
+  readonly more: string;
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly login: string | null;
+  readonly repoFullName: string | null;
+  readonly total: UsageSums;
+}
+
+function toUsageRow(
+  by: UsageBy,
+  { more, p50, p95, login, repoFullName, ...row }: Row,
+  key: number | string,
+): Placed<UsageRow, UsagePosition> {
+  const isOfJob = by === 'repository' || by === 'workflow';
+  return {
+    entity: by === 'entity' ? { id: Number(key), login } : null,
+    repository: isOfJob && key !== 0 ? { id: Number(key), fullName: repoFullName } : null,
+    workflow: more === '' ? null : more,
+    pool: by === 'pool' ? String(key) : null,
+    ...toSums(row),
+    queuedSeconds: p50 === null || p95 === null ? null : { p50, p95 },
+    position: [row.podMs, String(key), more],
+  };
+}
+
+const isMeant = ({ from, to, entityId, repoId, pool: name }: UsageFilter): RawBuilder<unknown> =>
+  allOf(
+    sql`hour >= ${from} and hour < ${to}`,
+    // Other rows only count what has not ended.
+    sql`(jobs > 0 or workers > 0)`,
+    has('entity_id', entityId),
+    has('repo_id', repoId),
+    has('k8s_pool', name),
+  );
+
+/** More groups than a sheet is read for; their text is some megabytes. */
+const MOST_ROWS = 10_000;
+
+export const exportUsageEndpoint = endpoint({
+  name: 'exportUsage',
+  method: 'GET',
+  path: '/api/v1/usage.csv',
+  summary: `Answers the usage of a span as CSV, with at most ${MOST_ROWS} rows.`,
+  access: 'read',
+  status: 200,
+  media: 'text/csv',
+  input: z.object(usageInput),
+  output: z.string(),
+  async answer(caller, input) {
+    const { rows } = await findUsage(caller, input, { limit: MOST_ROWS });
+    return [HEADS, ...rows.map(cellsOf)]
+      .map((cells) => `${cells.map(cell).join(',')}\r\n`)
+      .join('');
+  },
+});
+
+const HEADS = [
+  'entity',
+  'repository',
+  'workflow',
+  'pool',
+  'jobs',
+  'workers',
+  'runner_minutes',
+  'idle_minutes',
+  'thrown_away_minutes',
+  'queued_p50_seconds',
+  'queued_p95_seconds',
+];
+
+const cellsOf = (row: UsageRow): (string | number | null)[] => [
+  row.entity?.login ?? row.entity?.id ?? null,
+  row.repository?.fullName ?? row.repository?.id ?? null,
+  row.workflow,
+  row.pool,
+  row.jobs,
+  row.workers,
+  row.runnerMinutes,
+  row.idleMinutes,
+  row.thrownAwayMinutes,
+  row.queuedSeconds?.p50 ?? null,
+  row.queuedSeconds?.p95 ?? null,
+];
+
+/** What a sheet would run as a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** RFC 4180. Foreign text that looks like a formula gets an apostrophe, which makes it text. */
+function cell(value: string | number | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,263 @@
+import {
+  allOf,
+  has,
+  isoText,
+  LONGEST_FAILURE,
+  newestOf,
+  newestOfFew,
+  newestRows,
+  type PageOfTime,
+  type Position,
+  readListed,
+} from '@paddock/db/newest-first';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { dates, instant, timeline, timelineOf } from '../lists/dates.ts';
+import type { Database, FailureInfo } from '@paddock/db/schema/tables';
+import { endpoint } from '../endpoint.ts';
+import { notFound, refused } from '../problem.ts';
+import { drainWorkers, findDrainState } from '@paddock/db/workers/worker-stops';
+import { stopTask } from '@paddock/domain/tasks/worker-tasks';
+import { note } from '../actions/act.ts';
+import { operation } from '../operations/operation.ts';
+import { startOperation } from '../operations/start-sweep.ts';
+import { LIVE } from '@paddock/db/states/states';
+import { entity, entityIdOf, ofKnownPool, pool as poolName } from '../lists/named.ts';
+import { after, limit, pageOf, type Placed, rowsToRead, toPage } from '../lists/page.ts';
+
+const reason = z.object({ reason: z.string(), since: z.iso.datetime().nullable() }).nullable();
+
+/** A worker as lists have it. */
+export const workerRow = z.object({
+  name: z.string().describe('Of its row, its registration, its Secret and its pod'),
+  state: z.enum(['pending', 'running', 'stopping', 'ended', 'failed']),
+  entity: z.object({ id: z.int(), login: z.string() }),
+  repository: z.string().nullable().describe('Where it is registered, if it serves one only'),
+  pool: z.string(),
+  node: z.string().nullable(),
+  warm: z.boolean().describe('It was made before a job wanted it'),
+  job: z.int().nullable().describe('The job that it runs or ran'),
+  stuck: reason.describe('Why its pod does not start'),
+  stop: reason.describe('Why it is to end'),
+  failure: z.string().nullable().describe('Why it failed or does not start, shortly'),
+  createdAt: instant.describe('When it was reserved; lists are in its order'),
+  runningAt: instant.nullable().describe('When its pod ran'),
+  assignedAt: instant.nullable().describe('When it was known to run its job'),
+  completedAt: instant.nullable(),
+});
+
+export type WorkerRow = z.output<typeof workerRow>;
+
+/** SQL: the columns of a WorkerRow, of the worker `w`. */
+export const WORKER_COLUMNS = sql`
+  w.pod_name as name,
+  case when w.status = 'completed' then 'ended' when w.status <> 'failed' and w.stopping_at is not null then 'stopping' else w.status::text end as state,
+  json_build_object('id', w.entity_id, 'login', w.entity_name) as entity, w.repo_full_name as repository, w.k8s_pool as pool,
+  w.k8s_node as node, w.is_warm as warm, w.assigned_job_id as job,
+  case when w.stuck_reason is not null then json_build_object('reason', w.stuck_reason, 'since', ${isoText('w.stuck_at')}) end as stuck,
+  case when w.stop_reason is not null then json_build_object('reason', w.stop_reason, 'since', ${isoText('w.stopping_at')}) end as stop,
+  left(w.failure_info ->> 'message', ${LONGEST_FAILURE}) as failure, w.created_at as "createdAt", w.running_at as "runningAt",
+  w.assigned_at as "assignedAt", w.completed_at as "completedAt"`;
+
+/** A worker with all that its row has. */
+const wholeWorker = workerRow.extend({
+  madeFor: z.int().nullable().describe('The waiting job that it was made for; it may run another'),
+  labels: z.array(z.string()).describe('Those that the pool serves'),
+  registeredLabels: z.array(z.string()).nullable().describe('Those that GitHub answered'),
+  image: z.string(),
+  app: z.int(),
+  installation: z.int(),
+  runner: z.int().nullable().describe('GitHub’s id of its registration'),
+  cluster: z.string(),
+  namespace: z.string(),
+  podUid: z.string().nullable(),
+  exitCode: z.int().nullable(),
+  poolsVersion: z.int().describe('The version of the pools that it was made by'),
+  delivery: z.string().nullable().describe('The delivery of the job that it was made for'),
+  stopHeldBy: z.string().nullable().describe('What holds its stop up'),
+  timeline,
+  diagnosis: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('Why it failed or does not start: pod, events, and the end of each container’s log'),
+  noLog: z.string().nullable().describe('Why the diagnosis has no log; null: it has one'),
+});
+
+export const findWorkerEndpoint = endpoint({
+  name: 'findWorker',
+  method: 'GET',
+  path: '/api/v1/workers/{worker}',
+  summary: 'Finds a worker by its name, with its timeline and the diagnosis of its pod.',
+  access: 'read',
+  status: 200,
+  input: z.object({ worker: z.string().min(1).max(100) }),
+  output: wholeWorker,
+  async answer({ db }, { worker: name }) {
+    const found = await findWorker(db, name);
+    if (found === undefined)
+      throw notFound(
+        'There is no worker of this name: it never existed, or it ended so long ago that its row was deleted.',
+      );
+    return { ...found, noLog: whyNoLog(found.diagnosis) };
+  },
+});
+
+/** SQL: what happened to the worker `w`. */
+export const WORKER_TIMELINE = timelineOf({
+  reserved: 'w.created_at',
+  'registration begun': 'w.registration_started_at',
+  registered: 'w.registered_at',
+  'pod made': 'w.pod_created_at',
+  'no node takes the pod': 'w.unschedulable_at',
+  'pod stuck': 'w.stuck_at',
+  'pod runs': 'w.running_at',
+  'GitHub last called it online': 'w.online_seen_at',
+  'idle since': 'w.idle_since',
+  'assigned a job': 'w.assigned_at',
+  'offline since': 'w.offline_since',
+  'stop requested': 'w.stopping_at',
+  'stop held up': 'w.stop_held_since',
+  'removal from GitHub begun': 'w.deregistration_started_at',
+  'cluster ends the pod by': 'w.terminating_at',
+  'runner ended': 'w.runner_ended_at',
+  ended: 'w.completed_at',
+  'gone from GitHub': 'w.registration_gone_at',
+  'Secret deleted': 'w.secret_deleted_at',
+  'pod gone': 'w.pod_gone_at',
+  'pod deleted': 'w.pod_deleted_at',
+});
+
+type FoundWorker = Omit<z.output<typeof wholeWorker>, 'diagnosis' | 'noLog'> & {
+  readonly diagnosis: FailureInfo | null;
+};
+
+/** Undefined: there is no worker of this name, or its row was deleted. */
+export async function findWorker(
+  db: Kysely<Database>,
+  podName: string,
+): Promise<FoundWorker | undefined> {
+  const { rows } = await sql<FoundWorker>`
+    select ${WORKER_COLUMNS}, w.made_for_job_id as "madeFor", w.job_labels as labels, w.registered_labels as "registeredLabels", w.k8s_image as image,
+      w.app_id as app, w.installation_id as installation, w.runner_id as runner, w.cluster, w.namespace, w.pod_uid as "podUid", w.exit_code as "exitCode",
+      w.pools_version as "poolsVersion", w.delivery_guid as delivery, w.stop_held_by as "stopHeldBy", ${WORKER_TIMELINE} as timeline,
+      w.failure_info as diagnosis
+    from workers w where pod_name = ${podName}`.execute(db);
+  return rows[0];
+}
+
+const withContainers = z.object({
+  containers: z.array(z.object({ log: z.string().nullable(), logMissing: z.string().optional() })),
+});
+
+/** Why a diagnosis has no end of a log; null: it has one. */
+function whyNoLog(diagnosis: FailureInfo | null): string | null {
+  if (diagnosis === null)
+    return 'The worker was not diagnosed: only those that failed, are stuck or were stopped are.';
+  if (diagnosis.version === 1) return 'The pod was not read: it was gone, or there was none.';
+  const { data } = withContainers.safeParse(diagnosis);
+  const containers = data?.containers ?? [];
+  if (containers.some(({ log }) => log !== null && log.trim() !== '')) return null;
+  const missing = containers.find(({ logMissing }) => logMissing !== undefined)?.logMissing;
+  if (missing !== undefined) return `The log could not be read: ${missing}`;
+  return containers.some(({ log }) => log !== null)
+    ? 'The log is empty.'
+    : 'No container of the pod had begun.';
+}
+
+export const drainWorkerEndpoint = endpoint({
+  name: 'drainWorker',
+  method: 'POST',
+  path: '/api/v1/workers/{worker}/drain',
+  summary:
+    'Stops a worker on which no job runs, once everything proves that none does. If jobs wait for it, another one is made.',
+  access: 'operate',
+  status: 202,
+  input: z.object({ worker: z.string().min(1).max(100), note }),
+  output: operation,
+  answer: (caller, { worker, note: why }) =>
+    startOperation(
+      caller,
+      { endpoint: 'drainWorker', subject: { worker }, note: why },
+      async (trx) => {
+        await drainWorkers(trx, { podName: worker });
+        const state = await findDrainState(trx, worker);
+        if (state === undefined) throw notFound('There is no worker of this name.');
+        if (state === 'ended') throw refused('The worker has ended.');
+        if (state === 'busy') throw refused('A job runs on the worker, and it ends with that job.');
+        return stopTask(worker);
+      },
+    ),
+});
+
+export const listWorkersEndpoint = endpoint({
+  name: 'listWorkers',
+  method: 'GET',
+  path: '/api/v1/workers',
+  summary: 'Lists workers, newest first, by the time of their reservation.',
+  access: 'read',
+  status: 200,
+  input: z.object({
+    state: workerRow.shape.state
+      .optional()
+      .describe('A stopping worker is neither pending nor running; `ended` means well'),
+    entity,
+    pool: poolName,
+    ...dates,
+    limit,
+    after: after(z.tuple([z.iso.datetime(), z.string().max(100)])),
+  }),
+  output: pageOf(workerRow),
+  async answer(caller, { state, pool, ...given }) {
+    const filter = { entityId: await entityIdOf(caller, given.entity), pool, state };
+    const rows = listWorkers(caller.db, filter, { ...given, limit: rowsToRead(given.limit) });
+    return toPage(await ofKnownPool(caller, pool, rows), given.limit);
+  },
+});
+
+interface Place {
+  readonly entityId?: number | undefined;
+  readonly pool?: string | undefined;
+}
+
+type ListedWorker = Placed<WorkerRow, Position<string>>;
+
+const WORKERS = {
+  table: sql`workers`,
+  id: sql`pod_name`,
+  idType: sql`text`,
+  columns: WORKER_COLUMNS,
+  joined: sql`workers w using (pod_name)`,
+  positionId: sql`w.pod_name`,
+};
+
+/** Workers, newest first. Those that live are few, so that every combination of them is fast. */
+export function listWorkers(
+  db: Kysely<Database>,
+  { state, ...place }: Place & { readonly state?: WorkerRow['state'] | undefined },
+  page: PageOfTime<string>,
+): Promise<ListedWorker[]> {
+  const isMeant = isAt(place);
+  const alive = (isSo?: RawBuilder<unknown>) =>
+    newestOfFew(WORKERS, allOf(LIVE, isMeant, isSo), page);
+  const ended = (status?: 'completed' | 'failed') =>
+    newestRows(WORKERS, allOf(sql`completed_at is not null`, isMeant, has('status', status)), page);
+  switch (state) {
+    case 'pending':
+    case 'running':
+      return readListed(db, WORKERS, alive(sql`status = ${state} and stopping_at is null`));
+    case 'stopping':
+      return readListed(db, WORKERS, alive(sql`stopping_at is not null`));
+    case 'ended':
+      return readListed(db, WORKERS, ended('completed'));
+    case 'failed':
+      return readListed(db, WORKERS, ended('failed'));
+    case undefined:
+      return readListed(db, WORKERS, newestOf(WORKERS, [alive(), ended()], page));
+    default:
+      return state satisfies never;
+  }
+}
+
+/** SQL: whether a row of `workers` is one of these. */
+const isAt = ({ entityId, pool }: Place): RawBuilder<boolean> =>
+  allOf(has('entity_id', entityId), has('k8s_pool', pool));
