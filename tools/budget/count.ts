@@ -46,6 +46,12 @@ export function countAll(): Counts {
     tables: names('db/schema.sql', /^create table (\w+)/gm),
     metrics: names('docs/metrics.md', /^\| `(paddock_\w+)`/gm),
     endpoints: { total: ENDPOINTS.length },
+    // Those that Kysely's builder would not say as well.
+    rawStatements: {
+      total: files
+        .filter((file) => kindOf(file) === 'services')
+        .flatMap((file) => read(file).match(/`\s*\.execute\(/g) ?? []).length,
+    },
   };
 }
 

@@ -7,8 +7,9 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { jobToStore } from '../jobs/read-jobs.ts';
 import { storeJobs } from '../jobs/store-jobs.ts';
 import { bindWorkers } from '../workers/bind-workers.ts';
-import { mixedBatch, pools, pools as poolsOfBatch } from '../scenes/deliveries-to-record.scene.ts';
+import { pools } from '../scenes/job-lives.scene.ts';
 import type { Database } from '../schema/tables.ts';
+import { mixedBatch, pools as poolsOfBatch } from '../scenes/deliveries-to-record.scene.ts';
 import { deliveryToRecord } from '../scenes/delivery.scene.ts';
 import { recordDeliveries } from './record-deliveries.ts';
 

@@ -54,7 +54,7 @@ function declaredTables(): Record<string, Columns> {
     .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
     .join('\n');
   const interfaces = new Map(
-    [...source.matchAll(/^export interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}/gms)].map(
+    [...source.matchAll(/^(?:export )?interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}/gms)].map(
       ([, name, base, body = '']) => [name, { base, body }],
     ),
   );
