@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { verify } from '@octokit/webhooks-methods';
 import { waitFor } from '@paddock/testing/wait-for';
-import { startReceiver, type Receiver } from './start-receiver.ts';
-import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
+import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
+import { createAppKey } from './app-key.ts';
+import { appAuthorization, callApi, installationAuthorization } from './call-api.ts';
+import { type Receiver, startReceiver } from './start-receiver.ts';
 
 describe('simulated deliveries', () => {
   let receiver: Receiver;
@@ -176,4 +178,160 @@ describe('simulated deliveries', () => {
       'There is no example 999',
     );
   });
+});
+
+describe('who may call the simulated GitHub', () => {
+  let world: SmallWorld;
+  let now: number;
+  beforeEach(async () => {
+    now = Date.now();
+    world = await startSmallWorld({ now: () => now });
+  });
+  afterEach(() => world.github.stop());
+
+  const statusOf = async (path: string, authorization?: string) =>
+    (await callApi(world, 'GET', path, authorization === undefined ? {} : { authorization }))
+      .status;
+  const seconds = () => Math.floor(now / 1000);
+
+  test('accepts an App with a fresh token of its key', async () => {
+    expect(await statusOf('/app', await appAuthorization(world))).toBe(200);
+  });
+
+  test.each([
+    ['expired', () => ({ iat: seconds() - 600, exp: seconds() - 1 })],
+    ['valid for longer than ten minutes', () => ({ exp: seconds() + 700 })],
+    ['from the future', () => ({ iat: seconds() + 120 })],
+    ['of an unknown App', () => ({ iss: '999' })],
+  ])('refuses an App with a token %s', async (_what, claims) => {
+    expect(await statusOf('/app', await appAuthorization(world, claims()))).toBe(401);
+  });
+
+  test('refuses an App with another key, without a token, or with an installation’s token', async () => {
+    expect(
+      await statusOf('/app', await appAuthorization(world, {}, createAppKey().privateKeyPem)),
+    ).toBe(401);
+    expect(await statusOf('/app')).toBe(401);
+    expect(await statusOf('/app', 'Bearer nonsense')).toBe(401);
+    expect(await statusOf('/app', await installationAuthorization(world))).toBe(401);
+  });
+
+  test('accepts an installation for an hour', async () => {
+    const authorization = await installationAuthorization(world);
+    expect(authorization.length).toBeGreaterThan(300);
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
+    now += 3_600_000;
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(401);
+  });
+
+  test('refuses an installation that is removed or suspended', async () => {
+    const authorization = await installationAuthorization(world);
+    await world.github.suspend(world.organization.installationId);
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(403);
+    await world.github.unsuspend(world.organization.installationId);
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
+    await world.github.uninstall(world.organization.installationId);
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(401);
+  });
+
+  test('accepts an installation only within its repositories', async () => {
+    const authorization = await installationAuthorization(world, world.user.installationId);
+    expect(await statusOf('/repos/mona/tool/actions/runners', authorization)).toBe(200);
+    expect(await statusOf('/repos/acme/api/actions/runners', authorization)).toBe(404);
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(404);
+    expect(await statusOf('/nothing/here', authorization)).toBe(404);
+  });
+
+  test('accepts calls as long as the budget lasts', async () => {
+    const authorization = await installationAuthorization(world);
+    const caller = { installationId: world.organization.installationId };
+    await world.github.setRateLimit({ caller, resource: 'core', remaining: 1 });
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(403);
+    now += 3_600_000 - 1;
+    const renewed = await installationAuthorization(world, caller.installationId, {
+      iat: seconds(),
+      exp: seconds() + 500,
+    });
+    now += 1;
+    expect(await statusOf('/orgs/acme/actions/runners', renewed)).toBe(200);
+  });
+
+  test('makes exactly the matching call fail', async () => {
+    const authorization = await appAuthorization(world);
+    await world.github.failNext({ method: 'GET', path: '^/app$', status: 502, after: 1, times: 2 });
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n += 1) statuses.push(await statusOf('/app', authorization));
+    expect(statuses).toEqual([200, 502, 502, 200]);
+    await world.github.failNext({ path: '^/app$', status: 500 });
+    await world.github.clearFaults();
+    expect(await statusOf('/api/v3/app', authorization)).toBe(200);
+  });
+});
+
+let world: SmallWorld;
+let now: number;
+let acme: string;
+let app: string;
+beforeEach(async () => {
+  now = Date.now();
+  world = await startSmallWorld({ now: () => now });
+  acme = await installationAuthorization(world);
+  app = await appAuthorization(world);
+});
+afterEach(() => world.github.stop());
+
+const RUNNERS = '/orgs/acme/actions/runners';
+const call = (path: string, authorization: string) =>
+  callApi(world, 'GET', path, { authorization });
+const against = async () => (await world.github.report()).callsAgainstWait;
+
+/** An answer to one call of the account that asks it to wait. */
+const tell = async (headers: Record<string, string>, status = 429) => {
+  await world.github.failNext({ path: '', status, headers });
+  await call(RUNNERS, acme);
+};
+
+test('counts calls of any kind after a Retry-After, until the wait is over', async () => {
+  await tell({ 'retry-after': '10' });
+  now += 1_000;
+  await call(RUNNERS, acme);
+  await call('/installation/repositories', acme);
+  expect(await world.github.report()).toMatchObject({
+    callsAgainstWait: 2,
+    firstAgainstWait: [
+      `actions/list-self-hosted-runners-for-org by installation ${world.organization.installationId}, 1000 ms late`,
+      `apps/list-repos-accessible-to-installation by installation ${world.organization.installationId}, 1000 ms late`,
+    ],
+  });
+  now += 9_000;
+  await call(RUNNERS, acme);
+  expect(await against()).toBe(2);
+});
+
+test('does not count calls of other accounts and of the App', async () => {
+  const mona = await installationAuthorization(world, world.user.installationId);
+  await tell({ 'retry-after': '10' }, 503);
+  now += 1_000;
+  await call('/installation/repositories', mona);
+  await call('/app', app);
+  expect(await against()).toBe(0);
+});
+
+test('does not count calls that were made while the answer was under way', async () => {
+  await tell({ 'retry-after': '10' });
+  now += 100;
+  await call(RUNNERS, acme);
+  expect(await against()).toBe(0);
+});
+
+test('counts calls against a used-up budget, and no others', async () => {
+  const caller = { installationId: world.organization.installationId };
+  await world.github.setRateLimit({ caller, resource: 'core', remaining: 1, resetInMs: 60_000 });
+  await call(RUNNERS, acme);
+  now += 1_000;
+  await callApi(world, 'POST', `${RUNNERS}/generate-jitconfig`, { authorization: acme, body: {} });
+  expect(await against()).toBe(0);
+  await call(RUNNERS, acme);
+  expect(await against()).toBe(1);
 });
