@@ -10,7 +10,6 @@ import { followRedirects } from './follow-redirects.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
 import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
-import { EVERY_TIMER } from './scenes/only-the-date.scene.ts';
 import { UnusableAnswerError } from './unusable-answer.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;
@@ -350,3 +349,22 @@ describe('a redirect', () => {
     expect(asked).toEqual([API, 'https://github.example/api/v3/repositories/7']);
   });
 });
+
+type FakeTimersConfig = Extract<
+  Parameters<typeof jest.useFakeTimers>[0],
+  { readonly doNotFake?: unknown }
+>;
+
+/** Only the date is moved: the calls in between are real. */
+const EVERY_TIMER: FakeTimersConfig['doNotFake'] & object = [
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'setImmediate',
+  'clearImmediate',
+  'nextTick',
+  'queueMicrotask',
+  'hrtime',
+  'performance',
+];

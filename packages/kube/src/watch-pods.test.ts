@@ -11,7 +11,6 @@ import type { KubeFailure } from './errors.ts';
 import { podChanges } from './pod-changes.ts';
 import { createPod, deletePod } from './pods.ts';
 import { runnerPod } from './runner-pod.ts';
-import { connectSimulated, here } from './scenes/simulated-cluster.scene.ts';
 import { type PodEvent, type PodWatch, watchPods } from './watch-pods.ts';
 
 describe('watchPods', () => {
@@ -329,3 +328,10 @@ test('changes that came while earlier ones were handled, before the connection b
   await new Promise((closed) => breaking.close(closed));
   await simulator.stop();
 });
+
+const here = { namespace: 'default', instance: 'abc123' };
+
+/** The simulator's credentials are in its kubeconfig; `connectCluster` reads a file. */
+function connectSimulated(simulator: KubeSimulator, requestTimeoutMs = 20_000): Cluster {
+  return connectCluster({ kubeconfigFile: simulator.writeKubeconfig(), requestTimeoutMs });
+}

@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { verify } from '@octokit/webhooks-methods';
-import { waitFor } from '@paddock/testing/wait-for';
 import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
-import { createAppKey } from './app-key.ts';
 import { appAuthorization, callApi, installationAuthorization } from './call-api.ts';
 import { type Receiver, startReceiver } from './start-receiver.ts';
 
@@ -19,61 +16,7 @@ describe('simulated deliveries', () => {
   });
 
   const queue = (repo = 'acme/api') => world.github.queueJob({ repo, labels: ['none'] });
-  const actions = () => receiver.received.map(({ action }) => action);
   const logged = async () => (await world.github.truth()).deliveries;
-
-  test('carry GitHub’s headers and signature', async () => {
-    await queue();
-    await world.github.settled();
-    const [delivery] = receiver.received;
-    expect(delivery?.headers).toMatchObject({
-      'user-agent': expect.stringMatching(/^GitHub-Hookshot\//),
-      'content-type': 'application/json',
-      'x-github-delivery': expect.stringMatching(/^[\da-f-]{36}$/),
-      'x-github-event': 'workflow_job',
-      'x-github-hook-id': expect.stringMatching(/^\d+$/),
-      'x-github-hook-installation-target-id': String(world.appId),
-      'x-github-hook-installation-target-type': 'integration',
-    });
-    expect(
-      await verify(
-        world.webhookSecret,
-        delivery?.body ?? '',
-        String(delivery?.headers['x-hub-signature-256']),
-      ),
-    ).toBe(true);
-  });
-
-  test('announce each step of a job’s life', async () => {
-    await world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['ubuntu-latest'],
-      hosted: true,
-      durationMs: 1,
-    });
-    await waitFor('three deliveries', () => receiver.received.length === 3);
-    expect(new Set(actions())).toEqual(new Set(['queued', 'in_progress', 'completed']));
-  });
-
-  test('announce a job that waits for approval, and its release', async () => {
-    const { id } = await world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['none'],
-      waiting: true,
-    });
-    await world.github.approveJob(id);
-    await world.github.settled();
-    expect(new Set(actions())).toEqual(new Set(['queued', 'waiting']));
-  });
-
-  test('give a re-run a new job id in the next attempt', async () => {
-    const { id, runId } = await queue();
-    await world.github.cancelJob(id);
-    const again = await world.github.rerunJob(id);
-    expect(again).toMatchObject({ runId, attempt: 2, status: 'queued' });
-    expect(again.id).not.toBe(id);
-    await expect(world.github.rerunJob(again.id)).rejects.toThrow('only a completed job');
-  });
 
   test('log dropped actions as failed, and omitted ones nowhere', async () => {
     await world.github.setDeliveryFaults({ dropActions: ['queued'], omitActions: ['completed'] });
@@ -101,16 +44,6 @@ describe('simulated deliveries', () => {
     expect((await world.github.report()).struck).toEqual({ event_never_sent: 1 });
   });
 
-  test('are lost at about the given share', async () => {
-    await world.github.setDeliveryFaults({ lossRate: 0.3 });
-    for (let n = 0; n < 200; n += 1) await queue();
-    await world.github.settled();
-    const { failedDeliveries } = await world.github.report();
-    expect(failedDeliveries).toBeGreaterThan(30);
-    expect(failedDeliveries).toBeLessThan(90);
-    expect(receiver.received).toHaveLength(200 - failedDeliveries);
-  });
-
   test('arrive twice under one GUID when doubled, and are logged once', async () => {
     await world.github.setDeliveryFaults({ duplicateRate: 1 });
     await queue();
@@ -119,18 +52,6 @@ describe('simulated deliveries', () => {
     expect(second?.guid).toBe(first?.guid);
     expect(second?.body).toBe(first?.body);
     expect(await logged()).toHaveLength(1);
-  });
-
-  test('overtake each other when delayed', async () => {
-    await world.github.setDeliveryFaults({ delayMs: [0, 40] });
-    const ids: number[] = [];
-    for (let n = 0; n < 20; n += 1) ids.push((await queue()).id);
-    await world.github.settled();
-    const arrived = receiver.received.map(
-      ({ body }) => (JSON.parse(body) as { workflow_job: { id: number } }).workflow_job.id,
-    );
-    expect(arrived.toSorted((a, b) => a - b)).toEqual(ids);
-    expect(arrived).not.toEqual(ids);
   });
 
   test('fail when the receiver takes too long', async () => {
@@ -152,32 +73,6 @@ describe('simulated deliveries', () => {
       ['installation', 'suspend'],
     ]);
   });
-
-  test('announce an installation with its repositories', async () => {
-    await world.github.uninstall(world.organization.installationId);
-    await world.github.install({ appId: world.appId, account: 'acme', repositories: ['acme/api'] });
-    await world.github.settled();
-    const created = receiver.received.find(({ action }) => action === 'created');
-    expect(JSON.parse(created?.body ?? '{}')).toMatchObject({
-      installation: {
-        app_id: world.appId,
-        repository_selection: 'selected',
-        account: { login: 'acme', type: 'Organization' },
-      },
-      repositories: [{ id: world.repositories.api, full_name: 'acme/api' }],
-    });
-    expect(actions()).toContain('deleted');
-  });
-
-  test('can be any published example', async () => {
-    await world.github.setApp(world.appId, { events: ['workflow_job', 'check_run'] });
-    await world.github.sendExample(world.appId, 'check_run', 0);
-    await world.github.settled();
-    expect(receiver.received).toMatchObject([{ event: 'check_run' }]);
-    await expect(world.github.sendExample(world.appId, 'check_run', 999)).rejects.toThrow(
-      'There is no example 999',
-    );
-  });
 });
 
 describe('who may call the simulated GitHub', () => {
@@ -194,10 +89,6 @@ describe('who may call the simulated GitHub', () => {
       .status;
   const seconds = () => Math.floor(now / 1000);
 
-  test('accepts an App with a fresh token of its key', async () => {
-    expect(await statusOf('/app', await appAuthorization(world))).toBe(200);
-  });
-
   test.each([
     ['expired', () => ({ iat: seconds() - 600, exp: seconds() - 1 })],
     ['valid for longer than ten minutes', () => ({ exp: seconds() + 700 })],
@@ -205,41 +96,6 @@ describe('who may call the simulated GitHub', () => {
     ['of an unknown App', () => ({ iss: '999' })],
   ])('refuses an App with a token %s', async (_what, claims) => {
     expect(await statusOf('/app', await appAuthorization(world, claims()))).toBe(401);
-  });
-
-  test('refuses an App with another key, without a token, or with an installation’s token', async () => {
-    expect(
-      await statusOf('/app', await appAuthorization(world, {}, createAppKey().privateKeyPem)),
-    ).toBe(401);
-    expect(await statusOf('/app')).toBe(401);
-    expect(await statusOf('/app', 'Bearer nonsense')).toBe(401);
-    expect(await statusOf('/app', await installationAuthorization(world))).toBe(401);
-  });
-
-  test('accepts an installation for an hour', async () => {
-    const authorization = await installationAuthorization(world);
-    expect(authorization.length).toBeGreaterThan(300);
-    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
-    now += 3_600_000;
-    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(401);
-  });
-
-  test('refuses an installation that is removed or suspended', async () => {
-    const authorization = await installationAuthorization(world);
-    await world.github.suspend(world.organization.installationId);
-    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(403);
-    await world.github.unsuspend(world.organization.installationId);
-    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
-    await world.github.uninstall(world.organization.installationId);
-    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(401);
-  });
-
-  test('accepts an installation only within its repositories', async () => {
-    const authorization = await installationAuthorization(world, world.user.installationId);
-    expect(await statusOf('/repos/mona/tool/actions/runners', authorization)).toBe(200);
-    expect(await statusOf('/repos/acme/api/actions/runners', authorization)).toBe(404);
-    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(404);
-    expect(await statusOf('/nothing/here', authorization)).toBe(404);
   });
 
   test('accepts calls as long as the budget lasts', async () => {

@@ -210,65 +210,6 @@ describe('workflow_job payloads', () => {
     expect(shapeProblems(payload, example)).toEqual([]);
     expect(shapeProblems(installation, exampleOf('workflow_job', 5)['installation'])).toEqual([]);
   });
-
-  test('an organisation’s payload names it, a person’s does not; both name the owner’s type and the installation', () => {
-    expect(sent.get('queued')).toMatchObject({
-      repository: {
-        id: world.repositories.api,
-        full_name: 'acme/api',
-        private: true,
-        owner: { login: 'acme', id: world.organization.id, type: 'Organization' },
-      },
-      organization: { login: 'acme', id: world.organization.id },
-      installation: { id: world.organization.installationId },
-    });
-    expect(sent.get('waiting')).toMatchObject({
-      repository: { full_name: 'mona/tool', owner: { login: 'mona', type: 'User' } },
-      installation: { id: world.user.installationId },
-    });
-    expect(sent.get('waiting')).not.toHaveProperty('organization');
-    const organization = sent.get('queued')?.['organization'];
-    expect(shapeProblems(organization, exampleOf('workflow_job', 2)['organization'])).toEqual([]);
-  });
-
-  test('contain none of the example’s names and ids', () => {
-    for (const payload of sent.values()) {
-      const { sender: _, ...ours } = payload;
-      expect(JSON.stringify(ours)).not.toMatch(
-        /Codertocat|Octocoders|octo-org|lineville|289782451|186853002/,
-      );
-    }
-  });
-
-  test('say which repositories an installation lost and got back; a lost repository causes no more deliveries', async () => {
-    const before = receiver.received.length;
-    const { installationId } = world.organization;
-    await world.github.selectRepositories(installationId, ['acme/site']);
-    await world.github.queueJob({ repo: 'acme/api', labels: ['gpu'] });
-    await world.github.selectRepositories(installationId, 'all');
-    await waitFor('both deliveries', () => receiver.received.length === before + 2);
-    await world.github.settled();
-    const told = receiver.received.slice(before);
-    const payloadOf = (wanted: string) =>
-      JSON.parse(told.find(({ action }) => action === wanted)?.body ?? '{}') as Payload;
-    expect(told.map(({ event }) => event)).toEqual([
-      'installation_repositories',
-      'installation_repositories',
-    ]);
-    expect(payloadOf('removed')).toMatchObject({
-      repository_selection: 'selected',
-      repositories_removed: [{ full_name: 'acme/api' }],
-    });
-    expect(payloadOf('added')).toMatchObject({
-      repository_selection: 'all',
-      repositories_added: [{ full_name: 'acme/api' }],
-    });
-    expect(payloadOf('added')).toMatchObject({ installation: { id: installationId } });
-  });
-
-  test('have job ids as long as GitHub’s', () => {
-    expect(JSON.stringify(sent.get('queued'))).toMatch(/"workflow_job":\{"id":\d{11},/);
-  });
 });
 
 /** Fields that only the newer examples have. */

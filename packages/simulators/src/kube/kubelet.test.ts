@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { type Pod, isRecord } from './api-object.ts';
 import { connectKubeControl } from './control-client.ts';
 import { DIED, type RunnerFaults, withFaults } from './runner-faults.ts';
-import { selectorOf } from './selectors.ts';
 import {
   type KubeSimulator,
   type KubeSimulatorOptions,
@@ -331,39 +330,4 @@ describe('faults of runners', () => {
       log: ['done'],
     });
   });
-});
-
-const object = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {
-    name: 'a',
-    uid: 'u',
-    resourceVersion: '1',
-    creationTimestamp: '',
-    labels: { app: 'x', 'paddock.dev/instance': 'abc' },
-  },
-  status: { phase: 'Running' },
-};
-
-test.each([
-  ['labelSelector', 'app=x,paddock.dev/instance=abc', true],
-  ['labelSelector', 'app=y', false],
-  ['labelSelector', 'app!=y', true],
-  ['labelSelector', 'other!=y', true],
-  ['labelSelector', 'app in (x, y),app', true],
-  ['labelSelector', 'app notin (x,y)', false],
-  ['labelSelector', '!other', true],
-  ['labelSelector', 'other', false],
-  ['fieldSelector', 'metadata.name=a,status.phase!=Failed', true],
-  ['fieldSelector', 'status.phase=Failed', false],
-  ['fieldSelector', '', true],
-])('%s %s gives %s', (kind, selector, expected) => {
-  expect(selectorOf(new URLSearchParams({ [kind]: selector }))(object)).toBe(expected);
-});
-
-test('refuses a selector that it cannot parse', () => {
-  expect(() => selectorOf(new URLSearchParams({ labelSelector: 'a in b' }))).toThrow(
-    'unable to parse',
-  );
 });
