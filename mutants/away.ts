@@ -31,7 +31,7 @@ export const away: readonly NamedMutant[] = [
     file: 'packages/runtime/src/reach.ts',
     find: ` && status !== 407;`,
     replace: `;`,
-    tests: ['packages/runtime/src/reach.test.ts', 'packages/github/src/probe.test.ts'],
+    tests: ['packages/runtime/src/reach.test.ts', 'packages/github/src/signature.test.ts'],
   },
   {
     mutant: 'an API server that is busy or does not know us counts as there',

@@ -5,7 +5,7 @@ const CHECK = 'packages/api/src/tokens/check-token.ts';
 const COOKIE = 'apps/console/src/session/cookie.ts';
 const CHANGES = 'apps/console/src/changes/changes.ts';
 
-const cookie = ['apps/console/src/session/cookie.test.ts'];
+const cookie = ['apps/console/src/sign-in/proxy.test.ts'];
 const page = ['apps/console/src/page.db.test.ts'];
 const signIn = ['apps/console/src/sign-in/oidc.db.test.ts'];
 

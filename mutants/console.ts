@@ -78,7 +78,7 @@ export const consoleApi: readonly NamedMutant[] = [
     file: 'apps/console/src/places.ts',
     find: 'if (next !== undefined) return next();',
     replace: '',
-    tests: ['apps/console/src/places.test.ts'],
+    tests: ['apps/console/src/changes/changes.test.ts'],
   },
   {
     mutant: 'the end of one person’s sessions ends those of all',

@@ -47,7 +47,7 @@ export const following: readonly NamedMutant[] = [
     file: 'packages/kube/src/pods.ts',
     find: `} while (next !== undefined);`,
     replace: `} while (next !== undefined && pods.length < 500 && selection.pageSize === undefined);`,
-    tests: ['packages/kube/src/cluster-simulated.contract.test.ts'],
+    tests: ['packages/kube/src/cluster.contract.test.ts'],
   },
   {
     mutant: 'a pod that is not the row’s ends the row',

@@ -1,7 +1,7 @@
 import { matchOnce } from '@paddock/scheduler/scenes/matching.scene';
 import { requestStops } from '@paddock/db/workers/worker-stops';
 import type { StopReason } from '@paddock/domain/workers/stop-reasons';
-import { minutesAgo } from '@paddock/testing/worker-rows';
+
 import { describe, expect, test } from '@jest/globals';
 import { useJobsScene } from '@paddock/reconciler/scenes/use-scenes.scene';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
@@ -42,13 +42,8 @@ const endStopped = () =>
     .execute();
 
 describe('a job that was cancelled unheard (E4, P3)', () => {
-  test.each([
-    'pending_timeout',
-    'not_registered',
-    'not_assigned',
-    'offline',
-    'registration_gone',
-  ] as const)(
+  // A table of domain has all reasons after which jobs are looked up.
+  test.each(['pending_timeout', 'not_assigned'] as const)(
     'gets no second worker after the first ended by %s: a look-up comes before',
     async (reason) => {
       const ghost = await addServed();
@@ -97,38 +92,5 @@ describe('a job that GitHub still calls queued after its worker was stopped (E4)
     expect(await match()).toEqual({ made: 1, paused: 0 });
     const failing = scene.db.selectFrom('demand_keys').selectAll().where('failures', '>', 0);
     expect(await failing.execute()).toEqual([]);
-  });
-
-  test('gets another worker although GitHub does not answer, once a few minutes have gone by', async () => {
-    await addServed();
-    await scene.world.github.failNext({ path: '/', status: 502, times: 10 });
-    await stopWorkers('pending_timeout');
-    expect(await scene.lookUp()).toMatchObject({ unanswered: 1, graces: 0 });
-    expect(await match()).toEqual({ made: 0, paused: 0 });
-    await scene.db
-      .updateTable('workers')
-      .set({ unexplained_until: minutesAgo(0) })
-      .execute();
-    expect(await match()).toEqual({ made: 1, paused: 0 });
-  });
-
-  test('is looked up once in a few minutes, with any number of stopped workers of its key', async () => {
-    for (let index = 0; index < 2; index++) await addServed();
-    const [first] = await scene.db.selectFrom('workers').select('pod_name').execute();
-    await scene.db
-      .transaction()
-      .execute((trx) =>
-        requestStops(trx, [{ podName: first?.pod_name ?? '', reason: 'pending_timeout' }]),
-      );
-    expect(await scene.lookUp()).toMatchObject({ jobs: 2, graces: 1 });
-    await stopWorkers('pending_timeout');
-    expect(await scene.lookUp()).toMatchObject({ jobs: 0, graces: 1 });
-  });
-
-  test('is left alone where its worker was stopped as surplus', async () => {
-    await addServed();
-    await stopWorkers('idle');
-    expect(await scene.lookUp()).toMatchObject({ jobs: 0 });
-    expect(await match()).toEqual({ made: 0, paused: 0 });
   });
 });

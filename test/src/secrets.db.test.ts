@@ -1,13 +1,7 @@
-import { appendFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
-import { findInstance } from '@paddock/db/instance';
-import { playInCluster } from '@paddock/demo/play-in-cluster';
+import { expect, test } from '@jest/globals';
 import { callJson } from '@paddock/kube/call';
 import { type Cluster, connectCluster } from '@paddock/kube/connect';
 import { playRunner } from '@paddock/simulators/github/play-runner';
-import { findAssets } from '@paddock/testing/played-nodes';
-import { startRealCluster } from '@paddock/testing/real-cluster';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { NAMESPACE, startSystem, type TestSystem, WEBHOOK_SECRET } from './start-system.ts';
@@ -156,47 +150,3 @@ test(
   },
   NET_MS,
 );
-
-const assets = findAssets();
-const described = assets === undefined ? describe.skip : describe;
-
-described('on a real API server (needs KUBEBUILDER_ASSETS with kwok)', () => {
-  test(
-    'no secret is in any row, pod, event or log line after jobs have run and failed (D1, C6)',
-    async () => {
-      const real = await startRealCluster(assets ?? '', { nodes: 1 });
-      const { kubeconfigFile } = real;
-      await appendFile(
-        join(dirname(kubeconfigFile), 'container.log'),
-        `2026-01-01T00:00:00.000000000Z stdout F The careless job says ${SPILT}\n`,
-      );
-      const system = await startSystem({ realKubeconfig: kubeconfigFile });
-      const cluster = connectCluster({ kubeconfigFile, requestTimeoutMs: 20_000 });
-      // Makes the namespace, too.
-      const played = await playInCluster(
-        kubeconfigFile,
-        NAMESPACE,
-        await findInstance(system.database.db),
-      );
-      try {
-        const fail = (name: string) => {
-          const body = { metadata: { annotations: { 'test.paddock/end': 'failed' } } };
-          const path = `/api/v1/namespaces/${NAMESPACE}/pods/${name}`;
-          return callJson(cluster, {
-            method: 'PATCH',
-            path,
-            body,
-            contentType: 'application/merge-patch+json',
-          });
-        };
-        expect(await findLeaks(system, cluster, fail)).toEqual([]);
-      } finally {
-        await played.stop();
-        await system.stop();
-        cluster.close();
-        await real.stop();
-      }
-    },
-    NET_MS,
-  );
-});

@@ -81,18 +81,12 @@ export interface TestSystemOptions {
   readonly beside?: { readonly system: TestSystem; readonly schema: string };
   /** Plays a container with its JIT config; by default the simulated runner's part. */
   readonly playRunner?: PlayRunner;
-  /**
-   * A file that names a real cluster with the namespace `runners`, for the services instead of the
-   * simulated one.
-   */
-  readonly realKubeconfig?: string;
 }
 
 /** Starts everything but the services; one organisation and one user have the App installed. */
 export async function startSystem({
   beside,
   database: given,
-  realKubeconfig,
   playRunner: play = playRunner,
 }: TestSystemOptions = {}): Promise<TestSystem> {
   const folder = await mkdtemp(join(tmpdir(), 'paddock-test-'));
@@ -137,7 +131,7 @@ export async function startSystem({
           DATABASE_URL: database.urlOf(app),
           PADDOCK_SCHEMA: database.schema,
           PADDOCK_CONFIG: config,
-          PADDOCK_KUBECONFIG: realKubeconfig ?? kubeconfig,
+          PADDOCK_KUBECONFIG: kubeconfig,
           PADDOCK_HTTP_HOST: '127.0.0.1',
           PADDOCK_PUBLIC_PORT: '0',
           PADDOCK_HEALTH_PORT: '0',

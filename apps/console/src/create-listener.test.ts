@@ -1,12 +1,16 @@
-import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Endpoint, endpoint } from '@paddock/api/endpoint';
+import { createApp } from '@paddock/runtime/express-app';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { AnswerOptions } from './http/answer.ts';
 import { createListener } from './create-listener.ts';
-import { NO_PAGE } from './scenes/no-page.scene.ts';
+import type { AnswerOptions } from './http/answer.ts';
+import { listAt } from './http/list-at.ts';
+import { readBody } from './http/read-body.ts';
+import { NO_PAGE } from './scenes/example-endpoints.scene.ts';
 
 const at = (method: Endpoint['method'], path: Endpoint['path']): Endpoint =>
   endpoint({
@@ -161,5 +165,70 @@ describe.each(['', '/tools/paddock'])('below "%s"', (prefix) => {
 
   test('without an identity provider there is no sign-in by one', async () => {
     expect(await found('GET', '/sign-in/begin')).toBe(404);
+  });
+});
+
+describe('a view’s list', () => {
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  let http: HttpServer;
+  beforeAll(async () => {
+    const app = createApp();
+    app.use((asked, response) => void response.json(listAt(asked) ?? null));
+    http = await listenHttp(app, { port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => http.close());
+
+  const listOf = async (path: string, accept = '*/*'): Promise<unknown> =>
+    (await fetch(`http://127.0.0.1:${http.port}${path}`, { headers: { accept } })).json();
+
+  test.each([
+    ['*/*', null],
+    [BROWSER, null],
+    ['text/html, application/json', null],
+    ['application/json;q=0.5, text/html', null],
+    ['application/json;q=0', null],
+    ['text/plain', null],
+    ['application/json', '/api/v1/jobs?pool=a'],
+    ['application/json, text/plain, */*', '/api/v1/jobs?pool=a'],
+    ['APPLICATION/JSON; q=0.9', '/api/v1/jobs?pool=a'],
+    ['text/html;q=0.5, application/json', '/api/v1/jobs?pool=a'],
+  ])('a view that is asked for with Accept %s leads to %s (G1)', async (accept, list) => {
+    expect(await listOf('/jobs?pool=a', accept)).toBe(list);
+  });
+
+  test.each([
+    ['/.json', '/pools'],
+    ['/jobs.json', '/jobs'],
+    ['/jobs/7.json?a=b', '/jobs/7?a=b'],
+    ['/runs/7.json?owner=acme', '/runs/7/why?owner=acme'],
+    ['/installations.json', '/installations'],
+  ])('%s leads to %s of the API', async (path, list) => {
+    expect(await listOf(path, BROWSER)).toBe(`/api/v1${list}`);
+    expect(await listOf(path.replace('.json', ''), 'application/json')).toBe(`/api/v1${list}`);
+  });
+});
+
+describe('a body', () => {
+  let http: HttpServer;
+  beforeAll(async () => {
+    const app = createApp();
+    app.use(async (asked, response) => {
+      const body = await readBody(asked, response);
+      response.status('reply' in body ? body.reply.status : 200).end();
+    });
+    http = await listenHttp(app, { port: 0, host: '127.0.0.1' });
+  });
+  afterAll(() => http.close());
+
+  test('a body that is too large is read to its end, and what comes after it is answered (F)', async () => {
+    const socket = connect(http.port, '127.0.0.1');
+    const send = (body: string, more = '') =>
+      socket.write(
+        `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n${more}Content-Type: application/json\r\n\r\n${body}`,
+      );
+    send('x'.repeat(5_000_000));
+    send('{}', 'Connection: close\r\n');
+    expect((await text(socket)).match(/(?<=^HTTP\/1.1 )\d+/gmu)).toEqual(['413', '200']);
   });
 });

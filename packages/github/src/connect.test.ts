@@ -1,12 +1,16 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ConfigError } from '@paddock/runtime/config-error';
 import { createAppKey } from '@paddock/simulators/github/app-key';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
+import { generateKeyPairSync, verify } from 'node:crypto';
+import { parsePrivateKey, signAppJwt } from './app-jwt.ts';
 import type { GitHub, GitHubOptions } from './connect.ts';
 import { classifyGitHubError } from './errors.ts';
+import { followRedirects } from './follow-redirects.ts';
 import { getApp } from './installations.ts';
 import { createJitConfig, listRunners } from './runners.ts';
-import { EVERY_TIMER } from './scenes/only-the-date.scene.ts';
 import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
+import { UnusableAnswerError } from './unusable-answer.ts';
 
 const ACME = { kind: 'organization', owner: 'acme' } as const;
 const MINT = 'apps/create-installation-access-token';
@@ -264,3 +268,103 @@ describe('the way to GitHub', () => {
     await expect(call).rejects.toHaveProperty('status', 500);
   });
 });
+
+const NOW = Date.parse('2026-01-01T00:00:00.900Z');
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+test.each(['pkcs1', 'pkcs8'] as const)(
+  'a token signed with a %s key is RS256, dated back, and lives less than ten minutes',
+  (type) => {
+    const key = parsePrivateKey(12, privateKey.export({ type, format: 'pem' }));
+    const { jwt, expiresAt } = signAppJwt(12, key, NOW);
+    const [header = '', claims = '', signature = ''] = jwt.split('.');
+    expect(read(header)).toEqual({ alg: 'RS256', typ: 'JWT' });
+    expect(read(claims)).toEqual({ iss: '12', iat: 1767225570, exp: 1767226110 });
+    expect(expiresAt).toBe('2026-01-01T00:08:30.000Z');
+    expect(
+      verify(
+        'RSA-SHA256',
+        Buffer.from(`${header}.${claims}`),
+        publicKey,
+        Buffer.from(signature, 'base64url'),
+      ),
+    ).toBe(true);
+  },
+);
+
+test('reads a key whose line breaks are written as \\n, and refuses another text without showing it (H1)', () => {
+  const pem = privateKey.export({ type: 'pkcs1', format: 'pem' });
+  expect(parsePrivateKey(12, pem.replaceAll('\n', String.raw`\n`)).equals(privateKey)).toBe(true);
+  const wrong = () => parsePrivateKey(12, pem.slice(0, -100));
+  expect(wrong).toThrow(ConfigError);
+  expect(wrong).toThrow(
+    /The private key of GitHub App 12 cannot be read: give the PEM file that GitHub handed out, as it is$/,
+  );
+});
+
+function read(part: string): unknown {
+  return JSON.parse(Buffer.from(part, 'base64url').toString());
+}
+
+const API = 'https://github.example/api/v3/repos/acme/api';
+
+/** A server whose first answer redirects to `location`; records all requests. */
+function leadingTo(location: string) {
+  const asked: string[] = [];
+  const fetch = followRedirects((input) => {
+    asked.push(input instanceof Request ? input.url : input.toString());
+    return Promise.resolve(
+      asked.length === 1
+        ? new Response(null, { status: 307, headers: { location } })
+        : new Response('{}'),
+    );
+  });
+  return { asked, fetch };
+}
+
+describe('a redirect', () => {
+  test.each([
+    'http://github.example/api/v3/repositories/7',
+    'https://github.example:8443/api/v3/repositories/7',
+    'https://api.github.example/repositories/7',
+    'https://github.example.com/repositories/7',
+    'https://github.example@elsewhere.example/',
+    '//elsewhere.example/',
+    String.raw`\\elsewhere.example\x`,
+    'file:///etc/passwd',
+    'data:application/json,{}',
+  ])('to %s leads to another origin and is not followed', async (location) => {
+    const { asked, fetch } = leadingTo(location);
+    await expect(fetch(API, { method: 'POST', body: '{}' })).rejects.toThrow(UnusableAnswerError);
+    expect(asked).toEqual([API]);
+  });
+
+  test.each([
+    'https://github.example/api/v3/repositories/7',
+    'https://GITHUB.example:443/api/v3/repositories/7',
+    '/api/v3/repositories/7',
+  ])('to %s leads to the same origin and is followed', async (location) => {
+    const { asked, fetch } = leadingTo(location);
+    expect((await fetch(API)).status).toBe(200);
+    expect(asked).toEqual([API, 'https://github.example/api/v3/repositories/7']);
+  });
+});
+
+type FakeTimersConfig = Extract<
+  Parameters<typeof jest.useFakeTimers>[0],
+  { readonly doNotFake?: unknown }
+>;
+
+/** Only the date is moved: the calls in between are real. */
+const EVERY_TIMER: FakeTimersConfig['doNotFake'] & object = [
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'setImmediate',
+  'clearImmediate',
+  'nextTick',
+  'queueMicrotask',
+  'hrtime',
+  'performance',
+];

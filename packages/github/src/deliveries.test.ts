@@ -1,12 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { startReceiver, type Receiver } from '@paddock/simulators/github/start-receiver';
-import { startSmallWorld, type SmallWorld } from '@paddock/simulators/scenes/small-world.scene';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createAppKey } from '@paddock/simulators/github/app-key';
+import { type Receiver, startReceiver } from '@paddock/simulators/github/start-receiver';
+import { type SmallWorld, startSmallWorld } from '@paddock/simulators/scenes/small-world.scene';
+import { NO_WAITS } from '@paddock/testing/no-waits';
 import { waitFor } from '@paddock/testing/wait-for';
-import type { AppClient } from './connect.ts';
-import { listDeliveries, redeliver, type WebhookDelivery } from './deliveries.ts';
+import { type RequestListener, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AppClient, connectGitHub } from './connect.ts';
+import { type WebhookDelivery, listDeliveries, redeliver } from './deliveries.ts';
 import { classifyGitHubError } from './errors.ts';
-import { isSigned } from './signature.ts';
+import { findInstallation, getApp, listInstallations } from './installations.ts';
 import { connectSmallWorld } from './scenes/connect-small-world.scene.ts';
+import { isSigned } from './signature.ts';
 
 describe('webhook deliveries (E1)', () => {
   let receiver: Receiver;
@@ -143,5 +148,171 @@ describe('webhook deliveries (E1)', () => {
       async () => (await listDeliveries(client)).deliveries[0],
     );
     expect(failed).toMatchObject({ statusCode: 503 });
+  });
+});
+
+describe('installations (A12)', () => {
+  let world: SmallWorld;
+  let client: AppClient;
+  beforeEach(async () => {
+    world = await startSmallWorld();
+    client = connectSmallWorld(world).asApp(world.appId);
+  });
+  afterEach(() => world.github.stop());
+
+  test('are found by id, by organisation, and by repository', async () => {
+    const { organization, user, appId } = world;
+    const onAcme = {
+      id: organization.installationId,
+      appId,
+      entityId: organization.id,
+      login: 'acme',
+      entityType: 'Organization',
+      selection: 'all',
+      suspendedAt: null,
+    };
+    expect(await findInstallation(client, { id: organization.installationId })).toEqual(onAcme);
+    expect(await findInstallation(client, { organization: 'acme' })).toEqual(onAcme);
+    expect(await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } })).toEqual(
+      onAcme,
+    );
+    expect(
+      await findInstallation(client, { repository: { owner: 'mona', repo: 'tool' } }),
+    ).toMatchObject({
+      id: user.installationId,
+      entityType: 'User',
+    });
+  });
+
+  test('are undefined when gone, and not when GitHub fails', async () => {
+    await world.github.uninstall(world.organization.installationId);
+    expect(
+      await findInstallation(client, { id: world.organization.installationId }),
+    ).toBeUndefined();
+    expect(await findInstallation(client, { organization: 'acme' })).toBeUndefined();
+    expect(
+      await findInstallation(client, { repository: { owner: 'acme', repo: 'api' } }),
+    ).toBeUndefined();
+    await world.github.failNext({ path: '/orgs/acme/installation', status: 500 });
+    expect(
+      await findInstallation(client, { organization: 'acme' }).catch(classifyGitHubError),
+    ).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('show an entity’s new login and its unchanged id', async () => {
+    await world.github.renameAccount('acme', 'acme-corp');
+    expect(await findInstallation(client, { id: world.organization.installationId })).toMatchObject(
+      {
+        login: 'acme-corp',
+        entityId: world.organization.id,
+      },
+    );
+  });
+
+  test('show a reinstallation under its new id', async () => {
+    await world.github.uninstall(world.organization.installationId);
+    const { id } = await world.github.install({
+      appId: world.appId,
+      account: 'acme',
+      repositories: ['acme/api'],
+    });
+    expect(await findInstallation(client, { organization: 'acme' })).toMatchObject({
+      id,
+      selection: 'selected',
+    });
+    expect(
+      await findInstallation(client, { repository: { owner: 'acme', repo: 'site' } }),
+    ).toBeUndefined();
+  });
+
+  test('are listed, suspended ones too', async () => {
+    await world.github.suspend(world.user.installationId);
+    const listed = await listInstallations(client);
+    expect(listed.map(({ login }) => login)).toEqual(['acme', 'mona']);
+    expect(listed[1]?.suspendedAt).toMatch(/^\d{4}-/);
+  });
+
+  test('show the App’s permissions and events (H4)', async () => {
+    await world.github.setApp(world.appId, { events: [], permissions: { metadata: 'read' } });
+    expect(await getApp(client)).toEqual({
+      id: world.appId,
+      name: `paddock-${world.appId}`,
+      permissions: { metadata: 'read' },
+      events: [],
+    });
+  });
+});
+
+const APP_ID = 1;
+const { privateKeyPem: privateKey } = createAppKey();
+
+const connect = (apiUrl: string) =>
+  connectGitHub({
+    apiUrl,
+    apps: [{ appId: APP_ID, privateKey }],
+    waits: NO_WAITS,
+    requestTimeoutMs: 10_000,
+  });
+const failureOf = (call: Promise<unknown>) => call.then(() => undefined, classifyGitHubError);
+
+const unavailable: RequestListener = (_request, response) => response.writeHead(503).end();
+
+describe('an unusual server', () => {
+  let respond = unavailable;
+  const server = createServer((request, response) => respond(request, response));
+  let apiUrl: string;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void server.close());
+  const app = () => connect(apiUrl).asApp(APP_ID, { correlationId: 'the-delivery' });
+
+  test('reports a body that breaks off as a network failure, not an empty success', async () => {
+    respond = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"id":', () => response.destroy());
+    };
+    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'network' });
+  });
+
+  test.each(['text/html', 'application/json'])(
+    'a proxy’s page (as %s) is an unavailable GitHub',
+    async (type) => {
+      respond = (_request, response) =>
+        response.writeHead(200, { 'content-type': type }).end('<html>Please log in</html>');
+      expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable' });
+    },
+  );
+
+  test('puts U+FFFD for characters of a name or a refusal that PostgreSQL cannot hold (B9, P6)', async () => {
+    respond = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(String.raw`{"id":1,"slug":"a\u0000b\ud800","events":[],"permissions":{}}`);
+    };
+    expect(JSON.stringify(await app().octokit.rest.apps.getAuthenticated())).toContain(
+      'a\uFFFDb\uFFFD',
+    );
+    respond = (_request, response) =>
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('no \0');
+    expect(await failureOf(getApp(app()))).toMatchObject({
+      message: expect.stringContaining('no \uFFFD'),
+    });
+  });
+
+  test('reports a port without a listener as a network failure', async () => {
+    const silent = connect('http://127.0.0.1:1');
+    expect(await failureOf(getApp(silent.asApp(APP_ID)))).toMatchObject({ kind: 'network' });
+  });
+
+  test('gets the correlation id and the user agent', async () => {
+    let headers = {};
+    respond = (request, response) => {
+      ({ headers } = request);
+      response.writeHead(503).end();
+    };
+    expect(await failureOf(getApp(app()))).toMatchObject({ kind: 'unavailable', status: 503 });
+    expect(headers).toMatchObject({ 'x-correlation-id': 'the-delivery' });
+    expect(headers).toHaveProperty('user-agent', expect.stringMatching(/^paddock /));
   });
 });

@@ -1,13 +1,14 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ConfigError } from '@paddock/runtime/config-error';
+import { waitFor } from '@paddock/testing/wait-for';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type RequestListener, type Server, createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline, Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { waitFor } from '@paddock/testing/wait-for';
+import { Readable, pipeline } from 'node:stream';
 import { callJson, callText } from './call.ts';
-import { connectCluster, type Cluster } from './connect.ts';
-import { classifyKubeError } from './errors.ts';
+import { type Cluster, type ConnectOptions, connectCluster } from './connect.ts';
+import { KubeError, classifyKubeError, kindOf, readStatus } from './errors.ts';
 import { podEvents } from './events.ts';
 import { deletePod } from './pods.ts';
 
@@ -229,5 +230,133 @@ describe('a call', () => {
       expect(await ask(cluster, pod).catch(classifyKubeError)).toMatchObject({
         kind: 'unavailable',
       });
+  });
+});
+
+describe('kindOf', () => {
+  test.each([
+    [404, 'NotFound', 'not_found'],
+    [409, 'AlreadyExists', 'exists'],
+    [409, 'Conflict', 'conflict'],
+    [409, undefined, 'conflict'],
+    [403, 'Forbidden', 'forbidden'],
+    [410, 'Expired', 'gone'],
+    [410, undefined, 'gone'],
+    [422, 'Invalid', 'invalid'],
+    [400, 'BadRequest', 'invalid'],
+    [415, undefined, 'invalid'],
+    [429, 'TooManyRequests', 'too_many_requests'],
+    [401, 'Unauthorized', 'unauthorized'],
+    [500, 'InternalError', 'unavailable'],
+    [500, 'ServerTimeout', 'unavailable'],
+    [503, undefined, 'unavailable'],
+    [504, 'Timeout', 'timeout'],
+    [504, undefined, 'timeout'],
+    [502, 'SomethingNew', 'unavailable'],
+    [302, undefined, 'unknown'],
+  ])('status %s with reason %s is %s', (status, reason, kind) => {
+    expect(kindOf(status, reason)).toBe(kind);
+  });
+});
+
+describe('classifyKubeError', () => {
+  test('a failure of a call comes back as it was', () => {
+    const failure = { kind: 'gone' as const, status: 410, message: 'too old' };
+    expect(classifyKubeError(new KubeError(failure))).toBe(failure);
+  });
+
+  test('any other error is unknown, with any text', () => {
+    expect(classifyKubeError(new Error('pods "x" not found'))).toEqual({
+      kind: 'unknown',
+      message: 'pods "x" not found',
+    });
+    expect(classifyKubeError('text')).toEqual({ kind: 'unknown', message: 'text' });
+  });
+});
+
+describe('readStatus', () => {
+  test('only a Status object gives a reason', () => {
+    const status = {
+      kind: 'Status',
+      code: 429,
+      reason: 'TooManyRequests',
+      message: 'm',
+      details: { retryAfterSeconds: 2 },
+    };
+    expect(readStatus(status)).toEqual({
+      code: 429,
+      reason: 'TooManyRequests',
+      message: 'm',
+      retryAfterSeconds: 2,
+    });
+    for (const other of [
+      undefined,
+      null,
+      'text',
+      [],
+      { kind: 'Pod', code: 1 },
+      { kind: 'Status', code: 'x', details: 3 },
+    ]) {
+      expect(readStatus(other)).toEqual({});
+    }
+  });
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'paddock-connect-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+const kubeconfig = (server: string) =>
+  JSON.stringify({
+    clusters: [{ name: 'c', cluster: { server } }],
+    users: [],
+    contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'here',
+  });
+
+const empty = write(
+  'empty',
+  JSON.stringify({ clusters: [], users: [], contexts: [], 'current-context': '' }),
+);
+
+describe('a missing configuration of the cluster is reported as a configuration problem (H1)', () => {
+  test.each<[string, Partial<ConnectOptions>, string]>([
+    [
+      'no file, outside a cluster',
+      { inCluster: true },
+      'no kubeconfig file is named (PADDOCK_KUBECONFIG)',
+    ],
+    [
+      'a file that is missing',
+      { kubeconfigFile: join(folder, 'absent') },
+      `${join(folder, 'absent')} cannot be read: ENOENT`,
+    ],
+    [
+      'an unknown context',
+      { kubeconfigFile: empty, context: 'prod' },
+      `in ${empty} has no context named prod`,
+    ],
+    ['no current context', { kubeconfigFile: empty }, `in ${empty} names no current cluster`],
+    [
+      'an address that is none',
+      { kubeconfigFile: write('odd', kubeconfig('https://:x')) },
+      '"https://:x" as its cluster\'s address',
+    ],
+  ])('%s', (_what, options, sentence) => {
+    const connect = () => connectCluster({ ...options, requestTimeoutMs: 1 });
+    expect(connect).toThrow(ConfigError);
+    expect(connect).toThrow(sentence);
+  });
+
+  test('a file that is none is not quoted: a token may be in it', () => {
+    const kubeconfigFile = write('broken', 'users: [{ token: hidden');
+    const connect = () => connectCluster({ kubeconfigFile, requestTimeoutMs: 1 });
+    expect(connect).toThrow('does not have the form of a kubeconfig');
+    expect(connect).not.toThrow('hidden');
   });
 });

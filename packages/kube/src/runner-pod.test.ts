@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodTemplate } from '@paddock/domain/pools/pod-template';
+import type { PodEvent } from './events.ts';
+import { isPulling } from './is-pulling.ts';
 import { identityOf, instanceSelector } from './labels.ts';
 import { runnerPod, runnerSecret } from './runner-pod.ts';
 import {
@@ -9,6 +11,7 @@ import {
   withTemplate,
   worker,
 } from './scenes/runner-pod.scene.ts';
+import { unknownPodFields } from './unknown-fields.ts';
 
 describe('runnerPod', () => {
   test('without a template it is the whole pod', () => {
@@ -251,5 +254,127 @@ describe('identityOf', () => {
     expect(instanceSelector('abc123')).toBe(
       'app.kubernetes.io/managed-by=paddock,paddock.dev/instance=abc123',
     );
+  });
+});
+
+test.each<[unknown, ReturnType<typeof unknownPodFields>]>([
+  [{ nodeSelctor: {} }, [{ path: 'nodeSelctor', meant: 'nodeSelector' }]],
+  [
+    { dockerdWithinRunnerContainer: true, env: [], image: 'i' },
+    [
+      { path: 'dockerdWithinRunnerContainer', meant: undefined },
+      { path: 'env', meant: undefined },
+      { path: 'image', meant: undefined },
+    ],
+  ],
+  [
+    {
+      containers: [
+        { name: 'a' },
+        { name: 'b', imagePulPolicy: 'Always', securityContext: { capabilities: { dropp: [] } } },
+      ],
+    },
+    [
+      { path: 'containers[1].imagePulPolicy', meant: 'imagePullPolicy' },
+      { path: 'containers[1].securityContext.capabilities.dropp', meant: 'drop' },
+    ],
+  ],
+  [
+    {
+      affinity: {
+        nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerm: [] } },
+      },
+    },
+    [
+      {
+        path: 'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerm',
+        meant: 'nodeSelectorTerms',
+      },
+    ],
+  ],
+  [
+    { volumes: [{ name: 'a', emptyDir: { size: '1Gi' } }] },
+    [{ path: 'volumes[0].emptyDir.size', meant: undefined }],
+  ],
+  [
+    {
+      nodeSelctor: null,
+      nodeSelector: { anything: 'a' },
+      overhead: { cpu: 1 },
+      containers: [{ resources: { limits: { 'a.b/c': 1 } } }],
+    },
+    [],
+  ],
+  [
+    {
+      volumes: [
+        {
+          name: 'w',
+          ephemeral: { volumeClaimTemplate: { metadata: { creationTimestamp: null }, spec: {} } },
+        },
+      ],
+    },
+    [],
+  ],
+  [undefined, []],
+  ['text', []],
+])('%j has the unknown fields %j (H1)', (spec, unknown) => {
+  expect(unknownPodFields(spec)).toEqual(unknown);
+});
+
+const event = (
+  reason: string,
+  second: number,
+  { source = 'kubelet', container = 'runner' } = {},
+): PodEvent => ({
+  type: 'Normal',
+  reason,
+  message: '',
+  count: 1,
+  lastAt: new Date(1_700_000_000_000 + second * 1_000),
+  source,
+  container,
+});
+const sidecar = { container: 'sidecar' };
+
+describe('an image that is being pulled (C8)', () => {
+  test.each<[string, readonly PodEvent[], boolean]>([
+    ['nothing is known', [], false],
+    ['the first pull', [event('Pulling', 1)], true],
+    ['a pull that failed', [event('Pulling', 1), event('Failed', 3)], false],
+    ['a pull that failed within its second', [event('Pulling', 1), event('Failed', 1)], false],
+    [
+      'a pull that begins in the second in which a sidecar’s failed',
+      [event('Failed', 3, sidecar), event('Pulling', 3)],
+      true,
+    ],
+    [
+      'a pull that failed in the second in which a sidecar’s began',
+      [event('Pulling', 1), event('Failed', 3), event('Pulling', 3, sidecar)],
+      true,
+    ],
+    [
+      'a sidecar that fails after the pull began',
+      [event('Pulling', 3), event('Failed', 4, sidecar)],
+      false,
+    ],
+    [
+      'the pause before the next',
+      [event('Pulling', 1), event('Failed', 3), event('BackOff', 14)],
+      false,
+    ],
+    [
+      'the second pull, of a large image',
+      [event('Failed', 3), event('BackOff', 14), event('Pulling', 30)],
+      true,
+    ],
+    ['it has come, and the container starts', [event('Failed', 3), event('Pulled', 90)], true],
+    [
+      'a sentence of another',
+      [event('Failed', 3), event('Pulling', 30, { source: 'image-prefetcher' })],
+      false,
+    ],
+  ])('%s', (_what, events, expected) => {
+    expect(isPulling(events)).toBe(expected);
   });
 });

@@ -1,9 +1,10 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Duplex } from 'node:stream';
-import { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { Changes } from '@paddock/api/sessions/read-changes';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { createPlaces } from '../places.ts';
 import { createChangeStreams } from './changes.ts';
 
 /** A response whose text goes nowhere else. A page that is stuck reads the beginning only. */
@@ -135,4 +136,55 @@ describe('changes', () => {
       jest.useRealTimers();
     }
   });
+});
+
+test('one caller gets its own places only, and all together no more than there are', () => {
+  const places = createPlaces({ most: 3, mostEach: 2 });
+  const release = places.take('a');
+  expect(places.take('a')).toBeDefined();
+  expect(places.take('a')).toBeUndefined();
+  expect(places.take('b')).toBeDefined();
+  expect(places.take('c')).toBeUndefined();
+  release?.();
+  expect(places.take('c')).toBeDefined();
+  expect(places.take('a')).toBeUndefined();
+});
+
+test('whoever waits gets the places of the same caller, in order, and others keep theirs', async () => {
+  const places = createPlaces({ most: 5, mostEach: 1, mostWaitingEach: 2 });
+  const release = places.take('a');
+  const order: string[] = [];
+  const waitAs = async (name: string) => {
+    const left = await places.await('a', 60_000);
+    order.push(name);
+    return left;
+  };
+  const [first, second] = [waitAs('first'), waitAs('second')];
+  expect(await places.await('a', 60_000)).toBeUndefined();
+  const other = places.take('b');
+  expect(other).toBeDefined();
+  other?.();
+  expect(order).toEqual([]);
+  release?.();
+  const leave = await first;
+  expect(order).toEqual(['first']);
+  expect(places.take('a')).toBeUndefined();
+  leave?.();
+  (await second)?.();
+  expect(order).toEqual(['first', 'second']);
+  expect(places.take('a')).toBeDefined();
+});
+
+test('those that wait take no place of others, and give up in time', async () => {
+  const places = createPlaces({ most: 2, mostEach: 1, mostWaitingEach: 10 });
+  const release = places.take('a');
+  const waiting = places.await('a', 1);
+  const other = places.take('b');
+  expect(other).toBeDefined();
+  expect(await waiting).toBeUndefined();
+  release?.();
+  expect(places.take('a')).toBeDefined();
+  expect(await places.await('c', 60_000)).toBeUndefined();
+  other?.();
+  expect(await places.await('c', 60_000)).toBeDefined();
 });

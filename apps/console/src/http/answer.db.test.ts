@@ -1,23 +1,22 @@
-import { connect } from 'node:net';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { enqueueAlone } from '@paddock/queue/enqueue';
 import { type HttpServer, listenHttp } from '@paddock/runtime/http-server';
 import { createMetrics } from '@paddock/runtime/metrics';
-import { emptyTables } from '@paddock/testing/empty-tables';
-import { SILENT_LOG } from '@paddock/testing/silent-log';
 import type { TestDatabase } from '@paddock/testing/database';
+import { emptyTables } from '@paddock/testing/empty-tables';
 import { metricSum } from '@paddock/testing/metric-sum';
+import { SILENT_LOG } from '@paddock/testing/silent-log';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createAdmit } from '../admit.ts';
+import { createListener } from '../create-listener.ts';
 import { createConsoleEvents } from '../events.ts';
 import { asker, makeToken } from '../scenes/console.scene.ts';
-import { ENDPOINTS } from '../scenes/example-endpoints.scene.ts';
-import { NO_PAGE, TOKENS_ALONE } from '../scenes/no-page.scene.ts';
-import { createListener } from '../create-listener.ts';
+import { ENDPOINTS, NO_PAGE, TOKENS_ALONE } from '../scenes/example-endpoints.scene.ts';
 
 const makeLesser = (database: TestDatabase, input: object) =>
   makeToken(database, { name: 'less', ...input }, ENDPOINTS);

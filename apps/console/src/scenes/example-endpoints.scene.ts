@@ -3,6 +3,8 @@ import { findOperationEndpoint } from '@paddock/api/operations/operation';
 import { notFound, refused } from '@paddock/api/problem';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { createChangeStreams } from '../changes/changes.ts';
+import { createCredentialOf } from '../credential.ts';
 
 const said = z.object({ id: z.unknown() });
 const example = (more: Partial<Endpoint> & Pick<Endpoint, 'name' | 'path'>): Endpoint => ({
@@ -49,3 +51,22 @@ export const ENDPOINTS = [
   findOperationEndpoint,
   failing('endless', () => Promise.resolve({ id: 1n })),
 ];
+
+/** For a listener of the API alone. */
+export const NO_PAGE = {
+  streams: createChangeStreams({
+    look: () => Promise.reject(new Error('nobody looks')),
+    listPools: () => Promise.resolve([]),
+    lookEveryMs: 2_000,
+    onFirst: () => undefined,
+  }),
+  page: undefined,
+  answerSignIn: undefined,
+  prefix: '',
+};
+
+/** Without an identity provider or a proxy. */
+export const TOKENS_ALONE = createCredentialOf({
+  accessOf: () => undefined,
+  proxiedIdentity: () => undefined,
+});

@@ -1,7 +1,13 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { printSettings } from '@paddock/runtime/settings';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { describe, expect, test } from '@jest/globals';
-import { createAccessOf } from './access-of.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConsoleConfig, settings } from '../config.ts';
 import { createCredentialOf } from '../credential.ts';
+import { cookieWith, cookieWithout, sessionOf } from '../session/cookie.ts';
+import { createAccessOf } from './access-of.ts';
 import { createProxiedIdentity } from './proxy.ts';
 import { type SignInFile, signInFile } from './sign-in-file.ts';
 
@@ -118,3 +124,97 @@ describe('the credential of a request behind a proxy (G5)', () => {
 function asBytes(letter: string): string {
   return Buffer.from(letter).toString('latin1');
 }
+
+const TEXT = `${'0'.repeat(16)}_${'1'.repeat(16)}_${'A'.repeat(43)}`;
+const PARTS = { ownerId: '0'.repeat(16), id: '1'.repeat(16), secret: 'A'.repeat(43) };
+const cookie = `theme=dark; paddock=${TEXT}; x=y`;
+
+describe('the session’s cookie', () => {
+  test('is kept from scripts and other sites, and from plain HTTP where there is TLS', () => {
+    expect(cookieWith('S', 'https://ci.example')).toBe(
+      '__Host-paddock=S; Path=/; HttpOnly; SameSite=Strict; Secure',
+    );
+    expect(cookieWith('S', 'http://localhost:8084')).toBe(
+      'paddock=S; Path=/; HttpOnly; SameSite=Strict',
+    );
+    expect(cookieWithout('https://ci.example')).toBe(
+      '__Host-paddock=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0',
+    );
+  });
+
+  test.each([
+    ['GET', {}, PARTS],
+    ['GET', { 'sec-fetch-site': 'none' }, PARTS],
+    ['HEAD', { 'sec-fetch-site': 'same-origin' }, PARTS],
+    ['GET', { 'sec-fetch-site': 'cross-site' }, undefined],
+    ['GET', { 'sec-fetch-site': 'same-site' }, undefined],
+    ['POST', {}, undefined],
+    ['POST', { 'sec-fetch-site': 'same-origin' }, undefined],
+    ['POST', { 'x-paddock-page': '1' }, PARTS],
+    ['DELETE', { 'x-paddock-page': '1', 'sec-fetch-site': 'same-origin' }, PARTS],
+    ['DELETE', { 'x-paddock-page': '1', 'sec-fetch-site': 'same-site' }, undefined],
+    ['POST', { 'x-paddock-page': '1', 'sec-fetch-site': 'none' }, undefined],
+  ])('counts for %s with %j only as the page sends it', (method, headers, expected) => {
+    expect(sessionOf(method, { cookie, ...headers })).toEqual(expected);
+  });
+
+  test.each([
+    [`__Host-paddock=${TEXT}`, PARTS],
+    [`paddock=${TEXT}x`, undefined],
+    [`other-paddock=${TEXT}`, undefined],
+    ['paddock=', undefined],
+    ['', undefined],
+  ])('is found in "%s"', (text, expected) => {
+    expect(sessionOf('GET', { cookie: text })).toEqual(expected);
+  });
+});
+
+const GOOD = { DATABASE_URL: 'postgresql://user:hidden@localhost/paddock' };
+
+test('a database is all that the console needs; it reads no file with credentials (H1)', () => {
+  expect(readConsoleConfig({ ...GOOD, PADDOCK_CONFIG: '/nowhere.yaml' })).toMatchObject({
+    httpPort: 8084,
+    healthPort: 8085,
+    schema: 'paddock',
+  });
+});
+
+test('every problem is named at once, and no secret is printed (H1)', () => {
+  expect(() =>
+    readConsoleConfig({ PADDOCK_PUBLIC_PORT: 'x', PADDOCK_CONSOLE_POOL_SIZE: '1' }),
+  ).toThrow(/DATABASE_URL is not set[^]*PADDOCK_PUBLIC_PORT[^]*PADDOCK_CONSOLE_POOL_SIZE/);
+  expect(printSettings(settings, readConsoleConfig(GOOD))).not.toContain('hidden');
+});
+
+describe('the file about signing in', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'paddock-sign-in-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test.each([
+    ['{}', 'groups: is missing'],
+    ['groups: {}\nproxy: { peers: [10.0.0.1] }', 'must name a group'],
+    ["groups: { read: ['*'] }", 'must have oidc or proxy'],
+    ["groups: { read: ['*'] }\nproxy: { peers: [] }", 'proxy.peers: '],
+    [
+      "groups: { read: ['*'] }\noidc: { issuer: 'http://id.example' }",
+      'oidc.issuer: must be an https URL',
+    ],
+    [
+      "groups: { read: ['*'] }\noidc: { url: 'https://ci.example/' }",
+      'oidc.url: must be an http or https URL without a slash',
+    ],
+    ["groups: { reads: ['*'] }", 'groups: there is no key `reads` here; did you mean `read`?'],
+    [
+      `groups: { read: ['*'] }
+oidc: { url: 'https://ci.example', issuer: 'https://id.example', clientId: x, clientSecret: { env: NONE } }`,
+      'The client secret of the identity provider is read from the variable NONE, which is not set',
+    ],
+  ])('is refused at the start if it could not work: %s (H1)', async (text, why) => {
+    const path = join(folder, 'sign-in.yaml');
+    await writeFile(path, text);
+    expect(() => readConsoleConfig({ ...GOOD, PADDOCK_SIGN_IN: path })).toThrow(why);
+  });
+});

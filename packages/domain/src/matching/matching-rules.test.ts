@@ -2,9 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_POOL } from '../pools/place-job.ts';
-import { ACME, keyDemand as key } from '../scenes/key-demand.scene.ts';
-import { rulesWith } from '../scenes/matching-rules.scene.ts';
-import { demandOf, failingKey, storedRules } from '../scenes/snapshot.scene.ts';
+import {
+  ACME,
+  demandOf,
+  failingKey,
+  keyDemand as key,
+  rulesWith,
+  storedRules,
+} from '../scenes/snapshot.scene.ts';
 import { capsOf } from './caps.ts';
 import {
   type Told,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { rulesWith } from '../scenes/matching-rules.scene.ts';
-import { snapshotOf, storedRules, warmKey } from '../scenes/snapshot.scene.ts';
+import { rulesWith, snapshotOf, storedRules, warmKey } from '../scenes/snapshot.scene.ts';
 import type { MatchingRules } from './matching-rules.ts';
 import { type Reservation, pickUnwanted } from './pick-unwanted.ts';
 import {

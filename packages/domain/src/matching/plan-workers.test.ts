@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { rulesWith } from '../scenes/matching-rules.scene.ts';
-import { ACME, INSTALLATION, keyDemand as key } from '../scenes/key-demand.scene.ts';
-import { capsOf, type KeyDemand } from './caps.ts';
+import { ACME, INSTALLATION, keyDemand as key, rulesWith } from '../scenes/snapshot.scene.ts';
+import { type KeyDemand, capsOf } from './caps.ts';
 import type { MatchingRules } from './matching-rules.ts';
-import type { WaitReason } from './wait-reasons.ts';
 import { findRivals, planWorkers } from './plan-workers.ts';
+import type { WaitReason } from './wait-reasons.ts';
 
 const failing = (
   demandKey: number,

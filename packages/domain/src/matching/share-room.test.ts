@@ -1,16 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
 import {
-  ACME,
-  COMMON,
-  GLOBEX,
-  madeOf,
-  roomOf,
-  share,
-  shortage,
-  situations,
-} from '../scenes/share-room.scene.ts';
-import type { Shortage } from './share-room.ts';
+  type LiveWorkers,
+  type Room,
+  type Sharing,
+  type Shortage,
+  shareRoom,
+} from './share-room.ts';
 
 describe('shareRoom', () => {
   test('an entity spends its cap on the repository that has the fewest workers already, though its jobs are younger (C4)', () => {
@@ -164,41 +160,6 @@ describe('shareRoom', () => {
       ),
     );
   });
-
-  test('comes to the same in many small passes as in a large one (C4)', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.nat(9), { minLength: 1, maxLength: 5 }),
-        fc.integer({ min: 1, max: 20 }),
-        (lacks, room) => {
-          const shortages = lacks.map((lacking, index) =>
-            shortage(index, { entityId: index, lacking: lacking + 1 }),
-          );
-          const atOnce = madeOf(share(shortages, { pools: { linux: room } }));
-          const total = new Map<number, number>();
-          for (let left = room; left > 0;) {
-            const live = shortages.map((one) =>
-              Object.assign({ alive: total.get(one.demandKey) ?? 0 }, one),
-            );
-            const open = live.flatMap(({ alive, ...one }) =>
-              one.lacking > alive ? [{ ...one, lacking: one.lacking - alive }] : [],
-            );
-            const made = Object.entries(
-              madeOf(share(open, { pools: { linux: left } }, { live, most: 2 })),
-            ).filter(([, count]) => count > 0);
-            if (made.length === 0) break;
-            for (const [key, count] of made) {
-              total.set(Number(key), (total.get(Number(key)) ?? 0) + count);
-              left -= count;
-            }
-          }
-          expect(Object.fromEntries(total)).toEqual(
-            Object.fromEntries(Object.entries(atOnce).filter(([, count]) => count > 0)),
-          );
-        },
-      ),
-    );
-  });
 });
 
 /**
@@ -309,3 +270,102 @@ describe('shareRoom among entities that share one cap', () => {
     expect(madeOf(share(shortages, { common: 4 }, { live, common }))).toEqual({ 1: 9, 2: 1, 3: 3 });
   });
 });
+
+const ACME = 1;
+const GLOBEX = 2;
+const NO_OTHERS = 1_000;
+
+const shortage = (demandKey: number, given: Partial<Shortage> = {}): Shortage => ({
+  demandKey,
+  entityId: ACME,
+  scopeRepoId: 0,
+  pool: 'linux',
+  lacking: 1,
+  jobTimes: [demandKey],
+  ...given,
+});
+
+interface Caps {
+  readonly entities?: Readonly<Record<number, number>>;
+  /** Of the entities 2 and 3 together. */
+  readonly common?: number | undefined;
+  readonly pools?: Readonly<Record<string, number>>;
+  readonly keys?: Readonly<Record<number, number>>;
+}
+
+/** The entities that share as one, if there are any. */
+const COMMON = new Set([2, 3]);
+
+const roomOf = ({ entities = {}, common, pools = {}, keys = {} }: Caps): Room => ({
+  entity: (entityId) => entities[entityId] ?? Infinity,
+  common: (entityId) => (common !== undefined && COMMON.has(entityId) ? common : Infinity),
+  pool: (pool) => pools[pool] ?? Infinity,
+  key: ({ demandKey }) => keys[demandKey] ?? Infinity,
+});
+
+function share(
+  shortages: Shortage[],
+  caps: Caps,
+  { live = [], weights = {}, most = NO_OTHERS, common = NONE }: Partial<Extra> = {},
+) {
+  const weight = (entityId: number) => weights[entityId] ?? 1;
+  return shareRoom({
+    shortages,
+    live,
+    room: roomOf(caps),
+    weight,
+    common,
+    most,
+  });
+}
+
+/** Entities that share as one: none. */
+const NONE = { has: () => false, weight: 1 };
+
+interface Extra {
+  readonly common: Sharing['common'];
+  readonly live: LiveWorkers[];
+  readonly weights: Readonly<Record<number, number>>;
+  readonly most: number;
+}
+
+const madeOf = (shares: ReturnType<typeof shareRoom>) =>
+  Object.fromEntries([...shares].map(([key, { made }]) => [key, made]));
+
+/**
+ * Up to three entities with two repositories each, in up to three pools, under caps of all kinds.
+ */
+const situations = () =>
+  fc
+    .record({
+      lacks: fc.uniqueArray(
+        fc.record({
+          entityId: fc.integer({ min: 1, max: 3 }),
+          repo: fc.nat(2),
+          pool: fc.constantFrom('a', 'b', 'c'),
+          lacking: fc.integer({ min: 1, max: 6 }),
+          time: fc.nat(50),
+          alive: fc.nat(3),
+        }),
+        { selector: ({ entityId, repo, pool }) => `${entityId} ${repo} ${pool}`, maxLength: 12 },
+      ),
+      entities: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.nat(8)),
+      pools: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.nat(8)),
+      keys: fc.array(fc.option(fc.nat(4), { nil: undefined }), { maxLength: 12 }),
+      weights: fc.dictionary(fc.constantFrom('1', '2', '3'), fc.constantFrom(0.5, 1, 2, 7)),
+    })
+    .map(({ lacks, entities, pools, keys, weights }) => {
+      const shortages = lacks.map(({ repo, time, alive: _alive, ...lack }, index) =>
+        shortage(index, { ...lack, scopeRepoId: repo, jobTimes: [time, time + 3] }),
+      );
+      const live = shortages.map((one, index) => ({ ...one, alive: lacks[index]?.alive ?? 0 }));
+      const keyCaps = Object.fromEntries(
+        keys.flatMap((cap, index) => (cap === undefined ? [] : [[index, cap]])),
+      );
+      return {
+        shortages,
+        live,
+        caps: { entities, pools, keys: keyCaps },
+        weights,
+      };
+    });

@@ -1,4 +1,5 @@
-import type { PoolRule } from '../matching/matching-rules.ts';
+import type { KeyDemand } from '../matching/caps.ts';
+import type { MatchingRules, PoolRule } from '../matching/matching-rules.ts';
 import type { Reservation } from '../matching/pick-unwanted.ts';
 import type { SpareKey } from '../matching/plan-spare.ts';
 import {
@@ -124,3 +125,44 @@ export const returnableOf = (podName: string, demandKey: number): Returnable => 
   const { entityId, scopeRepoId, pool } = placeOf(demandKey);
   return { podName, demandKey, entityId, scopeRepoId, pool };
 };
+
+/**
+ * The rules for the entity acme and the pool `linux`, without any cap; `given` has the differences.
+ */
+export const rulesWith = (
+  given: Partial<MatchingRules> & { pool?: Partial<PoolRule>; cap?: number } = {},
+): MatchingRules => ({
+  pools: new Map([['linux', { ...linux(), ...given.pool }]]),
+  entities: new Map([['acme', { cap: given.cap ?? null, weight: 1 }]]),
+  pins: new Map(),
+  common: undefined,
+  listed: new Set(),
+  environmentStopped: false,
+  stoppedEntities: new Set(),
+  barred: new Map(),
+  budgets: new Map(),
+  usualBudget: 180,
+  away: undefined,
+  told: { entities: new Map(), repositories: new Map() },
+  failing: new Map(),
+  suspected: () => false,
+  nodeless: new Map(),
+  ...given,
+});
+
+export const ACME = 1;
+export const INSTALLATION = 31;
+
+/** Demand of one key of ACME in the pool `linux`, which lacks three workers. */
+export const keyDemand = (demandKey: number, given: Partial<KeyDemand> = {}): KeyDemand => ({
+  demandKey,
+  entityId: ACME,
+  login: 'Acme',
+  installationId: INSTALLATION,
+  scopeRepoId: 0,
+  pool: 'linux',
+  lacking: 3,
+  unassigned: 0,
+  oldest: demandKey,
+  ...given,
+});

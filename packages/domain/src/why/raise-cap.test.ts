@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PassPlan } from '../matching/plan-pass.ts';
-import { rulesWith } from '../scenes/matching-rules.scene.ts';
 import {
   demandOf,
   linux,
   reservationOf,
   returnableOf,
+  rulesWith,
   snapshotOf,
   storedRules,
 } from '../scenes/snapshot.scene.ts';

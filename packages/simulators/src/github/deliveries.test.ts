@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { verify } from '@octokit/webhooks-methods';
-import { waitFor } from '@paddock/testing/wait-for';
-import { startReceiver, type Receiver } from './start-receiver.ts';
-import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
+import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
+import { appAuthorization, callApi, installationAuthorization } from './call-api.ts';
+import { type Receiver, startReceiver } from './start-receiver.ts';
 
 describe('simulated deliveries', () => {
   let receiver: Receiver;
@@ -17,61 +16,7 @@ describe('simulated deliveries', () => {
   });
 
   const queue = (repo = 'acme/api') => world.github.queueJob({ repo, labels: ['none'] });
-  const actions = () => receiver.received.map(({ action }) => action);
   const logged = async () => (await world.github.truth()).deliveries;
-
-  test('carry GitHub’s headers and signature', async () => {
-    await queue();
-    await world.github.settled();
-    const [delivery] = receiver.received;
-    expect(delivery?.headers).toMatchObject({
-      'user-agent': expect.stringMatching(/^GitHub-Hookshot\//),
-      'content-type': 'application/json',
-      'x-github-delivery': expect.stringMatching(/^[\da-f-]{36}$/),
-      'x-github-event': 'workflow_job',
-      'x-github-hook-id': expect.stringMatching(/^\d+$/),
-      'x-github-hook-installation-target-id': String(world.appId),
-      'x-github-hook-installation-target-type': 'integration',
-    });
-    expect(
-      await verify(
-        world.webhookSecret,
-        delivery?.body ?? '',
-        String(delivery?.headers['x-hub-signature-256']),
-      ),
-    ).toBe(true);
-  });
-
-  test('announce each step of a job’s life', async () => {
-    await world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['ubuntu-latest'],
-      hosted: true,
-      durationMs: 1,
-    });
-    await waitFor('three deliveries', () => receiver.received.length === 3);
-    expect(new Set(actions())).toEqual(new Set(['queued', 'in_progress', 'completed']));
-  });
-
-  test('announce a job that waits for approval, and its release', async () => {
-    const { id } = await world.github.queueJob({
-      repo: 'acme/api',
-      labels: ['none'],
-      waiting: true,
-    });
-    await world.github.approveJob(id);
-    await world.github.settled();
-    expect(new Set(actions())).toEqual(new Set(['queued', 'waiting']));
-  });
-
-  test('give a re-run a new job id in the next attempt', async () => {
-    const { id, runId } = await queue();
-    await world.github.cancelJob(id);
-    const again = await world.github.rerunJob(id);
-    expect(again).toMatchObject({ runId, attempt: 2, status: 'queued' });
-    expect(again.id).not.toBe(id);
-    await expect(world.github.rerunJob(again.id)).rejects.toThrow('only a completed job');
-  });
 
   test('log dropped actions as failed, and omitted ones nowhere', async () => {
     await world.github.setDeliveryFaults({ dropActions: ['queued'], omitActions: ['completed'] });
@@ -99,16 +44,6 @@ describe('simulated deliveries', () => {
     expect((await world.github.report()).struck).toEqual({ event_never_sent: 1 });
   });
 
-  test('are lost at about the given share', async () => {
-    await world.github.setDeliveryFaults({ lossRate: 0.3 });
-    for (let n = 0; n < 200; n += 1) await queue();
-    await world.github.settled();
-    const { failedDeliveries } = await world.github.report();
-    expect(failedDeliveries).toBeGreaterThan(30);
-    expect(failedDeliveries).toBeLessThan(90);
-    expect(receiver.received).toHaveLength(200 - failedDeliveries);
-  });
-
   test('arrive twice under one GUID when doubled, and are logged once', async () => {
     await world.github.setDeliveryFaults({ duplicateRate: 1 });
     await queue();
@@ -117,18 +52,6 @@ describe('simulated deliveries', () => {
     expect(second?.guid).toBe(first?.guid);
     expect(second?.body).toBe(first?.body);
     expect(await logged()).toHaveLength(1);
-  });
-
-  test('overtake each other when delayed', async () => {
-    await world.github.setDeliveryFaults({ delayMs: [0, 40] });
-    const ids: number[] = [];
-    for (let n = 0; n < 20; n += 1) ids.push((await queue()).id);
-    await world.github.settled();
-    const arrived = receiver.received.map(
-      ({ body }) => (JSON.parse(body) as { workflow_job: { id: number } }).workflow_job.id,
-    );
-    expect(arrived.toSorted((a, b) => a - b)).toEqual(ids);
-    expect(arrived).not.toEqual(ids);
   });
 
   test('fail when the receiver takes too long', async () => {
@@ -150,30 +73,121 @@ describe('simulated deliveries', () => {
       ['installation', 'suspend'],
     ]);
   });
+});
 
-  test('announce an installation with its repositories', async () => {
-    await world.github.uninstall(world.organization.installationId);
-    await world.github.install({ appId: world.appId, account: 'acme', repositories: ['acme/api'] });
-    await world.github.settled();
-    const created = receiver.received.find(({ action }) => action === 'created');
-    expect(JSON.parse(created?.body ?? '{}')).toMatchObject({
-      installation: {
-        app_id: world.appId,
-        repository_selection: 'selected',
-        account: { login: 'acme', type: 'Organization' },
-      },
-      repositories: [{ id: world.repositories.api, full_name: 'acme/api' }],
+describe('who may call the simulated GitHub', () => {
+  let world: SmallWorld;
+  let now: number;
+  beforeEach(async () => {
+    now = Date.now();
+    world = await startSmallWorld({ now: () => now });
+  });
+  afterEach(() => world.github.stop());
+
+  const statusOf = async (path: string, authorization?: string) =>
+    (await callApi(world, 'GET', path, authorization === undefined ? {} : { authorization }))
+      .status;
+  const seconds = () => Math.floor(now / 1000);
+
+  test.each([
+    ['expired', () => ({ iat: seconds() - 600, exp: seconds() - 1 })],
+    ['valid for longer than ten minutes', () => ({ exp: seconds() + 700 })],
+    ['from the future', () => ({ iat: seconds() + 120 })],
+    ['of an unknown App', () => ({ iss: '999' })],
+  ])('refuses an App with a token %s', async (_what, claims) => {
+    expect(await statusOf('/app', await appAuthorization(world, claims()))).toBe(401);
+  });
+
+  test('accepts calls as long as the budget lasts', async () => {
+    const authorization = await installationAuthorization(world);
+    const caller = { installationId: world.organization.installationId };
+    await world.github.setRateLimit({ caller, resource: 'core', remaining: 1 });
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(200);
+    expect(await statusOf('/orgs/acme/actions/runners', authorization)).toBe(403);
+    now += 3_600_000 - 1;
+    const renewed = await installationAuthorization(world, caller.installationId, {
+      iat: seconds(),
+      exp: seconds() + 500,
     });
-    expect(actions()).toContain('deleted');
+    now += 1;
+    expect(await statusOf('/orgs/acme/actions/runners', renewed)).toBe(200);
   });
 
-  test('can be any published example', async () => {
-    await world.github.setApp(world.appId, { events: ['workflow_job', 'check_run'] });
-    await world.github.sendExample(world.appId, 'check_run', 0);
-    await world.github.settled();
-    expect(receiver.received).toMatchObject([{ event: 'check_run' }]);
-    await expect(world.github.sendExample(world.appId, 'check_run', 999)).rejects.toThrow(
-      'There is no example 999',
-    );
+  test('makes exactly the matching call fail', async () => {
+    const authorization = await appAuthorization(world);
+    await world.github.failNext({ method: 'GET', path: '^/app$', status: 502, after: 1, times: 2 });
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n += 1) statuses.push(await statusOf('/app', authorization));
+    expect(statuses).toEqual([200, 502, 502, 200]);
+    await world.github.failNext({ path: '^/app$', status: 500 });
+    await world.github.clearFaults();
+    expect(await statusOf('/api/v3/app', authorization)).toBe(200);
   });
+});
+
+let world: SmallWorld;
+let now: number;
+let acme: string;
+let app: string;
+beforeEach(async () => {
+  now = Date.now();
+  world = await startSmallWorld({ now: () => now });
+  acme = await installationAuthorization(world);
+  app = await appAuthorization(world);
+});
+afterEach(() => world.github.stop());
+
+const RUNNERS = '/orgs/acme/actions/runners';
+const call = (path: string, authorization: string) =>
+  callApi(world, 'GET', path, { authorization });
+const against = async () => (await world.github.report()).callsAgainstWait;
+
+/** An answer to one call of the account that asks it to wait. */
+const tell = async (headers: Record<string, string>, status = 429) => {
+  await world.github.failNext({ path: '', status, headers });
+  await call(RUNNERS, acme);
+};
+
+test('counts calls of any kind after a Retry-After, until the wait is over', async () => {
+  await tell({ 'retry-after': '10' });
+  now += 1_000;
+  await call(RUNNERS, acme);
+  await call('/installation/repositories', acme);
+  expect(await world.github.report()).toMatchObject({
+    callsAgainstWait: 2,
+    firstAgainstWait: [
+      `actions/list-self-hosted-runners-for-org by installation ${world.organization.installationId}, 1000 ms late`,
+      `apps/list-repos-accessible-to-installation by installation ${world.organization.installationId}, 1000 ms late`,
+    ],
+  });
+  now += 9_000;
+  await call(RUNNERS, acme);
+  expect(await against()).toBe(2);
+});
+
+test('does not count calls of other accounts and of the App', async () => {
+  const mona = await installationAuthorization(world, world.user.installationId);
+  await tell({ 'retry-after': '10' }, 503);
+  now += 1_000;
+  await call('/installation/repositories', mona);
+  await call('/app', app);
+  expect(await against()).toBe(0);
+});
+
+test('does not count calls that were made while the answer was under way', async () => {
+  await tell({ 'retry-after': '10' });
+  now += 100;
+  await call(RUNNERS, acme);
+  expect(await against()).toBe(0);
+});
+
+test('counts calls against a used-up budget, and no others', async () => {
+  const caller = { installationId: world.organization.installationId };
+  await world.github.setRateLimit({ caller, resource: 'core', remaining: 1, resetInMs: 60_000 });
+  await call(RUNNERS, acme);
+  now += 1_000;
+  await callApi(world, 'POST', `${RUNNERS}/generate-jitconfig`, { authorization: acme, body: {} });
+  expect(await against()).toBe(0);
+  await call(RUNNERS, acme);
+  expect(await against()).toBe(1);
 });

@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitFor } from '@paddock/testing/wait-for';
+import { type SmallWorld, startSmallWorld } from '../scenes/small-world.scene.ts';
 import { callApi, installationAuthorization, registerRunner } from './call-api.ts';
 import { connectGitHubSimulator } from './control-client.ts';
+import { type Payload, exampleOf } from './examples.ts';
 import { playRunner } from './play-runner.ts';
-import { startSmallWorld, type SmallWorld } from '../scenes/small-world.scene.ts';
+import { type Receiver, startReceiver } from './start-receiver.ts';
 
 const never = new AbortController().signal;
 
@@ -164,3 +166,81 @@ describe('the truth of the simulated GitHub', () => {
     );
   });
 });
+
+describe('workflow_job payloads', () => {
+  let receiver: Receiver;
+  let world: SmallWorld;
+  const sent = new Map<string, Payload>();
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    world = await startSmallWorld({ webhookUrl: receiver.url });
+    await world.github.queueJob({
+      repo: 'acme/api',
+      labels: ['ubuntu-latest'],
+      hosted: true,
+      durationMs: 1,
+    });
+    await world.github.queueJob({
+      repo: 'mona/tool',
+      labels: ['self-hosted', 'gpu'],
+      waiting: true,
+    });
+    await waitFor('the four deliveries', () => receiver.received.length === 4);
+    for (const { action, body } of receiver.received)
+      sent.set(String(action), JSON.parse(body) as Payload);
+  });
+  afterAll(async () => {
+    await world.github.stop();
+    await receiver.stop();
+  });
+
+  test.each([
+    ['queued', 5],
+    ['in_progress', 3],
+    ['completed', 2],
+    ['waiting', 7],
+  ])('%s has the fields and types of GitHub’s own example %i', (action, index) => {
+    const {
+      organization: _organization,
+      installation: _installation,
+      ...example
+    } = exampleOf('workflow_job', index);
+    const { organization: _ours, installation, ...payload } = sent.get(action) ?? {};
+    expect(shapeProblems(payload, example)).toEqual([]);
+    expect(shapeProblems(installation, exampleOf('workflow_job', 5)['installation'])).toEqual([]);
+  });
+});
+
+/** Fields that only the newer examples have. */
+const YOUNG_FIELDS = new Set(['has_discussions', 'allow_forking', 'custom_properties']);
+
+/**
+ * The paths at which the form of `actual` differs from the form of `example`. Null matches any
+ * type: the job decides which fields are filled.
+ */
+function shapeProblems(actual: unknown, example: unknown, path = ''): string[] {
+  if (actual === null || example === null) return [];
+  if (Array.isArray(actual) && Array.isArray(example)) {
+    const [sample] = example;
+    return sample === undefined
+      ? []
+      : actual.flatMap((item, index) => shapeProblems(item, sample, `${path}[${index}]`));
+  }
+  if (isRecord(actual) && isRecord(example)) {
+    const names = new Set([...Object.keys(actual), ...Object.keys(example)]);
+    return [...names].flatMap((name) => {
+      if (YOUNG_FIELDS.has(name)) return [];
+      if (!(name in actual)) return [`${path}.${name} is missing`];
+      if (!(name in example)) return [`${path}.${name} is not GitHub’s`];
+      return shapeProblems(actual[name], example[name], `${path}.${name}`);
+    });
+  }
+  return typeof actual === typeof example
+    ? []
+    : [`${path} is a ${typeof actual}, GitHub’s a ${typeof example}`];
+}
+
+function isRecord(value: unknown): value is Payload {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
