@@ -279,4 +279,34 @@ export const reconciler: readonly NamedMutant[] = [
     replace: `dryRun || signal.aborted) return;`,
     tests: ['apps/reconciler/src/passes/pass.db.test.ts'],
   },
+  {
+    mutant: 'a pass ends at the first object that fails, and begins there again',
+    file: 'apps/reconciler/src/passes/pass.ts',
+    find: `    const queue = inTurns(due, named, before);
+    let next = 0;
+    let failure: { readonly error: unknown } | undefined;
+    const lane = async (most = Infinity): Promise<void> => {
+      for (let made = 0; made < most; made++) {
+        if (failure !== undefined || next >= queue.length || isOver()) return;
+        const object = queue[next++] as (typeof queue)[number];
+        left.delete(named(object));
+        await visitOne(object, how).catch((error: unknown) => (failure ??= { error }));`,
+    replace: `    const queue = due;
+    let next = 0;
+    let failure: { readonly error: unknown } | undefined;
+    const lane = async (most = Infinity): Promise<void> => {
+      for (let made = 0; made < most; made++) {
+        if (failure !== undefined || next >= queue.length || isOver()) return;
+        const object = queue[next++] as (typeof queue)[number];
+        left.delete(named(object));
+        if (!(await how.visit(object, { isUnasked: false, hasFailedLong: false }))) endedBy = 'time';`,
+    tests: ['apps/reconciler/src/passes/pass.db.test.ts'],
+  },
+  {
+    mutant: 'a list whose second page is empty ends there',
+    file: 'packages/github/src/read-pages.ts',
+    find: 'if (!mayLack && lacks(answer, found.size, most))',
+    replace: 'if (!mayLack && found.size === 0 && lacks(answer, found.size, most))',
+    tests: ['packages/github/src/runner-groups.test.ts'],
+  },
 ];

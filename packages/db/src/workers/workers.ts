@@ -210,7 +210,7 @@ export const findForgottenWorkers = (
   db
     .selectFrom('workers as w')
     .select(['pod_name as podName', 'delivery_guid as deliveryGuid'])
-    .where('status', '=', 'pending')
+    .where('status', '=', sql.lit('pending'))
     .where('pod_uid', 'is', null)
     .where('stopping_at', 'is', null)
     .where('created_at', '<', ago(olderThanMs))
