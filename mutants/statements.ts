@@ -46,14 +46,14 @@ export const statements: readonly NamedMutant[] = [
     file: 'packages/db/src/matching/reserve-workers.ts',
     find: '    on conflict (pod_name) do nothing\n',
     replace: '',
-    tests: ['apps/scheduler/src/matching/taken-names.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match.db.test.ts'],
   },
   {
     mutant: 'a warm worker’s name that is taken fails the whole pass of the matcher',
     file: 'packages/db/src/matching/warm-workers.ts',
     find: '    on conflict (pod_name) do nothing\n',
     replace: '',
-    tests: ['apps/scheduler/src/matching/taken-names.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match.db.test.ts'],
   },
   {
     mutant: 'a pod whose row has come meanwhile fails the adoption of all others',
