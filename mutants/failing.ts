@@ -82,7 +82,7 @@ export const failing: readonly NamedMutant[] = [
     file: 'packages/db/src/workers/failing-keys.ts',
     find: `      where k.failed_at is null or b.made_at >= k.failed_at\n`,
     replace: ``,
-    tests: ['apps/scheduler/src/matching/match-unserved.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-failing.db.test.ts'],
   },
   {
     mutant: 'a key whose pause is over gets workers for all its jobs at once',

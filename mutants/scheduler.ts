@@ -152,21 +152,21 @@ export const scheduler: readonly NamedMutant[] = [
     find: `  and deregistration_started_at is null
 `,
     replace: ``,
-    tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-warm.db.test.ts'],
   },
   {
     mutant: 'a worker that runs a job is stopped as surplus',
     file: 'packages/db/src/states/states.ts',
     find: `\${UNASSIGNED} and (registered_at`,
     replace: `\${LIVE} and stopping_at is null and (registered_at`,
-    tests: ['apps/scheduler/src/matching/match-spare.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-warm.db.test.ts'],
   },
   {
     mutant: 'a reservation is given back although its registration has just begun',
     file: 'packages/db/src/matching/matching-lock.ts',
     find: `any(\${giveBack}::text[]) and \${RESERVED})`,
     replace: `any(\${giveBack}::text[]))`,
-    tests: ['apps/scheduler/src/matching/match-give-back.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-demand.db.test.ts'],
   },
   {
     mutant: 'workers are reserved for the youngest jobs first',

@@ -46,14 +46,14 @@ export const statements: readonly NamedMutant[] = [
     file: 'packages/db/src/matching/reserve-workers.ts',
     find: 'order by o.created_at, o.job_id\n    on conflict (pod_name) do nothing',
     replace: 'order by o.created_at, o.job_id',
-    tests: ['apps/scheduler/src/matching/taken-names.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match.db.test.ts'],
   },
   {
     mutant: 'a warm worker’s name that is taken fails the whole pass of the matcher',
     file: 'packages/db/src/matching/reserve-workers.ts',
     find: 'generate_series(1, key.count)\n    on conflict (pod_name) do nothing',
     replace: 'generate_series(1, key.count)',
-    tests: ['apps/scheduler/src/matching/taken-names.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match.db.test.ts'],
   },
   {
     mutant: 'a pod whose row has come meanwhile fails the adoption of all others',

@@ -7,7 +7,7 @@ export const told: readonly NamedMutant[] = [
     file: 'packages/db/src/entities/waits.ts',
     find: '= registrations_reset_at and ${remaining} < registrations_left)',
     replace: '= registrations_reset_at)',
-    tests: ['apps/scheduler/src/matching/registration-budgets.db.test.ts'],
+    tests: ['apps/scheduler/src/matching/match-told.db.test.ts'],
   },
   {
     mutant: 'a shorter wait for GitHub replaces a longer one',

@@ -1,21 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplePools, putJob, putPools } from '@paddock/testing/demand-rows';
+import { examplePools, putJob, putPools, putInstallation } from '@paddock/testing/demand-rows';
 import { fc } from '@paddock/testing/random-cases';
-import { putWorker } from '@paddock/testing/worker-rows';
+import { putWorker, minutesAgo } from '@paddock/testing/worker-rows';
 import {
   emptyMatchingTables,
   matchAll,
   matchOnce,
   useMatchingDatabase,
+  findReasons,
 } from '../scenes/matching.scene.ts';
-
-const testDb = useMatchingDatabase();
+import { type PodState, recordPodStates } from '@paddock/db/workers/worker-pods';
 
 const ENTITIES = [
   { entity_id: 1, entity_name: 'acme', entity_type: 'Organization' },
   { entity_id: 2, entity_name: 'globex', entity_type: 'Organization' },
   { entity_id: 3, entity_name: 'sam', entity_type: 'User' },
 ] as const;
+
 const POOLS = ['large', 'small'] as const;
 
 /** One demand key's worth of rows; pool `small` registers runners at repositories. */
@@ -36,59 +37,11 @@ interface Caps {
 }
 
 const isScoped = ({ entity, pool }: Given) => entity.entity_type === 'User' || pool === 'small';
+
 const repoOf = (given: Given) => ({
   repo_id: given.repo,
   scope_repo_id: isScoped(given) ? given.repo : 0,
 });
-
-async function arrange(
-  given: readonly Given[],
-  { entities, pools, repository, weights }: Caps,
-): Promise<void> {
-  await emptyMatchingTables(testDb.db);
-  const rules = ENTITIES.map(({ entity_name: login }, index) => [
-    login,
-    { maxWorkers: entities[index] ?? null, weight: weights[index] ?? 1 },
-  ]);
-  const documents = POOLS.map((name, index) => ({
-    name,
-    labels: [name],
-    maxWorkers: pools[index] ?? null,
-  }));
-  const [large, small] = documents;
-  const scoped = {
-    ...small,
-    registration: 'repository' as const,
-    maxWorkersPerRepository: repository,
-  };
-  await putPools(
-    testDb.db,
-    examplePools({ pools: [{ ...large }, scoped], entities: Object.fromEntries(rules) }),
-  );
-  for (const one of given) {
-    const { scope_repo_id: scope, repo_id: repo } = repoOf(one);
-    const place = { ...one.entity, k8s_pool: one.pool, scope_repo_id: scope };
-    for (let n = 0; n < one.unassigned; n += 1)
-      await putWorker(testDb.db, { ...place, registration_started_at: new Date() });
-    for (let n = 0; n < one.busy; n += 1)
-      await putWorker(testDb.db, { ...place, assigned_at: new Date(), pod_uid: 'uid' });
-    for (let n = 0; n < one.waiting; n += 1)
-      await putJob(testDb.db, { ...place, repo_id: repo, repo_full_name: `owner/${repo}` });
-  }
-}
-
-const live = () =>
-  testDb.db
-    .selectFrom('workers')
-    .selectAll()
-    .where('status', 'in', ['pending', 'running'])
-    .execute();
-
-/** How many live workers each entity or repository has. */
-const livingOf = async (column: 'entity_id' | 'scope_repo_id') => {
-  const groups = Map.groupBy(await live(), (worker) => worker[column]);
-  return Object.fromEntries([...groups].map(([id, workers]) => [id, workers.length]));
-};
 
 const situations = () =>
   fc.record({
@@ -115,7 +68,79 @@ const situations = () =>
     most: fc.integer({ min: 1, max: 5 }),
   });
 
+const entityIds = { acme: 1, globex: 2, hooli: 3, initech: 4 };
+
+const placeOf = (login: keyof typeof entityIds) => ({
+  entity_id: entityIds[login],
+  entity_name: login,
+});
+
+const podOf = (podName: string, given: Partial<PodState> = {}): PodState => ({
+  podName,
+  podUid: `uid of ${podName}`,
+  podCreatedAt: new Date(),
+  node: null,
+  phase: 'pending',
+  runningAt: null,
+  endedAt: null,
+  exitCode: null,
+  isRunnerOver: false,
+  isUnschedulable: false,
+  terminatingAt: null,
+  terminatingSeconds: null,
+  stuckReason: null,
+  failureReason: null,
+  endedBy: null,
+  message: null,
+  ...given,
+});
+
 describe('the caps', () => {
+  const testDb = useMatchingDatabase();
+
+  async function arrange(
+    given: readonly Given[],
+    { entities, pools, repository, weights }: Caps,
+  ): Promise<void> {
+    await emptyMatchingTables(testDb.db);
+    const rules = ENTITIES.map(({ entity_name: login }, index) => [
+      login,
+      { maxWorkers: entities[index] ?? null, weight: weights[index] ?? 1 },
+    ]);
+    const documents = POOLS.map((name, index) => ({
+      name,
+      labels: [name],
+      maxWorkers: pools[index] ?? null,
+    }));
+    const [large, small] = documents;
+    const scoped = {
+      ...small,
+      registration: 'repository' as const,
+      maxWorkersPerRepository: repository,
+    };
+    await putPools(
+      testDb.db,
+      examplePools({ pools: [{ ...large }, scoped], entities: Object.fromEntries(rules) }),
+    );
+    for (const one of given) {
+      const { scope_repo_id: scope, repo_id: repo } = repoOf(one);
+      const place = { ...one.entity, k8s_pool: one.pool, scope_repo_id: scope };
+      for (let n = 0; n < one.unassigned; n += 1)
+        await putWorker(testDb.db, { ...place, registration_started_at: new Date() });
+      for (let n = 0; n < one.busy; n += 1)
+        await putWorker(testDb.db, { ...place, assigned_at: new Date(), pod_uid: 'uid' });
+      for (let n = 0; n < one.waiting; n += 1)
+        await putJob(testDb.db, { ...place, repo_id: repo, repo_full_name: `owner/${repo}` });
+    }
+  }
+
+  const live = () =>
+    testDb.db
+      .selectFrom('workers')
+      .selectAll()
+      .where('status', 'in', ['pending', 'running'])
+      .execute();
+
   test('new workers never exceed them, and leave no job waiting that they would allow; each key has its reason (C4, C5, P1, P3, P5)', async () => {
     await fc.assert(
       fc.asyncProperty(situations(), async ({ given, caps, most }) => {
@@ -200,66 +225,155 @@ describe('the caps', () => {
   });
 });
 
-describe('fair shares (C4)', () => {
-  test('a full pool is shared by weight, however many jobs the one has and however early they came', async () => {
-    const [acme, globex] = ENTITIES;
-    const many = {
-      entity: acme,
-      pool: 'large' as const,
-      repo: 1,
-      waiting: 12,
-      unassigned: 0,
-      busy: 0,
-    };
-    await arrange([many, { ...many, entity: globex, waiting: 6 }], {
-      entities: [],
-      pools: [8, null],
-      repository: null,
-      weights: [3, 1],
+describe("the entities that only '*' admits (C4)", () => {
+  const testDb = useMatchingDatabase();
+
+  const putJobs = async (count: number, login: keyof typeof entityIds) => {
+    for (let n = 0; n < count; n += 1) await putJob(testDb.db, placeOf(login));
+  };
+
+  const putBusy = async (count: number, login: keyof typeof entityIds) => {
+    for (let n = 0; n < count; n += 1)
+      await putWorker(testDb.db, {
+        ...placeOf(login),
+        assigned_at: new Date(),
+        pod_uid: `uid-${n}`,
+      });
+  };
+
+  /**
+   * Of each key with waiting jobs: its unassigned workers, its tightest cap, and why there are no
+   * more.
+   */
+  const keys = async () => {
+    const rows = await testDb.db
+      .selectFrom('demand_keys')
+      .selectAll()
+      .orderBy('entity_id')
+      .execute();
+    return rows.map((key) => [key.entity_name, key.unassigned, key.cap, key.wait_reason]);
+  };
+
+  const install = (login: keyof typeof entityIds) =>
+    putInstallation(testDb.db, {
+      entity_id: entityIds[login],
+      installation_id: 51_000_000 + entityIds[login],
+      login,
     });
-    await matchAll(testDb.db, { most: 3 });
-    expect(await livingOf('entity_id')).toEqual({ 1: 6, 2: 2 });
+
+  test('have no more together than their common cap, and jobs beyond it have the reason', async () => {
+    await putPools(
+      testDb.db,
+      examplePools({
+        entities: { acme: { maxWorkers: null }, '*': { maxWorkers: 4, commonMaxWorkers: 5 } },
+      }),
+    );
+    for (const login of ['acme', 'globex', 'hooli'] as const) await putJobs(6, login);
+    expect(await matchAll(testDb.db)).toBe(11);
+    expect(await keys()).toEqual([
+      ['acme', 6, null, null],
+      ['globex', 3, 4, 'at_common_cap'],
+      ['hooli', 2, 4, 'at_common_cap'],
+    ]);
   });
 
-  test('free room goes to the entity with the least, and on a tie to the oldest job', async () => {
-    const [acme, globex] = ENTITIES;
-    const first = {
-      entity: acme,
-      pool: 'large' as const,
-      repo: 1,
-      waiting: 4,
-      unassigned: 0,
-      busy: 0,
+  test('count those whose jobs all run, and no worker of a named entity, under any of its names', async () => {
+    const entities = {
+      acme: { maxWorkers: null },
+      'id:4': { maxWorkers: null },
+      '*': { maxWorkers: null, commonMaxWorkers: 5 },
     };
-    await arrange([first, { ...first, entity: globex, waiting: 2 }], {
-      entities: [],
-      pools: [2, null],
-      repository: null,
-      weights: [],
+    await putPools(testDb.db, examplePools({ entities }));
+    await install('acme');
+    await testDb.db
+      .insertInto('login_pins')
+      .values({ login: 'acme', entity_id: entityIds.acme })
+      .execute();
+    await putBusy(6, 'acme');
+    await putBusy(6, 'initech');
+    await putBusy(3, 'globex');
+    await putJobs(6, 'hooli');
+    expect(await matchAll(testDb.db)).toBe(2);
+    expect(await keys()).toEqual([['hooli', 2, 5, 'at_common_cap']]);
+  });
+});
+
+describe('TITLE apps/scheduler/src/matching/match-caps.db.test.ts', () => {
+  const testDb = useMatchingDatabase(
+    examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }),
+  );
+
+  const follow = async (...states: PodState[]) =>
+    (await recordPodStates(testDb.db, states, 60_000)).changed;
+
+  const unschedulableSince = async (podName: string) =>
+    (
+      await testDb.db
+        .selectFrom('workers')
+        .select('unschedulable_at')
+        .where('pod_name', '=', podName)
+        .executeTakeFirstOrThrow()
+    ).unschedulable_at;
+
+  /** Workers that were made five minutes ago and that no node takes, with a job for each. */
+  async function putUnschedulable(count: number): Promise<string[]> {
+    const names: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      await putJob(testDb.db);
+      const { pod_name: podName } = await putWorker(testDb.db, {
+        registration_started_at: new Date(),
+        created_at: minutesAgo(5),
+      });
+      names.push(podName);
+    }
+    await follow(...names.map((name) => podOf(name, { isUnschedulable: true })));
+    return names;
+  }
+
+  describe('states from the pod follower', () => {
+    test('a worker that no node takes is marked, since when it was first seen so, until it has a node (C4, C8)', async () => {
+      const [name = ''] = await putUnschedulable(1);
+      const since = await unschedulableSince(name);
+      expect(since).not.toBeNull();
+      expect(await follow(podOf(name, { isUnschedulable: true }))).toEqual([]);
+      expect(await unschedulableSince(name)).toEqual(since);
+      await follow(podOf(name, { node: 'n1' }));
+      expect(await unschedulableSince(name)).toBeNull();
     });
-    await matchAll(testDb.db);
-    expect(await livingOf('entity_id')).toEqual({ 1: 1, 2: 1 });
-    const end = { status: 'failed', completed_at: new Date() } as const;
-    await testDb.db.updateTable('workers').set(end).where('entity_id', '=', 2).execute();
-    await matchAll(testDb.db);
-    expect(await livingOf('entity_id')).toEqual({ 1: 1, 2: 1 });
   });
 
-  test('a repository of a user is not starved by another one, nor by its idle workers (C2)', async () => {
-    const sam = {
-      entity: ENTITIES[2],
-      pool: 'large' as const,
-      waiting: 0,
-      unassigned: 0,
-      busy: 0,
-    };
-    const given = [
-      { ...sam, repo: 1, waiting: 9, busy: 1 },
-      { ...sam, repo: 2, waiting: 1 },
-      { ...sam, repo: 3, unassigned: 1 },
-    ];
-    await arrange(given, { entities: [null, null, 4], pools: [], repository: null, weights: [] });
-    await matchAll(testDb.db);
-    expect(await livingOf('scope_repo_id')).toEqual({ 1: 2, 2: 1, 3: 1 });
+  describe('while no node takes a key’s workers (C4)', () => {
+    test('the key has ten of them, those in the making included, and other keys as many as they lack', async () => {
+      await putUnschedulable(7);
+      for (let n = 0; n < 5; n += 1) await putJob(testDb.db);
+      for (let n = 0; n < 5; n += 1)
+        await putJob(testDb.db, { entity_id: 90_000_002, entity_name: 'globex' });
+      expect(await matchAll(testDb.db)).toBe(3 + 5);
+      const keys = await testDb.db
+        .selectFrom('demand_keys')
+        .select(['entity_id', 'unassigned', 'wait_reason'])
+        .orderBy('entity_id')
+        .execute();
+      expect(keys).toEqual([
+        { entity_id: 90_000_001, unassigned: 10, wait_reason: 'no_capacity' },
+        { entity_id: 90_000_002, unassigned: 5, wait_reason: null },
+      ]);
+    });
+
+    test('the next one follows when one of them finds a node or ends, after no other time (C4)', async () => {
+      const [first = '', second = ''] = await putUnschedulable(10);
+      for (let n = 0; n < 5; n += 1) await putJob(testDb.db);
+      expect(await matchAll(testDb.db)).toBe(0);
+      expect(await findReasons(testDb.db)).toEqual({ linux: 'no_capacity' });
+      await follow(podOf(first, { node: 'n1', phase: 'running', runningAt: new Date() }));
+      expect(await matchAll(testDb.db)).toBe(1);
+      await testDb.db
+        .updateTable('workers')
+        .set({ status: 'failed', completed_at: new Date() })
+        .where('pod_name', '=', second)
+        .execute();
+      // It was made for a job that waits again.
+      expect(await matchAll(testDb.db)).toBe(1);
+    });
   });
 });

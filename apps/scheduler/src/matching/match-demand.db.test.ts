@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { WAIT_REASONS } from '@paddock/domain/matching/wait-reasons';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
 import { sql, type Updateable } from 'kysely';
 import { LIMITS, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
@@ -7,23 +6,43 @@ import { GATE } from '../scenes/settings.scene.ts';
 import { lockMatching } from '@paddock/db/matching/matching-lock';
 import { matchIn } from './match.ts';
 import type { Database } from '@paddock/db/schema/tables';
+import { lockPlanned } from '@paddock/db/matching/matching-lock';
+import { currentPoolsDocument } from '@paddock/db/pools/pools-documents';
+import { replaceWaitingJobs } from '@paddock/db/jobs/reconsider-jobs';
 
 const testDb = useMatchingDatabase(examplePools());
 
 const match = (most = 1_000) => matchOnce(testDb.db, { most });
 
 const reserve = async () => (await match()).reserved;
+
 const workers = () =>
   testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
+
 const keys = () => testDb.db.selectFrom('demand_keys').selectAll().orderBy('k8s_pool').execute();
+
 const change = (podName: string, set: Updateable<Database['workers']>) =>
   update().set(set).where('pod_name', '=', podName).execute();
+
 const update = () => testDb.db.updateTable('workers');
+
 const first = <T>(list: readonly T[]): T => {
   const [one] = list;
   if (one === undefined) throw new Error('the list is empty');
   return one;
 };
+
+const matchAgain = () => matchOnce(testDb.db);
+
+const LINUX = { name: 'linux', labels: ['linux'] };
+
+/** Puts pools in force; jobs that wait go where they are served now. */
+async function configure(...pools: readonly { name: string; labels: string[] }[]): Promise<void> {
+  await putPools(testDb.db, examplePools({ pools }));
+  const current = await currentPoolsDocument(testDb.db);
+  if (current === undefined) throw new Error('There is no pools document.');
+  await replaceWaitingJobs(testDb.db, current);
+}
 
 describe('reserving workers', () => {
   test('makes one worker per waiting job, for the oldest first, and none at the next pass (C2, C3, C4)', async () => {
@@ -38,18 +57,6 @@ describe('reserving workers', () => {
     expect(await reserve()).toEqual([]);
     const later = await putJob(testDb.db);
     expect((await reserve()).map((worker) => worker.madeForJobId)).toEqual([later.job_id]);
-  });
-
-  test('makes at most this many in one pass, for the oldest jobs first, and continues in the next (C4)', async () => {
-    const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
-    const { reserved, lacking, hasMore } = await match(2);
-    expect({ lacking, hasMore }).toEqual({ lacking: 1, hasMore: true });
-    expect(reserved.map((worker) => worker.madeForJobId)).toEqual(
-      jobs.slice(0, 2).map((job) => job.job_id),
-    );
-    expect(first(await keys())).toMatchObject({ waiting: 3, unassigned: 2, wait_reason: null });
-    expect((await match(2)).reserved).toHaveLength(1);
-    expect((await match(2)).reserved).toEqual([]);
   });
 
   test('names a worker by instance and pool, within 60 characters, and copies the facts of its job (A3, A8)', async () => {
@@ -188,60 +195,6 @@ describe('reserving workers', () => {
     });
   });
 
-  test('does not let a pool at its cap use up the room of its entity (C4)', async () => {
-    const pools = [{ maxWorkers: 1 }, { name: 'gpu', labels: ['gpu'] }];
-    await putPools(testDb.db, examplePools({ pools, entities: { '*': { maxWorkers: 1 } } }));
-    const other = { entity_id: 90_000_009, entity_name: 'other' };
-    await putJob(testDb.db, other);
-    await putJob(testDb.db);
-    const gpu = await putJob(testDb.db, { k8s_pool: 'gpu' });
-    const reserved = [...(await reserve()), ...(await reserve())];
-    expect(reserved.map((worker) => worker.madeForJobId)).toContain(gpu.job_id);
-    expect(await reserve()).toEqual([]);
-    expect((await workers()).filter((worker) => worker.k8s_pool === 'linux')).toHaveLength(1);
-  });
-
-  test('keeps to a cap per repository where runners register there (C4)', async () => {
-    await putPools(
-      testDb.db,
-      examplePools({ pools: [{ registration: 'repository', maxWorkersPerRepository: 1 }] }),
-    );
-    for (const repo of [1, 1, 2]) await putJob(testDb.db, { repo_id: repo, scope_repo_id: repo });
-    expect(await reserve()).toHaveLength(2);
-    expect(new Set((await keys()).map((key) => key.wait_reason))).toEqual(
-      new Set(['at_repository_cap', null]),
-    );
-  });
-
-  test.each([
-    ['a paused pool', examplePools({ pools: [{ paused: true }] }), 'pool_paused'],
-    ['a pool that has gone', examplePools({ pools: [{ name: 'other' }] }), 'pool_unknown'],
-    [
-      'an entity that is no longer configured',
-      examplePools({ entities: { someone: { maxWorkers: 20 } } }),
-      'entity_not_allowed',
-    ],
-    [
-      'an entity that is switched off',
-      examplePools({ entities: { '*': { maxWorkers: 0 } } }),
-      'at_entity_cap',
-    ],
-    ['a pool at its cap', examplePools({ pools: [{ maxWorkers: 0 }] }), 'at_pool_cap'],
-  ])(
-    'makes no worker for %s, gives the reason, and drops the reason once it may (C4, C12, P5)',
-    async (_name, document, reason) => {
-      await putPools(testDb.db, document);
-      await putJob(testDb.db);
-      expect(await reserve()).toEqual([]);
-      expect(first(await keys())).toMatchObject({ wait_reason: reason, waiting: 1 });
-      expect(Object.keys(WAIT_REASONS)).toContain(reason);
-
-      await putPools(testDb.db, examplePools());
-      expect(await reserve()).toHaveLength(1);
-      expect(first(await keys())).toMatchObject({ wait_reason: null, waiting: 1 });
-    },
-  );
-
   test('makes no worker before a pools document was loaded (P5)', async () => {
     await testDb.db.deleteFrom('pools_documents').execute();
     await putJob(testDb.db);
@@ -267,14 +220,6 @@ describe('reserving workers', () => {
 });
 
 describe('matchers beside each other', () => {
-  test('make one worker for one job, and keep to the caps (C5)', async () => {
-    await putPools(testDb.db, examplePools({ pools: [{ maxWorkers: 7 }] }));
-    for (let n = 0; n < 12; n += 1) await putJob(testDb.db);
-    const passes = await Promise.all(Array.from({ length: 6 }, reserve));
-    expect(passes.flat()).toHaveLength(7);
-    expect(await workers()).toHaveLength(7);
-  });
-
   test('wait for the first one, in separate statements (C5)', async () => {
     await putJob(testDb.db);
     const second = await testDb.db.transaction().execute(async (trx) => {
@@ -285,5 +230,80 @@ describe('matchers beside each other', () => {
       return { other };
     });
     expect(await second.other).toEqual([]);
+  });
+});
+
+describe('giving reservations back', () => {
+  test('ends reservations whose demand has gone, and only as many (C3, P3)', async () => {
+    const jobs = [await putJob(testDb.db), await putJob(testDb.db), await putJob(testDb.db)];
+    await matchAgain();
+    await testDb.db
+      .updateTable('jobs')
+      .set({ wants_worker: false })
+      .where('job_id', '=', jobs[0]?.job_id ?? 0)
+      .execute();
+    expect((await matchAgain()).ended).toHaveLength(1);
+    const ended = (await workers()).filter((worker) => worker.status === 'failed');
+    expect(ended).toHaveLength(1);
+    expect(ended[0]).toMatchObject({
+      stop_reason: 'unwanted',
+      failure_info: { version: 1, message: 'no longer wanted' },
+    });
+    expect(ended[0]?.completed_at).not.toBeNull();
+  });
+
+  test('leaves a worker whose registration has begun (P2)', async () => {
+    const job = await putJob(testDb.db);
+    await matchAgain();
+    await testDb.db.updateTable('workers').set({ registration_started_at: new Date() }).execute();
+    await testDb.db
+      .updateTable('jobs')
+      .set({ wants_worker: false })
+      .where('job_id', '=', job.job_id)
+      .execute();
+    expect((await matchAgain()).ended).toEqual([]);
+  });
+
+  test('passes over a row that provisioning is just now marking (C5)', async () => {
+    await putJob(testDb.db);
+    await matchAgain();
+    await testDb.db.updateTable('jobs').set({ wants_worker: false }).execute();
+    await testDb.db.transaction().execute(async (marking) => {
+      await marking.updateTable('workers').set({ registration_started_at: new Date() }).execute();
+      expect((await matchAgain()).ended).toEqual([]);
+    });
+    // Or has marked since it was found.
+    const names = (await workers()).map((worker) => worker.pod_name);
+    const plan = { giveBack: names, takeBack: [], warm: { mark: [], renew: [], make: [] } };
+    expect(await testDb.db.transaction().execute((trx) => lockPlanned(trx, plan))).toEqual(names);
+    expect((await workers())[0]?.status).toBe('pending');
+  });
+
+  test.each([
+    ['the pool is paused', examplePools({ pools: [{ paused: true }] }), 2],
+    ['the pool’s cap was lowered', examplePools({ pools: [{ maxWorkers: 1 }] }), 1],
+  ])(
+    'gives back unregistered reservations when %s (C3, C12)',
+    async (_name, document, expected) => {
+      await putJob(testDb.db);
+      await putJob(testDb.db);
+      await matchAgain();
+      await putPools(testDb.db, document);
+      const { ended, reserved } = await matchAgain();
+      expect(ended).toHaveLength(expected);
+      expect(reserved).toEqual([]);
+    },
+  );
+});
+
+describe('a job that waits while the pools change (B4)', () => {
+  test('gets its worker in the pool that serves it now; the reservation in the old one goes back (C3)', async () => {
+    await configure(LINUX);
+    const { job_id: job } = await putJob(testDb.db);
+    await matchOnce(testDb.db);
+    await configure({ ...LINUX, labels: ['linux', 'x64'] }, { name: 'better', labels: ['linux'] });
+    const { ended, reserved } = await matchOnce(testDb.db);
+    expect(ended).toHaveLength(1);
+    expect(reserved).toMatchObject([{ pool: 'better', madeForJobId: job }]);
   });
 });

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { noteKeyFailure, noteKeySuccess } from '@paddock/db/workers/failing-keys';
+import { noteKeyFailure } from '@paddock/db/workers/failing-keys';
 import { USUAL_FAILURE_RULES } from '@paddock/domain/matching/failure-classes';
 import { examplePools, putJob } from '@paddock/testing/demand-rows';
 import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
 import { sql } from 'kysely';
-import { matchAll, matchOnce, useMatchingDatabase } from '../scenes/matching.scene.ts';
+import { matchAll, matchOnce, useMatchingDatabase, findReasons } from '../scenes/matching.scene.ts';
 
 const testDb = useMatchingDatabase(examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
 
-const [ACME, GLOBEX, HOOLI, INITECH] = [1, 2, 3, 4] as const;
+const [ACME, GLOBEX, HOOLI] = [1, 2, 3] as const;
 
 const putJobs = async (count: number, entityId: number, pool = 'linux') => {
   for (let n = 0; n < count; n += 1)
@@ -18,8 +18,10 @@ const putJobs = async (count: number, entityId: number, pool = 'linux') => {
       k8s_pool: pool,
     });
 };
+
 const note = (podName: string, failureClass: string) =>
   noteKeyFailure(testDb.db, { podName, failureClass, message: 'no' }, USUAL_FAILURE_RULES);
+
 /** As many failures as pause the key of the entity. */
 const pause = async (entityId: number, pool = 'linux', failureClass = 'exit_code') => {
   for (let n = 0; n < 3; n += 1) {
@@ -28,12 +30,14 @@ const pause = async (entityId: number, pool = 'linux', failureClass = 'exit_code
     await note((await putWorker(testDb.db, { ...of, ...ended })).pod_name, failureClass);
   }
 };
+
 const endPauses = () =>
   testDb.db
     .updateTable('demand_keys')
     .set({ paused_until: minutesAgo(1) })
     .where('paused_until', 'is not', null)
     .execute();
+
 /** Of each key, by entity and pool: its live workers, and why there are no more. */
 const keys = async () => {
   const rows = await testDb.db
@@ -45,6 +49,7 @@ const keys = async () => {
     .execute();
   return rows.map((key) => [key.entity_id, key.k8s_pool, key.unassigned, key.wait_reason]);
 };
+
 const liveOf = async (entityId: number): Promise<string[]> => {
   const rows = await testDb.db
     .selectFrom('workers')
@@ -55,12 +60,66 @@ const liveOf = async (entityId: number): Promise<string[]> => {
     .execute();
   return rows.map((row) => row.pod_name);
 };
+
 const set = (podName: string | undefined, values: object) =>
   testDb.db
     .updateTable('workers')
     .set(values)
     .where('pod_name', '=', podName ?? '')
     .execute();
+
+const unassigned = () =>
+  testDb.db
+    .updateTable('workers')
+    .where('status', 'in', ['pending', 'running'])
+    .where('assigned_at', 'is', null);
+
+/** GitHub calls all jobs queued. */
+const lookUpJobs = () =>
+  testDb.db
+    .updateTable('jobs')
+    .set({ looked_up_at: minutesAgo(0) })
+    .execute();
+
+/**
+ * Does the work of the check of idle workers: those past their deadline while a job of their key
+ * waits, confirmed by GitHub.
+ */
+const stopIdle = async () => {
+  await lookUpJobs();
+  await unassigned()
+    .set({ stopping_at: minutesAgo(0), stop_reason: 'not_assigned' })
+    .where('stopping_at', 'is', null)
+    .execute();
+};
+
+const endStopped = () =>
+  unassigned()
+    .set({ status: 'failed', completed_at: new Date() })
+    .where('stopping_at', 'is not', null)
+    .execute();
+
+const endUnservedPauses = () =>
+  testDb.db
+    .updateTable('demand_keys')
+    .set({ paused_until: minutesAgo(1) })
+    .execute();
+
+const pauses = async () => {
+  const { rows } = await sql<{ minutes: number | null }>`
+    select round(extract(epoch from paused_until - failed_at) / 60)::integer as minutes from demand_keys where failures > 0`.execute(
+    testDb.db,
+  );
+  return rows;
+};
+
+/** All workers are idle past their deadline, and end; then a pass. */
+async function goUnserved() {
+  await stopIdle();
+  const matched = await matchOnce(testDb.db);
+  await endStopped();
+  return matched;
+}
 
 describe('a key whose workers fail (C11, P6)', () => {
   beforeEach(async () => {
@@ -158,23 +217,6 @@ describe('a key whose workers fail (C11, P6)', () => {
     expect(await matchAll(testDb.db)).toBe(made);
   });
 
-  test('is as any other once its trial has proved the failures over', async () => {
-    await pause(ACME, 'linux', 'image_pull');
-    await endPauses();
-    await matchAll(testDb.db);
-    const trial = await testDb.db
-      .selectFrom('workers')
-      .select('pod_name')
-      .where('entity_id', '=', ACME)
-      .where('k8s_pool', '=', 'linux')
-      .where('status', '=', 'pending')
-      .executeTakeFirstOrThrow();
-    await set(trial.pod_name, { registered_at: sql`now()` });
-    await noteKeySuccess(testDb.db, trial.pod_name, 'started');
-    expect(await matchAll(testDb.db)).toBe(2);
-    expect((await keys())[1]).toEqual([ACME, 'linux', 3, null]);
-  });
-
   test('says so after its first failure, and counts on without waiting jobs (P5)', async () => {
     await matchAll(testDb.db);
     const [worker = ''] = await liveOf(GLOBEX);
@@ -236,24 +278,65 @@ describe('a pool that fails for two entities (P6)', () => {
     await putJobs(4, HOOLI);
     expect(await matchAll(testDb.db)).toBe(4);
   });
+});
 
-  test('makes nobody careful in another pool, nor where one of the two has succeeded', async () => {
-    await putJobs(4, HOOLI, 'gpu');
-    expect(await matchAll(testDb.db)).toBe(4);
-    const { pod_name: served } = await putWorker(testDb.db, { entity_id: ACME });
-    await sql`update demand_keys set failures = 0, pauses = 0, failure_class = null where entity_id = ${ACME}`.execute(
-      testDb.db,
-    );
-    await set(served, { status: 'completed', completed_at: new Date() });
-    await putJobs(4, INITECH);
-    expect(await matchAll(testDb.db)).toBe(4);
+describe('a key whose idle workers GitHub leaves without jobs', () => {
+  beforeEach(async () => {
+    await putJob(testDb.db);
+    await putJob(testDb.db);
+    await matchOnce(testDb.db);
   });
 
-  test('gives back no reservation of others for it', async () => {
-    await sql`update demand_keys set pauses = 0`.execute(testDb.db);
-    await putJobs(4, HOOLI);
-    expect(await matchAll(testDb.db)).toBe(4);
-    await sql`update demand_keys set pauses = 1 where entity_id <> ${HOOLI}`.execute(testDb.db);
-    expect((await matchOnce(testDb.db)).ended).toEqual([]);
+  test('is paused when a replacement also gets no job, has the reason, and is reported once (C11, P5)', async () => {
+    await goUnserved();
+    expect(await goUnserved()).toMatchObject({
+      reserved: [],
+      lacking: 2,
+      unserved: [{ pool: 'linux', entityName: 'acme', pauses: 1 }],
+    });
+    expect(await findReasons(testDb.db)).toEqual({ linux: 'github_does_not_assign' });
+    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], unserved: [] });
+  });
+
+  test('is not blamed twice for workers of one making that are found idle one after the other (C11)', async () => {
+    const workers = await testDb.db.selectFrom('workers').select('pod_name').execute();
+    await lookUpJobs();
+    for (const { pod_name: name } of workers) {
+      await unassigned()
+        .set({ stopping_at: minutesAgo(0), stop_reason: 'not_assigned' })
+        .where('pod_name', '=', name)
+        .execute();
+      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{}], unserved: [] });
+    }
+  });
+
+  test('gets one worker on trial after each pause, and the pauses double from ten minutes up to two hours (C11)', async () => {
+    await goUnserved();
+    await goUnserved();
+    const lengths = [(await pauses())[0]?.minutes];
+    for (let round = 0; round < 5; round += 1) {
+      expect((await matchOnce(testDb.db)).reserved).toEqual([]);
+      await endUnservedPauses();
+      expect((await matchOnce(testDb.db)).reserved).toHaveLength(1);
+      expect((await matchOnce(testDb.db)).reserved).toEqual([]);
+      expect(await findReasons(testDb.db)).toEqual({ linux: 'github_does_not_assign' });
+      await goUnserved();
+      lengths.push((await pauses())[0]?.minutes);
+    }
+    expect(lengths).toEqual([10, 20, 40, 80, 120, 120]);
+  });
+
+  test.each([
+    ['before GitHub has said that a job is still queued', { looked_up_at: null }],
+    ['by GitHub’s answer from long before the stop', { looked_up_at: minutesAgo(6) }],
+    ['while GitHub does not know the jobs', { seen_gone_at: minutesAgo(0) }],
+    ['for jobs that came after its workers had been registered', { created_at: minutesAgo(-1) }],
+  ])('is not blamed %s (C11, E4)', async (_name, jobs) => {
+    for (let round = 0; round < 3; round += 1) {
+      await stopIdle();
+      await testDb.db.updateTable('jobs').set(jobs).execute();
+      expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [{}, {}], unserved: [] });
+      await endStopped();
+    }
   });
 });

@@ -2,15 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import { findUnknownWarmScopes, findWarmKeys } from '@paddock/db/matching/reserve-workers';
 import type { Database } from '@paddock/db/schema/tables';
 import { examplePools, putInstallation, putJob, putPools } from '@paddock/testing/demand-rows';
-import type { Updateable } from 'kysely';
-import { matchAll, matchOnce, noteRepositories } from '../scenes/matching.scene.ts';
+import type { Updateable, InsertObject } from 'kysely';
+import {
+  matchAll,
+  matchOnce,
+  noteRepositories,
+  useMatchingDatabase,
+} from '../scenes/matching.scene.ts';
 import { ACME, SAM, useWarmDatabase } from '../scenes/warm.scene.ts';
-
-const testDb = useWarmDatabase();
-const { install, keep, workers, run, end } = testDb;
-const change = (set: Updateable<Database['workers']>) => testDb.db.updateTable('workers').set(set);
+import { minutesAgo, putWorker } from '@paddock/testing/worker-rows';
+import type { MatchingSettings } from '@paddock/domain/matching/matching-settings';
 
 describe('warm workers', () => {
+  const testDb = useWarmDatabase();
+
+  const { install, keep, workers, run } = testDb;
+
+  const change = (set: Updateable<Database['workers']>) =>
+    testDb.db.updateTable('workers').set(set);
+
   test('are made without a job, with the present facts of pool and entity, and once (C10)', async () => {
     await install('Acme', ACME);
     await keep('ACME', 2);
@@ -56,16 +66,6 @@ describe('warm workers', () => {
     expect(
       (await workers()).filter((worker) => worker.is_warm && worker.status === 'pending'),
     ).toHaveLength(1);
-  });
-
-  test('are made for entities only on which the App is installed and not suspended (C10)', async () => {
-    await keep('acme', 1);
-    expect(await matchAll(testDb.db)).toBe(0);
-    await install('acme', ACME);
-    await testDb.db.updateTable('installations').set({ suspended_at: new Date() }).execute();
-    expect(await matchAll(testDb.db)).toBe(0);
-    await testDb.db.updateTable('installations').set({ suspended_at: null }).execute();
-    expect(await matchAll(testDb.db)).toBe(1);
   });
 
   test.each([
@@ -164,27 +164,6 @@ describe('warm workers', () => {
     expect(await known()).toEqual([24]);
   });
 
-  test('serve waiting jobs like all others: one more is made as soon as a job waits for one, and none is too many after it (C3, C10)', async () => {
-    await install('acme', ACME);
-    await keep('acme', 1);
-    await matchAll(testDb.db);
-    await run();
-    const job = await putJob(testDb.db);
-    const { reserved } = await matchOnce(testDb.db);
-    expect(reserved).toMatchObject([{ madeForJobId: null }]);
-    const [first] = await workers();
-    await change({ assigned_at: new Date() })
-      .where('pod_name', '=', first?.pod_name ?? '')
-      .execute();
-    await testDb.db
-      .updateTable('jobs')
-      .set({ wants_worker: false })
-      .where('job_id', '=', job.job_id)
-      .execute();
-    await end(first?.pod_name);
-    expect(await matchOnce(testDb.db)).toMatchObject({ reserved: [], stopped: [], ended: [] });
-  });
-
   test('may be a job’s leftover worker: it is marked, and none is made beside it (C10, P3)', async () => {
     await install('acme', ACME);
     await keep('acme', 1);
@@ -201,33 +180,153 @@ describe('warm workers', () => {
         .map((worker) => worker.is_warm),
     ).toEqual([true]);
   });
+});
 
-  test('go when the configuration wants them no more, the newest reservation or else the oldest worker first (C3, C10)', async () => {
+describe('warm workers and caps', () => {
+  const testDb = useWarmDatabase();
+
+  const { install, keep, workers, run, end } = testDb;
+
+  test('are replaced when they come of age, a tenth at a time and one at least (C10)', async () => {
     await install('acme', ACME);
-    await keep('acme', 3);
+    await keep('acme', 11);
     await matchAll(testDb.db);
-    await keep('acme', 2);
-    expect((await matchOnce(testDb.db)).ended).toHaveLength(1);
-    await run();
-    await keep('acme', 1);
-    expect((await matchOnce(testDb.db)).stopped).toHaveLength(1);
-    await putPools(testDb.db, examplePools());
-    expect((await matchOnce(testDb.db)).stopped).toHaveLength(1);
+    await run(719);
+    expect((await matchOnce(testDb.db)).stopped).toEqual([]);
+    await testDb.db
+      .updateTable('workers')
+      .set({ registered_at: minutesAgo(721) })
+      .execute();
+    const { stopped, reserved } = await matchOnce(testDb.db);
+    expect({ stopped: stopped.length, reserved: reserved.length }).toEqual({
+      stopped: 2,
+      reserved: 2,
+    });
+    expect(new Set((await workers()).map((worker) => worker.stop_reason))).toEqual(
+      new Set(['warm_expired', null]),
+    );
+    expect(await matchOnce(testDb.db)).toMatchObject({ stopped: [], reserved: [] });
+    for (const { podName } of stopped) await end(podName);
+    expect((await matchOnce(testDb.db)).stopped).toHaveLength(2);
+    expect(
+      (await workers()).filter(
+        ({ status, stopping_at: at }) => ['pending', 'running'].includes(status) && at === null,
+      ),
+    ).toHaveLength(11);
+  });
+});
+
+describe('TITLE apps/scheduler/src/matching/match-warm.db.test.ts', () => {
+  const testDb = useMatchingDatabase(examplePools());
+
+  type Given = Partial<InsertObject<Database, 'workers'>>;
+
+  /** A worker whose runner was registered `minutes` ago. */
+  async function putRegistered(minutes: number, given: Given = {}): Promise<string> {
+    const at = minutesAgo(minutes);
+    const { pod_name: name } = await putWorker(testDb.db, {
+      status: 'running',
+      created_at: at,
+      registration_started_at: at,
+      registered_at: at,
+      running_at: at,
+      pod_uid: crypto.randomUUID(),
+      ...given,
+    });
+    return name;
+  }
+
+  const workers = () =>
+    testDb.db.selectFrom('workers').selectAll().orderBy('created_at').orderBy('pod_name').execute();
+
+  const stopReasons = async () =>
+    Object.fromEntries((await workers()).map((worker) => [worker.pod_name, worker.stop_reason]));
+
+  const stopSpare = async (options: Partial<MatchingSettings> = {}) =>
+    (await matchOnce(testDb.db, options)).stopped.map(({ podName }) => podName);
+
+  const putRetired = async (given: Given = {}) => {
+    const name = await putRegistered(10, given);
+    expect(await stopSpare()).toEqual([name]);
+    return name;
+  };
+
+  describe('stopping spare workers', () => {
+    test('registered workers beyond the waiting jobs, the oldest first, and each once (C3)', async () => {
+      const oldest = await putRegistered(30);
+      const middle = await putRegistered(20);
+      const newest = await putRegistered(10);
+      await putJob(testDb.db);
+      expect(new Set(await stopSpare())).toEqual(new Set([oldest, middle]));
+      expect(await stopReasons()).toEqual({
+        [oldest]: 'surplus',
+        [middle]: 'surplus',
+        [newest]: null,
+      });
+      expect((await matchOnce(testDb.db)).stopped).toEqual([]);
+      expect(
+        (await workers())
+          .filter((worker) => worker.stopping_at !== null)
+          .map((worker) => worker.status),
+      ).toEqual(['running', 'running']);
+    });
+
+    test('never with a job, stopping, being registered, or serving an entity’s other key (P2)', async () => {
+      await putRegistered(10, { assigned_at: minutesAgo(1) });
+      await putRegistered(10, {
+        stopping_at: minutesAgo(1),
+        stop_reason: 'idle',
+        deregistration_started_at: minutesAgo(1),
+      });
+      await putWorker(testDb.db, { registration_started_at: minutesAgo(1) });
+      await putRegistered(10, { k8s_pool: 'gpu' });
+      await putPools(testDb.db, examplePools({ pools: [{}, { name: 'gpu', labels: ['gpu'] }] }));
+      await putJob(testDb.db, { k8s_pool: 'gpu' });
+      expect(await matchOnce(testDb.db)).toMatchObject({ stopped: [], ended: [] });
+    });
+
+    test('only once it has been registered for a while: the next job of its key may be near (C3)', async () => {
+      const old = await putRegistered(2);
+      await putRegistered(0.2);
+      expect(await stopSpare({ surplusAfterMs: 60_000 })).toEqual([old]);
+    });
+
+    test('are passed over while another transaction writes them, without waiting (C5)', async () => {
+      const name = await putRegistered(10);
+      await testDb.db.transaction().execute(async (binding) => {
+        await binding
+          .updateTable('workers')
+          .set({ assigned_at: new Date() })
+          .where('pod_name', '=', name)
+          .execute();
+        expect((await matchOnce(testDb.db)).stopped).toEqual([]);
+      });
+      expect((await matchOnce(testDb.db)).stopped).toEqual([]);
+    });
   });
 
-  test.each([
-    ['its pool is paused', { pools: [{ paused: true }] }],
-    ['the entity may have none', { entities: { '*': { maxWorkers: 0 } } }],
-    ['the pool may have none', { pools: [{ maxWorkers: 0 }] }],
-    ['the entity is not allowed', { entities: { other: {} } }],
-  ])('are neither made nor kept when %s (C4, C12)', async (_name, given) => {
-    await install('acme', ACME);
-    await keep('acme', 1, given);
-    expect(await matchAll(testDb.db)).toBe(0);
-    await keep('acme', 1);
-    await matchAll(testDb.db);
-    await run();
-    await keep('acme', 1, given);
-    expect((await matchOnce(testDb.db)).stopped).toHaveLength(1);
+  describe('taking workers back', () => {
+    test('a surplus worker that is to end serves the next job: none is made beside it (C3, P3)', async () => {
+      const name = await putRetired();
+      await putJob(testDb.db);
+      expect(await matchOnce(testDb.db)).toMatchObject({
+        takenBack: [{ podName: name, hasPod: true }],
+        reserved: [],
+        lacking: 0,
+      });
+      expect(await stopReasons()).toEqual({ [name]: null });
+      expect((await workers())[0]?.stopping_at).toBeNull();
+    });
+
+    test('not once its deregistration has begun, and not one that ends for another reason (P1)', async () => {
+      await putRetired();
+      await testDb.db
+        .updateTable('workers')
+        .set({ deregistration_started_at: new Date() })
+        .execute();
+      await putRegistered(10, { stopping_at: minutesAgo(1), stop_reason: 'not_registered' });
+      await putJob(testDb.db);
+      expect(await matchOnce(testDb.db)).toMatchObject({ takenBack: [], reserved: [{}] });
+    });
   });
 });
