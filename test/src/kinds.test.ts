@@ -10,7 +10,7 @@ import {
 } from '@paddock/domain/tasks/worker-tasks';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { SCHEDULED_SWEEPS, SWEEPS } from '@paddock/domain/tasks/sweep-names';
-import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
+import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/enqueue';
 import { settings as reconcilerSettings } from '@paddock/reconciler/config';
 import { cadenceRules } from '@paddock/reconciler/rules';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';

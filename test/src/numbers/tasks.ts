@@ -1,9 +1,9 @@
-import { backoffMs } from '@paddock/queue/backoff';
+import { backoffMs } from '@paddock/queue/decide-settlement';
 import { executorRules, executorSettings } from '@paddock/queue/executor-settings';
-import { beatMs, ENOUGH_LEFT, shareLeft } from '@paddock/queue/claim-expiry';
+import { beatMs, ENOUGH_LEFT, shareLeft } from '@paddock/queue/claim-tasks';
 import { queueRules } from '@paddock/queue/rules';
-import { KEEP_MONTHS } from '@paddock/queue/task-counts';
-import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/new-task';
+import { KEEP_MONTHS } from '@paddock/queue/operations';
+import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from '@paddock/queue/enqueue';
 import { ROWS_OF_RECOVERY } from '@paddock/reconciler/sweeps';
 import { redeliverTask, sweepTask } from '@paddock/reconciler/schedules/sweep-schedules';
 import { serviceSettings } from '@paddock/runtime/service-settings';
@@ -23,7 +23,7 @@ const rules = executorRules(
 );
 
 const expiry = (name: string, read: () => number | undefined) =>
-  code(`${name} in packages/queue/src/claim-expiry.ts`, read);
+  code(`${name} in packages/queue/src/claim-tasks.ts`, read);
 const attempts = (name: string, task: NewTask) =>
   code(
     `${name} in apps/reconciler/src/schedules/sweep-schedules.ts`,
@@ -49,13 +49,13 @@ export const tasks: readonly NumberRow[] = [
     'D4',
     '20 %',
     'Share of the wait that is added or subtracted at random',
-    code('backoffMs in packages/queue/src/backoff.ts', jitterPercent),
+    code('backoffMs in packages/queue/src/decide-settlement.ts', jitterPercent),
   ),
   row(
     'D4',
     '5',
     'Runs that fail before a task does',
-    code('DEFAULT_MAX_ATTEMPTS in packages/queue/src/new-task.ts', () => DEFAULT_MAX_ATTEMPTS),
+    code('DEFAULT_MAX_ATTEMPTS in packages/queue/src/enqueue.ts', () => DEFAULT_MAX_ATTEMPTS),
   ),
   row(
     'D4',
@@ -68,7 +68,7 @@ export const tasks: readonly NumberRow[] = [
     'D5',
     '3',
     'Crashes of its executor that a task survives',
-    code('DEFAULT_MAX_CRASHES in packages/queue/src/new-task.ts', () => DEFAULT_MAX_CRASHES),
+    code('DEFAULT_MAX_CRASHES in packages/queue/src/enqueue.ts', () => DEFAULT_MAX_CRASHES),
   ),
   row(
     'D5',
@@ -136,7 +136,7 @@ export const tasks: readonly NumberRow[] = [
     'F3',
     '13 months',
     'How long the counts of ended tasks are kept',
-    code('KEEP_MONTHS in packages/queue/src/task-counts.ts', () => KEEP_MONTHS),
+    code('KEEP_MONTHS in packages/queue/src/operations.ts', () => KEEP_MONTHS),
   ),
   row(
     'A11',

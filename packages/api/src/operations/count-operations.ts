@@ -1,4 +1,4 @@
-import { readTaskCounts } from '@paddock/queue/task-counts';
+import { readTaskCounts } from '@paddock/queue/operations';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { dates, instant } from '../lists/dates.ts';

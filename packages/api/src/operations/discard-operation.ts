@@ -1,4 +1,4 @@
-import { noteHandled } from '@paddock/queue/handle-failed';
+import { noteHandled } from '@paddock/queue/operations';
 import { z } from 'zod';
 import { act, note } from '../actions/act.ts';
 import { endpoint } from '../endpoint.ts';

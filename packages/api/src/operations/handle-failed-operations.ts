@@ -4,7 +4,7 @@ import {
   type Handled,
   lockFailed,
   noteHandled,
-} from '@paddock/queue/handle-failed';
+} from '@paddock/queue/operations';
 import type { Transaction } from 'kysely';
 import { z } from 'zod';
 import { note, record } from '../actions/act.ts';

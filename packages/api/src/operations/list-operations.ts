@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { type FailedFilter, isFailed } from '@paddock/queue/handle-failed';
+import { type FailedFilter, isFailed } from '@paddock/queue/operations';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { type FailedOperation, lockFailed } from '@paddock/queue/handle-failed';
+import { type FailedOperation, lockFailed } from '@paddock/queue/operations';
 import type { Transaction } from 'kysely';
 import { refused } from '../problem.ts';
 import { readOperation } from './find-operation.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { type AskedTask, enqueueAsked } from '@paddock/queue/enqueue-asked';
+import { type AskedTask, enqueueAsked } from '@paddock/queue/enqueue';
 import type { Transaction } from 'kysely';
 import type { z } from 'zod';
 import { record, type Request } from '../actions/act.ts';
