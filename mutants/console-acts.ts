@@ -90,7 +90,7 @@ export const consoleActs: readonly NamedMutant[] = [
   },
   {
     mutant: 'a running task that a person’s request was merged into stays automatic',
-    file: 'packages/queue/src/requeue-tasks.ts',
+    file: 'packages/queue/src/write-settlements.ts',
     find: `case when merged.origin = 'MANUAL' then merged.origin else tasks.origin end`,
     replace: 'tasks.origin',
     tests: ['packages/queue/src/enqueue-asked.db.test.ts'],

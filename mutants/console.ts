@@ -138,7 +138,7 @@ export const consoleApi: readonly NamedMutant[] = [
   },
   {
     mutant: 'two people deal with one failed operation',
-    file: 'packages/queue/src/handle-failed.ts',
+    file: 'packages/queue/src/operations.ts',
     find: ' and handled_at is null and expires_at > now()`]',
     replace: ' and expires_at > now()`]',
     tests: ['packages/api/src/operations/failed-operations.db.test.ts'],

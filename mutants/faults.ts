@@ -130,7 +130,7 @@ export const faults: readonly MutantOfRow[] = [
   },
   {
     mutant: 'no executor takes over a task of a dead one',
-    file: 'packages/queue/src/claim-expiry.ts',
+    file: 'packages/queue/src/claim-tasks.ts',
     find: 'sql`(tasks.locked_until < now() or',
     replace: 'sql`(false and tasks.locked_until < now() or',
     row: 'services-killed',

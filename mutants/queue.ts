@@ -42,7 +42,7 @@ export const queue: readonly NamedMutant[] = [
   },
   {
     mutant: 'a settlement does not check the fence',
-    file: 'packages/queue/src/end-tasks.ts',
+    file: 'packages/queue/src/write-settlements.ts',
     find: "tasks.status <> 'queued' and tasks.fence = given.fence and",
     replace: "tasks.status <> 'queued' and",
     tests: ['packages/queue/src/write-settlements.db.test.ts'],
@@ -63,7 +63,7 @@ export const queue: readonly NamedMutant[] = [
   },
   {
     mutant: 'a holder interrupts its runs only when others may have taken them over',
-    file: 'packages/queue/src/claim-expiry.ts',
+    file: 'packages/queue/src/claim-tasks.ts',
     find: 'ENOUGH_LEFT = 1 / 3',
     replace: 'ENOUGH_LEFT = -1',
     tests: ['packages/queue/src/take-over.db.test.ts'],
@@ -86,21 +86,21 @@ export const queue: readonly NamedMutant[] = [
   },
   {
     mutant: 'who asks later takes a queued task over',
-    file: 'packages/queue/src/enqueue-asked.ts',
+    file: 'packages/queue/src/enqueue.ts',
     find: 'coalesce(tasks.requested_by, excluded.requested_by)',
     replace: 'excluded.requested_by',
     tests: ASKED,
   },
   {
     mutant: 'a queued task that a person asks for stays automatic',
-    file: 'packages/queue/src/enqueue-asked.ts',
+    file: 'packages/queue/src/enqueue.ts',
     find: "origin = 'MANUAL', requested_by",
     replace: 'requested_by',
     tests: ASKED,
   },
   {
     mutant: 'operations go before their time',
-    file: 'packages/queue/src/purge-operations.ts',
+    file: 'packages/queue/src/operations.ts',
     find: 'where expires_at < now() order by expires_at limit',
     replace: 'where true order by expires_at limit',
     tests: ['packages/queue/src/operations.db.test.ts'],

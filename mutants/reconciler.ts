@@ -17,7 +17,7 @@ export const reconciler: readonly NamedMutant[] = [
   },
   {
     mutant: 'a claim of a wrong clock holds for a year',
-    file: 'packages/queue/src/claim-expiry.ts',
+    file: 'packages/queue/src/claim-tasks.ts',
     find: ' or ${isTooFarAhead(sql`tasks.locked_until`, LEASE)}',
     replace: '',
     tests: ['packages/queue/src/wrong-clock.db.test.ts'],

@@ -10,7 +10,7 @@ import {
   stopTask,
 } from '@paddock/domain/tasks/worker-tasks';
 import { settings as ingress } from '@paddock/ingress/config';
-import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/new-task';
+import { DEFAULT_MAX_ATTEMPTS, type NewTask } from '@paddock/queue/enqueue';
 import { settings as reconciler } from '@paddock/reconciler/config';
 import { cadenceRules } from '@paddock/reconciler/rules';
 import { sweepSchedules } from '@paddock/reconciler/schedules/sweep-schedules';

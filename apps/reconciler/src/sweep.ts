@@ -1,9 +1,8 @@
 import { DELETING_SWEEPS, SWEEP_ATTEMPTS } from '@paddock/domain/tasks/sweep-names';
 import { hasMissed, notePass } from '@paddock/db/schedules/sweep-states';
 import { findSwitchOfSweep, type Switch } from '@paddock/db/switches';
-import type { Kind, Kinds } from '@paddock/queue/kind';
+import type { Kind, Kinds, Task } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
-import type { Task } from '@paddock/queue/task';
 import { classifyGitHubError } from '@paddock/github/errors';
 import { beginPass, type Pass, type PassEnd, type PassOptions } from './passes/pass.ts';
 import { scheduleOf } from './schedules/sweep-schedules.ts';

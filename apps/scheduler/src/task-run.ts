@@ -1,6 +1,6 @@
 import { saysAway } from '@paddock/db/connection/errors';
-import { ENOUGH_LEFT } from '@paddock/queue/claim-expiry';
-import type { Task } from '@paddock/queue/task';
+import { ENOUGH_LEFT } from '@paddock/queue/claim-tasks';
+import type { Task } from '@paddock/queue/kind';
 import { pause } from '@paddock/runtime/pause';
 
 /** One run of a claimed task; `signal` interrupts it. */

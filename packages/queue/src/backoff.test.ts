@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '@paddock/testing/random-cases';
-import { backoffMs } from './backoff.ts';
+import { backoffMs } from './decide-settlement.ts';
 
 const RULES = { firstMs: 30_000, longestMs: 3_600_000 };
 

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { sql } from 'kysely';
-import { ENOUGH_LEFT, shareLeft } from './claim-expiry.ts';
-import { claimTasks } from './claim-tasks.ts';
+import { claimTasks, ENOUGH_LEFT, shareLeft } from './claim-tasks.ts';
 import { recoverTasks } from './recover-tasks.ts';
 import { enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 

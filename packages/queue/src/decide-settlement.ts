@@ -1,11 +1,10 @@
 import { jsonText } from '@paddock/domain/text/storable';
-import { type Backoff, backoffMs } from './backoff.ts';
+import type { NewTask } from './enqueue.ts';
+import type { Task } from './kind.ts';
 import { messageOf, storedMessage } from './mask-secrets.ts';
-import type { FailureKind, FailureReason } from './failures.ts';
-import type { NewTask } from './new-task.ts';
+import type { FailureKind, FailureReason } from './operations.ts';
 import type { Outcome } from './outcome.ts';
 import type { RunResult } from './run-handler.ts';
-import type { Task } from './task.ts';
 
 /** The end of a task. `processed` is the metric's outcome. */
 export type EndSettlement =
@@ -143,4 +142,25 @@ export function failedRun(
     giveBack: false,
     failure: { reason: kind, message },
   };
+}
+
+export interface Backoff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+const JITTER = 0.2;
+
+/**
+ * How long a task waits after its `attempt`-th failed run, in milliseconds. Each failure doubles
+ * the wait, up to the longest. The jitter keeps tasks that failed together from returning together.
+ * `random` gives [0, 1).
+ */
+export function backoffMs(
+  attempt: number,
+  { firstMs, longestMs }: Backoff,
+  random: () => number,
+): number {
+  const exact = Math.min(firstMs * 2 ** (Math.max(attempt, 1) - 1), longestMs);
+  return Math.round(exact * (1 - JITTER + 2 * JITTER * random()));
 }

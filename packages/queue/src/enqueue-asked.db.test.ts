@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { useTestDatabase } from '@paddock/testing/use-test-database';
 import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
-import { type AskedTask, enqueueAsked } from './enqueue-asked.ts';
+import { type AskedTask, enqueueAsked } from './enqueue.ts';
 import type { Handler } from './kind.ts';
 import { done, snooze } from './outcome.ts';
 import { runDueTasks } from './scenes/run-due-tasks.scene.ts';

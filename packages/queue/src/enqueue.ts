@@ -1,10 +1,32 @@
-import { milliseconds } from '@paddock/db/milliseconds';
 import { prepared } from '@paddock/db/connection/prepared';
+import { milliseconds } from '@paddock/db/milliseconds';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { areMerged, mergedPayload } from './merge-requests.ts';
-import { DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_CRASHES, type NewTask } from './new-task.ts';
+
+/** A task to enqueue. A queued task of the same kind and subject serves for this one too. */
+export interface NewTask {
+  readonly kind: string;
+  /** What the task is about, e.g. `{ type: 'worker', id: podName }`; operations are found by it. */
+  readonly subject: { readonly type: string; readonly id: string; readonly name?: string };
+  /**
+   * A JSON object of ids only: the handler reads what may change. Of two requests for one task with
+   * `since`, an instant as text, the earlier one counts.
+   */
+  readonly payload?: unknown;
+  /** How long the task waits before it is due, in milliseconds; at once if absent. */
+  readonly dueInMs?: number;
+  /** How many runs may fail; 5 if absent. */
+  readonly maxAttempts?: number;
+  /** How many crashes of its executor a task survives; 3 if absent. */
+  readonly maxCrashes?: number;
+  readonly origin?: 'MANUAL' | 'AUTOMATIC';
+  readonly requestedBy?: string;
+  readonly deliveryGuid?: string;
+}
+
+export const DEFAULT_MAX_ATTEMPTS = 5;
+export const DEFAULT_MAX_CRASHES = 3;
 
 export interface Enqueued {
   readonly id: string;
@@ -86,3 +108,73 @@ function oncePerSubject(tasks: readonly NewTask[]): object[] {
 /** JSON turns NaN and Infinity into null, the default. As text PostgreSQL refuses them (22P02). */
 const sent = (value: number | undefined) =>
   value === undefined || Number.isFinite(value) ? value : `${value} is not a finite number`;
+
+/** A task that a person asks for. It is due at once. */
+export interface AskedTask extends Pick<
+  NewTask,
+  'kind' | 'subject' | 'payload' | 'maxAttempts' | 'maxCrashes' | 'deliveryGuid'
+> {
+  readonly requestedBy: string;
+}
+
+/**
+ * Enqueues what a person asked for, in the caller's transaction. A queued task of the same kind and
+ * subject serves for this request too. It becomes MANUAL and keeps who asked for it first. It is due
+ * now. Returns the id of the task that serves.
+ */
+export async function enqueueAsked(
+  trx: Transaction<Database>,
+  { kind, subject, payload = {}, requestedBy, deliveryGuid, ...limits }: AskedTask,
+): Promise<string> {
+  const { maxAttempts = DEFAULT_MAX_ATTEMPTS, maxCrashes = DEFAULT_MAX_CRASHES } = limits;
+  // The insert trigger wakes executors for a new task, and this statement for one that was queued.
+  const { rows } = await sql<{ id: string }>`${prepared}
+    with asked as (
+      insert into tasks (kind, subject_type, subject_id, subject_name, payload, origin, requested_by, delivery_guid, max_attempts, max_crashes)
+      values (${kind}, ${subject.type}, ${subject.id}, ${subject.name ?? null}, ${jsonText(payload)}::jsonb, 'MANUAL', ${requestedBy},
+        ${deliveryGuid ?? null}, ${maxAttempts}, ${maxCrashes})
+      on conflict (subject_id, subject_type, kind) where status = 'queued' do update set
+        origin = 'MANUAL', requested_by = coalesce(tasks.requested_by, excluded.requested_by),
+        payload = ${mergedPayload('tasks', 'excluded')},
+        due_at = least(tasks.due_at, excluded.due_at)
+      returning id, kind, due_at
+    )
+    select id, case when due_at <= now() then pg_notify(current_schema() || '_task_event', kind) end from asked`.execute(
+    trx,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('PostgreSQL answered an insert without a row.');
+  return row.id;
+}
+
+/** Makes queued tasks due now and wakes their executors when the caller commits. */
+export async function bringForward(
+  trx: Transaction<Database>,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    with brought as (
+      update tasks set due_at = now()
+      where id = any(${ids}::uuid[]) and status = 'queued' and due_at > now()
+      returning kind
+    )
+    select pg_notify(current_schema() || '_task_event', kind) from brought`.execute(trx);
+}
+
+/**
+ * SQL for two requests of one task, rows of `tasks` by these names: a payload that serves both. If
+ * the other has `since`, the first one's with the earlier instant. Else the first one's: payloads
+ * hold ids, and requests for one subject need the same. Instants are compared as text, as
+ * programs write them; one by hand that is no instant must not stop the queue.
+ */
+export const mergedPayload = (one: string, other: string) => {
+  const [a, b] = [sql.ref(`${one}.payload`), sql.ref(`${other}.payload`)];
+  return sql`case when ${areMerged(one, other)} then ${a} || jsonb_build_object('since', least(${a} ->> 'since' collate "C", ${b} ->> 'since' collate "C")) else ${a} end`;
+};
+
+/** SQL: such a payload differs from the first one's. */
+const areMerged = (one: string, other: string) => {
+  const [a, b] = [sql.ref(`${one}.payload`), sql.ref(`${other}.payload`)];
+  return sql`(${b} ? 'since' and ${a} <> ${b})`;
+};

@@ -5,9 +5,8 @@ import { waitFor } from '@paddock/testing/wait-for';
 import { sql } from 'kysely';
 import { enqueueNow, executorsOf, task } from './scenes/executor-under-test.scene.ts';
 import type { ExecutorOptions } from './executor.ts';
-import type { Kinds } from './kind.ts';
+import type { Kinds, Task } from './kind.ts';
 import { done } from './outcome.ts';
-import type { Task } from './task.ts';
 
 const database = useTestDatabase();
 const executors = executorsOf();

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { valuesOf } from '@paddock/runtime/rules';
 import { readSettings } from '@paddock/runtime/settings';
-import { executorRules, executorSettings } from './executor-settings.ts';
-import { scaledSlots } from './held-tasks.ts';
+import { executorRules, executorSettings, scaledSlots } from './executor-settings.ts';
 import { done } from './outcome.ts';
 import { queueRules } from './rules.ts';
 

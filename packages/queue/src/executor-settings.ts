@@ -1,5 +1,6 @@
 import type { ValuesOf } from '@paddock/runtime/rules';
 import { DAY_MS, duration, integer, type SettingsOf } from '@paddock/runtime/settings';
+import type { Kinds } from './kind.ts';
 import type { queueRules } from './rules.ts';
 
 const YEAR_MS = 365 * DAY_MS;
@@ -47,3 +48,10 @@ export const executorRules = (
 
 /** How an executor runs tasks: `executorSettings` and `queueRules` say what each means. */
 export type ExecutorRules = Readonly<ReturnType<typeof executorRules>>;
+
+/** Slots of each kind after scaling. At least one, unless `percent` is 0. */
+export function scaledSlots(kinds: Kinds, percent: number): Record<string, number> {
+  const scale = (slots: number) =>
+    percent === 0 ? 0 : Math.max(1, Math.round((slots * percent) / 100));
+  return Object.fromEntries(Object.entries(kinds).map(([name, { slots }]) => [name, scale(slots)]));
+}

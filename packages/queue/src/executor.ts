@@ -5,20 +5,28 @@ import { loop } from '@paddock/runtime/loop';
 import type { Service } from '@paddock/runtime/reach';
 import type { Secret } from '@paddock/runtime/secret';
 import { createWake } from '@paddock/runtime/wake';
-import { beatMs, shareLeft } from './claim-expiry.ts';
-import { type ClaimedTask, claimTasks, nextDueInMs, taskOf } from './claim-tasks.ts';
+import {
+  beatMs,
+  type ClaimedTask,
+  claimTasks,
+  nextDueInMs,
+  shareLeft,
+  taskOf,
+} from './claim-tasks.ts';
 import { decideSettlement, failedRun, type SettlementRules } from './decide-settlement.ts';
-import type { ExecutorEvents } from './executor-events.ts';
-import type { ExecutorRules } from './executor-settings.ts';
-import { createHeartbeat } from './heartbeat.ts';
-import { createHeldTasks, type HeldTask, keyOf, scaledSlots } from './held-tasks.ts';
+import {
+  type ExecutorEvents,
+  type Finished,
+  identityOf,
+  reportSettled,
+} from './executor-events.ts';
+import { type ExecutorRules, scaledSlots } from './executor-settings.ts';
+import { createHeartbeat, createHeldTasks, type HeldTask, keyOf } from './heartbeat.ts';
 import type { Kinds } from './kind.ts';
 import { maskSecrets, messageOf } from './mask-secrets.ts';
-import { type Finished, identityOf, reportSettled } from './report-settled.ts';
-import { requeueTasks } from './requeue-tasks.ts';
+import { requeueTasks, retryConflicts, writeSettlements } from './write-settlements.ts';
 import { runHandler, type RunResult } from './run-handler.ts';
 import { createSettlementBatcher } from './settlement-batcher.ts';
-import { retryConflicts, writeSettlements } from './write-settlements.ts';
 
 export interface ExecutorOptions extends ExecutorRules {
   readonly connection: Pick<DatabaseConnection, 'db'>;

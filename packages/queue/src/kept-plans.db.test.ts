@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type KeptPlans, openKeptPlans } from '@paddock/testing/kept-plans';
 import { sql } from 'kysely';
 import { type ClaimedTask, claimTasks } from './claim-tasks.ts';
-import { endTasks } from './end-tasks.ts';
+import { endTasks } from './write-settlements.ts';
 import { enqueueAlone } from './enqueue.ts';
 import { task } from './scenes/executor-under-test.scene.ts';
 

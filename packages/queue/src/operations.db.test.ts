@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { claimAll, enqueueNow, task } from './scenes/executor-under-test.scene.ts';
 import { done, type Outcome, poison, snooze } from './outcome.ts';
-import { purgeOperations } from './purge-operations.ts';
+import { purgeOperations } from './operations.ts';
 import { readQueueDepth } from './queue-depth.ts';
 
 const database = useTestDatabase();

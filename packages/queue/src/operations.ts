@@ -1,7 +1,29 @@
+import type { Json } from '@paddock/db/schema/columns';
+import type { TaskFailure } from '@paddock/db/schema/queue-tables';
 import type { Database } from '@paddock/db/schema/tables';
 import { jsonText } from '@paddock/domain/text/storable';
-import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { AskedTask } from './enqueue-asked.ts';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import type { AskedTask } from './enqueue.ts';
+
+/** How one run failed. */
+export type FailureKind = TaskFailure['reason'];
+
+/** Why a task ended as failed. */
+export type FailureReason = 'poison' | 'attempts' | 'crashes' | 'timeout' | 'cancelled';
+
+/**
+ * SQL: a task's failures with one more, the last ten. Consecutive snoozes share an entry, so that a
+ * long wait does not push out errors. The arguments are SQL expressions over the row.
+ */
+export const withFailure = (given: {
+  failures: RawBuilder<unknown>;
+  attempt: RawBuilder<unknown>;
+  reason: RawBuilder<unknown>;
+  message: RawBuilder<unknown>;
+}): RawBuilder<TaskFailure[]> => sql`jsonb_path_query_array(
+  case when ${given.reason} = 'snooze' and ${given.failures} -> -1 ->> 'reason' = 'snooze' then ${given.failures} - (-1) else ${given.failures} end
+    || jsonb_build_array(jsonb_build_object('attempt', ${given.attempt}, 'at', now(), 'reason', ${given.reason}, 'message', ${given.message})),
+  '$[last - 9 to last]')`;
 
 /** The columns that an operation copies from its task. */
 export const CARRIED = sql.raw(
@@ -38,4 +60,161 @@ export async function recordDone(
   const [row] = rows;
   if (row === undefined) throw new Error('PostgreSQL answered an insert without a row.');
   return row.id;
+}
+
+/**
+ * Deletes expired operations, oldest first, at most `batch`. Returns how many; fewer than `batch`
+ * means that none is left. Any number of processes may do this at once. Keeps the counts per hour.
+ */
+export async function purgeOperations(db: Kysely<Database>, batch: number): Promise<number> {
+  const { rows } = await sql`
+    delete from operations where id = any (array(
+      select id from operations where expires_at < now() order by expires_at limit ${batch} for update skip locked))
+    returning 1 as gone`.execute(db);
+  return rows.length;
+}
+
+/** Which failed operations are meant: one, or the newest of those that fit. */
+export type FailedFilter =
+  | { readonly id: string }
+  | {
+      readonly kind?: string | undefined;
+      /** Ended from here on. */
+      readonly from?: Date | undefined;
+      /** Ended before. */
+      readonly to?: Date | undefined;
+    };
+
+/** A failed operation that nobody has dealt with: all that it takes to repeat it. */
+export interface FailedOperation {
+  readonly id: string;
+  readonly kind: string;
+  readonly subject: { readonly type: string; readonly id: string; readonly name?: string };
+  readonly payload: Json;
+  readonly maxAttempts: number;
+  readonly deliveryGuid: string | null;
+}
+
+/**
+ * Locks failed operations for a person who retries or discards them, at most `limit`. Waits for
+ * somebody else who has one of them. They come in the order in which enqueuers lock tasks.
+ */
+export async function lockFailed(
+  trx: Transaction<Database>,
+  filter: FailedFilter,
+  limit: number,
+): Promise<FailedOperation[]> {
+  const { rows } = await sql<FailedOperation>`
+    with failed as (
+      select * from operations where ${isFailed(filter)} order by finished_at desc, id desc limit ${limit} for no key update
+    )
+    select id, kind, payload, max_attempts as "maxAttempts", delivery_guid as "deliveryGuid",
+      json_strip_nulls(json_build_object('type', subject_type, 'id', subject_id, 'name', subject_name)) as subject
+    from failed order by kind, subject_type, subject_id, id`.execute(trx);
+  return rows;
+}
+
+/** SQL: the filter names the operation. It has failed, and nobody has retried or discarded it. */
+export function isFailed(filter: FailedFilter): RawBuilder<boolean> {
+  const conditions = [sql`status = 'ERROR' and handled_at is null and expires_at > now()`];
+  if ('id' in filter) conditions.push(sql`id = ${filter.id}::uuid`);
+  else {
+    const { kind, from, to } = filter;
+    if (kind !== undefined) conditions.push(sql`kind = ${kind}`);
+    if (from !== undefined) conditions.push(sql`finished_at >= ${from}`);
+    if (to !== undefined) conditions.push(sql`finished_at < ${to}`);
+  }
+  return sql`${sql.join(conditions, sql` and `)}`;
+}
+
+/** What a person made of a failed operation: repeated as another one, or (null) discarded. */
+export interface Handled {
+  readonly id: string;
+  readonly retriedAs: string | null;
+}
+
+/** Notes who dealt with failed operations that `lockFailed` has locked. */
+export async function noteHandled(
+  trx: Transaction<Database>,
+  handled: readonly Handled[],
+  by: string,
+): Promise<void> {
+  if (handled.length === 0) return;
+  await sql`
+    update operations set handled_by = ${by}, handled_at = now(), retried_as = given."retriedAs"
+    from jsonb_to_recordset(${JSON.stringify(handled)}::jsonb) as given(id uuid, "retriedAs" uuid)
+    where operations.id = given.id`.execute(trx);
+}
+
+/** How many operations of one kind ended in one way within one step of time. */
+export interface TaskCount {
+  /** When the step began, in UTC. */
+  readonly from: Date;
+  readonly kind: string;
+  readonly outcome: 'OK' | 'ERROR';
+  readonly failureReason: FailureReason | null;
+  readonly ended: number;
+}
+
+export interface CountsRange {
+  /** Hours that begin here or later. */
+  readonly from: Date;
+  /** Hours that begin before. */
+  readonly to: Date;
+  readonly step: 'hour' | 'day';
+  readonly kind?: string;
+}
+
+/** The counts of a range, oldest first, rolled up or not. */
+export async function readTaskCounts(
+  db: Kysely<Database>,
+  { from, to, step, kind }: CountsRange,
+): Promise<TaskCount[]> {
+  const { rows } = await sql<TaskCount>`
+    select date_trunc(${step}::text, hour, 'UTC') as "from", kind, outcome, failure_reason as "failureReason", sum(ended)::bigint as ended
+    from task_counts
+    where hour >= ${from} and hour < ${to} and (${kind ?? null}::text is null or kind = ${kind ?? null}::text)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4`.execute(db);
+  return rows;
+}
+
+/** A year can be compared with the one before. */
+export const KEEP_MONTHS = 13;
+
+/**
+ * Older hours have one row each by now. If no sweep ran for so long, they keep many; the sums hold.
+ */
+const SCATTERED_DAYS = 7;
+
+/**
+ * Joins the rows that settling appended to each past hour into one, and removes those older than
+ * `KEEP_MONTHS`. The sums are right at any instant: two passes never take the same row, and the
+ * next pass adds late rows.
+ */
+export async function rollUpTaskCounts(
+  db: Kysely<Database>,
+): Promise<{ merged: number; removed: number }> {
+  const { rows } = await sql<{ merged: number; removed: number }>`
+    with old as (
+      delete from task_counts where hour < now() - make_interval(months => ${KEEP_MONTHS}::integer) returning 1 as one
+    ),
+    scattered as (
+      select hour, kind, outcome, failure_reason from task_counts
+      where hour < date_trunc('hour', now(), 'UTC')
+        and hour >= greatest(now() - make_interval(months => ${KEEP_MONTHS}::integer), now() - make_interval(days => ${SCATTERED_DAYS}))
+      group by hour, kind, outcome, failure_reason having count(*) > 1
+    ),
+    taken as (
+      delete from task_counts c using scattered s
+      where c.hour = s.hour and c.kind = s.kind and c.outcome = s.outcome and c.failure_reason is not distinct from s.failure_reason
+      returning c.*
+    ),
+    summed as (
+      insert into task_counts (hour, kind, outcome, failure_reason, ended)
+      select hour, kind, outcome, failure_reason, sum(ended) from taken group by hour, kind, outcome, failure_reason
+    )
+    select (select count(*) from taken) as merged, (select count(*) from old) as removed`.execute(
+    db,
+  );
+  return rows[0] ?? { merged: 0, removed: 0 };
 }

@@ -1,4 +1,4 @@
-import type { NewTask } from './new-task.ts';
+import type { NewTask } from './enqueue.ts';
 
 /** A handler's result. A thrown error is no outcome: it means "try again later". */
 export type Outcome =

@@ -1,12 +1,8 @@
 import type { Database } from '@paddock/db/schema/tables';
 import { type Kysely, sql } from 'kysely';
-import { isExpired } from './claim-expiry.ts';
-import { takeOverTasks, taskOf } from './claim-tasks.ts';
-import type { Keep } from './end-tasks.ts';
-import type { TaskIdentity } from './executor-events.ts';
-import { identityOf } from './report-settled.ts';
-import { requeueTasks } from './requeue-tasks.ts';
-import { retryConflicts } from './write-settlements.ts';
+import { isExpired, takeOverTasks, taskOf } from './claim-tasks.ts';
+import { type Keep, requeueTasks, retryConflicts } from './write-settlements.ts';
+import { identityOf, type TaskIdentity } from './executor-events.ts';
 
 export interface RecoverOptions {
   /** The most tasks of one pass; the longest expired first. */

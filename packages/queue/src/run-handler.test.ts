@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { done } from './outcome.ts';
 import { runHandler } from './run-handler.ts';
-import type { Task } from './task.ts';
+import type { Task } from './kind.ts';
 
 const TASK: Task = {
   id: 'id',

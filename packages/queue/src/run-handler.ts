@@ -1,6 +1,5 @@
-import type { Handler } from './kind.ts';
+import type { Handler, Task } from './kind.ts';
 import type { Outcome } from './outcome.ts';
-import type { Task } from './task.ts';
 
 /** Why the executor gave up a run before its handler had ended. */
 export type Interruption = 'timeout' | 'claim-lost' | 'stopping';

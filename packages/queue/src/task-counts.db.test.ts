@@ -5,7 +5,7 @@ import { runDueTasks } from './scenes/run-due-tasks.scene.ts';
 import { enqueueAlone } from './enqueue.ts';
 import { task } from './scenes/executor-under-test.scene.ts';
 import { done, poison } from './outcome.ts';
-import { readTaskCounts, rollUpTaskCounts } from './task-counts.ts';
+import { readTaskCounts, rollUpTaskCounts } from './operations.ts';
 
 const database = useTestDatabase();
 beforeEach(() => sql`truncate tasks, operations, task_counts`.execute(database.db));

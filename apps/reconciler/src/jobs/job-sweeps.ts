@@ -1,7 +1,7 @@
 import { failureRules } from '@paddock/db/rules';
 import { lookUpJobsTask } from '@paddock/domain/tasks/look-up-task';
 import { DISCOVER_JOBS } from '@paddock/domain/tasks/sweep-names';
-import type { NewTask } from '@paddock/queue/new-task';
+import type { NewTask } from '@paddock/queue/enqueue';
 import { done } from '@paddock/queue/outcome';
 import { discoverJobs } from './discover-jobs.ts';
 import { lookUpJobs } from './look-up-jobs.ts';

@@ -1,6 +1,6 @@
 import { findPassMemory, type PassMemory } from '@paddock/db/schedules/sweep-states';
 import type { Database } from '@paddock/db/schema/tables';
-import type { Task } from '@paddock/queue/task';
+import type { Task } from '@paddock/queue/kind';
 import type { Service } from '@paddock/runtime/reach';
 import type { Kysely } from 'kysely';
 

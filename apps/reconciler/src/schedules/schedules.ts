@@ -1,8 +1,6 @@
 import { readScheduleTimes, takeExtraPasses, takeTick } from '@paddock/db/schedules/schedules';
 import type { Database } from '@paddock/db/schema/tables';
-import { bringForward } from '@paddock/queue/bring-forward';
-import { enqueue } from '@paddock/queue/enqueue';
-import type { NewTask } from '@paddock/queue/new-task';
+import { bringForward, enqueue, type NewTask } from '@paddock/queue/enqueue';
 import { loop } from '@paddock/runtime/loop';
 import { createWake } from '@paddock/runtime/wake';
 import type { Kysely } from 'kysely';

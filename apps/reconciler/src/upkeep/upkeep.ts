@@ -7,8 +7,7 @@ import {
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import type { Database } from '@paddock/db/schema/tables';
 import { messageOf } from '@paddock/queue/mask-secrets';
-import { purgeOperations } from '@paddock/queue/purge-operations';
-import { rollUpTaskCounts } from '@paddock/queue/task-counts';
+import { purgeOperations, rollUpTaskCounts } from '@paddock/queue/operations';
 import type { Kysely } from 'kysely';
 import type { ReconcilerConfig } from '../config.ts';
 

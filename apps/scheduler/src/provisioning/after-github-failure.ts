@@ -5,7 +5,7 @@ import { clearRegistrationStarted, type WorkerToProvision } from '@paddock/db/wo
 import { refusedSubject } from '@paddock/domain/entities/refused-subject';
 import { classifyGitHubError, type GitHubFailure } from '@paddock/github/errors';
 import { type Outcome, snooze } from '@paddock/queue/outcome';
-import type { Task } from '@paddock/queue/task';
+import type { Task } from '@paddock/queue/kind';
 import { awaitGitHub } from '../await-github.ts';
 import { ifGitHubAway } from '../if-away.ts';
 import { requireTimeLeft, soonMs } from '../task-run.ts';

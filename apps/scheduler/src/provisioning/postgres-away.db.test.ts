@@ -3,7 +3,7 @@ import { createWaits } from '@paddock/db/entities/waits';
 import { connectDatabase } from '@paddock/db/connection/connect';
 import { connectGitHub } from '@paddock/github/connect';
 import { connectCluster } from '@paddock/kube/connect';
-import type { Task } from '@paddock/queue/task';
+import type { Task } from '@paddock/queue/kind';
 import { startTunnel, type Tunnel } from '@paddock/testing/tunnel';
 import { TEST_SCHEMA } from '@paddock/testing/test-schema';
 import { waitFor } from '@paddock/testing/wait-for';

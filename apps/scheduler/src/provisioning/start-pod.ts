@@ -7,7 +7,7 @@ import { createPod } from '@paddock/kube/pods';
 import { runnerPod, runnerSecret } from '@paddock/kube/runner-pod';
 import { createSecret, deleteSecret, setSecretOwner } from '@paddock/kube/secrets';
 import { done, type Outcome } from '@paddock/queue/outcome';
-import type { Task } from '@paddock/queue/task';
+import type { Task } from '@paddock/queue/kind';
 import { pause } from '@paddock/runtime/pause';
 import { requireTimeLeft, retryWhileAway, type TaskRun } from '../task-run.ts';
 import type { Provisioning } from './provisioning.ts';

@@ -1,4 +1,4 @@
-import type { Task } from '@paddock/queue/task';
+import type { Task } from '@paddock/queue/kind';
 
 /**
  * A run of the task that makes this worker. `claimLeft` gives the rest of its claim, from 0 to 1.

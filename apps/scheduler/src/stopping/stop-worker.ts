@@ -25,9 +25,8 @@ import { deleteRunner } from '@paddock/github/runners';
 import type { ObservedPod } from '@paddock/kube/observed-pod';
 import { deletePod, findPod } from '@paddock/kube/pods';
 import { enqueue } from '@paddock/queue/enqueue';
-import type { Handler } from '@paddock/queue/kind';
+import type { Handler, Task } from '@paddock/queue/kind';
 import { done, type Outcome, poison, snooze } from '@paddock/queue/outcome';
-import type { Task } from '@paddock/queue/task';
 import { afterStopFailure, isGitHubs, isRefused } from './after-stop-failure.ts';
 import type { SchedulerEvents } from '../events.ts';
 import { isExplainedByPod } from '../following/diagnosis.ts';
@@ -35,7 +34,7 @@ import { examinePod } from '../following/examine-pod.ts';
 import { keepDiagnosis } from '../following/keep-diagnosis.ts';
 import type { NotingFailures } from '../following/note-health.ts';
 import { requireTimeLeft } from '../task-run.ts';
-import { type ReadingEvidence, readEvidence, placeOf, type Seen } from './read-evidence.ts';
+import { placeOf, readEvidence, type ReadingEvidence, type Seen } from './read-evidence.ts';
 
 export interface Stopping extends ReadingEvidence, NotingFailures {
   readonly reach: Reaches;

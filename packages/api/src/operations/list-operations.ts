@@ -1,5 +1,5 @@
 import type { Database } from '@paddock/db/schema/tables';
-import { type FailedFilter, isFailed } from '@paddock/queue/handle-failed';
+import { type FailedFilter, isFailed } from '@paddock/queue/operations';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
@@ -15,7 +15,7 @@ import {
   toListed,
   unfinished,
 } from './operation.ts';
-import { readTaskCounts } from '@paddock/queue/task-counts';
+import { readTaskCounts } from '@paddock/queue/operations';
 
 const page = { limit, after: after(z.tuple([z.string().max(40), z.uuid()])) };
 

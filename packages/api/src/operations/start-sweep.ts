@@ -6,7 +6,7 @@ import { record, type Request } from '../actions/act.ts';
 import type { Caller } from '../endpoint.ts';
 import { refused } from '../problem.ts';
 import { type operation, readOperation } from './operation.ts';
-import { type AskedTask, enqueueAsked } from '@paddock/queue/enqueue-asked';
+import { type AskedTask, enqueueAsked } from '@paddock/queue/enqueue';
 
 type Task = Omit<AskedTask, 'requestedBy'>;
 

@@ -2,11 +2,10 @@ import { clientConfig } from '@paddock/db/connection/connect';
 import type { Database } from '@paddock/db/schema/tables';
 import type { Kysely } from 'kysely';
 import { claimTasks } from '../claim-tasks.ts';
-import { enqueue } from '../enqueue.ts';
+import { enqueue, type NewTask } from '../enqueue.ts';
 import { createExecutor, type Executor, type ExecutorOptions } from '../executor.ts';
 import type { ExecutorEvents, Processed, TaskIdentity } from '../executor-events.ts';
 import type { Kinds } from '../kind.ts';
-import type { NewTask } from '../new-task.ts';
 
 /** The events of an executor, in order. */
 export interface Told {

@@ -1,15 +1,12 @@
 import type { Database } from '@paddock/db/schema/tables';
 import type { Secret } from '@paddock/runtime/secret';
 import type { Kysely } from 'kysely';
-import type { Backoff } from '../backoff.ts';
-import { claimTasks, taskOf } from '../claim-tasks.ts';
+import { type Backoff, decideSettlement } from '../decide-settlement.ts';
+import { claimTasks, shareLeft, taskOf } from '../claim-tasks.ts';
 import { maskSecrets } from '../mask-secrets.ts';
-import type { Keep } from '../end-tasks.ts';
+import { type Keep, writeSettlements } from '../write-settlements.ts';
 import type { Kinds } from '../kind.ts';
-import { shareLeft } from '../claim-expiry.ts';
 import { runHandler } from '../run-handler.ts';
-import { writeSettlements } from '../write-settlements.ts';
-import { decideSettlement } from '../decide-settlement.ts';
 
 export interface RunOptions {
   readonly db: Kysely<Database>;
