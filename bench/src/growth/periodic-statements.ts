@@ -58,8 +58,8 @@ import { recoverTasks } from '@paddock/queue/recover-tasks';
 import { findHoursToSum, retireUsage, sumUsage } from '@paddock/db/sum-usage';
 import { rollUpTaskCounts } from '@paddock/queue/task-counts';
 import type { Transaction } from 'kysely';
-import { APP_ID as APP } from '../app-id.ts';
-import type { Given } from './given.ts';
+import { APP_ID as APP } from '../programs.ts';
+import type { Given } from './active.ts';
 
 /** Runs a statement as its periodic callers do. */
 export type PeriodicStatement = (trx: Transaction<Database>, given: Given) => Promise<unknown>;
